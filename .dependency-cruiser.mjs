@@ -10,7 +10,7 @@ const serverFloors = {
   usage: ["http", "upstream"],
   accounts: ["http"],
   datasets: ["http"],
-  worlds: ["http", "upstream", "datasets"],
+  worlds: ["http", "upstream", "datasets", "evaluators"],
   predictions: ["http", "upstream", "worlds"],
   evaluators: ["http", "upstream"],
   results: ["http", "datasets", "evaluators"],

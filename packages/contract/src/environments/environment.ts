@@ -141,7 +141,7 @@ const configFields = {
   guards: EpisodeGuards.nullish().meta({ description: "Limits that truncate an episode." }),
   reward: EpisodeReward.nullish().meta({
     description:
-      "Where rewards are from. If not given and a rule of `stop` leads to success, the last step has 1 for success, otherwise 0.",
+      "Where rewards are from; if not given, the world's. Without one of these, and if a rule of `stop` leads to success, the last step has 1 for success, otherwise 0.",
   }),
   tool: EnvironmentTool.nullish().meta({
     description: "The tool that agents act with; `act(action)` if not given.",

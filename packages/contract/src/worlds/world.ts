@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
+import { EpisodeReward } from "../environments/environment.ts";
 import { Context, Interaction, Params, PromptMessage } from "../prediction/prediction.ts";
 import {
   AnsweringWorld,
@@ -18,6 +19,20 @@ const worldName = z
     /^[a-z0-9][a-z0-9-]{0,62}$/,
     "Names have 1 to 63 small letters, digits and hyphens, and do not begin with a hyphen",
   );
+
+/** Which samples are examples, beside their split. */
+const filterFields = {
+  tags: exampleTags.nullish().meta({ description: "Only samples with these tags." }),
+  exclude_errors: z.boolean().nullish().meta({
+    default: false,
+    description: "Leaves out samples with the tag `error=true`, which imports set where a tool failed.",
+  }),
+  max_per_trajectory: z.int().min(1).nullish().meta({
+    description: "At most this many samples of each trajectory, the first ones.",
+  }),
+};
+const order = z.enum(["revision"]);
+
 /** Where a world's examples are from. */
 export const WorldExamples = z
   .strictObject({
@@ -28,18 +43,18 @@ export const WorldExamples = z
     split: shortText(200).nullish().meta({
       description: "Only samples whose tag `split` is this. If not given, all but those of the split `test`.",
     }),
-    tags: exampleTags.nullish().meta({ description: "Only samples with these tags." }),
-    exclude_errors: z.boolean().nullish().meta({
-      default: false,
-      description: "Leaves out samples with the tag `error=true`, which imports set where a tool failed.",
+    ...filterFields,
+    filter: z.strictObject(filterFields).nullish().meta({
+      description: "The same three in a place of their own; what it gives wins. They are shown without it.",
+    }),
+    order: order.nullish().meta({
+      default: "revision",
+      description: "Of equally similar examples the one that the dataset's revision has first is first.",
     }),
     required: z.boolean().nullish().meta({
       default: true,
       description:
         "Whether the world refuses to answer once the dataset is deleted, or answers without examples.",
-    }),
-    max_per_trajectory: z.int().min(1).nullish().meta({
-      description: "At most this many samples of each trajectory, the first ones.",
     }),
   })
   .meta({ id: "WorldExamples" });
@@ -117,14 +132,32 @@ export type WorldModel = z.infer<typeof WorldModel>;
 /** How sure a world says it is, and what it does where it is not. */
 export const WorldConfidence = z
   .strictObject({
-    methods: list(ConfidenceMethod).min(1).max(4).meta({
-      description:
-        "`agreement`: the share of equal answers among several. `logprob`: the mean probability of the tokens, where the upstream returns it. `stated`: the model is asked after the answer. `retrieval`: how well the records support it. With several methods the score is their mean, until a calibration weighs them.",
-    }),
+    methods: list(ConfidenceMethod)
+      .min(1)
+      .max(4)
+      .refine((methods) => new Set(methods).size === methods.length, "A method should be named once")
+      .meta({
+        uniqueItems: true,
+        description:
+          "`agreement`: the share of equal answers among several. `logprob`: the mean probability of the tokens, where the upstream returns it. `stated`: the model is asked after the answer. `retrieval`: how well the records support it. With several methods the score is their mean, until a calibration weighs them.",
+      }),
     samples: z.int().min(2).max(32).nullish().meta({
       default: 5,
       description: "How many answers `agreement` asks for, each a prediction.",
     }),
+    calibration: z
+      .strictObject({
+        dataset: shortText(200).meta({ description: "The name of a dataset of the account, or its id." }),
+        revision: z.int().min(1).nullish().meta({ description: "Its revision; any if not given." }),
+        split: shortText(200)
+          .nullish()
+          .meta({ description: "The tag `split` of its samples; all if not given." }),
+      })
+      .nullish()
+      .meta({
+        description:
+          "What the world is to be calibrated on: a run of other samples is refused, and a calibration takes its split.",
+      }),
     min_confidence: z.number().gte(0).lte(1).nullish().meta({
       description: "What an answer needs. Only once the world is calibrated.",
     }),
@@ -166,6 +199,9 @@ const configFields = {
     .meta({ description: "How many of the steps before are in the prompt; the newest are kept." }),
   confidence: WorldConfidence.nullish().meta({ description: "How sure it says it is." }),
   model: WorldModel.nullish().meta({ description: "What answers; the default deployment if not given." }),
+  reward: EpisodeReward.nullish().meta({
+    description: "The reward in environments that name the world and have none of their own.",
+  }),
 };
 
 /** What a world is made of. */
@@ -253,6 +289,7 @@ export const WorldPins = z
         trajectories: z.int().meta({ description: "How many trajectories they are of." }),
         actions: z.int().meta({ description: "How many distinct actions they have." }),
         features: z.string().meta({ description: "The version of what examples are found by." }),
+        order: order.optional().meta({ description: "As it was when the revision was made." }),
         index_digest: z.string().meta({ description: "SHA-256 of the index of them." }),
       })
       .nullable()

@@ -5,6 +5,7 @@ import {
   type RealityState,
 } from "@presage/contract";
 import type { Registry } from "../evaluators/registry.ts";
+import { findRewardIssue } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
 import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
@@ -31,7 +32,7 @@ import {
   updateLastRevision,
 } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
-import { findEvaluatorIssue, findPatternIssue } from "./judge.ts";
+import { findPatternIssue, rewardOf } from "./judge.ts";
 
 /** A field of an environment that cannot be used, and why. */
 class InvalidEnvironmentError extends InvalidFieldError {}
@@ -89,8 +90,14 @@ async function withWorld(
 }
 
 /** Throws for a limit that nothing could exceed, as nothing says what success is. */
-function refuseIdleLimit({ real, stop, reward }: EnvironmentConfig): void {
-  if (!real?.false_success_limit || reward || stop?.some(({ outcome }) => outcome === "success")) return;
+async function refuseIdleLimit(
+  services: ConfigServices,
+  requester: Requester,
+  config: EnvironmentConfig,
+): Promise<void> {
+  const { real, stop } = config;
+  if (!real?.false_success_limit || stop?.some(({ outcome }) => outcome === "success")) return;
+  if ((await rewardOf(services, requester, config)) !== undefined) return;
   throw new InvalidEnvironmentError(
     ["real", "false_success_limit"],
     "Nothing says what success is: add a rule of success to stop, or a reward",
@@ -123,8 +130,7 @@ async function checkConfig(
     }
   }
   if (reward) {
-    const wanted = { evaluator: reward.evaluator, profileName: reward.profile_name ?? undefined };
-    const issue = await findEvaluatorIssue(services, accountId, wanted);
+    const issue = await findRewardIssue(services, accountId, reward);
     if (issue !== undefined) throw new InvalidEnvironmentError(["reward", issue.field], issue.message);
   }
 }
@@ -178,7 +184,7 @@ export async function createEnvironment(
     async work(transaction): Promise<EnvironmentRevision> {
       const now = nowMicros();
       const id = Bun.randomUUIDv7();
-      refuseIdleLimit(given);
+      await refuseIdleLimit(services, requester, given);
       const config = await withWorld(transaction, given, world);
       const row = {
         id,
@@ -331,7 +337,7 @@ export async function reviseEnvironment(
     const last = await selectEnvironment(transaction, accountId, { name });
     if (last === undefined) throw noSuchEnvironment();
     const revised = withoutNulls({ ...last.config, ...changes });
-    refuseIdleLimit(revised);
+    await refuseIdleLimit(services, requester, revised);
     const config = await withWorld(transaction, revised, world);
     const now = nowMicros();
     const revision = last.revision + 1;

@@ -1,9 +1,6 @@
+import type { EnvironmentConfig, EpisodeReward } from "@presage/contract";
 import type { Registry } from "../evaluators/registry.ts";
-import {
-  findEvaluatorIssues,
-  InvalidEvaluatorsError,
-  resolveEvaluators,
-} from "../evaluators/resolve-evaluators.ts";
+import { InvalidEvaluatorsError, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
 import { regex } from "../evaluators/rules/regex.ts";
 import type { RunEvaluator } from "../evaluators/run-evaluator.ts";
 import { ServiceError } from "../platform/errors.ts";
@@ -11,6 +8,7 @@ import { createRetryBudget } from "../platform/limits/deadline.ts";
 import { toStorableText } from "../platform/storage/columns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import type { ResultWriter } from "../results/write/result-writer.ts";
+import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
 
 /** How long the evaluator of a step may block the main thread. */
 const mainThreadMs = 5;
@@ -68,20 +66,19 @@ export async function matches(
   );
 }
 
-/** Why an account cannot use an evaluator; undefined: it can. */
-export async function findEvaluatorIssue(
-  services: { store: Store; registry: Registry },
-  accountId: string,
-  wanted: Pick<JudgedStep, "evaluator" | "profileName">,
-): Promise<{ field: "evaluator" | "profile_name"; message: string } | undefined> {
-  const [issue] = await findEvaluatorIssues(services, accountId, [toWanted(wanted)]);
-  if (issue === undefined) return undefined;
-  const field = issue.field === "evaluator" ? "evaluator" : "profile_name";
-  return { field, message: issue.message ?? "The family has no default profile; name one" };
-}
-
 function toWanted({ evaluator, profileName }: Pick<JudgedStep, "evaluator" | "profileName">) {
   return { evaluator, profileName, explainStrategy: "never" as const };
+}
+
+/** What an environment's rewards are from: a definition of its own, or of the world that plays it. */
+export async function rewardOf(
+  services: { knownWorlds: Pick<KnownWorlds, "find"> },
+  requester: Requester,
+  { reward, world }: EnvironmentConfig,
+): Promise<EpisodeReward | undefined> {
+  if (reward || !world) return reward ?? undefined;
+  const played = await findReferred(services, requester, world);
+  return "reason" in played ? undefined : (played.config.reward ?? undefined);
 }
 
 /** The score of an evaluator, whose result is stored like any other. */

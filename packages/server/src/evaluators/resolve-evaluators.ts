@@ -1,4 +1,4 @@
-import type { ExplainStrategy, ValidationError } from "@presage/contract";
+import type { EpisodeReward, ExplainStrategy, ValidationError } from "@presage/contract";
 import { missing, valueError } from "../http/validate.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { defaultProfileName, type Family } from "./family.ts";
@@ -73,6 +73,19 @@ export async function findEvaluatorIssues(
   wanted: readonly WantedEvaluator[],
 ): Promise<EvaluatorIssue[]> {
   return (await resolveEach(services, accountId, wanted)).filter((one) => "index" in one);
+}
+
+/** Why an account cannot use an evaluator that gives rewards, and the field that is about; undefined: it can. */
+export async function findRewardIssue(
+  services: ResolveServices,
+  accountId: string,
+  { evaluator, profile_name: profileName }: EpisodeReward,
+): Promise<{ field: "evaluator" | "profile_name"; message: string } | undefined> {
+  const wanted = { evaluator, profileName: profileName ?? undefined, explainStrategy: "never" as const };
+  const [issue] = await findEvaluatorIssues(services, accountId, [wanted]);
+  if (issue === undefined) return undefined;
+  const field = issue.field === "evaluator" ? "evaluator" : "profile_name";
+  return { field, message: issue.message ?? "The family has no default profile; name one" };
 }
 
 async function resolveEach(

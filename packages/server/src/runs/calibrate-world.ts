@@ -6,6 +6,7 @@ import {
   WorldPath,
   type WorldScores,
 } from "@presage/contract";
+import { findNamedDataset } from "../datasets/datasets.ts";
 import { errorResponse, response } from "../http/describe.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
@@ -66,12 +67,13 @@ export async function calibrateWorld(
   services: Services,
   requester: Changer,
   name: string,
-  { run_id, split, evaluator }: WorldCalibrationRequest,
+  { run_id, evaluator, ...request }: WorldCalibrationRequest,
   reserve: (bytes: number) => void,
 ): Promise<WorldRevision> {
+  const world = await findWorld(services, requester, { name });
+  const split = request.split ?? world.config.confidence?.calibration?.split;
   // Examples are no hindrance: a run leaves each sample's own trajectory out.
   if (split === "test") throw refused("split", "What is tested is not to be calibrated on");
-  const world = await findWorld(services, requester, { name });
   const run = await findCalibrationRun(services, requester, world, run_id);
   const place = findEvaluator(run, "evaluator", evaluator ?? "exact-match", undefined);
   const methods = world.config.confidence?.methods ?? [];
@@ -119,7 +121,24 @@ async function findCalibrationRun(
       `The run is of ${name}@${target.revision}, and the latest revision is ${revision}.`,
     );
   if (run.status !== "finished") throw new ServiceError("conflict", "The run has not finished.");
+  await refuseOtherSamples(services, requester, config, run.dataset);
   return run;
+}
+
+/** Throws if the world names other samples to calibrate it on. */
+async function refuseOtherSamples(
+  services: Services,
+  requester: Requester,
+  { confidence }: WorldRevision["config"],
+  run: RunDataset,
+): Promise<void> {
+  const named = confidence?.calibration;
+  if (!named) return;
+  const { dataset, revision = null } = named;
+  const found = await findNamedDataset(services, requester, dataset);
+  if (found?.id === run.datasetId && (revision === null || revision === run.revision)) return;
+  const wanted = revision === null ? dataset : `revision ${revision} of ${dataset}`;
+  throw refused("run_id", `The world is to be calibrated on ${wanted}, and the run is on other samples`);
 }
 
 /** The numbers of each prediction that has a verdict and all of the methods, and whether it is right. */

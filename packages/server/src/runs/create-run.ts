@@ -13,7 +13,7 @@ import { lockDataset } from "../datasets/datasets-store.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
 import { findEnvironment } from "../environments/environments.ts";
 import { isAboutGoal } from "../environments/episodes/turns.ts";
-import { findPatternIssue } from "../environments/judge.ts";
+import { findPatternIssue, rewardOf } from "../environments/judge.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
@@ -134,7 +134,11 @@ async function findTargetWorld(
 }
 
 /** What says that an episode ends, as it is now. */
-async function pinEnds(services: { store: Store }, requester: Changer, wanted: RunEnds): Promise<PinnedEnds> {
+async function pinEnds(
+  services: { store: Store; knownWorlds: KnownWorlds },
+  requester: Changer,
+  wanted: RunEnds,
+): Promise<PinnedEnds> {
   const reward = wanted.reward_field ? { reward_field: wanted.reward_field } : {};
   if ("done_field" in wanted) return { done_field: wanted.done_field, ...reward };
   if ("stop" in wanted) {
@@ -153,10 +157,11 @@ async function pinEnds(services: { store: Store }, requester: Changer, wanted: R
   if (!config.stop?.length)
     throw new InvalidRunError(path, "The environment has no rule that ends an episode");
   for (const rule of config.stop) refuseRule(rule, path);
+  const evaluated = await rewardOf(services, requester, config);
   return {
     environment: `${name}@${revision}`,
     stop: config.stop,
-    ...(config.reward && { reward_evaluator: config.reward.evaluator }),
+    ...(evaluated && { reward_evaluator: evaluated.evaluator }),
     ...reward,
   };
 }

@@ -1,5 +1,7 @@
 import { isReservedName, type WorldCalibration, type WorldConfig, type WorldPins } from "@presage/contract";
 import { findNamedDataset, findRevision } from "../datasets/datasets.ts";
+import type { Registry } from "../evaluators/registry.ts";
+import { findRewardIssue } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
@@ -25,6 +27,7 @@ export interface WorldVerbServices {
   store: Store;
   indexes: Indexes;
   knownWorlds: KnownWorlds;
+  registry: Registry;
   deployments: { find(name: string): unknown };
 }
 
@@ -48,7 +51,7 @@ export async function createWorld(
     throw new ServiceError("bad_request", `The name ${name} is reserved. Choose another one.`);
   if (services.deployments.find(name) !== undefined)
     throw new ServiceError("conflict", `There is a deployment named ${name}: requests could mean either.`);
-  const config = withoutNulls(given);
+  const config = toStored(given);
   const pinned = await pin(services, requester, config, { copied });
   const world = await doOnce(services.store.writer(requester), once, {
     async work(transaction): Promise<WorldRevision> {
@@ -91,7 +94,7 @@ export async function reviseWorld(
   { archived, ...changes }: WorldConfig & { archived?: boolean | undefined },
 ): Promise<WorldRevision> {
   const before = await findWorld(services, requester, { name });
-  const config = withoutNulls({ ...before.config, ...changes });
+  const config = toStored({ ...before.config, ...changes });
   const isRevised = Object.keys(changes).length > 0;
   const kept = "examples" in changes ? undefined : before.pinned.examples;
   const pinned = isRevised ? await pin(services, requester, config, { before, kept }) : before.pinned;
@@ -193,7 +196,7 @@ async function pin(
   config: WorldConfig,
   { before, kept, copied }: Pinning = {},
 ): Promise<WorldPins> {
-  const { model, confidence } = config;
+  const { model, confidence, reward } = config;
   const find = (name: string | null | undefined, path: string[]) => {
     if (typeof name === "string" && services.deployments.find(name) === undefined)
       throw new InvalidWorldError(path, "There is no deployment of this name");
@@ -202,6 +205,8 @@ async function pin(
   find(confidence?.escalate_to, ["confidence", "escalate_to"]);
   if (confidence?.below === "escalate" && !confidence.escalate_to)
     throw new InvalidWorldError(["confidence", "escalate_to"], "Name the deployment that is asked then");
+  const issue = reward && (await findRewardIssue(services, requester.accountId, reward));
+  if (issue) throw new InvalidWorldError(["reward", issue.field], issue.message);
   const pinsExamples = kept === undefined && config.examples;
   const examples = pinsExamples ? await pinExamples(services, requester, pinsExamples) : (kept ?? null);
   const prompt_digest = new Bun.CryptoHasher("sha256").update(systemTurnOf(config)).digest("hex");
@@ -237,10 +242,11 @@ function refuseOther(
 
 /** All that its answers, and the numbers of its methods, are made from. */
 function toAnswering(
-  { description: _, confidence, ...config }: WorldConfig,
+  { description: _, confidence, reward: __, examples: chosen, ...others }: WorldConfig,
   { examples, prompt_digest }: Omit<WorldPins, "calibration">,
 ): string {
   const asked = [confidence?.methods, confidence?.samples];
+  const config = chosen ? { ...others, examples: { ...chosen, order: undefined } } : others;
   const sorted = Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([sorted, asked, examples?.index_digest, prompt_digest]);
 }
@@ -270,6 +276,7 @@ async function pinExamples(
     trajectories: figures.trajectories,
     actions: figures.actions,
     features: featuresVersion,
+    order: "revision",
     index_digest: figures.digest,
   };
 }
@@ -287,8 +294,14 @@ function refuseField(path: readonly string[]): (error: unknown) => never {
   };
 }
 
-function withoutNulls(config: WorldConfig): WorldConfig {
-  return Object.fromEntries(
-    Object.entries(config).filter(([, value]) => value !== null && value !== undefined),
-  );
+/** As it is stored: without nulls, and with one place for what chooses examples. */
+function toStored({ examples, ...config }: WorldConfig): WorldConfig {
+  if (!examples) return withoutNulls(config);
+  const { filter, ...chosen } = examples;
+  return withoutNulls({ ...config, examples: { ...chosen, ...withoutNulls(filter ?? {}) } });
+}
+
+function withoutNulls<Fields extends object>(fields: Fields): Fields {
+  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(given) as Fields;
 }

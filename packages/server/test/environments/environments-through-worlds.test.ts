@@ -82,6 +82,27 @@ onAnyDatabase((database) => {
     expect((await worlds.remove("shop")).status).toBe(204);
   });
 
+  test("an environment without a reward of its own has its world's, in the revision that plays it", async () => {
+    const reward = { evaluator: "exact-match", when: "every-step" };
+    await worlds.create("paying", { examples: { dataset: await newDataset() }, reward });
+    const rewardsIn = async (environment: string) => {
+      listen();
+      const id = await episodes.start(environment);
+      return [await episodes.step(id, "open"), await episodes.step(id, "shut")].map(({ reward }) => reward);
+    };
+    const of = (config: object = {}) =>
+      episodes.environment({ world: "paying", max_steps: 2, ...config }, { goal: "Seen 1." });
+    const plain = await of();
+    expect(await rewardsIn(plain)).toEqual([1, 0]);
+    expect((await post(`/v1/environments/${plain}`, { max_steps: 3 }, "PATCH")).body.config).toEqual({
+      ...{ world: "paying@1", max_steps: 3 },
+    });
+    expect(await rewardsIn(await of({ reward: { ...reward, when: "last" } }))).toEqual([null, 0]);
+    await post("/v1/worlds/paying", { reward: null }, "PATCH");
+    expect(await rewardsIn(await of())).toEqual([null, null]);
+    expect(await rewardsIn(plain)).toEqual([1, 0]);
+  });
+
   test("no episode of a task is told the answers of its own trajectory or task, in both forms", async () => {
     const examples = { dataset: await newDataset() };
     const tasks = await newDataset();

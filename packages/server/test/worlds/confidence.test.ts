@@ -300,6 +300,15 @@ onAnyDatabase((database) => {
     await worlds.create("other", { examples: { dataset }, model, confidence });
     expect(await said("other", { run_id: id })).toMatch(/^422 .*no run through the world other/);
     expect(await said("one", { run_id: crypto.randomUUID() })).toStartWith("404 ");
+    for (const [name, calibration, why] of [
+      ["of-split", { dataset, split: "none" }, /^422 .*0 judged predictions/],
+      ["of-revision", { dataset, revision: 9 }, /^422 .*"run_id".*is to be calibrated on revision 9 of /],
+    ] as const) {
+      await worlds.create(name, { examples: { dataset }, model, confidence: { ...confidence, calibration } });
+      const run = await runs.create({ dataset_id: dataset, target: { world: name } });
+      await runs.end(run.id);
+      expect(await said(name, { run_id: run.id })).toMatch(why);
+    }
     await using opened = await openStore(presage.databaseUrl);
     const escalated = sql<string>`replace(request, '"world":{', '"world":{"escalated":true,')`;
     const ofRun = opened.database.selectFrom("predictions").select("id").where("run_id", "=", id);

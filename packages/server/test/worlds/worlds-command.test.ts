@@ -426,6 +426,15 @@ test.each(places)("an exported world is the same one where it is imported, in %s
   expect(await pinnedBy("afresh")).toMatchObject({ examples: { ...same, dataset: "others" }, prompt_digest });
 
   const [first = "", ...rest] = exported.stdout.split("\n");
+  const reward = '"reward":{"evaluator":"exact-match","when":"last"},';
+  await Bun.write(file, [first.replace('"config":{', `"config":{${reward}`), ...rest].join("\n"));
+  expect((await run("worlds", "import", file, "--name", "paying")).stdout).toBe("Made paying@1.\n");
+  expect((await run("worlds", "show", "paying")).stdout).toContain(
+    "rewarded by exact-match on the last step\n",
+  );
+  expect((await run("worlds", "diff", "copy", "paying")).stdout).toBe(
+    "reward.evaluator: none → exact-match\nreward.when: none → last\n",
+  );
   await Bun.write(file, [first.replaceAll(examples.index_digest, "0".repeat(64)), ...rest].join("\n"));
   const refused = await run("worlds", "import", file, "--name", "third");
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("pinned.examples: ")]);

@@ -88,6 +88,43 @@ onAnyDatabase((database) => {
     expect((await presage.call("GET", "/v1/worlds/pinned")).status).toBe(404);
   });
 
+  test("a body as the documents have it makes a world, and the revision shows what it resolved to", async () => {
+    const reward = { evaluator: "exact-match", profile_name: "system:default", when: "last" };
+    const body = {
+      ...{ name: "whole", description: "A shop.", instructions: "You are a shop." },
+      context: { domain_knowledge: "Carts hold ten things." },
+      examples: {
+        ...{ dataset: "shop-traces", revision: 1, split: "train", order: "revision" },
+        filter: { tags: { task: "0" }, exclude_errors: false, max_per_trajectory: null },
+      },
+      retrieval: {
+        ...{ k: 8, max_chars: 12000, weights: { action: 0.7, state: 0.2, task: 0.1 } },
+        ...{ exclude_by: "trajectory", place: "turns", min_similarity: 0 },
+      },
+      history: { steps: 4, max_chars: 8000 },
+      model: { deployment: "default", params: { temperature: 0 } },
+      confidence: {
+        ...{ methods: ["agreement"], samples: 5, min_confidence: null, below: "abstain" },
+        ...{
+          escalate_to: "default",
+          calibration: { dataset: "shop-traces", revision: 1, split: "calibration" },
+        },
+      },
+      reward,
+    };
+    const made = await create(body);
+    expect(made.config).toMatchObject({
+      examples: { order: "revision", tags: { task: "0" }, exclude_errors: false },
+      ...{ reward, confidence: body.confidence },
+    });
+    expect(made.pinned.examples).toMatchObject({ count: 3, order: "revision" });
+    expect(await (await presage.call("GET", "/v1/worlds/whole@1")).json()).toEqual(made);
+    const none = await create({ name: "unrewarded", reward: null });
+    expect(none.config).toEqual({});
+    for (const name of ["whole", "unrewarded"])
+      expect((await presage.call("DELETE", `/v1/worlds/${name}`)).status).toBe(204);
+  });
+
   test("what is sent is what the preview showed", async () => {
     const body = {
       context: { domain_knowledge: "Carts hold ten things." },
@@ -325,6 +362,24 @@ onAnyDatabase((database) => {
         { model: { deployment: "gone" } },
         "deployment",
         "There is no deployment of this name",
+      ],
+      [
+        "another order",
+        { examples: { dataset: "shop-traces", order: "random" } },
+        "order",
+        "Input should be 'revision'",
+      ],
+      [
+        "a method twice",
+        { confidence: { methods: ["stated", "stated"] } },
+        "methods",
+        "A method should be named once",
+      ],
+      [
+        "a reward of no evaluator",
+        { reward: { evaluator: "gone", when: "last" } },
+        "evaluator",
+        "judge, error-taxonomy",
       ],
       ["k above 64", { retrieval: { k: 65 } }, "k", "Input should be less than or equal to 64"],
       ["k below 0", { retrieval: { k: -1 } }, "k", "Input should be greater than or equal to 0"],

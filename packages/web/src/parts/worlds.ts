@@ -22,9 +22,19 @@ export function answererOf({ model }: WorldConfig): string {
   return `${model?.deployment ?? "the default deployment"}${model?.fallback ? ", else the records" : ""}`;
 }
 
+/** What an environment or a world rewards a step with. */
+export function describeReward({
+  evaluator,
+  profile_name,
+  when,
+}: NonNullable<WorldConfig["reward"]>): string {
+  const steps = when === "last" ? "the last step" : "every step";
+  return `The score of ${evaluator} (${profile_name ?? "system:default"}) on ${steps}`;
+}
+
 /** Each thing that a world decides, by its name. */
 export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">): Map<string, string> {
-  const { examples, retrieval, history, confidence } = config;
+  const { examples, retrieval, history, confidence, reward } = config;
   const { calibration } = pinned;
   const made = pinned.examples;
   const only = Object.entries({ ...examples?.tags, ...(examples?.split && { split: examples.split }) });
@@ -52,12 +62,17 @@ export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">)
       (excluded === undefined || excluded === "trajectory"
         ? "a recorded step’s own trajectory"
         : `a recorded step’s own trajectory, and those with its ${excluded}`),
+    "Equally similar": made && "as the revision has them",
     Confidence:
       confidence &&
       `by ${confidence.methods.join(", ")}${confidence.min_confidence ? `; below ${formatShare(confidence.min_confidence)} it is to ${confidence.below ?? "abstain"}` : ""}`,
     Calibration:
       calibration &&
       `passes of ${calibration.evaluator} in ${counted(calibration.samples, "sample")} of ${counted(calibration.trajectories, "trajectory", "trajectories")}`,
+    "Calibrated on":
+      confidence?.calibration &&
+      `${confidence.calibration.dataset}${confidence.calibration.split ? `, its split ${confidence.calibration.split}` : ""}`,
+    Reward: reward && describeReward(reward),
     "Earlier steps": `at most ${history?.steps ?? 4} with ${counted(history?.max_chars ?? 8_000, "character")}`,
   };
   const known = Object.entries(facts).map(([name, text]) => [name, text || ""] as const);

@@ -105,6 +105,15 @@ dashboardTest("Revisions say in words what changed; an archived world is in no l
     .getByText("In a prompt: at most 8 examples with 12,000 characters → at most 3 examples")
     .waitFor();
   await page.getByText("Instructions added").waitFor();
+  await client.worlds.revise("changing", { reward: { evaluator: "exact-match", when: "last" } });
+  const reward = "The score of exact-match (system:default) on the last step";
+  await page.reload();
+  await page.getByText(`Reward: none → ${reward}`).waitFor();
+  await client.environments.create({ name: "played", world: "changing" });
+  const other = await visit("/environments/played?tab=definition");
+  await other.getByText("the world changing@3", { exact: true }).waitFor();
+  await other.getByText(`${reward}, as the world has it`).waitFor();
+  await client.environments.delete("played");
   expect(await page.getByRole("tab", { name: "Quality" }).count()).toBe(0);
 
   await page.getByRole("button", { name: "Archive the world" }).click();

@@ -3,6 +3,7 @@ import { countOf, printable } from "../../platform/words.ts";
 
 /** What a world leaves to the server, as it stands in differences. */
 const defaults: Record<string, unknown> = {
+  "examples.order": "revision",
   "retrieval.k": 8,
   "retrieval.max_chars": 12_000,
   "retrieval.exclude_by": "trajectory",

@@ -1,5 +1,6 @@
 import {
   type ConfidenceMethod,
+  type EpisodeReward,
   type World,
   type WorldCalibration,
   type WorldConfidence,
@@ -326,9 +327,15 @@ function printWorld({ name, revision, config, pinned, archived }: World): void {
       : `${countOf(examples.count, "example")} of ${examples.dataset}@${examples.revision}, with ${countOf(examples.actions, "distinct action")} in ${countOf(examples.trajectories, "trajectory", "trajectories")}`,
     ...(config.retrieval ? [`retrieval ${JSON.stringify(config.retrieval)}`] : []),
     ...(config.confidence ? [describeConfidence(config.confidence, pinned.calibration)] : []),
+    ...(config.reward ? [describeReward(config.reward)] : []),
     ...(config.instructions ? ["", config.instructions] : []),
   ];
   process.stdout.write(`${lines.map(showText).join("\n")}\n`);
+}
+
+function describeReward({ evaluator, profile_name: profile, when }: EpisodeReward): string {
+  const judge = profile ? `${evaluator} (${profile})` : evaluator;
+  return `rewarded by ${judge} on ${when === "last" ? "the last step" : "every step"}`;
 }
 
 function describeConfidence(

@@ -4,8 +4,9 @@ import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/erro
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import type { KnownWorlds } from "../../worlds/find-world.ts";
 import type { Asked } from "../../worlds/world.ts";
-import { type JudgeServices, judge, matches } from "../judge.ts";
+import { type JudgeServices, judge, matches, rewardOf } from "../judge.ts";
 import {
   type Episode,
   findEpisode,
@@ -67,6 +68,7 @@ export interface StepResult {
 }
 
 export interface StepServices extends StateServices, JudgeServices {
+  knownWorlds: KnownWorlds;
   /** Stores steps, those of many episodes together. Says whether this one was stored. */
   writeStep(step: NewStep): Promise<boolean>;
 }
@@ -212,12 +214,13 @@ const none: Reward = { reward: null, error: null };
 
 async function findReward(
   services: StepServices,
-  { accountId, signal }: Requester,
+  requester: Requester,
   { row, config, task }: Episode,
   turns: readonly Turn[],
   end: End | undefined,
 ): Promise<Reward> {
-  const wanted = config.reward;
+  const { accountId, signal } = requester;
+  const wanted = await rewardOf(services, requester, config);
   if (!wanted)
     return { ...none, reward: end === undefined ? null : rewardOfOutcome(config.stop ?? [], end.outcome) };
   if (wanted.when === "last" && end === undefined) return none;

@@ -1,12 +1,14 @@
-import type { Environment, EnvironmentConfig } from "@presage/sdk";
+import type { Environment, EnvironmentConfig, World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { environmentRevisionsQuery } from "../../../data/environments.ts";
+import { worldQuery } from "../../../data/worlds.ts";
 import { formatShare } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { stopLabels } from "../../../parts/episodes.tsx";
+import { describeReward } from "../../../parts/worlds.ts";
 import { inPlace } from "../../../search-params.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Fact } from "../../../ui/card.tsx";
@@ -21,11 +23,13 @@ const route = getRouteApi("/environments/$name");
 /** What an environment is made of, and what its revisions changed. */
 export function DefinitionTab({ environment }: { environment: Environment }) {
   const { config } = environment;
+  const presage = usePresage();
+  const { data: world } = useQuery({ ...worldQuery(presage, config.world ?? ""), enabled: !!config.world });
   const context = Object.entries(config.context ?? {}).filter(([, text]) => typeof text === "string");
   return (
     <div className="flex flex-col">
       <dl className="grid grid-cols-[9rem_1fr] text-sm">
-        {factsOf(config).map(([name, value]) => (
+        {factsOf(config, world).map(([name, value]) => (
           <Fact key={name} look="lined" name={name}>
             {value}
           </Fact>
@@ -50,25 +54,31 @@ const forms: Record<string, string> = {
   chat: "One conversation of the whole episode",
 };
 
-function factsOf(config: EnvironmentConfig): [name: string, value: ReactNode][] {
-  const { guards, params, real, reward, stop, tool } = config;
+function factsOf(config: EnvironmentConfig, world: World | undefined): [name: string, value: ReactNode][] {
+  const { guards, params, real, stop, tool } = config;
+  const ofWorld = world?.config.reward;
   const limits = [
     guards?.repeat_limit && `the same action ${guards.repeat_limit} times in a row`,
     guards?.unchanged_limit && `${guards.unchanged_limit} observations in a row that change nothing`,
   ].filter(Boolean);
   return [
-    ["Played by", config.deployment ?? "the default deployment"],
+    [
+      "Played by",
+      config.world ? `the world ${config.world}` : (config.deployment ?? "the default deployment"),
+    ],
     ["Prompt form", forms[config.prompt_form ?? "state-action"]],
     ["Observations cut off", config.truncated_output === "accept" ? "are accepted" : "fail the step"],
     ["Ends", <StopList key="stop" stop={stop} />],
     ["Cut short after", [`${config.max_steps ?? 30} steps`, ...limits].join(", or ")],
     [
       "Reward",
-      reward
-        ? `The score of ${reward.evaluator} (${reward.profile_name ?? "system:default"}) on ${reward.when === "last" ? "the last step" : "every step"}`
-        : stop?.some(({ outcome }) => outcome === "success")
-          ? "1 on the last step for success, otherwise 0"
-          : "none",
+      config.reward
+        ? describeReward(config.reward)
+        : ofWorld
+          ? `${describeReward(ofWorld)}, as the world has it`
+          : stop?.some(({ outcome }) => outcome === "success")
+            ? "1 on the last step for success, otherwise 0"
+            : "none",
     ],
     ["Real environment", real ? describeReal(real) : "none"],
     [

@@ -53,9 +53,9 @@ export function EnvironmentFields(props: EnvironmentFieldsProps) {
         />
         <SelectField
           label="Reward"
-          hint="An evaluator’s score. Without one, 1 for success and 0 for any other outcome."
+          hint="An evaluator’s score. Without one, the world’s; else 1 for success and 0 for any other outcome."
           {...field("reward")}
-          options={[{ value: "", label: "By the outcome" }, ...known]}
+          options={[{ value: "", label: "By the world or the outcome" }, ...known]}
         />
         {draft.reward !== "" && (
           <SelectField
