@@ -43,6 +43,11 @@ test("A difference that is shown is said with its interval", () => {
   });
 });
 
+test("A name with a comma does not come apart in a sentence", () => {
+  const { sentence } = describeComparison(compared, { ...names, candidate: "rooms, v2" });
+  expect(sentence).toStartWith("“rooms, v2” is better than A on exact-match");
+});
+
 test("One that a whole failure would undo says whose", () => {
   const worse = {
     ...compared,

@@ -33,7 +33,13 @@ export function describeComparison(compared: Compared, names: ComparedNames): De
   return { sentence: sentenceOf(compared, names), caveats };
 }
 
-function sentenceOf(compared: Compared, { candidate, reference, evaluator }: ComparedNames): string {
+/** A name with a comma would come apart in a sentence. */
+function quoted(name: string): string {
+  return /[,;]/.test(name) ? `“${name}”` : name;
+}
+
+function sentenceOf(compared: Compared, { evaluator, ...names }: ComparedNames): string {
+  const [candidate, reference] = [quoted(names.candidate), quoted(names.reference)];
   const { difference, outcome, p_adjusted: p, survives_one_failure: survives } = compared;
   if (difference === null)
     return `${candidate} and ${reference} have no sample in common that ${evaluator} gave a verdict on.`;

@@ -83,7 +83,7 @@ onAnyDatabase((database) => {
     expect(html).toContain("<h1>Compared with before &lt;b&gt;</h1>");
     expect(html).toContain("No difference between after and before &lt;b&gt; can be shown");
     expect(html).toContain("Better / worse / same");
-    expect(html).toContain(`<td class="n">0 / 1 / 5</td>`);
+    expect(html).toContain(`<td class="n" data-label="Better / worse / same">0 / 1 / 5</td>`);
   });
 
   test("A reality check is shown with its 2×2, and its link ends with it", async () => {

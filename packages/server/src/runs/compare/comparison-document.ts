@@ -2,7 +2,8 @@ import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presag
 import { describeComparison, describeDraw, describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { IntervalAxis } from "../report/charts.ts";
 import { describePredictor, nameOf } from "../report/document.ts";
-import { heading, paragraph, type ReportPart, share } from "../report/pages.ts";
+import { fewestTrajectories } from "../report/figure-table.ts";
+import { heading, paragraph, type ReportPart, score, share } from "../report/pages.ts";
 
 type ComparedRun = Comparison["runs"][number];
 type ComparedEvaluator = Comparison["evaluators"][number];
@@ -105,7 +106,7 @@ function evaluatorParts(
 ): ReportPart[] {
   const first = [
     reference.name,
-    share(figures.mean),
+    score(figures.mean),
     share(figures.pass_rate),
     "reference",
     "",
@@ -116,7 +117,7 @@ function evaluatorParts(
   return [
     heading(2, nameOf(evaluator)),
     ...differencesChart(nameOf(evaluator), candidates, named),
-    { kind: "table", columns, rows: [[...first, "", "", share(figures.mean_failures_as_zero), ""], ...rows] },
+    { kind: "table", columns, rows: [[...first, "", "", score(figures.mean_failures_as_zero), ""], ...rows] },
     ...candidates.flatMap((candidate) => strataParts(candidate, nameById(named, candidate.run_id))),
   ];
 }
@@ -125,7 +126,7 @@ function candidateCells(candidate: ComparisonCandidate, name: string): string[] 
   const { wins, losses, ties, p_adjusted: p, min_detectable: detectable } = candidate;
   return [
     name,
-    share(candidate.mean),
+    score(candidate.mean),
     share(candidate.pass_rate),
     formatPoints(candidate.difference),
     range(candidate.interval),
@@ -168,13 +169,12 @@ function differencesChart(
 }
 
 const strataTitles = [
-  ["step", "By step"],
-  ["changed", "By whether the state changed"],
-  ["changes", "By number of changes"],
+  ["step", "By step", "Step"],
+  ["changed", "By whether the state changed", "State"],
+  ["changes", "By number of changes", "Changes"],
 ] as const;
 
 const strataColumns = [
-  "",
   "Reference",
   "Mean",
   "Difference",
@@ -187,13 +187,15 @@ const strataColumns = [
 const mostRows = 100;
 
 function strataParts({ strata }: ComparisonCandidate, name: string): ReportPart[] {
-  return strataTitles.flatMap(([kind, title]): ReportPart[] => {
-    const rows = strata[kind].slice(0, mostRows).map(stratumCells);
+  return strataTitles.flatMap(([kind, title, column]): ReportPart[] => {
+    const enough = kind === "step" ? fewestTrajectories : 0;
+    const shown = strata[kind].filter(({ trajectories }) => trajectories >= enough).slice(0, mostRows);
+    const rows = shown.map(stratumCells);
     if (rows.length === 0) return [];
     const more = strata[kind].length - rows.length;
     return [
       heading(3, `${title}: ${name}`),
-      { kind: "table", columns: strataColumns, rows },
+      { kind: "table", columns: [column, ...strataColumns], rows },
       ...(more === 0 ? [] : [paragraph(`${more} more are not shown.`)]),
     ];
   });
@@ -203,8 +205,8 @@ function stratumCells(stratum: ComparisonStratum): string[] {
   const { key, reference_mean, mean, difference, p_value: p, count, trajectories } = stratum;
   return [
     String(key),
-    share(reference_mean),
-    share(mean),
+    score(reference_mean),
+    score(mean),
     formatPoints(difference),
     range(stratum.interval),
     p === null ? "–" : describeP(p),

@@ -19,7 +19,18 @@ import {
 import { countOf } from "../../platform/words.ts";
 import type { IntervalAxis } from "./charts.ts";
 import { endsParts } from "./ends-parts.ts";
-import { block, firstRows, heading, interval, paragraph, type ReportPart, share } from "./pages.ts";
+import { fewestTrajectories, figureTable } from "./figure-table.ts";
+import {
+  block,
+  firstRows,
+  heading,
+  paragraph,
+  type ReportPart,
+  score,
+  scoreInterval,
+  share,
+  shareInterval,
+} from "./pages.ts";
 
 type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
   Pick<
@@ -35,19 +46,15 @@ export function describeEvaluator(one: Described): string {
   if (one.pass_rate === null) {
     if (one.mean === null) return `${name} has no verdict.${without}`;
     const { interval } = one;
-    const range =
-      interval === null
-        ? ""
-        : ` (95 % interval ${interval.lower.toFixed(3)} to ${interval.upper.toFixed(3)})`;
-    return `${name} scores ${one.mean.toFixed(3)}${range} on ${basis}.${without}`;
+    const range = interval === null ? "" : ` (95 % interval ${scoreInterval(interval)})`;
+    return `${name} scores ${score(one.mean)}${range} on ${basis}.${without}`;
   }
   const { pass_interval: interval, no_change: unchanged } = one;
-  const range =
-    interval === null ? "" : ` (95 % interval ${points(interval.lower)} to ${points(interval.upper)} %)`;
+  const range = interval === null ? "" : ` (95 % interval ${shareInterval(interval)})`;
   const some = unchanged === null || unchanged.count === one.count ? "" : ` of ${unchanged.count}`;
   const baseline =
-    unchanged === null ? "" : `; leaving the state unchanged passes ${points(unchanged.pass_rate)} %${some}`;
-  return `${name} passes ${points(one.pass_rate)} %${range} of ${basis}${baseline}.${without}`;
+    unchanged === null ? "" : `; leaving the state unchanged passes ${share(unchanged.pass_rate)}${some}`;
+  return `${name} passes ${share(one.pass_rate)}${range} of ${basis}${baseline}.${without}`;
 }
 
 /** The family, and the profile unless it is the family's own. */
@@ -59,22 +66,18 @@ export function nameOf({
   return profile === null || profile === "system:default" ? family : `${family} ${profile}`;
 }
 
-/** 66.7 of a share of two thirds. */
-function points(share: number): string {
-  return (100 * share).toFixed(share === 0 || share === 1 ? 0 : 1);
-}
-
-const strataTitles = [
-  ["step", "By step"],
-  ["changed", "By whether the state changed"],
-  ["changes", "By number of changes"],
-  ["verb", "By action"],
-  ["tag", "By tag"],
-  ["trajectory", "The trajectories with the lowest scores"],
-] as const;
+const strataTitles = {
+  step: ["By step", "Step"],
+  changed: ["By whether the state changed", "State"],
+  changes: ["By number of changes", "Changes"],
+  verb: ["By action", "Action"],
+  tag: ["By tag", "Tag"],
+  trajectory: ["The trajectories with the lowest scores", "Trajectory"],
+} as const;
+const furtherStrata = ["changed", "changes", "verb", "tag", "trajectory"] as const;
 
 const howIntervals =
-  "Intervals are at 95 % and take trajectories, not samples, as independent (Wilson's with Student's t and the standard error of leaving out one trajectory at a time). With failures: the mean if each failure scores 0. No change: the score of predicting that nothing changes, on the same samples.";
+  "Intervals are at 95 % and take trajectories, not samples, as independent (Wilson's with Student's t and the standard error of leaving out one trajectory at a time). With failures: if each failure does not pass, or scores 0. No change: predicting that nothing changes, on the same samples. Columns that would say nothing are left out.";
 
 /** What a report is written with. */
 export interface ReportOptions {
@@ -90,23 +93,21 @@ export function reportDocument(
   { dataset, withTexts = true }: ReportOptions = {},
 ): ReportPart[] {
   const { run, provenance } = report;
+  const [lead, ...others] = report.evaluators;
   const place = `Dataset ${dataset ?? run.dataset_id}, revision ${run.revision}; ${run.mode}; ${run.status}.`;
   return [
     heading(1, `Run ${run.name}`),
     paragraph(`${describePredictor(run.target)} ${run.dataset_id === null ? "" : place}`),
     ...provenance.warnings.map((text) => paragraph(text)),
     ...(report.ends?.sentence ? [paragraph(report.ends.sentence, true)] : []),
-    ...report.evaluators.map((one, index) => paragraph(describeEvaluator(one), index === 0)),
+    ...(lead === undefined ? [] : [paragraph(describeEvaluator(lead), true)]),
     ...decisionParts(report),
+    ...others.map((one) => paragraph(describeEvaluator(one))),
     ...leftOutParts(report),
     ...(report.records?.evaluators ?? []).map((one) => paragraph(`${nameOf(one)}: ${one.sentence}`)),
     heading(2, "Figures"),
     ...overviewChart(report.evaluators),
-    {
-      kind: "table",
-      columns: evaluatorColumns,
-      rows: report.evaluators.map(evaluatorCells),
-    },
+    evaluatorTable(report.evaluators),
     ...noteParts(report.evaluators),
     ...report.evaluators.flatMap(({ corrected }) =>
       corrected === undefined ? [] : [paragraph([corrected.sentence, corrected.note ?? ""].join(" ").trim())],
@@ -185,19 +186,10 @@ function profileText({ profile_name: name, profile_revision: revision }: ReportE
   return revision === null ? (name ?? "–") : `${name}, revision ${revision}`;
 }
 
-const figureColumns = [
-  "Mean",
-  "Interval",
-  "Pass rate",
-  "Interval",
-  "With failures",
-  "No change",
-  "Samples",
-  "Predictions without a verdict",
-  "Trajectories",
-];
-
-const evaluatorColumns = ["Evaluator", "Profile", ...figureColumns];
+function evaluatorTable(evaluators: readonly (ReportEvaluator & RunFigures)[]): ReportPart {
+  const rows = evaluators.map((one) => ({ cells: [one.evaluator, profileText(one)], figures: one }));
+  return { kind: "table", ...figureTable(["Evaluator", "Profile"], rows) };
+}
 
 /** Whether the goal is reached, and what changed since the run before. */
 function decisionParts({ goal, previous, evaluators }: RunReport): ReportPart[] {
@@ -219,24 +211,6 @@ function leftOutParts({ world }: RunReport): ReportPart[] {
   return text === undefined ? [] : [paragraph(text)];
 }
 
-function evaluatorCells(one: ReportEvaluator & RunFigures): string[] {
-  return [one.evaluator, profileText(one), ...figureCells(one)];
-}
-
-function figureCells(figures: RunFigures): string[] {
-  return [
-    share(figures.mean),
-    interval(figures.interval),
-    share(figures.pass_rate),
-    interval(figures.pass_interval),
-    share(figures.mean_failures_as_zero),
-    share(figures.no_change?.mean ?? null),
-    figures.count === figures.samples ? String(figures.count) : `${figures.count} of ${figures.samples}`,
-    String(figures.failed),
-    String(figures.trajectories),
-  ];
-}
-
 /** Groups whose names are words of samples: what was done in them, and the ids that they were given. */
 const textual: readonly string[] = ["verb", "trajectory"];
 
@@ -246,11 +220,18 @@ function strataParts(
   withTexts: boolean,
 ): ReportPart[] {
   const more = { changed: 0, changes: 0, verb: 0, ...leftOut };
+  const steps = strata.step.filter(({ trajectories }) => trajectories >= fewestTrajectories);
+  const rare = strata.step.length - steps.length;
+  const few = `Without ${countOf(rare, "step")} that fewer than ${fewestTrajectories} trajectories have a verdict at.`;
   return [
     heading(2, name),
-    ...stepChart(name, strata.step),
-    ...strataTitles.flatMap(([group, title]) =>
-      withTexts || !textual.includes(group) ? strataTable(title, strata[group], more[group]) : [],
+    ...stepChart(name, steps),
+    ...strataTable(strataTitles.step, steps, leftOut.step),
+    ...(rare === 0 ? [] : [paragraph(few)]),
+    ...furtherStrata.flatMap((group) =>
+      withTexts || !textual.includes(group)
+        ? strataTable(strataTitles[group], strata[group], more[group])
+        : [],
     ),
   ];
 }
@@ -267,10 +248,15 @@ function stepChart(name: string, steps: readonly RunStratum[]): ReportPart[] {
   return [{ kind: "chart", caption: `${name}: pass rate by step, with its 95 % interval.${dashed}`, points }];
 }
 
-function strataTable(title: string, strata: readonly RunStratum[], leftOut: number): ReportPart[] {
+function strataTable(
+  [title, column]: readonly [string, string],
+  strata: readonly RunStratum[],
+  leftOut: number,
+): ReportPart[] {
   if (strata.length === 0) return [];
-  const rows = strata.map(({ key, ...figures }) => [String(key), ...figureCells(figures)]);
-  return [heading(3, title), ...firstRows(["", ...figureColumns], rows, leftOut)];
+  const rows = strata.map(({ key, ...figures }) => ({ cells: [String(key)], figures }));
+  const table = figureTable([column], rows);
+  return [heading(3, title), ...firstRows(table.columns, table.rows, leftOut)];
 }
 
 function survivalParts({ endings, ...survival }: RunSurvival, repeats: number): ReportPart[] {
@@ -290,7 +276,7 @@ function survivalParts({ endings, ...survival }: RunSurvival, repeats: number): 
         String(step.diverged),
         String(step.censored),
         share(step.survival),
-        interval(step.interval),
+        shareInterval(step.interval),
       ]),
     ),
   ];
@@ -323,11 +309,7 @@ function teacherForcedParts({ teacher_forced: found }: RunReport): ReportPart[] 
   return [
     heading(2, "The same, teacher-forced"),
     paragraph(`Run ${found.name} (${found.run_id}).`),
-    {
-      kind: "table",
-      columns: evaluatorColumns,
-      rows: found.evaluators.map(evaluatorCells),
-    },
+    evaluatorTable(found.evaluators),
   ];
 }
 

@@ -1,20 +1,28 @@
 import type { RunReport } from "@presage/contract";
 import { countOf } from "../../platform/words.ts";
-import { firstRows, heading, interval, paragraph, type ReportPart, share } from "./pages.ts";
+import {
+  firstRows,
+  heading,
+  paragraph,
+  type ReportPart,
+  score,
+  scoreInterval,
+  share,
+  shareInterval,
+} from "./pages.ts";
 
 type Ends = NonNullable<RunReport["ends"]>;
-type Figure = NonNullable<Ends["done"]>["agreement"];
 
 /** Whether predictions end where the real environment ends, and pay what it pays. */
 export function endsParts({ ends, run }: RunReport): ReportPart[] {
   if (ends === undefined || run.provenance.ends === undefined) return [];
   const { done, reward, note } = ends;
   const figures = [
-    ["Ends alike", done?.agreement],
-    ["False ends", done?.false_ends],
-    ["Missed ends", done?.missed_ends],
-    ["Reward, mean absolute error", reward?.absolute_error],
-    ["Reward, rank correlation", reward?.spearman],
+    ["Ends alike", done?.agreement, share, shareInterval],
+    ["False ends", done?.false_ends, share, shareInterval],
+    ["Missed ends", done?.missed_ends, share, shareInterval],
+    ["Reward, mean absolute error", reward?.absolute_error, score, scoreInterval],
+    ["Reward, rank correlation", reward?.spearman, score, scoreInterval],
   ] as const;
   return [
     heading(2, "Ends and rewards"),
@@ -23,8 +31,19 @@ export function endsParts({ ends, run }: RunReport): ReportPart[] {
     {
       kind: "table",
       columns: ["Figure", "Value", "Interval", "Predictions", "Trajectories", ""],
-      rows: figures.flatMap(([name, one]) =>
-        one === undefined ? [] : [[name, ...figureCells(one), one.note ?? ""]],
+      rows: figures.flatMap(([name, one, value, interval]) =>
+        one === undefined
+          ? []
+          : [
+              [
+                name,
+                value(one.value),
+                interval(one.interval),
+                `${one.count}`,
+                `${one.trajectories}`,
+                one.note ?? "",
+              ],
+            ],
       ),
     },
     ...[done, reward].flatMap((one, index) =>
@@ -51,10 +70,6 @@ function countsTable({ counts }: NonNullable<Ends["done"]>): ReportPart {
   };
 }
 
-function figureCells({ value, interval: bounds, count, trajectories }: Figure): string[] {
-  return [share(value), interval(bounds), String(count), String(trajectories)];
-}
-
 function stepChart({ step }: NonNullable<Ends["done"]>): ReportPart[] {
   const points = step.flatMap(({ key, agreement: { value, interval } }) =>
     value === null ? [] : [{ step: key, share: value, interval, baseline: null }],
@@ -74,10 +89,10 @@ function stepTable(done: Ends["done"], reward: Ends["reward"]): ReportPart[] {
     return [
       String(key),
       share(agreement?.value ?? null),
-      interval(agreement?.interval ?? null),
+      shareInterval(agreement?.interval ?? null),
       counts === undefined ? "–" : `${counts.both + counts.only_recorded} of ${agreement?.count}`,
-      share(errors.get(key)?.value ?? null),
-      interval(errors.get(key)?.interval ?? null),
+      score(errors.get(key)?.value ?? null),
+      scoreInterval(errors.get(key)?.interval ?? null),
     ];
   });
   const columns = ["Step", "Ends alike", "Interval", "Real ends", "Error of rewards", "Interval"];

@@ -25,12 +25,30 @@ export function block(text: string): ReportPart {
   return { kind: "block", text };
 }
 
+type Bounds = { lower: number; upper: number } | null;
+
+/** 66.7 % of a share of two thirds. */
 export function share(value: number | null): string {
+  return value === null ? "–" : `${points(value)} %`;
+}
+
+/** “60.1 to 72.4 %” */
+export function shareInterval(bounds: Bounds): string {
+  return bounds === null ? "–" : `${points(bounds.lower)} to ${points(bounds.upper)} %`;
+}
+
+/** 66.7 of a share of two thirds. */
+function points(share: number): string {
+  return (100 * share).toFixed(share === 0 || share === 1 ? 0 : 1);
+}
+
+/** 0.667: a mean score is no share of anything. */
+export function score(value: number | null): string {
   return value === null ? "–" : value.toFixed(3);
 }
 
-export function interval(bounds: { lower: number; upper: number } | null): string {
-  return bounds === null ? "–" : `${share(bounds.lower)} to ${share(bounds.upper)}`;
+export function scoreInterval(bounds: Bounds): string {
+  return bounds === null ? "–" : `${score(bounds.lower)} to ${score(bounds.upper)}`;
 }
 
 /** Of long lists, a page shows the first. */
@@ -87,8 +105,11 @@ function toElement(part: ReportPart): string {
       return toFigure(part.caption, intervalsSvg(part.axis, part.rows, escapeText));
     case "table": {
       const heads = part.columns.map((column) => `<th scope="col">${escapeText(column)}</th>`).join("");
-      const rows = part.rows.map((cells) => `<tr>${cells.map(toCell).join("")}</tr>`).join("\n");
-      return `<table>\n<thead><tr>${heads}</tr></thead>\n<tbody>\n${rows}\n</tbody>\n</table>`;
+      const labels = part.columns.map(escapeText);
+      const rows = part.rows.map(
+        (cells) => `<tr>${cells.map((text, index) => toCell(text, labels[index])).join("")}</tr>`,
+      );
+      return `<table${labels.length > mostBesideEachOther ? ' class="wide"' : ""}>\n<thead><tr>${heads}</tr></thead>\n<tbody>\n${rows.join("\n")}\n</tbody>\n</table>`;
     }
   }
 }
@@ -98,10 +119,14 @@ function toFigure(caption: string, svg: string): string {
 }
 
 /** Figures, and nothing, stay on one line and take no more room than they need. */
-const figure = /^[-+−\d.,/%\s]*( (to|of) [-+−\d.]+)?$|^.$|^p [<=] [\d.]+$/;
+const figure = /^[-+−\d.,/%\s]*( (to|of) [-+−\d.]+( %)?)?$|^.$|^p [<=] [\d.]+$/;
 
-function toCell(text: string): string {
-  return `<td${figure.test(text) ? ' class="n"' : ""}>${escapeText(text)}</td>`;
+/** On a phone, a row with more cells is written one after the other, each with its heading. */
+const mostBesideEachOther = 3;
+
+function toCell(text: string, label = ""): string {
+  const look = figure.test(text) ? ' class="n"' : "";
+  return `<td${look}${label === "" ? "" : ` data-label="${label}"`}>${escapeText(text)}</td>`;
 }
 
 function escapeText(text: string): string {
@@ -149,21 +174,33 @@ function escapeMarkdown(text: string): string {
 /** Marks that may mean something, but not a "<" before a space, as in "p < 0.001", the colon and dot of bare links, and what starts a list or a rule. */
 const markup = /<(?! )|[!"#$&*+>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.)](?=\s|$)/gi;
 
-const styles = `:root { color-scheme: light dark; }
-body { font: 15px/1.5 Inter, system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; overflow-wrap: anywhere; padding: 0 1rem; }
-table { border-collapse: collapse; display: block; font-variant-numeric: tabular-nums; overflow-x: auto; }
-th, td { border-bottom: 1px solid #8886; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
-th { color: #777; font-size: .85em; font-weight: 500; overflow-wrap: normal; vertical-align: bottom; }
+const styles = `:root { color-scheme: light dark; --quiet: color-mix(in srgb, CanvasText 68%, Canvas); }
+body { font: 15px/1.5 Inter, system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; overflow-wrap: anywhere; padding: 0 1rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { border-bottom: 1px solid #8886; padding: .25rem 1.25rem .25rem 0; text-align: left; vertical-align: top; }
+th { color: var(--quiet); font-size: .85em; font-weight: 500; overflow-wrap: normal; vertical-align: bottom; }
+p { text-wrap: pretty; }
 h1 { font-size: 1.6rem; }
 h2 { font-size: 1.2rem; margin-top: 2rem; }
-h1 + p { color: #777; margin-top: -.5rem; }
+h1 + p, figcaption { color: var(--quiet); }
+h1 + p { margin-top: -.5rem; }
 p.lead { font-size: 1.15rem; font-weight: 600; }
 td { min-width: 9em; }
 td.n { min-width: 0; white-space: nowrap; }
 pre { background: #8882; padding: .75rem; white-space: pre-wrap; }
-figure { margin: 1rem 0; max-width: 46rem; overflow-x: auto; }
-svg { display: block; font-size: 13px; min-width: 34rem; width: 100%; }
-@media (max-width: 40rem) { svg { font-size: 18px; min-width: 0; } }
+figure { margin: 1rem 0; max-width: 46rem; }
+svg { display: block; font-size: 13px; width: 100%; }
+@media screen and (max-width: 40rem) {
+  svg { font-size: 18px; }
+  td { min-width: 0; }
+  table.wide thead { clip-path: inset(50%); position: absolute; }
+  table.wide tr { border-bottom: 1px solid #8886; display: flex; flex-wrap: wrap; padding: .35rem 0; }
+  table.wide td { border: 0; padding-block: 0; }
+  table.wide td:empty { display: none; }
+  table.wide td[data-label]::before { color: var(--quiet); content: attr(data-label) " "; font-size: .85em; }
+  table.wide td:first-child { flex-basis: 100%; font-weight: 600; }
+  table.wide td:first-child::before { font-weight: 400; }
+}
 text { fill: currentColor; text-anchor: middle; }
 text.y { text-anchor: end; }
 text.name { text-anchor: start; }
@@ -178,10 +215,10 @@ circle { fill: #6b63f0; }
 @media print {
   :root { color-scheme: light; print-color-adjust: exact; }
   body { font-size: 9pt; margin: 0; max-width: none; padding: 0; }
-  table { display: table; width: 100%; }
+  table { width: 100%; }
   th, td { padding-right: .4rem; }
   tr, figure { break-inside: avoid; }
-  td, svg { min-width: 0; }
+  td { min-width: 0; }
   h2, h3, p:has(+ pre) { break-after: avoid; }
 }`;
 

@@ -178,3 +178,38 @@ test("evaluators of one family are told apart, repeats are said, and rows that a
     rows: [expect.anything(), expect.arrayContaining(["system:mdlm-exact, revision 1"])],
   });
 });
+
+test("shares are percentages, and columns that say nothing are left out", () => {
+  const [evaluator] = exampleReport.evaluators;
+  const [step] = evaluator?.strata.step ?? [];
+  if (evaluator === undefined || step === undefined) throw new Error("The example has no evaluator");
+  const figures = {
+    pass_rate: 0.5,
+    mean: 0.5,
+    pass_interval: { level: 0.95, lower: 0, upper: 0.875 },
+    failed: 0,
+  };
+  const whole = { ...evaluator, ...figures };
+  const rare = { ...step, ...figures, key: 1, trajectories: 2 };
+  const common = { ...step, ...figures, key: 0, trajectories: 3, no_change: null };
+  const strata = { ...evaluator.strata, step: [common, rare] };
+  const tablesOf = (one: typeof evaluator) =>
+    toMarkdown(reportDocument({ ...exampleReport, evaluators: [{ ...one, strata }] }));
+  const passes = tablesOf(whole);
+  expect(passes).toMatch(
+    /\| Evaluator \| Profile \| Pass rate \| Interval \|( No change \|)? Samples \| Trajectories \|/,
+  );
+  expect(passes).toContain("| Step | Pass rate | Interval | Samples | Trajectories |");
+  expect(passes).toMatch(
+    /\| 0 \| 50\.0 % \| 0 to 87\.5 % \| [\d of]+ \| 3 \|\n\nWithout 1 step that fewer than 3 trajectories/,
+  );
+  const scores = tablesOf({
+    ...whole,
+    mean: 0.25,
+    interval: { level: 0.95, lower: 0.125, upper: 0.5 },
+    failed: 1,
+  });
+  expect(scores).toContain("| Mean score | Interval | With failures |");
+  expect(scores).toContain("| 0.250 | 0.125 to 0.500 |");
+  expect(scores).toContain("| Predictions without a verdict |");
+});
