@@ -75,7 +75,7 @@ export const RealityCheckRequest = z
       .meta({ description: "Episodes whose two outcomes are known. No two of a task, episode and policy." }),
     episodes: RealityEpisodeSelection.nullish().meta({
       description:
-        "Ended episodes, drawn from those that satisfy all of it: their actions are sent to the real environment.",
+        "Ended episodes, drawn from those that satisfy all of it: their actions are sent to the real environment. Without pairs and dataset_id, those of the whole environment.",
     }),
     dataset_id: shortText(200).nullish().meta({
       description:
@@ -96,8 +96,7 @@ export const RealityCheckRequest = z
       description: "The same seed draws the same ones.",
     }),
   })
-  .refine((body) => sources.filter((name) => body[name]).length === 1, {
-    path: ["pairs"],
+  .refine((body) => sources.filter((name) => body[name]).length <= 1, {
     error: "Give one of pairs, episodes and dataset_id",
   })
   .refine(({ pairs, name }) => !pairs || name, { path: ["name"], error: "Pairs need a name" })

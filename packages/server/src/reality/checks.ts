@@ -115,8 +115,8 @@ async function begin(
     return { check, pairs: wanted.pairs };
   }
   if (environment === undefined) throw new Error("The schema asks for an environment");
-  if (wanted.episodes) return await beginWithEpisodes(services, requester, environment, wanted);
-  return await beginWithRecordings(services, requester, environment, wanted);
+  if (wanted.dataset_id) return await beginWithRecordings(services, requester, environment, wanted);
+  return await beginWithEpisodes(services, requester, environment, wanted);
 }
 
 const defaultLimit = 1_000;

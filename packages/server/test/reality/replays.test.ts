@@ -297,6 +297,17 @@ onAnyDatabase((database) => {
     expect(await ended(id)).toMatchObject({ status: "completed", episodes: 1, failed: 0 });
   });
 
+  test("without a source, ended episodes of the environment are drawn", async () => {
+    await make("drawn", { real: { name: "lab" } });
+    const ids = await play("drawn", Array(5).fill("activate lantern"));
+    const made = await call("POST", "/v1/reality-checks", { environment: "drawn", limit: 2, seed: 7 });
+    const { id, source } = RealityCheck.parse(made);
+    expect(source).toBe("episodes");
+    expect(await ended(id)).toMatchObject({ status: "completed", episodes: 2 });
+    const { data } = RealityEpisodeListResponse.parse(await call("GET", `/v1/reality-checks/${id}/episodes`));
+    expect(ids).toEqual(expect.arrayContaining(data.map((one) => one.episode_id)));
+  });
+
   test("a restarted server resumes a check that was under way", async () => {
     await make("stopped", { real: { name: "lab" } });
     await play("stopped", Array(30).fill("activate lantern"));
@@ -310,11 +321,11 @@ onAnyDatabase((database) => {
 
   test("what cannot be checked is refused", async () => {
     const refusals: [object, string][] = [
-      [{ environment: "sandbox", episodes: {} }, "names no real environment"],
+      [{ environment: "sandbox" }, "names no real environment"],
       [{ environment: "absent", episodes: {} }, "no environment of this name"],
       [{ environment: "rooms", environment_revision: 9, episodes: {} }, "no such revision"],
       [{ environment: "rooms", episodes: { policy: "absent" } }, "No ended episode of revision 1 matches"],
-      [{ environment: "rooms", episodes: {}, pairs: [] }, ""],
+      [{ environment: "rooms", episodes: {}, dataset_id: "absent" }, "Give one of pairs, episodes"],
       [{ environment: "rooms", dataset_id: "absent" }, "no such dataset"],
       [{ episodes: {} }, "Field required"],
     ];
