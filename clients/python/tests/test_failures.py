@@ -11,6 +11,7 @@ import pytest
 
 import presage
 from presage import (
+    BudgetExhaustedError,
     ConflictError,
     ConnectionFailedError,
     ContextExceededError,
@@ -41,6 +42,7 @@ KEY = "psg_secret-of-the-test"
         (405, InvalidRequestError, "invalid"),
         (422, InvalidRequestError, "invalid"),
         (401, UnauthenticatedError, "unauthenticated"),
+        (402, BudgetExhaustedError, "budget_exhausted"),
         (403, ForbiddenError, "forbidden"),
         (404, NotFoundError, "not_found"),
         (408, TimedOutError, "timeout"),
@@ -85,7 +87,8 @@ def test_all_categories_are_classes_of_the_package() -> None:
     categories = {kind.category for kind in vars(presage).values() if PresageError in getattr(kind, "__mro__", ())}
     assert categories == {
         "context_exceeded", "rate_limit", "upstream", "unusable_completion", "unavailable", "timeout",
-        "unauthenticated", "forbidden", "not_found", "conflict", "too_large", "invalid", "connection", "unexpected",
+        "unauthenticated", "budget_exhausted", "forbidden", "not_found", "conflict", "too_large", "invalid",
+        "connection", "unexpected",
     }  # fmt: skip
 
 

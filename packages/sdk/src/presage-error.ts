@@ -7,6 +7,7 @@ import type { ErrorCategory, ValidationError } from "@presage/contract";
 export type PresageErrorCategory =
   | ErrorCategory
   | "unauthenticated"
+  | "budget_exhausted"
   | "forbidden"
   | "not_found"
   | "conflict"

@@ -5,6 +5,7 @@ import { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 const categoryOfStatus: Record<number, PresageErrorCategory> = {
   400: "invalid",
   401: "unauthenticated",
+  402: "budget_exhausted",
   403: "forbidden",
   404: "not_found",
   405: "invalid",

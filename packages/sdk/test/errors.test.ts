@@ -14,6 +14,7 @@ describe("errors", () => {
   test.each([
     [400, "invalid"],
     [401, "unauthenticated"],
+    [402, "budget_exhausted"],
     [403, "forbidden"],
     [404, "not_found"],
     [405, "invalid"],

@@ -8,9 +8,9 @@ from typing import Any, cast
 from urllib.parse import urljoin
 
 __all__ = [
-    "ConflictError", "ConnectionFailedError", "ContextExceededError", "ForbiddenError", "InvalidRequestError",
-    "NotFoundError", "PresageError", "RateLimitError", "TimedOutError", "TooLargeError", "UnauthenticatedError",
-    "UnavailableError", "UnexpectedResponseError", "UnusableCompletionError", "UpstreamError",
+    "BudgetExhaustedError", "ConflictError", "ConnectionFailedError", "ContextExceededError", "ForbiddenError",
+    "InvalidRequestError", "NotFoundError", "PresageError", "RateLimitError", "TimedOutError", "TooLargeError",
+    "UnauthenticatedError", "UnavailableError", "UnexpectedResponseError", "UnusableCompletionError", "UpstreamError",
 ]  # fmt: skip
 
 _classes: dict[int | tuple[int, str], "type[PresageError]"] = {}  # By status, or by status and category.
@@ -48,6 +48,10 @@ class InvalidRequestError(PresageError, category="invalid", statuses=(400, 405, 
 
 class UnauthenticatedError(PresageError, category="unauthenticated", statuses=(401,)):
     """There is no valid key."""
+
+
+class BudgetExhaustedError(PresageError, category="budget_exhausted", statuses=(402,)):
+    """The monthly budget of the account or the key is spent."""
 
 
 class ForbiddenError(PresageError, category="forbidden", statuses=(403,)):
