@@ -52,6 +52,8 @@ def test_an_output_is_evaluated(presage: Presage) -> None:
     assert first["status"] == second["status"] == "success"
     assert first["evaluation_result"] is not None
     assert first["evaluation_result"]["pass"] is False
+    [alone] = presage.evaluate("exact-match", evaluated_model_output="a", evaluated_model_gold_answer="a")
+    assert alone["status"] == "success"
 
 
 def test_errors_of_the_server_say_what_is_wrong(presage: Presage) -> None:

@@ -14,7 +14,8 @@ PASSING = (ConnectionFailedError, RateLimitError, TimedOutError, UnavailableErro
 
 
 def named(evaluators: Sequence[Item]) -> list[Mapping[str, Any]]:
-    return [{"evaluator": item} if isinstance(item, str) else item for item in evaluators]
+    several = [evaluators] if isinstance(evaluators, str) else evaluators  # A text is a sequence too.
+    return [{"evaluator": item} if isinstance(item, str) else item for item in several]
 
 
 class _Resource:

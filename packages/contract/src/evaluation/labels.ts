@@ -34,7 +34,7 @@ export const LabelLine = z
   .strictObject({
     ...LabelRequest.shape,
     label: z
-      .union([LabelVerdict, z.literal("")])
+      .enum([...LabelVerdict.options, ""])
       .nullable()
       .meta({
         description:

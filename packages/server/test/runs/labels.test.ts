@@ -112,12 +112,10 @@ onAnyDatabase((database) => {
       "line",
       1,
     ]);
-    expect((await upload([{ result_id: "1", label: "good" }])).body.detail[0].loc).toEqual([
-      "body",
-      "line",
-      1,
-      "label",
-    ]);
+    expect((await upload([{ result_id: "1", label: "good" }])).body.detail[0]).toMatchObject({
+      loc: ["body", "line", 1, "label"],
+      msg: expect.stringContaining('expected one of "pass"|"fail"'),
+    });
     expect((await agreement()).agreement.count).toBe(0);
     const one = { run_id: run.id, dataset_sample_id: idOf(3), label: "fail", annotator: "ada" };
     expect((await upload([one])).body).toEqual({ labels: 2, taken_back: 0 });
