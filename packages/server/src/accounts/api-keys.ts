@@ -96,11 +96,7 @@ async function setSettings(
   const apiKey = await updateSettings(transaction, userId, keyId, settings);
   if (apiKey === undefined) throw noSuchKey();
   if (Object.keys(settings).length > 0)
-    await recordChange(transaction, changer, {
-      action: "api_key.update",
-      objectId: keyId,
-      detail: { name: apiKey.name, ...settings },
-    });
+    await recordChange(transaction, changer, "api_key.update", keyId, { name: apiKey.name, ...settings });
   return apiKey;
 }
 
@@ -202,11 +198,7 @@ export async function recordNewKey(
   { userId, name, scopes = null }: NewApiKey,
   keyId: string,
 ): Promise<void> {
-  await recordChange(transaction, changer, {
-    action: "api_key.create",
-    objectId: keyId,
-    detail: { name, scopes, user_id: userId },
-  });
+  await recordChange(transaction, changer, "api_key.create", keyId, { name, scopes, user_id: userId });
 }
 
 function describeNewKey(
@@ -314,10 +306,6 @@ async function endKey(
   if (key === undefined) throw noSuchKey();
   // Revoking it again changes nothing.
   if (key.revoked_at === now)
-    await recordChange(transaction, changer, {
-      action: "api_key.revoke",
-      objectId: keyId,
-      detail: { name: key.name, user_id: userId },
-    });
+    await recordChange(transaction, changer, "api_key.revoke", keyId, { name: key.name, user_id: userId });
   return key;
 }

@@ -32,8 +32,7 @@ export async function endSession(
     const endedAt = nowMicros();
     const session = await markEnded(transaction, changer.caller.userId, sessionId, endedAt);
     // Ending it again changes nothing.
-    if (session?.ended_at === endedAt)
-      await recordChange(transaction, changer, { action: "session.end", objectId: sessionId });
+    if (session?.ended_at === endedAt) await recordChange(transaction, changer, "session.end", sessionId);
     return session !== undefined;
   });
   if (!isEnded) throw new ServiceError("not_found", "There is no such session.");
@@ -139,7 +138,7 @@ export async function admitSession(
       ended_at: null,
     });
     const actor = { kind: "sign_in", userId, id, name: null, requestId } as const;
-    await recordChange(transaction, { accountId, actor }, { action: "session.start", objectId: id });
+    await recordChange(transaction, { accountId, actor }, "session.start", id);
     if (earlier !== undefined) await endEarlier(transaction, earlier, now, requestId);
   });
   // If it fails, a later sign-in deletes them.
@@ -158,8 +157,7 @@ async function endEarlier(
   const user = await selectUser(transaction, userId);
   if (ended?.ended_at !== now || user === undefined) return;
   const actor = { kind: "session", userId, id: sessionId, name: null, requestId } as const;
-  const change = { action: "session.end", objectId: sessionId } as const;
-  await recordChange(transaction, { accountId: user.account_id, actor }, change);
+  await recordChange(transaction, { accountId: user.account_id, actor }, "session.end", sessionId);
 }
 
 /** `last_seen_at` is written again when it is older than this; less with a short idle limit, or sessions in use would end. */

@@ -123,13 +123,9 @@ export async function provisionUser(
       const actor = { kind: "sign_in", userId, id: null, name: null, requestId } as const;
       const action = change === "created" ? "user.create" : "user.change_account";
       await reopenAccount(transaction, accountId);
-      await recordChange(transaction, { accountId, actor }, { action, objectId: userId, detail: { role } });
+      await recordChange(transaction, { accountId, actor }, action, userId, { role });
       if (leftAccountId !== undefined && (await selectClosed(transaction, [leftAccountId])).size === 0)
-        await recordChange(
-          transaction,
-          { accountId: leftAccountId, actor },
-          { action, objectId: userId, detail: { left: true } },
-        );
+        await recordChange(transaction, { accountId: leftAccountId, actor }, action, userId, { left: true });
     }
     return { userId, accountId };
   });

@@ -44,7 +44,7 @@ export async function addLocalUser(
       created_at: nowMicros(),
       role,
     });
-    await recordChange(transaction, changer, { action: "user.create", objectId: id, detail: { role } });
+    await recordChange(transaction, changer, "user.create", id, { role });
   });
   return id;
 }
@@ -111,7 +111,7 @@ async function setRole(
     );
   await updateRole(transaction, userId, role);
   const detail = { from: user.role, to: role };
-  await recordChange(transaction, changer, { action: "user.change_role", objectId: userId, detail });
+  await recordChange(transaction, changer, "user.change_role", userId, detail);
   return { id, email, name, role, created_at };
 }
 
@@ -140,8 +140,7 @@ export async function endUserIn(
   const sessions = await markAllEnded(transaction, userId, now);
   const keys = await markAllRevoked(transaction, userId, now);
   await deleteSharesBy(transaction, userId);
-  const change = { action: "user.end_access", objectId: userId, detail: { sessions, keys } } as const;
-  await recordChange(transaction, changer, change);
+  await recordChange(transaction, changer, "user.end_access", userId, { sessions, keys });
   return { sessions, keys };
 }
 

@@ -145,11 +145,7 @@ export async function createDataset(
       };
       if (!(await insertDataset(transaction, { ...dataset, account_id: accountId })))
         throw new ServiceError("conflict", `There is already a dataset named ${JSON.stringify(name)}.`);
-      await recordChange(transaction, requester, {
-        action: "dataset.create",
-        objectId: dataset.id,
-        detail: { name },
-      });
+      await recordChange(transaction, requester, "dataset.create", dataset.id, { name });
       return dataset;
     },
     toReceipt: ({ id }) => ({ id }),
@@ -182,10 +178,9 @@ export async function deleteDataset(
     await discardRunsOf(transaction, accountId, id);
     const discarded = await discardRevisions(transaction, id);
     await deleteDatasetRow(transaction, accountId, id);
-    await recordChange(transaction, requester, {
-      action: "dataset.delete",
-      objectId: id,
-      detail: { name: dataset.name, with_runs: withRuns },
+    await recordChange(transaction, requester, "dataset.delete", id, {
+      name: dataset.name,
+      with_runs: withRuns,
     });
     return discarded;
   });

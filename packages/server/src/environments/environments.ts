@@ -199,11 +199,7 @@ export async function createEnvironment(
         throw new ServiceError("conflict", `There is already an environment named ${JSON.stringify(name)}.`);
       const revision = { environment_id: id, revision: 1, config: JSON.stringify(config), created_at: now };
       await insertEnvironmentRevision(transaction, revision);
-      await recordChange(transaction, requester, {
-        action: "environment.create",
-        objectId: id,
-        detail: { name },
-      });
+      await recordChange(transaction, requester, "environment.create", id, { name });
       return { id, name, revision: 1, config, tasks: {}, created_at: now, revised_at: now };
     },
     toReceipt: (environment) => ({ name: environment.name }),
@@ -241,12 +237,7 @@ export async function deleteEnvironment(
     deleted += ids.length;
     const detail = { environment: name, deleted };
     if (eventId !== undefined) await updateAuditDetail(transaction, eventId, detail);
-    else
-      eventId = await recordChange(transaction, requester, {
-        action: "episode.delete",
-        objectId: "many",
-        detail,
-      });
+    else eventId = await recordChange(transaction, requester, "episode.delete", "many", detail);
   }
 
   /** Returns false if episodes were started meanwhile that are to be deleted first. */
@@ -261,10 +252,9 @@ export async function deleteEnvironment(
         `The environment has ${countOf(episodes, "episode")}. Delete its episodes first, or send with_episodes=true.`,
       );
     await deleteEnvironmentRows(transaction, id);
-    await recordChange(transaction, requester, {
-      action: "environment.delete",
-      objectId: id,
-      detail: { name, with_episodes: withEpisodes },
+    await recordChange(transaction, requester, "environment.delete", id, {
+      name,
+      with_episodes: withEpisodes,
     });
     return true;
   }
@@ -344,10 +334,10 @@ export async function reviseEnvironment(
     const row = { environment_id: last.id, revision, config: JSON.stringify(config), created_at: now };
     await insertEnvironmentRevision(transaction, row);
     await updateLastRevision(transaction, last.id, revision);
-    await recordChange(transaction, requester, {
-      action: "environment.revise",
-      objectId: last.id,
-      detail: { name, revision, fields: Object.keys(changes) },
+    await recordChange(transaction, requester, "environment.revise", last.id, {
+      name,
+      revision,
+      fields: Object.keys(changes),
     });
     return { ...last, revision, config, revised_at: now };
   });

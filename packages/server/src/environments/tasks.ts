@@ -72,11 +72,7 @@ export async function addTasks(
         throw new ServiceError("quota_exceeded", `A split of an environment has at most ${maxTasks} tasks.`);
       await insertTasks(transaction, rows);
       await updateTaskCounts(transaction, environment.id, tasks);
-      await recordChange(transaction, requester, {
-        action: "environment.add_tasks",
-        objectId: environment.id,
-        detail: { name, ...added },
-      });
+      await recordChange(transaction, requester, "environment.add_tasks", environment.id, { name, ...added });
       return { added, tasks };
     },
     toReceipt: (done) => done,

@@ -110,12 +110,6 @@ type ChangeDetail = Readonly<
   Record<string, string | number | boolean | null | undefined | readonly string[]>
 >;
 
-export interface Change {
-  action: AuditAction;
-  objectId: string;
-  detail?: ChangeDetail;
-}
-
 /**
  * Records a change in its own transaction: neither is stored without the other. Refuses accounts closed since the request began, except
  * for the command line, which erases them. Returns the event's id.
@@ -123,7 +117,9 @@ export interface Change {
 export async function recordChange(
   transaction: Database,
   { accountId, actor }: Author,
-  { action, objectId, detail = {} }: Change,
+  action: AuditAction,
+  objectId: string,
+  detail: ChangeDetail = {},
 ): Promise<string> {
   if (actor.kind !== "command_line") await refuseClosedAccounts(transaction, [accountId]);
   const id = Bun.randomUUIDv7();

@@ -188,7 +188,7 @@ export async function deletePrediction(
         `This prediction belongs to ${source === "run" ? "a run" : "an episode"}. Delete the ${source}.`,
       );
     await deletePredictions(transaction, accountId, [id]);
-    await recordChange(transaction, requester, { action: "prediction.delete", objectId: id });
+    await recordChange(transaction, requester, "prediction.delete", id);
   });
 }
 
@@ -208,8 +208,7 @@ export async function deletePredictionsBefore(
   async function record(transaction: Database, some: number): Promise<void> {
     const detail = { before: toIsoInstant(wanted.before), ...wanted.filter, deleted: deleted + some };
     if (eventId !== undefined) return await updateAuditDetail(transaction, eventId, detail);
-    const change = { action: "prediction.delete", objectId: "many", detail } as const;
-    eventId = await recordChange(transaction, requester, change);
+    eventId = await recordChange(transaction, requester, "prediction.delete", "many", detail);
   }
 
   for (;;) {

@@ -79,9 +79,7 @@ export async function createCheck(
       await insertRows(transaction, "reality_episodes", known);
       if (!isKnown) await insertReplays(transaction, check.id, replays);
       const detail = { name: check.name, episodes: pairs.length + replays.length };
-      await recordChange(transaction, requester, {
-        ...{ action: "reality_check.create", objectId: check.id, detail },
-      });
+      await recordChange(transaction, requester, "reality_check.create", check.id, detail);
       return check;
     },
     toReceipt: ({ id }) => ({ id }),
@@ -211,7 +209,7 @@ async function changeCheck(
   await inTransaction(store, requester, async (transaction) => {
     await work(transaction);
     const action = `reality_check.${verb}` as const;
-    await recordChange(transaction, requester, { action, objectId: id, detail: { name } });
+    await recordChange(transaction, requester, action, id, { name });
   });
 }
 

@@ -48,10 +48,9 @@ export async function correctResult(
   const { createdAt } = await doOnce(services.store.writer(requester), once, {
     async work(transaction) {
       const appended = await appendCorrection(transaction, requester.accountId, { ...correction, score });
-      await recordChange(transaction, requester, {
-        action: "evaluation_result.correct",
-        objectId: String(resultId),
-        detail: { pass, score },
+      await recordChange(transaction, requester, "evaluation_result.correct", String(resultId), {
+        pass,
+        score,
       });
       return { createdAt: appended.createdAt };
     },
@@ -99,10 +98,12 @@ export async function withdrawCorrection(
 ): Promise<StoredResult> {
   await inTransaction(services.store, requester, async (transaction) => {
     await takeBack(transaction, requester.accountId, withdrawal);
-    await recordChange(transaction, requester, {
-      action: "evaluation_result.withdraw_correction",
-      objectId: String(withdrawal.resultId),
-    });
+    await recordChange(
+      transaction,
+      requester,
+      "evaluation_result.withdraw_correction",
+      String(withdrawal.resultId),
+    );
   });
   services.countsMerger.schedule();
   return await getResult(services, requester, withdrawal.resultId);

@@ -8,7 +8,6 @@ import { lruLimit } from "../platform/words.ts";
 import {
   insertProjects,
   type NewProject,
-  projectCreated,
   selectOwnRunIds,
   selectProjectsByNames,
   selectProjectsOfExperiments,
@@ -56,7 +55,7 @@ export async function placeResults(
   await inTransaction(store, requester, async (transaction) => {
     for (const row of rows)
       if ((await insertProjects(transaction, [row])) > 0)
-        await recordChange(transaction, requester, projectCreated(row));
+        await recordChange(transaction, requester, "project.create", row.id, { name: row.name });
   });
   return await findPlacements(services, accountId, wanted);
 }

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Change } from "../platform/audit.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { ProjectsTable } from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -114,9 +113,4 @@ export async function selectProjectsOfExperiments(
     .where(isExperiment)
     .execute();
   return new Map(rows.map(({ id, project_id }) => [id, project_id]));
-}
-
-/** What the audit log says of a new one. */
-export function projectCreated({ id, name }: Pick<ProjectRow, "id" | "name">): Change {
-  return { action: "project.create", objectId: id, detail: { name } };
 }

@@ -20,7 +20,6 @@ import {
   insertProjects,
   type NewProject,
   type ProjectRow,
-  projectCreated,
   selectProject,
   selectProjectByName,
   selectProjects,
@@ -116,7 +115,7 @@ async function createProject(
     async work(transaction) {
       const project = { id: Bun.randomUUIDv7(), name, created_by: userId, created_at: nowMicros() };
       const isNew = (await insertProjects(transaction, [{ ...project, account_id: accountId }])) > 0;
-      if (isNew) await recordChange(transaction, requester, projectCreated(project));
+      if (isNew) await recordChange(transaction, requester, "project.create", project.id, { name });
       return { project: isNew ? project : await existing(transaction, accountId, name), isNew };
     },
     toReceipt: ({ project, isNew }) => ({ id: project.id, isNew }),

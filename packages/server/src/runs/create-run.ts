@@ -82,10 +82,9 @@ export async function createRun(
       const made = { account_id: accountId, api_key_id: apiKeyId, evaluators, target };
       const created = toQueuedRun(wanted, { ...made, revision, change, draw, isLeaky, ends });
       await insertRun(transaction, created, { heldBy: wanted.heldBy });
-      await recordChange(transaction, requester, {
-        action: "run.create",
-        objectId: created.id,
-        detail: { name: created.name, dataset_id: wanted.dataset_id },
+      await recordChange(transaction, requester, "run.create", created.id, {
+        name: created.name,
+        dataset_id: wanted.dataset_id,
       });
       return created;
     },

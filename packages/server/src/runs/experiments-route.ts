@@ -143,11 +143,7 @@ const updateExperiment = route("POST", "/v1/experiments/:id", {
     const updated = await inTransaction(store, requester, async (transaction) => {
       const row = await replaceMetadata(transaction, requester.accountId, id, metadata);
       if (row === undefined) throw noSuchExperiment();
-      await recordChange(transaction, requester, {
-        action: "experiment.update",
-        objectId: id,
-        detail: { name: row.name },
-      });
+      await recordChange(transaction, requester, "experiment.update", id, { name: row.name });
       return row;
     });
     return reply(200, { experiment: toExperiment(updated) });
@@ -190,7 +186,7 @@ async function createExperiment(
       await insertRun(transaction, run, { placement });
       const { id, name, tags, created_at } = run;
       const detail = { name, project_id: project.id };
-      await recordChange(transaction, requester, { action: "experiment.create", objectId: id, detail });
+      await recordChange(transaction, requester, "experiment.create", id, detail);
       return {
         ...placement,
         id,

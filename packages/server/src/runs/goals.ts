@@ -26,11 +26,7 @@ export async function setGoal(
       created_by: userId,
       created_at: nowMicros(),
     });
-    await recordChange(transaction, requester, {
-      action: "goal.set",
-      objectId: stored.id,
-      detail: { name: runName, ...goal },
-    });
+    await recordChange(transaction, requester, "goal.set", stored.id, { name: runName, ...goal });
     return stored;
   });
 }
@@ -43,11 +39,7 @@ export async function removeGoal(
   await inTransaction(store, requester, async (transaction) => {
     const id = await deleteGoal(transaction, requester.accountId, runName);
     if (id === undefined) throw new ServiceError("not_found", "Runs of this name have no goal.");
-    await recordChange(transaction, requester, {
-      action: "goal.remove",
-      objectId: id,
-      detail: { name: runName },
-    });
+    await recordChange(transaction, requester, "goal.remove", id, { name: runName });
   });
 }
 

@@ -140,8 +140,7 @@ export async function uploadPredictions(
       throw new UploadError({ line: undefined, path: [], reason: "The body has no predictions" });
     await database.transaction().execute(async (transaction) => {
       if (!(await completeUpload(transaction, lease))) throw interrupted();
-      const change = { action: "run.add_predictions", objectId: runId, detail: { predictions } } as const;
-      await recordChange(transaction, { accountId, actor }, change);
+      await recordChange(transaction, { accountId, actor }, "run.add_predictions", runId, { predictions });
     });
     return { predictions, warnings: indexes.warnings() };
   } catch (error) {

@@ -167,8 +167,7 @@ async function changeStatus(
   const changed = await inTransaction(services.store, requester, async (transaction) => {
     const values = await change(transaction);
     const updated = await updateStatus(transaction, requester.accountId, id, from, values);
-    if (updated !== undefined)
-      await recordChange(transaction, requester, { action, objectId: id, detail: { name: updated.name } });
+    if (updated !== undefined) await recordChange(transaction, requester, action, id, { name: updated.name });
     return updated;
   });
   if (changed !== undefined) {
@@ -216,10 +215,9 @@ export async function addEvaluators(
     const evaluators = [...run.evaluators, ...added];
     if (evaluators.length > maxRunEvaluators)
       throw new ServiceError("conflict", `A run may have at most ${maxRunEvaluators} evaluators.`);
-    await recordChange(transaction, requester, {
-      action: "run.add_evaluators",
-      objectId: id,
-      detail: { name: run.name, evaluators: added.map((one) => one.id) },
+    await recordChange(transaction, requester, "run.add_evaluators", id, {
+      name: run.name,
+      evaluators: added.map((one) => one.id),
     });
     return await replaceEvaluators(transaction, run, evaluators);
   });
@@ -236,7 +234,7 @@ export async function deleteRun(
   const { accountId } = requester;
   await inTransaction(services.store, requester, async (transaction) => {
     if (!(await discardRun(transaction, accountId, id))) throw noSuchRun();
-    await recordChange(transaction, requester, { action: "run.delete", objectId: id });
+    await recordChange(transaction, requester, "run.delete", id);
   });
   services.runs.wake();
 }

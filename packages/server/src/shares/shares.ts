@@ -61,15 +61,11 @@ export async function createShare(
         `An account can have ${maxShares} links. Revoke one that is no longer needed, and try again.`,
       );
     await insertShare(transaction, { ...share, digest: services.keyDigest(token) });
-    await recordChange(transaction, changer, {
-      action: "share.create",
-      objectId: share.id,
-      detail: {
-        kind,
-        shown_ids: [...ids],
-        with_texts: withTexts,
-        expires_at: toIsoInstant(expiresAt),
-      },
+    await recordChange(transaction, changer, "share.create", share.id, {
+      kind,
+      shown_ids: [...ids],
+      with_texts: withTexts,
+      expires_at: toIsoInstant(expiresAt),
     });
   });
   return { ...share, token };
@@ -85,10 +81,10 @@ export async function revokeShare(
     const share = await deleteShare(transaction, requester.accountId, id);
     if (share === undefined) throw new ServiceError("not_found", "There is no such link.");
     const { kind, object } = share;
-    await recordChange(transaction, requester, {
-      action: "share.revoke",
-      objectId: id,
-      detail: { kind, shown_ids: toIds(object), user_id: share.user_id },
+    await recordChange(transaction, requester, "share.revoke", id, {
+      kind,
+      shown_ids: toIds(object),
+      user_id: share.user_id,
     });
   });
 }

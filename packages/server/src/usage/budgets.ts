@@ -119,11 +119,13 @@ async function storeBudget(
       const limit_micros = Math.round(limit * microsPerUnit);
       await upsertBudget(transaction, { ...of, limit_micros, stops: toFlag(stops) });
     }
-    await recordChange(transaction, requester, {
-      action: limit === null ? "budget.remove" : "budget.set",
-      objectId: keyId === "" ? accountId : keyId,
-      detail: limit === null ? {} : { limit, stops },
-    });
+    await recordChange(
+      transaction,
+      requester,
+      limit === null ? "budget.remove" : "budget.set",
+      keyId === "" ? accountId : keyId,
+      limit === null ? {} : { limit, stops },
+    );
   });
 }
 

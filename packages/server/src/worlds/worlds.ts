@@ -64,11 +64,7 @@ export async function createWorld(
       if (!(await insertWorld(transaction, row)))
         throw new ServiceError("conflict", `There is already a world named ${JSON.stringify(name)}.`);
       await insertWorldRevision(transaction, toRow(id, 1, config, pinned, now));
-      await recordChange(transaction, requester, {
-        action: "world.create",
-        objectId: id,
-        detail: { name },
-      });
+      await recordChange(transaction, requester, "world.create", id, { name });
       return {
         ...{ id, name, revision: 1, config, pinned },
         ...{ archived_at: null, created_at: now, revised_at: now },
@@ -132,7 +128,7 @@ async function insertNext(
     const revision = before.revision + (isRevised ? 1 : 0);
     if (isRevised) await insertWorldRevision(transaction, toRow(id, revision, config, pinned, now));
     const detail = { name, revision, fields, archived };
-    await recordChange(transaction, requester, { action: "world.revise", objectId: id, detail });
+    await recordChange(transaction, requester, "world.revise", id, detail);
     const times = { archived_at: archivedAt, revised_at: isRevised ? now : before.revised_at };
     return { ...before, revision, config, pinned, ...times };
   });
@@ -163,11 +159,7 @@ export async function deleteWorld(
         `The world ${name} is used by ${uses.slice(0, namedUses).join(", ")}${more}.`,
       );
     await deleteWorldRows(transaction, world.id);
-    await recordChange(transaction, requester, {
-      action: "world.delete",
-      objectId: world.id,
-      detail: { name },
-    });
+    await recordChange(transaction, requester, "world.delete", world.id, { name });
   });
   services.knownWorlds.forget(requester.accountId, name);
 }

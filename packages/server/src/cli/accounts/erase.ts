@@ -141,7 +141,7 @@ async function eraseOneOf(database: Database, user: User, issuer: string): Promi
     // Links before the user, as who signs in with one locks them.
     await markAllUsed(transaction, user.id, nowMicros());
     await lockUsers(transaction, [user.id]);
-    await recordChange(transaction, changerFor(user), { action: "user.erase", objectId: user.id });
+    await recordChange(transaction, changerFor(user), "user.erase", user.id);
     return await deleteUserRows(transaction, user, false);
   });
 }

@@ -195,8 +195,7 @@ async function printSignInAddress(config: Config, { user }: { user?: string }): 
     if (signedIn.oidc_issuer !== localIssuer)
       throw new CommandError("This user signs in at an OpenID provider, not with a link.");
     const path = await store.database.transaction().execute(async (database) => {
-      const change = { action: "user.create_sign_in_link", objectId: signedIn.id } as const;
-      await recordChange(database, changerFor(signedIn), change);
+      await recordChange(database, changerFor(signedIn), "user.create_sign_in_link", signedIn.id);
       return await createSignInPath({ database, owner: signedIn });
     });
     process.stdout.write(`${publicUrl}${path}\n`);

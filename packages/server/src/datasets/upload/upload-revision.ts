@@ -318,8 +318,7 @@ async function seal(
     await updateLastRevision(transaction, datasetId, number);
     const redact = options.redaction === "none" ? { redact: "none" } : {};
     const detail = { name: dataset.name, revision: number, samples: revision.samples, ...redact };
-    const change = { action: "dataset.add_revision", objectId: datasetId, detail } as const;
-    await recordChange(transaction, { accountId, actor }, change);
+    await recordChange(transaction, { accountId, actor }, "dataset.add_revision", datasetId, detail);
     return { revision, isNew: true };
   });
 }

@@ -267,7 +267,7 @@ export async function deleteEpisode(
   await inTransaction(services.store, requester, async (transaction) => {
     // Somebody else may have deleted it since.
     if ((await deleteEpisodeRows(transaction, [id])) === 0) throw noSuchEpisode();
-    await recordChange(transaction, requester, { action: "episode.delete", objectId: id });
+    await recordChange(transaction, requester, "episode.delete", id);
   });
   services.knownEpisodes.forget(id);
 }

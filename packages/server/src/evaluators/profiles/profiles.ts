@@ -41,10 +41,7 @@ export async function archiveProfile(
     async *read() {
       await inTransaction(services.store, requester, async (transaction) => {
         if (await markArchived(transaction, accountId, publicId, nowMicros()))
-          await recordChange(transaction, requester, {
-            action: "evaluator_profile.archive",
-            objectId: publicId,
-          });
+          await recordChange(transaction, requester, "evaluator_profile.archive", publicId);
       });
       yield* read();
     },
@@ -159,11 +156,7 @@ export async function createProfile(
     if (!(await insertProfile(transaction, row))) throw nameTaken(row.evaluator_family);
     await insertProfileRevision(transaction, revision);
     const detail = { name, family: profile.evaluator_family };
-    await recordChange(transaction, requester, {
-      action: "evaluator_profile.create",
-      objectId: profile.public_id,
-      detail,
-    });
+    await recordChange(transaction, requester, "evaluator_profile.create", profile.public_id, detail);
     return { ...profile, ...revision, is_managed: false };
   });
 }
@@ -204,10 +197,9 @@ export async function reviseProfile(
       created_at: nowMicros(),
     };
     await insertProfileRevision(transaction, revision);
-    await recordChange(transaction, requester, {
-      action: "evaluator_profile.revise",
-      objectId: publicId,
-      detail: { name: named.name, revision: last_revision },
+    await recordChange(transaction, requester, "evaluator_profile.revise", publicId, {
+      name: named.name,
+      revision: last_revision,
     });
     return { ...profile, ...revision, archived_at: null, is_managed: false };
   });

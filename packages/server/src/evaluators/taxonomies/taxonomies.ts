@@ -112,7 +112,7 @@ async function changeLabels(
     if (taxonomyId === undefined) throw noSuchRevision();
     await change(transaction, taxonomyId);
     const detail = { revision_id: revisionId, labels };
-    await recordChange(transaction, changer, { action, objectId: taxonomyId, detail });
+    await recordChange(transaction, changer, action, taxonomyId, detail);
     return await getRevision(transaction, accountId, revisionId);
   });
 }
@@ -144,10 +144,9 @@ export async function createRevision(
   return await doOnce(database, once, {
     async work(transaction) {
       const made = await appendRevision(transaction, accountId, newRevision);
-      await recordChange(transaction, requester, {
-        action: "error_taxonomy.add_revision",
-        objectId: made.error_taxonomy_id,
-        detail: { revision_id: made.id, labels: made.labels },
+      await recordChange(transaction, requester, "error_taxonomy.add_revision", made.error_taxonomy_id, {
+        revision_id: made.id,
+        labels: made.labels,
       });
       return made;
     },

@@ -144,8 +144,7 @@ export async function deleteResult(
       );
     // It may have been deleted since.
     if ((await deleteResultRows(transaction, [id])) === 0) throw noSuchResult();
-    const change = { action: "evaluation_result.delete", objectId: String(id) } as const;
-    await recordChange(transaction, requester, change);
+    await recordChange(transaction, requester, "evaluation_result.delete", String(id));
   });
   countsMerger.schedule();
 }

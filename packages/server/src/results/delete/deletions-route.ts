@@ -198,11 +198,7 @@ async function startDeletion(
   await inTransaction(services.store, requester, async (transaction) => {
     await insertDeletion(transaction, row);
     const detail = { deletion: row.id, count };
-    await recordChange(transaction, requester, {
-      action: "evaluation_result.delete",
-      objectId: "many",
-      detail,
-    });
+    await recordChange(transaction, requester, "evaluation_result.delete", "many", detail);
   });
   services.deletions.schedule();
   return row;

@@ -50,10 +50,8 @@ export async function labelResult(
   await doOnce(services.store.writer(requester), once, {
     async work(transaction) {
       await putLabel(transaction, requester.accountId, label);
-      await recordChange(transaction, requester, {
-        action: "evaluation_result.label",
-        objectId: String(resultId),
-        detail: { label: label.label },
+      await recordChange(transaction, requester, "evaluation_result.label", String(resultId), {
+        label: label.label,
       });
       return {};
     },

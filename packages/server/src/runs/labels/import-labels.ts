@@ -49,10 +49,8 @@ export async function importLabels(
     const some = labels.slice(at, at + labelsAtOnce);
     await inTransaction(services.store, requester, async (transaction) => {
       for (const label of some) await putLabel(transaction, requester.accountId, label);
-      await recordChange(transaction, requester, {
-        action: "evaluation_result.label",
-        objectId: String(some[0]?.resultId),
-        detail: { labels: some.length },
+      await recordChange(transaction, requester, "evaluation_result.label", String(some[0]?.resultId), {
+        labels: some.length,
       });
     });
   }

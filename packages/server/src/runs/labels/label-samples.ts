@@ -73,7 +73,7 @@ export async function drawLabelSample(
     async work(transaction) {
       await insertLabelSample(transaction, row, items);
       const detail = { run_id: run.id, size: items.length, seed, by };
-      await recordChange(transaction, requester, { action: "evaluation_result.draw", objectId: id, detail });
+      await recordChange(transaction, requester, "evaluation_result.draw", id, detail);
       return { id };
     },
     toReceipt: (receipt) => receipt,
