@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict } from "../platform/errors.ts";
 import { deleteInBatches, inTimedTransaction } from "../platform/storage/batches.ts";
 import { isHeldClosed } from "../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
@@ -164,8 +164,7 @@ export async function findOrAddUsers(
       .where("oidc_subject", "=", user.oidc_subject)
       .executeTakeFirst();
     if (known !== undefined && known.account_id !== accountId)
-      throw new ServiceError(
-        "conflict",
+      throw conflict(
         `The user ${user.email ?? user.name ?? user.oidc_subject} has another account here. Import into a database that does not know them.`,
       );
     const id = known?.id ?? Bun.randomUUIDv7();

@@ -1,7 +1,7 @@
 import { type KeyScope, readInstant } from "@presage/contract";
 import type { AccessChanger } from "../http/caller.ts";
 import { type Author, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict, notFound } from "../platform/errors.ts";
 import { nowMicros, toMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -45,16 +45,12 @@ async function changeKey<Changed extends { digest: string }>(
       await lockCaller(transaction, services.sessionRules, changer.caller);
       // The caller may have been an owner until now.
       const holder = await selectHolder(transaction, userId, keyId);
-      if (holder === undefined || holder !== found) throw noSuchKey();
+      if (holder === undefined || holder !== found) throw notFound("API key");
       return await change(transaction, holder);
     });
   services.keyVerifier.forget(changed.digest);
   await services.forgetKeyElsewhere(changed.digest);
   return changed;
-}
-
-function noSuchKey(): ServiceError {
-  return new ServiceError("not_found", "There is no such API key.");
 }
 
 /** Changes the settings of one of the caller's keys or, for an owner, of the account's. */
@@ -94,7 +90,7 @@ async function setSettings(
   { userId, keyId, settings }: SettingsChange,
 ) {
   const apiKey = await updateSettings(transaction, userId, keyId, settings);
-  if (apiKey === undefined) throw noSuchKey();
+  if (apiKey === undefined) throw notFound("API key");
   if (Object.keys(settings).length > 0)
     await recordChange(transaction, changer, "api_key.update", keyId, { name: apiKey.name, ...settings });
   return apiKey;
@@ -165,8 +161,7 @@ export async function createApiKey(
       // A caller who may no longer create keys does not get an earlier one either.
       const created = await changeAccess(services, changer, () => seal.open(sealed));
       if (created !== undefined) return created;
-      throw new ServiceError(
-        "conflict",
+      throw conflict(
         "Another of your keys or sessions created an API key with this Idempotency-Key, and only that one can retrieve it. Use a new Idempotency-Key to create another.",
       );
     },
@@ -181,8 +176,7 @@ export async function addApiKey(
 ): Promise<CreatedApiKey> {
   const { userId } = newKey;
   if ((await countActiveKeys(transaction, userId, nowMicros(), maxActiveKeys)) >= maxActiveKeys) {
-    throw new ServiceError(
-      "conflict",
+    throw conflict(
       `A user can have ${maxActiveKeys} active API keys. Revoke one that is no longer needed, and try again.`,
     );
   }
@@ -303,7 +297,7 @@ async function endKey(
 ): Promise<{ digest: string }> {
   const now = nowMicros();
   const key = await markRevoked(transaction, userId, keyId, now);
-  if (key === undefined) throw noSuchKey();
+  if (key === undefined) throw notFound("API key");
   // Revoking it again changes nothing.
   if (key.revoked_at === now)
     await recordChange(transaction, changer, "api_key.revoke", keyId, { name: key.name, user_id: userId });

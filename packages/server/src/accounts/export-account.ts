@@ -1,6 +1,6 @@
 import { Role } from "@presage/contract";
 import { z } from "zod";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict, type ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type AccountTable, accountTables, type RowOwner } from "./account-tables.ts";
@@ -291,5 +291,5 @@ export function repeatedRow({ table, number, key }: ImportedLine): ServiceError 
 }
 
 export function invalidImport(message: string): ServiceError {
-  return new ServiceError("conflict", message);
+  return conflict(message);
 }

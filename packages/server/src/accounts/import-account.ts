@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict } from "../platform/errors.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { type AccountTable, accountTables } from "./account-tables.ts";
@@ -199,7 +199,7 @@ async function refuseUsedAccount(
     const advice = (await isAnyKnown(transaction, users))
       ? "Its users are known here, so that no other account can take them: import into a new database."
       : "Import into a new account: name one with --account.";
-    throw new ServiceError("conflict", `The account ${name} has data already (${table.table}). ${advice}`);
+    throw conflict(`The account ${name} has data already (${table.table}). ${advice}`);
   }
 }
 

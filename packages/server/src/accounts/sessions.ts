@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { AccessChanger, LiveSession } from "../http/caller.ts";
 import { recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { notFound } from "../platform/errors.ts";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -35,7 +35,7 @@ export async function endSession(
     if (session?.ended_at === endedAt) await recordChange(transaction, changer, "session.end", sessionId);
     return session !== undefined;
   });
-  if (!isEnded) throw new ServiceError("not_found", "There is no such session.");
+  if (!isEnded) throw notFound("session");
 }
 
 /** Ends the caller's own session. Returns the identity provider's sign-out address, if it has one. */

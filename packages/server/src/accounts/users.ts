@@ -1,7 +1,7 @@
 import type { Role } from "@presage/contract";
 import { type AccessChanger, type Caller, checkAccess } from "../http/caller.ts";
 import { type Author, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict, notFound, ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { markAllRevoked } from "./api-keys-store.ts";
@@ -100,13 +100,11 @@ async function setRole(
   { userId, role, issuer }: RoleChange,
 ): Promise<Member> {
   const user = await selectUser(transaction, userId);
-  if (user === undefined || user.account_id !== changer.accountId)
-    throw new ServiceError("not_found", "There is no such user.");
+  if (user === undefined || user.account_id !== changer.accountId) throw notFound("user");
   const { id, email, name, created_at } = user;
   if (user.role === role) return { id, email, name, role, created_at };
   if (user.role === "owner" && !(await hasOtherOwner(transaction, changer.accountId, userId, issuer)))
-    throw new ServiceError(
-      "conflict",
+    throw conflict(
       "No one else who can sign in is an owner of this account. Make someone else an owner first.",
     );
   await updateRole(transaction, userId, role);
@@ -169,10 +167,7 @@ export async function getUser(database: Database, idOrEmail: string): Promise<Us
   const [user, ...others] = await selectUsers(database, idOrEmail);
   if (user === undefined) throw new ServiceError("not_found", `There is no user ${idOrEmail}.`);
   if (others.length === 0) return user;
-  throw new ServiceError(
-    "conflict",
-    `${others.length + 1} users have the e-mail address ${idOrEmail}; use an id instead.`,
-  );
+  throw conflict(`${others.length + 1} users have the e-mail address ${idOrEmail}; use an id instead.`);
 }
 
 /** Replicas are the operator's, who is in this account. */

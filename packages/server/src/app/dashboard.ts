@@ -6,7 +6,7 @@ import { findSession } from "../http/authenticate.ts";
 import type { RoutedRequest } from "../http/call.ts";
 import { appPolicy } from "../http/pages.ts";
 import { openFile, openPage, page, type Route } from "../http/route.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { notFound, ServiceError } from "../platform/errors.ts";
 import type { Services, Settings } from "./services.ts";
 
 /** Every address of the dashboard's router, which chooses what to show in the browser. */
@@ -97,7 +97,7 @@ async function sendAsset(directory: string, { params, headers }: RoutedRequest):
   const name = params?.name ?? "";
   const contentType = contentTypes[name.split(".").at(-1) ?? ""];
   // The build's names have no slash and no second dot, so none leads out of the folder.
-  if (contentType === undefined || !/^[\w-]+\.\w+$/.test(name)) throw noSuchFile();
+  if (contentType === undefined || !/^[\w-]+\.\w+$/.test(name)) throw notFound("file");
   const cacheControl = hasDigest.test(name) ? "public, max-age=31536000, immutable" : "public, max-age=86400";
   const sent = { "content-type": contentType, "cache-control": cacheControl, vary: "accept-encoding" };
   const encoding = chooseEncoding(headers.get("accept-encoding"));
@@ -108,7 +108,7 @@ async function sendAsset(directory: string, { params, headers }: RoutedRequest):
     return new Response(encoded, { headers: { ...sent, "content-encoding": encoding.name } });
   }
   const file = Bun.file(path);
-  if (!(await file.exists())) throw noSuchFile();
+  if (!(await file.exists())) throw notFound("file");
   return new Response(file, { headers: sent });
 }
 
@@ -120,10 +120,6 @@ export function chooseEncoding(accepted: string | null) {
 function accepts(accepted: string | null, encoding: string): boolean {
   const negotiator = new Negotiator({ headers: { "accept-encoding": accepted ?? undefined } });
   return negotiator.encodings([encoding]).includes(encoding);
-}
-
-function noSuchFile(): ServiceError {
-  return new ServiceError("not_found", "There is no such file.");
 }
 
 /** The API as an OpenAPI document and as pages, which the dashboard's build makes of that document and of the guides. */

@@ -1,6 +1,6 @@
 import type { Dataset, DatasetCreateRequest, DatasetRevision } from "@presage/contract";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict, notFound, ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Keyset, KeysetPage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
@@ -72,7 +72,7 @@ export async function findDataset(
 ): Promise<ShownDataset> {
   const reader = store.briefReader(requester);
   const dataset = await selectDataset(reader, requester.accountId, id);
-  if (dataset === undefined) throw noSuchDataset();
+  if (dataset === undefined) throw notFound("dataset");
   return { ...dataset, latest: (await selectLatestRevisions(reader, [dataset])).get(id) };
 }
 
@@ -100,7 +100,7 @@ export async function findRevision(
 ): Promise<Revision> {
   const reader = store.briefReader(requester);
   const dataset = await selectDataset(reader, requester.accountId, id);
-  if (dataset === undefined) throw noSuchDataset();
+  if (dataset === undefined) throw notFound("dataset");
   const revision = await selectRevision(reader, id, number);
   if (revision !== undefined) return revision;
   const message =
@@ -118,10 +118,6 @@ export async function unlessDeleted<Found>(
   const found = await reading;
   await findRevision(services, requester, wanted);
   return found;
-}
-
-export function noSuchDataset(): ServiceError {
-  return new ServiceError("not_found", "There is no such dataset.");
 }
 
 export async function createDataset(
@@ -144,14 +140,14 @@ export async function createDataset(
         created_at: nowMicros(),
       };
       if (!(await insertDataset(transaction, { ...dataset, account_id: accountId })))
-        throw new ServiceError("conflict", `There is already a dataset named ${JSON.stringify(name)}.`);
+        throw conflict(`There is already a dataset named ${JSON.stringify(name)}.`);
       await recordChange(transaction, requester, "dataset.create", dataset.id, { name });
       return dataset;
     },
     toReceipt: ({ id }) => ({ id }),
     async recall({ id }) {
       const dataset = await selectDataset(store.database, accountId, id);
-      if (dataset === undefined) throw noSuchDataset();
+      if (dataset === undefined) throw notFound("dataset");
       // It may have revisions by now. A repeated request has the response of the first.
       return { ...dataset, last_revision: 0 };
     },
@@ -168,11 +164,10 @@ export async function deleteDataset(
   const revisionIds = await inTransaction(store, requester, async (transaction) => {
     // A revision that is being sealed is either sealed before this, or finds no dataset.
     const dataset = await lockDataset(transaction, accountId, id);
-    if (dataset === undefined) throw noSuchDataset();
+    if (dataset === undefined) throw notFound("dataset");
     const runs = withRuns ? 0 : await countRunsOf(transaction, accountId, id);
     if (runs > 0)
-      throw new ServiceError(
-        "conflict",
+      throw conflict(
         `${countOf(runs, "run")} of the dataset would lose what they are about. Delete them first, or send with_runs=true.`,
       );
     await discardRunsOf(transaction, accountId, id);

@@ -1,10 +1,10 @@
 import type { DatasetSample, DatasetTrajectorySummary } from "@presage/contract";
-import { ServiceError } from "../platform/errors.ts";
+import { notFound, ServiceError } from "../platform/errors.ts";
 import { type Pieces, readInPieces, splitByBytes } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { lineOf, type Part } from "./canonical-samples.ts";
-import { findRevision, noSuchDataset, unlessDeleted, type WantedRevision } from "./datasets.ts";
+import { findRevision, unlessDeleted, type WantedRevision } from "./datasets.ts";
 import {
   type SampleSize,
   type StoredSample,
@@ -154,7 +154,7 @@ export async function listTrajectories(
         const trajectory = byPosition.get(position);
         const body = bodies.get(position);
         // It was there when the trajectory was found.
-        if (body === undefined) throw noSuchDataset();
+        if (body === undefined) throw notFound("dataset");
         return trajectory === undefined ? [] : [toSummary(trajectory, body)];
       });
     }),
@@ -245,7 +245,7 @@ function inPieces(reader: Database, revisionId: number, sizes: readonly SampleSi
     return positions.map((position) => {
       const line = lines.get(position);
       // It was there when its size was read.
-      if (line === undefined) throw noSuchDataset();
+      if (line === undefined) throw notFound("dataset");
       return line;
     });
   });

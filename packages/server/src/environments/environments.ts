@@ -7,7 +7,7 @@ import {
 import type { Registry } from "../evaluators/registry.ts";
 import { findRewardIssue } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
-import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
+import { conflict, InvalidFieldError, notFound, ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type Keyset, type KeysetPage, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
@@ -145,18 +145,13 @@ export async function findEnvironment(
   if (name === sandboxName && (revision ?? 1) === 1) return sandboxEnvironment;
   const wanted = { name, revision };
   const found = await selectEnvironment(store.briefReader(requester), requester.accountId, wanted);
-  if (found === undefined) throw noSuchEnvironment();
+  if (found === undefined) throw notFound("environment");
   return found;
-}
-
-export function noSuchEnvironment(): ServiceError {
-  return new ServiceError("not_found", "There is no such environment.");
 }
 
 /** Throws if an environment comes with Presage. */
 export function refuseBuiltIn(name: string): void {
-  if (name === sandboxName)
-    throw new ServiceError("conflict", `The environment ${name} is built in and cannot be changed.`);
+  if (name === sandboxName) throw conflict(`The environment ${name} is built in and cannot be changed.`);
 }
 
 export interface NewEnvironment {
@@ -196,7 +191,7 @@ export async function createEnvironment(
         created_at: now,
       };
       if (name === sandboxName || !(await insertEnvironment(transaction, row)))
-        throw new ServiceError("conflict", `There is already an environment named ${JSON.stringify(name)}.`);
+        throw conflict(`There is already an environment named ${JSON.stringify(name)}.`);
       const revision = { environment_id: id, revision: 1, config: JSON.stringify(config), created_at: now };
       await insertEnvironmentRevision(transaction, revision);
       await recordChange(transaction, requester, "environment.create", id, { name });
@@ -206,7 +201,7 @@ export async function createEnvironment(
     async recall(receipt) {
       const wanted = { name: receipt.name, revision: 1 };
       const found = await selectEnvironment(services.store.database, accountId, wanted);
-      if (found === undefined) throw noSuchEnvironment();
+      if (found === undefined) throw notFound("environment");
       // It may have tasks by now. A repeated request has the response of the first.
       return { ...found, tasks: {} };
     },
@@ -243,12 +238,11 @@ export async function deleteEnvironment(
   /** Returns false if episodes were started meanwhile that are to be deleted first. */
   async function deleteRest(transaction: Database): Promise<boolean> {
     const locked = await lockEnvironment(transaction, accountId, name, "forUpdate");
-    if (locked?.id !== id) throw noSuchEnvironment();
+    if (locked?.id !== id) throw notFound("environment");
     const episodes = await countEpisodesOf(transaction, accountId, id);
     if (episodes > 0 && withEpisodes) return false;
     if (episodes > 0)
-      throw new ServiceError(
-        "conflict",
+      throw conflict(
         `The environment has ${countOf(episodes, "episode")}. Delete its episodes first, or send with_episodes=true.`,
       );
     await deleteEnvironmentRows(transaction, id);
@@ -268,10 +262,7 @@ export async function deleteEnvironment(
     }
     if (await writer.transaction().execute(deleteRest)) return;
   }
-  throw new ServiceError(
-    "conflict",
-    "Episodes keep beginning in the environment. Stop their clients, then delete it.",
-  );
+  throw conflict("Episodes keep beginning in the environment. Stop their clients, then delete it.");
 }
 
 /** One page of an environment's revisions below a number, the highest first. `reserve` is told how many bytes they have before they are read. */
@@ -323,9 +314,9 @@ export async function reviseEnvironment(
   const world = await findPlayedWorld(services, requester, changes);
   return await inTransaction(services.store, requester, async (transaction) => {
     // Locks it against other revisions until the transaction ends.
-    if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw noSuchEnvironment();
+    if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw notFound("environment");
     const last = await selectEnvironment(transaction, accountId, { name });
-    if (last === undefined) throw noSuchEnvironment();
+    if (last === undefined) throw notFound("environment");
     const revised = withoutNulls({ ...last.config, ...changes });
     await refuseIdleLimit(services, requester, revised);
     const config = await withWorld(transaction, revised, world);

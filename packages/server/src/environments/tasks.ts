@@ -11,7 +11,7 @@ import { type CallWithCaller, keepOpen, requesterOf } from "../http/call.ts";
 import { readBodyBytes, readJsonBytes } from "../http/request.ts";
 import { InvalidRequestError, validate, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { notFound, ServiceError } from "../platform/errors.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
@@ -23,7 +23,7 @@ import {
   type Task,
   type TaskCounts,
 } from "./environment.ts";
-import { findEnvironment, noSuchEnvironment, refuseBuiltIn } from "./environments.ts";
+import { findEnvironment, refuseBuiltIn } from "./environments.ts";
 import {
   insertTasks,
   lockEnvironment,
@@ -59,7 +59,7 @@ export async function addTasks(
   return await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const environment = await lockEnvironment(transaction, requester.accountId, name);
-      if (environment === undefined) throw noSuchEnvironment();
+      if (environment === undefined) throw notFound("environment");
       const tasks = JSON.parse(environment.tasks) as TaskCounts;
       const added: TaskCounts = {};
       const rows = newTasks.map(({ split, task }) => {
@@ -124,12 +124,12 @@ export async function readTasksInPieces(
   const reader = store.briefReader(requester);
   const sizes = await selectTaskSizes(reader, id, split, { from, limit });
   const expected = Math.min(limit, Math.max((environment.tasks[split] ?? 0) - from, 0));
-  if (sizes.length < expected) throw noSuchEnvironment();
+  if (sizes.length < expected) throw notFound("environment");
   check(sizes.map(({ bytes }) => bytes));
   const bytesOf = new Map(sizes.map(({ index, bytes }) => [index, bytes]));
   return readInPieces([...bytesOf.keys()], bytesOf, async (some) => {
     const tasks = await selectTasks(reader, id, split, { from: some[0] ?? from, limit: some.length });
-    if (tasks.length < some.length) throw noSuchEnvironment();
+    if (tasks.length < some.length) throw notFound("environment");
     return tasks;
   });
 }

@@ -53,6 +53,16 @@ export class ServiceError extends Error {
   }
 }
 
+/** What is named is not there, or is another account's. */
+export function notFound(what: string): ServiceError {
+  return new ServiceError("not_found", `There is no such ${what}.`);
+}
+
+/** What is asked cannot be done as things are. */
+export function conflict(message: string): ServiceError {
+  return new ServiceError("conflict", message);
+}
+
 /** Whether there was no room for it just then. */
 export function isOverloaded(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "overloaded";

@@ -4,7 +4,7 @@ import { ownLines } from "../datasets/traces/import.ts";
 import type { DatasetUploads } from "../datasets/upload/upload-revision.ts";
 import { toJsonLines } from "../environments/episodes/episode-lines.ts";
 import type { Changer } from "../platform/audit.ts";
-import { ServiceError, UploadError } from "../platform/errors.ts";
+import { conflict, UploadError } from "../platform/errors.ts";
 import { withLease } from "../platform/storage/leases.ts";
 import type { RealityChecksTable } from "../platform/storage/schema/reality.ts";
 import { createRun, type NewRun } from "../runs/create-run.ts";
@@ -62,10 +62,7 @@ async function findOrMake(
   const { accountId } = requester;
   const check = await findCheck(services, requester, wanted.checkId);
   if (check.status === "running" || check.status === "paused")
-    throw new ServiceError(
-      "conflict",
-      `The reality check is ${check.status}. Its run is made once it has ended.`,
-    );
+    throw conflict(`The reality check is ${check.status}. Its run is made once it has ended.`);
   const id = wanted.isWhole ? check.whole_run_id : check.run_id;
   const run = id === null ? undefined : await selectRun(services.store.database, accountId, id);
   if (run !== undefined && run.status !== "queued") return { run, isNew: false };
@@ -145,5 +142,5 @@ function refuseSteps(error: unknown): never {
   if (!(error instanceof UploadError)) throw error;
   const [fault] = error.faults;
   const reason = fault?.line === undefined ? "The reality check has no replayed steps." : fault.reason;
-  throw new ServiceError("conflict", reason);
+  throw conflict(reason);
 }

@@ -8,7 +8,7 @@ import { selectEnvironment } from "../environments/environments-store.ts";
 import { listEpisodes } from "../environments/episodes/episode.ts";
 import { toWantedEpisodes } from "../environments/episodes/episode-lines.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
+import { conflict, InvalidFieldError, notFound, ServiceError } from "../platform/errors.ts";
 import { deleteInBatches } from "../platform/storage/batches.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
@@ -35,10 +35,6 @@ export interface CheckServices {
   store: Store;
   realEnvironments: Pick<RealEnvironments, "find">;
   replays: { wake(): void };
-}
-
-function noSuchCheck(): ServiceError {
-  return new ServiceError("not_found", "There is no such reality check.");
 }
 
 /** What a check begins with: episodes that are known, or are to be replayed. */
@@ -194,7 +190,7 @@ export async function findCheck(
   id: string,
 ): Promise<RealityChecksTable> {
   const found = await selectCheck(store.briefReader(requester), requester.accountId, id);
-  if (found === undefined) throw noSuchCheck();
+  if (found === undefined) throw notFound("reality check");
   return found;
 }
 
@@ -223,13 +219,10 @@ export async function endOrResume(
   const check = await findCheck(services, requester, id);
   await changeCheck(services, requester, check, verb, async (transaction) => {
     if (verb === "resume" && !(await resumeRows(transaction, id)))
-      throw new ServiceError(
-        "conflict",
-        `Only a paused reality check can be resumed; this one is ${check.status}.`,
-      );
+      throw conflict(`Only a paused reality check can be resumed; this one is ${check.status}.`);
     if (verb === "resume") return;
     if (!(await stopCheck(transaction, id, { status: "cancelled", reason: null })))
-      throw new ServiceError("conflict", "The reality check has ended.");
+      throw conflict("The reality check has ended.");
     await deleteWaiting(transaction, id);
   });
   return await findCheck(services, requester, id);
@@ -243,8 +236,7 @@ export async function deleteCheck(
 ): Promise<void> {
   const check = await findCheck({ store }, requester, id);
   if (check.source === "continuous" && (await isDrawing({ store }, requester, check)))
-    throw new ServiceError(
-      "conflict",
+    throw conflict(
       "It draws from the latest revision of its environment, and would begin anew. Cancel it; once the environment has another revision it can be deleted.",
     );
   const writer = store.writer(requester);
@@ -252,7 +244,7 @@ export async function deleteCheck(
   await deleteInBatches<true>(writer, (_, limit) => deleteSomeOfCheck(writer, id, limit), requester);
   requester.signal.throwIfAborted();
   await changeCheck({ store }, requester, check, "delete", async (transaction) => {
-    if (!(await deleteCheckRows(transaction, requester.accountId, id))) throw noSuchCheck();
+    if (!(await deleteCheckRows(transaction, requester.accountId, id))) throw notFound("reality check");
     await deleteSharesOf(transaction, requester.accountId, [id]);
   });
 }

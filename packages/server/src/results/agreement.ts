@@ -6,11 +6,11 @@ import {
   EvaluatorProfilePath,
 } from "@presage/contract";
 import { asCriteria, asProfiles, type ProfileNaming } from "../evaluators/old-names.ts";
-import { noSuchProfile } from "../evaluators/profiles/find-profile.ts";
 import { profileNotFound } from "../evaluators/profiles/profiles-route.ts";
 import { type ProfileRevision, selectProfile } from "../evaluators/profiles/profiles-store.ts";
 import { response } from "../http/describe.ts";
 import { reply, route } from "../http/route.ts";
+import { notFound } from "../platform/errors.ts";
 import {
   clusteredError,
   momentsOfClusters,
@@ -123,7 +123,7 @@ async function measureAgreement(
   const reader = store.reader(requester);
   const builtIn = builtInProfiles.find(({ public_id }) => public_id === publicId);
   const lastRevision = builtIn?.revision ?? (await selectProfile(reader, accountId, publicId))?.last_revision;
-  if (lastRevision === undefined) throw noSuchProfile();
+  if (lastRevision === undefined) throw notFound("evaluator profile");
   const cells = Map.groupBy(
     await selectAgreementCells(reader, accountId, publicId),
     ({ revision }) => revision,
@@ -147,7 +147,8 @@ async function listDisagreements(
   const { accountId } = requester;
   const reader = store.reader(requester);
   const isBuiltIn = builtInProfiles.some(({ public_id }) => public_id === publicId);
-  if (!isBuiltIn && (await selectProfile(reader, accountId, publicId)) === undefined) throw noSuchProfile();
+  if (!isBuiltIn && (await selectProfile(reader, accountId, publicId)) === undefined)
+    throw notFound("evaluator profile");
   const ids = await selectDisagreements(reader, accountId, publicId, limit);
   const results = await selectResults(reader, accountId, ids, maxTextCharacters);
   return results.flatMap(({ id, evaluatorId, profile, outcome, correction, createdAt, sample }) =>

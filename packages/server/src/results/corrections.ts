@@ -1,5 +1,5 @@
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict, notFound, ServiceError } from "../platform/errors.ts";
 import { type Micros, toFlag } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -14,7 +14,7 @@ import {
 import { type StoredResult, toCorrection } from "./result.ts";
 import { addCounted, type Countable, lockResult, recount } from "./write/counts-store.ts";
 import type { CountsMerger } from "./write/merge-counts.ts";
-import { getResult, noSuchResult } from "./write/stored-results-store.ts";
+import { getResult } from "./write/stored-results-store.ts";
 
 /** What a person says about the verdict of a result. */
 export interface NewCorrection {
@@ -40,7 +40,7 @@ export async function correctResult(
   // All of the response is read before the change: once that is committed, no read may fail the request.
   const result = await getResult(services, requester, resultId);
   if (result.outcome.status !== "success") {
-    throw new ServiceError("conflict", "The evaluation has no verdict to correct.");
+    throw conflict("The evaluation has no verdict to correct.");
   }
   const isGraded = result.outcome.score !== undefined;
   const score = correction.score ?? (isGraded ? Number(pass) : null);
@@ -69,7 +69,7 @@ export async function appendCorrection(
   { userId, resultId, pass, score, comment }: NewCorrection,
 ): Promise<{ id: string; createdAt: Micros }> {
   const locked = await lockResult(transaction, accountId, resultId);
-  if (locked === undefined) throw noSuchResult();
+  if (locked === undefined) throw notFound("evaluation result");
   const createdAt = Math.max(locked.now, ((await selectCorrectedAt(transaction, resultId)) ?? 0) + 1);
   const id = Bun.randomUUIDv7();
   await insertCorrection(transaction, {
@@ -115,7 +115,7 @@ async function takeBack(
   { userId, resultId }: { userId: string; resultId: number },
 ): Promise<void> {
   const locked = await lockResult(transaction, accountId, resultId);
-  if (locked === undefined) throw noSuchResult();
+  if (locked === undefined) throw notFound("evaluation result");
   const latest = await selectLatestCorrection(transaction, resultId);
   if (latest?.user_id !== userId) {
     throw new ServiceError(

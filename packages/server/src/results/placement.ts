@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Store } from "../platform/storage/store.ts";
@@ -121,8 +121,7 @@ export async function refuseRunIds(
   // A few rows by their keys, not behind long reads.
   const [own] = await selectOwnRunIds(store.database, accountId, [...unknown]);
   if (own !== undefined)
-    throw new ServiceError(
-      "conflict",
+    throw conflict(
       `${own} is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.`,
     );
   for (const id of unknown) freeRunIds.set(`${accountId}/${id}`, true);

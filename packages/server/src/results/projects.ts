@@ -11,7 +11,7 @@ import { noSuch, response } from "../http/describe.ts";
 import { readPage } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { notFound } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -86,16 +86,12 @@ const getProject = route("GET", `${path}/:id`, {
   },
   async handle({ store }: { store: Store }, { requester, params: { id } }) {
     const project = await selectProject(store.briefReader(requester), requester.accountId, id);
-    if (project === undefined) throw noSuchProject();
+    if (project === undefined) throw notFound("project");
     return reply(200, { project: toProject(project) });
   },
 });
 
 export const projectRoutes = [listProjects, create, getProject];
-
-function noSuchProject(): ServiceError {
-  return new ServiceError("not_found", "There is no such project.");
-}
 
 export interface CreatedProject {
   project: ProjectRow;
@@ -121,7 +117,7 @@ async function createProject(
     toReceipt: ({ project, isNew }) => ({ id: project.id, isNew }),
     async recall({ id, isNew }) {
       const project = await selectProject(store.database, accountId, id);
-      if (project === undefined) throw noSuchProject();
+      if (project === undefined) throw notFound("project");
       return { project, isNew };
     },
   });

@@ -11,7 +11,7 @@ import { errorResponse, response } from "../http/describe.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Changer } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict } from "../platform/errors.ts";
 import { reserveBytes } from "../platform/limits/memory.ts";
 import { type CalibrationSample, fitCalibration } from "../platform/statistics/calibration.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -116,11 +116,8 @@ async function findCalibrationRun(
   if (target.kind !== "world" || target.name !== name)
     throw refused("run_id", `It is no run through the world ${name}`);
   if (target.revision !== revision)
-    throw new ServiceError(
-      "conflict",
-      `The run is of ${name}@${target.revision}, and the latest revision is ${revision}.`,
-    );
-  if (run.status !== "finished") throw new ServiceError("conflict", "The run has not finished.");
+    throw conflict(`The run is of ${name}@${target.revision}, and the latest revision is ${revision}.`);
+  if (run.status !== "finished") throw conflict("The run has not finished.");
   await refuseOtherSamples(services, requester, config, run.dataset);
   return run;
 }

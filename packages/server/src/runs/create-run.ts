@@ -17,7 +17,7 @@ import { findPatternIssue, rewardOf } from "../environments/judge.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
+import { InvalidFieldError, notFound, ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -35,7 +35,7 @@ import {
   type RunQueue,
   type RunTarget,
 } from "./run.ts";
-import { noSuchRun, toRunEvaluators } from "./runs.ts";
+import { toRunEvaluators } from "./runs.ts";
 import { insertRun, selectRun } from "./runs-store.ts";
 
 type RequestedRun = Omit<RunCreateRequest, "evaluators">;
@@ -91,7 +91,7 @@ export async function createRun(
     toReceipt: ({ id }) => ({ id }),
     async recall({ id }) {
       const created = await selectRun(store.database, accountId, id);
-      if (created === undefined) throw noSuchRun();
+      if (created === undefined) throw notFound("run");
       return created;
     },
   });

@@ -16,7 +16,7 @@ import { streamList } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { notFound } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
@@ -117,7 +117,7 @@ const showExperiment = route("GET", "/v1/experiments/:id", {
   },
   async handle({ store }: ExperimentServices, { requester, params }) {
     const found = await selectExperiment(store.briefReader(requester), requester.accountId, params.id);
-    if (found === undefined) throw noSuchExperiment();
+    if (found === undefined) throw notFound("experiment");
     return reply(200, { experiment: toExperiment(found) });
   },
 });
@@ -142,7 +142,7 @@ const updateExperiment = route("POST", "/v1/experiments/:id", {
     const metadata = JSON.stringify(body.metadata);
     const updated = await inTransaction(store, requester, async (transaction) => {
       const row = await replaceMetadata(transaction, requester.accountId, id, metadata);
-      if (row === undefined) throw noSuchExperiment();
+      if (row === undefined) throw notFound("experiment");
       await recordChange(transaction, requester, "experiment.update", id, { name: row.name });
       return row;
     });
@@ -198,7 +198,7 @@ async function createExperiment(
     toReceipt: ({ id }) => ({ id }),
     async recall({ id }) {
       const experiment = await selectExperiment(store.database, accountId, id);
-      if (experiment === undefined) throw noSuchExperiment();
+      if (experiment === undefined) throw notFound("experiment");
       // It may have been replaced since. A repeated request has that of the first.
       return { ...experiment, metadata: metadataJson };
     },
@@ -266,10 +266,6 @@ async function listExperiments(
     const byId = new Map(read.map((experiment) => [experiment.id, experiment]));
     return some.flatMap((id) => byId.get(id) ?? []);
   });
-}
-
-function noSuchExperiment(): ServiceError {
-  return new ServiceError("not_found", "There is no such experiment.");
 }
 
 function toExperiment({ id, project_id, name, tags, metadata, created_at }: ExperimentRow): Experiment {

@@ -10,7 +10,7 @@ import {
   uploadedLines,
 } from "../datasets/upload/lines.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError, UploadError } from "../platform/errors.ts";
+import { conflict, notFound, type ServiceError, UploadError } from "../platform/errors.ts";
 import { createWritePace, pauseMs } from "../platform/storage/batches.ts";
 import { readDatabaseClock } from "../platform/storage/clock.ts";
 import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
@@ -26,7 +26,6 @@ import {
 import { type Lease, type Run, uploadLeaseMs } from "./run.ts";
 import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";
 import { renewLease } from "./runner/work-store.ts";
-import { noSuchRun } from "./runs.ts";
 import { deleteSomeRunRows, selectRun } from "./runs-store.ts";
 
 /** How a line names its sample: once, or several times alike. Its index is the sample's id, or its number from 0. */
@@ -106,7 +105,7 @@ export async function uploadPredictions(
   body: AsyncIterable<Uint8Array>,
 ): Promise<UploadedPredictions> {
   const run = await selectRun(database, accountId, runId);
-  if (run === undefined) throw noSuchRun();
+  if (run === undefined) throw notFound("run");
   const lease = { id: runId, leaseId: Bun.randomUUIDv7() };
   const now = await readDatabaseClock(database);
   if (!(await claimForUpload(database, accountId, lease, now))) throw refused(run);
@@ -263,11 +262,11 @@ async function findPositions(
 
 function refused({ target, status }: Run): ServiceError {
   if (target.kind !== "imported")
-    return new ServiceError("conflict", "The run makes its predictions itself; none can be uploaded.");
+    return conflict("The run makes its predictions itself; none can be uploaded.");
   const why = status === "queued" ? "Another upload is in progress." : `The run is ${status}.`;
-  return new ServiceError("conflict", `${why} Predictions are uploaded once, before a run starts.`);
+  return conflict(`${why} Predictions are uploaded once, before a run starts.`);
 }
 
 function interrupted(): ServiceError {
-  return new ServiceError("conflict", "The run was cancelled or deleted, or the upload took too long.");
+  return conflict("The run was cancelled or deleted, or the upload took too long.");
 }

@@ -1,5 +1,5 @@
 import type { RunExportLine, RunSample } from "@presage/contract";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
@@ -126,6 +126,6 @@ async function withVerdicts(
 export function withDataset(run: Run): Run & { dataset: RunDataset } {
   const { dataset } = run;
   if (dataset === undefined)
-    throw new ServiceError("conflict", "The run's target is external: it has results, and no predictions.");
+    throw conflict("The run's target is external: it has results, and no predictions.");
   return { ...run, dataset };
 }

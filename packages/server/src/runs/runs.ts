@@ -3,7 +3,7 @@ import { maxRunEvaluators, type RunStatus } from "@presage/contract";
 import type { Registry } from "../evaluators/registry.ts";
 import { resolveEvaluators, type WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict, notFound } from "../platform/errors.ts";
 import { databaseNow } from "../platform/storage/clock.ts";
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -32,7 +32,7 @@ export interface FindNeeds {
 
 export async function findRun(services: FindNeeds, requester: Requester, id: string): Promise<Run> {
   const run = await selectRun(services.store.briefReader(requester), requester.accountId, id);
-  if (run === undefined) throw noSuchRun();
+  if (run === undefined) throw notFound("run");
   const [found = run] = await withClientCounts(services, requester, [run]);
   return found;
 }
@@ -45,12 +45,8 @@ export async function refuseDeleted(
 ): Promise<void> {
   const reader = store.briefReader(requester);
   for (const { id } of runs) {
-    if ((await selectRun(reader, requester.accountId, id)) === undefined) throw noSuchRun();
+    if ((await selectRun(reader, requester.accountId, id)) === undefined) throw notFound("run");
   }
-}
-
-export function noSuchRun(): ServiceError {
-  return new ServiceError("not_found", "There is no such run.");
 }
 
 /** One page of an account's runs, newest first. */
@@ -140,10 +136,7 @@ const unheld = { lease_id: null, lease_until: 0 };
 async function refuseClientRun(services: Services, requester: Requester, id: string): Promise<Run> {
   const run = await findRun(services, requester, id);
   if (isClientRun(run))
-    throw new ServiceError(
-      "conflict",
-      "The run's target is external: only its client can stop or resume it.",
-    );
+    throw conflict("The run's target is external: only its client can stop or resume it.");
   return run;
 }
 
@@ -177,7 +170,7 @@ async function changeStatus(
   }
   const run = await findRun(services, requester, id);
   if (isDone(run)) return run;
-  throw new ServiceError("conflict", `The run is ${run.status} and cannot be ${verb}.`);
+  throw conflict(`The run is ${run.status} and cannot be ${verb}.`);
 }
 
 /** The evaluators of a run. Of one that is named twice, the first. Throws an `InvalidEvaluatorsError`. */
@@ -205,16 +198,16 @@ export async function addEvaluators(
   const resolved = await toRunEvaluators(services, accountId, wanted);
   const changed = await inTransaction(services.store, requester, async (transaction) => {
     const run = await lockRun(transaction, accountId, id);
-    if (run === undefined) throw noSuchRun();
+    if (run === undefined) throw notFound("run");
     if (run.target.kind === "external")
-      throw new ServiceError("conflict", "The run's target is external: it has no predictions to evaluate.");
+      throw conflict("The run's target is external: it has no predictions to evaluate.");
     if (run.status === "cancelled" || run.status === "failed")
-      throw new ServiceError("conflict", `The run is ${run.status}; its predictions cannot be evaluated.`);
+      throw conflict(`The run is ${run.status}; its predictions cannot be evaluated.`);
     const added = resolved.filter((one) => !run.evaluators.some((known) => isSameEvaluator(one, known)));
     if (added.length === 0) return run;
     const evaluators = [...run.evaluators, ...added];
     if (evaluators.length > maxRunEvaluators)
-      throw new ServiceError("conflict", `A run may have at most ${maxRunEvaluators} evaluators.`);
+      throw conflict(`A run may have at most ${maxRunEvaluators} evaluators.`);
     await recordChange(transaction, requester, "run.add_evaluators", id, {
       name: run.name,
       evaluators: added.map((one) => one.id),
@@ -233,7 +226,7 @@ export async function deleteRun(
 ): Promise<void> {
   const { accountId } = requester;
   await inTransaction(services.store, requester, async (transaction) => {
-    if (!(await discardRun(transaction, accountId, id))) throw noSuchRun();
+    if (!(await discardRun(transaction, accountId, id))) throw notFound("run");
     await recordChange(transaction, requester, "run.delete", id);
   });
   services.runs.wake();

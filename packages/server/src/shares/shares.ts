@@ -12,7 +12,7 @@ import { generateSecret, isSecret, type KeyDigest } from "../accounts/verify-api
 import { type AccessChanger, keyIdOf } from "../http/caller.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict, notFound } from "../platform/errors.ts";
 import { microsPerDay, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { inTransaction, type Store } from "../platform/storage/store.ts";
 import {
@@ -56,8 +56,7 @@ export async function createShare(
   };
   await changeAccess(services, changer, async (transaction) => {
     if ((await countShares(transaction, accountId, createdAt, maxShares)) >= maxShares)
-      throw new ServiceError(
-        "conflict",
+      throw conflict(
         `An account can have ${maxShares} links. Revoke one that is no longer needed, and try again.`,
       );
     await insertShare(transaction, { ...share, digest: services.keyDigest(token) });
@@ -79,7 +78,7 @@ export async function revokeShare(
 ): Promise<void> {
   await inTransaction(store, requester, async (transaction) => {
     const share = await deleteShare(transaction, requester.accountId, id);
-    if (share === undefined) throw new ServiceError("not_found", "There is no such link.");
+    if (share === undefined) throw notFound("link");
     const { kind, object } = share;
     await recordChange(transaction, requester, "share.revoke", id, {
       kind,

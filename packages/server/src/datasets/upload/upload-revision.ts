@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
 import type { DatasetSample, ImportPreview } from "@presage/contract";
 import { type Changer, recordChange } from "../../platform/audit.ts";
-import { ServiceError, UploadError } from "../../platform/errors.ts";
+import { conflict, notFound, ServiceError, UploadError } from "../../platform/errors.ts";
 import { createWritePace } from "../../platform/storage/batches.ts";
 import type { Sweeper } from "../../platform/storage/leases.ts";
 import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type CanonicalSample, createCanonicaliser, lineOf, type Part } from "../canonical-samples.ts";
-import { noSuchDataset } from "../datasets.ts";
 import { lockDataset, selectDataset, updateLastRevision } from "../datasets-store.ts";
 import {
   discardRevision,
@@ -138,10 +137,7 @@ async function repeated(
 }
 
 function abandoned(): ServiceError {
-  return new ServiceError(
-    "conflict",
-    "The dataset was deleted during the upload, or the upload was interrupted for too long.",
-  );
+  return conflict("The dataset was deleted during the upload, or the upload was interrupted for too long.");
 }
 
 function quotaExceeded(quotaBytes: number): ServiceError {
@@ -202,7 +198,7 @@ export async function uploadRevision(
   body: AsyncIterable<Uint8Array>,
 ): Promise<UploadedRevision> {
   const { accountId, datasetId } = upload;
-  if ((await selectDataset(database, accountId, datasetId)) === undefined) throw noSuchDataset();
+  if ((await selectDataset(database, accountId, datasetId)) === undefined) throw notFound("dataset");
   const base = upload.isAppended ? await selectRevision(database, datasetId, undefined) : undefined;
   const id = await insertFillingRevision(database, accountId, datasetId);
   const touching = setInterval(() => touch(database, id), touchEveryMs);
@@ -306,15 +302,14 @@ async function seal(
 ): Promise<UploadedRevision> {
   return await database.transaction().execute(async (transaction) => {
     const dataset = await lockDataset(transaction, accountId, datasetId);
-    if (dataset === undefined) throw noSuchDataset();
+    if (dataset === undefined) throw notFound("dataset");
     const earlier = await selectRevisionByDigest(transaction, datasetId, digest);
     if (earlier !== undefined) return { revision: earlier, isNew: false };
     if (isAppended && dataset.last_revision !== (base?.number ?? 0))
-      throw new ServiceError("conflict", "Another revision was added during the upload. Repeat it.");
+      throw conflict("Another revision was added during the upload. Repeat it.");
     const number = dataset.last_revision + 1;
     const revision = await sealRevision(transaction, id, { number, digest, trajectories, import: read });
-    if (revision === undefined)
-      throw new ServiceError("conflict", "The upload was interrupted for too long.");
+    if (revision === undefined) throw conflict("The upload was interrupted for too long.");
     await updateLastRevision(transaction, datasetId, number);
     const redact = options.redaction === "none" ? { redact: "none" } : {};
     const detail = { name: dataset.name, revision: number, samples: revision.samples, ...redact };

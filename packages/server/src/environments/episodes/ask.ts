@@ -1,6 +1,6 @@
 import type { CallWithCaller } from "../../http/call.ts";
 import { spenderOf } from "../../http/caller.ts";
-import { ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { conflict, UpstreamError } from "../../platform/errors.ts";
 import type { Answer } from "../../platform/storage/answer-columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { readAnswer, refuseControlTokens, unusable } from "../../predictions/answer.ts";
@@ -91,7 +91,7 @@ async function findAsked(
     return { complete: deployment.upstream.complete, paramsOf: (ofStep) => ofStep, deployment };
   }
   const world = await findReferred(services, requester, through.world);
-  if ("reason" in world) throw new ServiceError("conflict", `The episode cannot go on. ${world.reason}.`);
+  if ("reason" in world) throw conflict(`The episode cannot go on. ${world.reason}.`);
   const examples = { indexes, exampleTexts, observe, reader: store.reader(requester) };
   return {
     complete: completeThroughWorld(

@@ -4,7 +4,7 @@ import {
   maxConversationMessages,
   readInstant,
 } from "@presage/contract";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict } from "../../platform/errors.ts";
 import type { Keyset } from "../../platform/storage/lists.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { defined } from "../../platform/words.ts";
@@ -105,8 +105,7 @@ export function* linesOf(episode: Episode, steps: readonly Step[]): Generator<Da
 function conversationOf({ row, config, task }: Episode, steps: readonly Step[], index: number) {
   const messages = composeMessages(config, task, steps.slice(0, index), steps[index]?.action ?? "");
   if (messages.length > maxConversationMessages)
-    throw new ServiceError(
-      "conflict",
+    throw conflict(
       `The episode ${row.id} is a conversation of more than ${maxConversationMessages} messages, which no sample can have. Leave it out.`,
     );
   return messages;

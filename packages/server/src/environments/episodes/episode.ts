@@ -6,7 +6,7 @@ import {
 } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { type Changer, recordChange } from "../../platform/audit.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { notFound, ServiceError } from "../../platform/errors.ts";
 import { type DeletedBatch, doTogether, inTimedTransaction } from "../../platform/storage/batches.ts";
 import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import type { Keyset, KeysetPage, ListPart } from "../../platform/storage/lists.ts";
@@ -54,7 +54,7 @@ export async function findEpisode(
 ): Promise<Episode> {
   // One row by its key, not behind long reads.
   const found = await selectEpisode(store.database, accountId, id);
-  if (found === undefined) throw noSuchEpisode();
+  if (found === undefined) throw notFound("episode");
   const { episode: row } = found;
   const config = row.environment_id === sandboxEnvironment.id ? sandboxEnvironment.config : found.config;
   if (config === undefined) throw new ServiceError("not_found", "The episode's environment was deleted.");
@@ -77,10 +77,6 @@ export function statusOf({
 /** Open episodes that were last used before it have expired. */
 export function expiredBefore(): Micros {
   return nowMicros() - idleMs * microsPerMs;
-}
-
-function noSuchEpisode(): ServiceError {
-  return new ServiceError("not_found", "There is no such episode.");
 }
 
 export interface StateServices {
@@ -263,10 +259,10 @@ export async function deleteEpisode(
   id: string,
 ): Promise<void> {
   if ((await selectEpisode(services.store.database, requester.accountId, id)) === undefined)
-    throw noSuchEpisode();
+    throw notFound("episode");
   await inTransaction(services.store, requester, async (transaction) => {
     // Somebody else may have deleted it since.
-    if ((await deleteEpisodeRows(transaction, [id])) === 0) throw noSuchEpisode();
+    if ((await deleteEpisodeRows(transaction, [id])) === 0) throw notFound("episode");
     await recordChange(transaction, requester, "episode.delete", id);
   });
   services.knownEpisodes.forget(id);

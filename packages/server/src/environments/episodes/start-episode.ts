@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { TaskSplitName } from "@presage/contract";
-import { ServiceError } from "../../platform/errors.ts";
+import { notFound, ServiceError } from "../../platform/errors.ts";
 import { createFairSlots, type FairSlots } from "../../platform/limits/turns.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
@@ -8,7 +8,7 @@ import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { countOf } from "../../platform/words.ts";
 import type { EnvironmentRevision, IndexedTask, Task } from "../environment.ts";
-import { findEnvironment, noSuchEnvironment, type RealityServices } from "../environments.ts";
+import { findEnvironment, type RealityServices } from "../environments.ts";
 import { holdEnvironment } from "../environments-store.ts";
 import { listTasks } from "../tasks.ts";
 import { type Episode, findEpisode, noPosition } from "./episode.ts";
@@ -56,7 +56,7 @@ export async function startEpisode(
     return await doOnce(services.store.writer(requester), once, {
       async work(transaction): Promise<Episode> {
         await refuseClosedAccounts(transaction, [requester.accountId]);
-        if (!(await holdEnvironment(transaction, episode.row.environment_id))) throw noSuchEnvironment();
+        if (!(await holdEnvironment(transaction, episode.row.environment_id))) throw notFound("environment");
         await insertEpisode(transaction, episode.row);
         return episode;
       },

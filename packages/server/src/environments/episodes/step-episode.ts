@@ -1,6 +1,6 @@
 import type { EnvironmentConfig, StoredWorld } from "@presage/contract";
 import { composeUserTurn } from "@presage/contract/compose-prompt";
-import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { conflict, ReusedKeyError, type ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
 import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -122,7 +122,7 @@ export async function stepEpisode(
   // Another process took a step before this request came.
   if (wasRemembered && stored.row.last_active_at < startedAt)
     return await stepEpisode(services, requester, wanted, ask, isMatch);
-  throw new ServiceError("conflict", "Another step of the episode was taken at the same time.");
+  throw conflict("Another step of the episode was taken at the same time.");
 }
 
 /** Nobody should learn from a guess. */
@@ -160,8 +160,7 @@ export function endOf(
 }
 
 function unseenStep(): ServiceError {
-  return new ServiceError(
-    "conflict",
+  return conflict(
     "The episode has gone on meanwhile, by a step that was cut off or taken elsewhere. Send reset with its episode_id.",
   );
 }
@@ -169,8 +168,7 @@ function unseenStep(): ServiceError {
 function refuseClosed({ row }: Episode): void {
   const status = statusOf(row);
   if (status === "open") return;
-  throw new ServiceError(
-    "conflict",
+  throw conflict(
     status === "expired"
       ? `${hasExpired} Start a new one.`
       : `The episode has ended; start a new one. Why it ended: ${row.stop_reason}`,

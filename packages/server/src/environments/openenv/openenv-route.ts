@@ -23,9 +23,10 @@ import { errorResponse, noSuch, response } from "../../http/describe.ts";
 import type { HttpServices } from "../../http/exchange.ts";
 import { readPath } from "../../http/request.ts";
 import { hiddenRoute, reply, route } from "../../http/route.ts";
+import { notFound } from "../../platform/errors.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { EnvironmentRevision } from "../environment.ts";
-import { findEnvironment, noSuchEnvironment } from "../environments.ts";
+import { findEnvironment } from "../environments.ts";
 import { readSplit, showSplits, showTask, streamTasks } from "../ors/task-catalog.ts";
 import { acceptSocket, type SocketServices } from "./openenv-socket.ts";
 
@@ -327,6 +328,6 @@ async function environmentNamedAgain(
   requester: Requester,
   { name, env_name }: z.input<typeof OpenEnvTaskPath>,
 ): Promise<EnvironmentRevision> {
-  if (env_name.toLowerCase() !== name) throw noSuchEnvironment();
+  if (env_name.toLowerCase() !== name) throw notFound("environment");
   return await findEnvironment(services, requester, name);
 }

@@ -5,7 +5,7 @@ import { type Caller, keyIdOf } from "../../http/caller.ts";
 import { admit, countUsage, type Exchange } from "../../http/exchange.ts";
 import { reserveBody } from "../../http/memory.ts";
 import { validate } from "../../http/validate.ts";
-import { ServiceError, undefinedIfGone } from "../../platform/errors.ts";
+import { conflict, ServiceError, undefinedIfGone } from "../../platform/errors.ts";
 import type { Admission } from "../../platform/limits/admission.ts";
 import { orAborted } from "../../platform/limits/deadline.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -150,9 +150,8 @@ async function findKnown(
 
 function refuseOther({ row }: Episode, { environment }: Conversation): void {
   if (row.environment !== environment)
-    throw new ServiceError("conflict", `The episode belongs to the environment ${row.environment}.`);
-  if (statusOf(row) === "expired")
-    throw new ServiceError("conflict", `${hasExpired} Reset without its episode_id.`);
+    throw conflict(`The episode belongs to the environment ${row.environment}.`);
+  if (statusOf(row) === "expired") throw conflict(`${hasExpired} Reset without its episode_id.`);
 }
 
 /** OpenEnv's state, with what else is known of the episode. */
@@ -178,8 +177,7 @@ export async function takeStep(
 ): Promise<object> {
   const { message } = validate(OpenEnvAction, data, "body");
   if (episode === undefined)
-    throw new ServiceError(
-      "conflict",
+    throw conflict(
       "This socket has no episode. Send reset, with the episode_id of an open episode to continue it.",
     );
   countUsage(call, "predict");

@@ -1,4 +1,4 @@
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, notFound } from "../../platform/errors.ts";
 import { toMicros } from "../../platform/storage/columns.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
 import type { Database, EvaluatorProfilesTable } from "../../platform/storage/schema/tables.ts";
@@ -59,10 +59,10 @@ export async function getOwnProfile(
 ): Promise<EvaluatorProfilesTable> {
   const builtIn = builtInProfiles.find(({ public_id }) => public_id === publicId);
   if (builtIn !== undefined) {
-    throw new ServiceError("conflict", `${builtIn.name} is built in and cannot be changed.`);
+    throw conflict(`${builtIn.name} is built in and cannot be changed.`);
   }
   const profile = await selectProfile(store.database, accountId, publicId);
-  if (profile === undefined) throw noSuchProfile();
+  if (profile === undefined) throw notFound("evaluator profile");
   return profile;
 }
 
@@ -110,10 +110,6 @@ export async function findProfileRevisions(
 
 function toUsable({ public_id: publicId, name, revision, config }: ProfileRevision): UsableProfile {
   return { publicId, name, revision, config: JSON.parse(config) };
-}
-
-export function noSuchProfile(): ServiceError {
-  return new ServiceError("not_found", "There is no such evaluator profile.");
 }
 
 export interface ProfileFilter extends ProfileRevisionFilter {

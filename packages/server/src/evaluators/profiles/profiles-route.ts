@@ -21,7 +21,7 @@ import { streamList } from "../../http/response.ts";
 import { reply, route } from "../../http/route.ts";
 import { InvalidRequestError, nameNarrowType, toIssues, valueError } from "../../http/validate.ts";
 import type { Changer } from "../../platform/audit.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict } from "../../platform/errors.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import type { Family } from "../family.ts";
@@ -310,7 +310,7 @@ async function readRevisedConfig(
 ): Promise<CheckedConfig> {
   const family = services.registry.find(familyName)?.family;
   if (family === undefined) {
-    throw new ServiceError("conflict", `This version of Presage no longer has the family ${familyName}.`);
+    throw conflict(`This version of Presage no longer has the family ${familyName}.`);
   }
   return accept(
     await readConfig(services, requester, family, body),

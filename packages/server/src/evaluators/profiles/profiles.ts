@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type Changer, recordChange } from "../../platform/audit.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, notFound, ServiceError } from "../../platform/errors.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
 import type { Pieces } from "../../platform/storage/lists.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
@@ -9,7 +9,7 @@ import { inTransaction, type Store } from "../../platform/storage/store.ts";
 import type { Family } from "../family.ts";
 import { EvaluationError } from "../outcome.ts";
 import type { ConfigCheckTask } from "../rules/run-rule.ts";
-import { getOwnProfile, noSuchProfile, readRevisions } from "./find-profile.ts";
+import { getOwnProfile, readRevisions } from "./find-profile.ts";
 import {
   insertProfile,
   insertProfileRevision,
@@ -61,7 +61,7 @@ async function changeProfileOnce(
     async recall({ publicId, revision }) {
       const key = { public_id: publicId, revision };
       const [made] = await selectRevisionsByKeys(database, accountId, [key]);
-      if (made === undefined) throw noSuchProfile();
+      if (made === undefined) throw notFound("evaluator profile");
       return { ...made, archived_at: null };
     },
   });
@@ -162,10 +162,7 @@ export async function createProfile(
 }
 
 function nameTaken(family: string): ServiceError {
-  return new ServiceError(
-    "conflict",
-    `The family ${family} already has a profile of this name; it may be archived.`,
-  );
+  return conflict(`The family ${family} already has a profile of this name; it may be archived.`);
 }
 
 export interface NewRevision {
@@ -207,6 +204,6 @@ export async function reviseProfile(
 
 async function whyNot(database: Database, accountId: string, publicId: string): Promise<ServiceError> {
   const profile = await selectProfile(database, accountId, publicId);
-  if (profile === undefined) return noSuchProfile();
-  return new ServiceError("conflict", "The profile is archived and cannot be revised.");
+  if (profile === undefined) return notFound("evaluator profile");
+  return conflict("The profile is archived and cannot be revised.");
 }

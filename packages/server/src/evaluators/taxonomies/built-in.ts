@@ -1,4 +1,4 @@
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, type ServiceError } from "../../platform/errors.ts";
 import { toMicros } from "../../platform/storage/columns.ts";
 import type { TaxonomyRevision, TaxonomyRevisionFilter } from "./taxonomies-store.ts";
 
@@ -212,5 +212,5 @@ export function isBuiltInTaxonomy(taxonomyId: string): boolean {
 }
 
 export function builtInIsFixed(): ServiceError {
-  return new ServiceError("conflict", "A built-in error taxonomy cannot be changed.");
+  return conflict("A built-in error taxonomy cannot be changed.");
 }

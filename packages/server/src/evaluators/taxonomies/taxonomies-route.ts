@@ -16,7 +16,7 @@ import { parseJson, readPage } from "../../http/request.ts";
 import { streamList } from "../../http/response.ts";
 import { type Input, reply, route } from "../../http/route.ts";
 import { InvalidRequestError, missing } from "../../http/validate.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { notFound } from "../../platform/errors.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import {
@@ -175,7 +175,7 @@ async function changeLabels(
 ) {
   const { accountId } = requester;
   if ((account_id ?? accountId).toLowerCase() !== accountId) {
-    throw new ServiceError("not_found", "There is no such account.");
+    throw notFound("account");
   }
   const changed = await change(services, requester, params.revision_id.toLowerCase(), labels);
   return reply(200, toResponse(changed));

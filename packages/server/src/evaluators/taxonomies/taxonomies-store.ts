@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, type ServiceError } from "../../platform/errors.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
 import type {
   Database,
@@ -42,10 +42,7 @@ export async function moveLabels(
 }
 
 function tooManyLabels(): ServiceError {
-  return new ServiceError(
-    "conflict",
-    `A revision can have at most ${maxLabels} labels. Remove some of them first.`,
-  );
+  return conflict(`A revision can have at most ${maxLabels} labels. Remove some of them first.`);
 }
 
 /** Removes those of the labels that a revision has. */

@@ -1,6 +1,6 @@
 import { readTaxonomy, type TaxonomyNode } from "@presage/contract/read-taxonomy";
 import { type Changer, recordChange } from "../../platform/audit.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, notFound } from "../../platform/errors.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
@@ -29,7 +29,7 @@ export async function getRevision(
   revisionId: string,
 ): Promise<TaxonomyRevision> {
   const revision = await findFirst(database, accountId, { revisionId });
-  if (revision === undefined) throw noSuchRevision();
+  if (revision === undefined) throw notFound("revision of an error taxonomy");
   return revision;
 }
 
@@ -41,10 +41,6 @@ export async function findLabelledRevision(
   label: string,
 ): Promise<TaxonomyRevision | undefined> {
   return await findFirst(database, accountId, { taxonomyName, label });
-}
-
-function noSuchRevision(): ServiceError {
-  return new ServiceError("not_found", "There is no such revision of an error taxonomy.");
 }
 
 async function findFirst(
@@ -109,7 +105,7 @@ async function changeLabels(
   const { accountId } = changer;
   return await database.transaction().execute(async (transaction) => {
     const taxonomyId = await lockTaxonomyOf(transaction, accountId, revisionId);
-    if (taxonomyId === undefined) throw noSuchRevision();
+    if (taxonomyId === undefined) throw notFound("revision of an error taxonomy");
     await change(transaction, taxonomyId);
     const detail = { revision_id: revisionId, labels };
     await recordChange(transaction, changer, action, taxonomyId, detail);
@@ -166,7 +162,7 @@ async function appendRevision(
   refuseBuiltIn(taxonomy);
   const taxonomyId = "id" in taxonomy ? taxonomy.id : await ensureTaxonomy(transaction, accountId, taxonomy);
   const revision = await takeNextTaxonomyRevision(transaction, accountId, taxonomyId, description);
-  if (revision === undefined) throw new ServiceError("not_found", "There is no such error taxonomy.");
+  if (revision === undefined) throw notFound("error taxonomy");
   const id = Bun.randomUUIDv7();
   await insertTaxonomyRevision(transaction, {
     id,
@@ -185,10 +181,7 @@ function refuseBuiltIn(taxonomy: NewRevision["taxonomy"]): void {
   if ("id" in taxonomy) {
     if (isBuiltInTaxonomy(taxonomy.id)) throw builtInIsFixed();
   } else if (taxonomy.name.startsWith(builtInPrefix)) {
-    throw new ServiceError(
-      "conflict",
-      `Names that begin with "${builtInPrefix}" are reserved for built-in taxonomies.`,
-    );
+    throw conflict(`Names that begin with "${builtInPrefix}" are reserved for built-in taxonomies.`);
   }
 }
 
@@ -207,7 +200,7 @@ async function ensureTaxonomy(
     created_at: nowMicros(),
   });
   if (isNew) return id;
-  if (isNewOnly) throw new ServiceError("conflict", "An error taxonomy of this name already exists.");
+  if (isNewOnly) throw conflict("An error taxonomy of this name already exists.");
   return await selectTaxonomyId(database, accountId, name);
 }
 

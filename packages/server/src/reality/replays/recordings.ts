@@ -7,7 +7,7 @@ import { type StartServices, startEpisode } from "../../environments/episodes/st
 import { type Ask, type StepServices, stepEpisode } from "../../environments/episodes/step-episode.ts";
 import { findEnd, type Turn } from "../../environments/episodes/turns.ts";
 import { matches } from "../../environments/judge.ts";
-import { ServiceError, undefinedIfGone } from "../../platform/errors.ts";
+import { conflict, undefinedIfGone } from "../../platform/errors.ts";
 import type { BackgroundTurns } from "../../platform/limits/turns.ts";
 import type { RealityChecksTable, RealityReplaysTable } from "../../platform/storage/schema/reality.ts";
 import type { Requester } from "../../platform/storage/store.ts";
@@ -44,8 +44,7 @@ export async function playRecording(
   const recordings = JSON.parse(check.recordings ?? "") as Recordings;
   const samples = await readRecording(services, requester, recordings, waiting.trajectory_id ?? "");
   const [first] = samples;
-  if (first === undefined)
-    throw new ServiceError("conflict", "The trajectory has no step with a state and an action.");
+  if (first === undefined) throw conflict("The trajectory has no step with a state and an action.");
   const episode = await findOrStart(services, requester, { check, waiting }, taskOf(first));
   const ask = services.askInBackground({ accountId: check.account_id, userId: check.created_by });
   const { id } = episode.row;

@@ -1,5 +1,5 @@
 import { type Changer, recordChange } from "../../platform/audit.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, notFound } from "../../platform/errors.ts";
 import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/batches.ts";
 import { type Micros, nowMicros } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
@@ -8,7 +8,6 @@ import type { SearchFilter } from "../search/filter.ts";
 import { narrowest, searchIds } from "../search/search-results.ts";
 import { lockRollUpToDelete } from "../summary/tags.ts";
 import type { CountsMerger } from "../write/merge-counts.ts";
-import { noSuchResult } from "../write/stored-results-store.ts";
 import {
   type AgePosition,
   advanceDeletion,
@@ -136,14 +135,13 @@ export async function deleteResult(
 ): Promise<void> {
   await inTransaction(store, requester, async (transaction) => {
     const [found] = await selectCandidatesOf(transaction, requester.accountId, [id]);
-    if (found === undefined) throw noSuchResult();
+    if (found === undefined) throw notFound("evaluation result");
     if (found.is_of_run)
-      throw new ServiceError(
-        "conflict",
+      throw conflict(
         "This result belongs to a run or an experiment, whose figures it is part of. Delete the run first.",
       );
     // It may have been deleted since.
-    if ((await deleteResultRows(transaction, [id])) === 0) throw noSuchResult();
+    if ((await deleteResultRows(transaction, [id])) === 0) throw notFound("evaluation result");
     await recordChange(transaction, requester, "evaluation_result.delete", String(id));
   });
   countsMerger.schedule();

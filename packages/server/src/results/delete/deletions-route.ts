@@ -12,7 +12,7 @@ import { errorResponse, noSuch, response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
 import { InvalidRequestError, missing } from "../../http/validate.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, notFound } from "../../platform/errors.ts";
 import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { ResultDeletionsTable } from "../../platform/storage/schema/results.ts";
@@ -101,7 +101,7 @@ const getDeletion = route("GET", "/v1/evaluation-result-deletions/:id", {
   },
   async handle({ store }: DeletionServices, { requester, params }) {
     const found = await selectDeletion(store.database, requester.accountId, params.id.toLowerCase());
-    if (found === undefined) throw new ServiceError("not_found", "There is no such deletion of results.");
+    if (found === undefined) throw notFound("deletion of results");
     return reply(200, toDeletion(found));
   },
 });
@@ -179,8 +179,7 @@ async function startDeletion(
   const createdAt = await readDatabaseClock(services.store.database);
   const { count, upToId } = await countDeletable(services, requester, filter);
   if (count !== expectedCount)
-    throw new ServiceError(
-      "conflict",
+    throw conflict(
       `${count} results match by now, not ${expectedCount}. Nothing was deleted. Ask for the count again.`,
     );
   const row: ResultDeletionsTable = {

@@ -1,6 +1,6 @@
 import type { EvaluationLabel, LabelListResponse } from "@presage/contract";
 import { type Changer, recordChange } from "../../platform/audit.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, notFound } from "../../platform/errors.ts";
 import { toFlag, toIsoInstant } from "../../platform/storage/columns.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
@@ -9,7 +9,7 @@ import { appendCorrection, removeCorrection } from "../corrections.ts";
 import { selectLatestCorrection } from "../corrections-store.ts";
 import { lockResult } from "../write/counts-store.ts";
 import type { CountsMerger } from "../write/merge-counts.ts";
-import { noSuchResult, selectResults } from "../write/stored-results-store.ts";
+import { selectResults } from "../write/stored-results-store.ts";
 import {
   type Annotator,
   deleteLabel,
@@ -71,9 +71,9 @@ export async function putLabel(
   { resultId, by, label, score }: NewLabel,
 ): Promise<void> {
   let locked = await lockResult(transaction, accountId, resultId);
-  if (locked === undefined) throw noSuchResult();
+  if (locked === undefined) throw notFound("evaluation result");
   const verdict = await selectVerdict(transaction, resultId);
-  if (verdict === undefined) throw new ServiceError("conflict", "The evaluation has no verdict to label.");
+  if (verdict === undefined) throw conflict("The evaluation has no verdict to label.");
   const earlier = await selectOwnLabel(transaction, resultId, by);
   let latest = await selectLatestCorrection(transaction, resultId);
   if (earlier !== undefined) await deleteLabel(transaction, earlier.id);
@@ -123,7 +123,7 @@ export async function listOfLabels(
 ): Promise<LabelListResponse> {
   const reader = services.store.reader(requester);
   const [result] = await selectResults(reader, requester.accountId, [resultId], 0);
-  if (result === undefined) throw noSuchResult();
+  if (result === undefined) throw notFound("evaluation result");
   return {
     data: await labelsOf(services, requester, resultId),
     correction: result.correction ?? null,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { anyRequester } from "../../../test/support/store/requester.ts";
 import { storeOf } from "../../../test/support/store/store-of.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { notFound } from "../../platform/errors.ts";
 import { openDatabase } from "../../platform/storage/open.ts";
 import { openSqliteDatabase } from "../../platform/storage/sqlite/sqlite.ts";
 import { getResult } from "./stored-results-store.ts";
@@ -12,7 +12,7 @@ test("one result is read where no long read is in progress", async () => {
   const empty = openSqliteDatabase(":memory:");
   const store = { ...storeOf(database), reader: () => empty };
   expect(await getResult({ store }, anyRequester(), 1).catch((error: unknown) => error)).toEqual(
-    new ServiceError("not_found", "There is no such evaluation result."),
+    notFound("evaluation result"),
   );
   await empty.destroy();
   await destroy();

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { ServiceError } from "../../platform/errors.ts";
+import { notFound } from "../../platform/errors.ts";
 import { cutJsonTexts } from "../../platform/storage/lists.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -178,7 +178,7 @@ export async function getResult(
   id: number,
 ): Promise<StoredResult> {
   const result = await selectResult(store.briefReader(requester), requester.accountId, id);
-  if (result === undefined) throw noSuchResult();
+  if (result === undefined) throw notFound("evaluation result");
   return result;
 }
 
@@ -191,8 +191,4 @@ export async function measureResult(
   const reader = store.briefReader(requester);
   const ownId = await selectOwnId(reader, requester.accountId, id);
   return ownId === undefined ? 0 : ((await selectPayloadBytes(reader, [ownId])).get(ownId) ?? 0);
-}
-
-export function noSuchResult(): ServiceError {
-  return new ServiceError("not_found", "There is no such evaluation result.");
 }

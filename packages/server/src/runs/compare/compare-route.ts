@@ -9,7 +9,7 @@ import {
 import { errorResponse, page, response } from "../../http/describe.ts";
 import { reserveResponse } from "../../http/memory.ts";
 import { reply, route } from "../../http/route.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, ServiceError } from "../../platform/errors.ts";
 import { type Holder, reserveBytes } from "../../platform/limits/memory.ts";
 import { selectNames } from "../../platform/storage/rows.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -279,10 +279,7 @@ export async function listComparedSamples(
   { limit, after }: { limit: number; after: ComparedSampleCursor | undefined },
 ): Promise<{ samples: ComparedSampleRow[]; next: ComparedSampleCursor | undefined }> {
   if (isClientRun(reference) || isClientRun(candidate))
-    throw new ServiceError(
-      "conflict",
-      "A run's target is external: its samples are found by its results, with the search.",
-    );
+    throw conflict("A run's target is external: its samples are found by its results, with the search.");
   const evaluator = reference.evaluators.find(
     (one) =>
       (one.id === wanted.evaluator || one.family === wanted.evaluator) &&

@@ -1,7 +1,7 @@
 import type { LabelSample, LabelSampleRequest } from "@presage/contract";
 import { toExternalName } from "../../evaluators/outcome.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, ServiceError } from "../../platform/errors.ts";
 import { nowMicros, toFlag, toIsoInstant } from "../../platform/storage/columns.ts";
 import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
@@ -35,10 +35,7 @@ export async function drawLabelSample(
 ): Promise<LabelSample> {
   const run = await findRun(services, requester, runId);
   if (isPreliminary(run))
-    throw new ServiceError(
-      "conflict",
-      "The run has not ended. Draw from it when all of its verdicts are there.",
-    );
+    throw conflict("The run has not ended. Draw from it when all of its verdicts are there.");
   const { evaluator, profile_name } = evaluatorNamed(run, named);
   const of = { runId: run.id, ...storedEvaluator(evaluator), profileName: profile_name };
   reserve(size * keptTimes * bytesPerVerdict);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ServiceError } from "../../platform/errors.ts";
+import { conflict, ServiceError } from "../../platform/errors.ts";
 import type { Run } from "../run.ts";
 import { createPace } from "./pace.ts";
 import { createPredictor } from "./predict-step.ts";
@@ -45,7 +45,7 @@ test("it waits no longer once it is paused, and other errors end it", async () =
   );
   expect(await late(step, [], never)).toBeUndefined();
   const gone = ofRecords(
-    () => Promise.reject(new ServiceError("conflict", "gone")),
+    () => Promise.reject(conflict("gone")),
     () => false,
   );
   expect(gone(step, [], never)).rejects.toThrow("gone");
