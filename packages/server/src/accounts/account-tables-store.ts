@@ -33,7 +33,7 @@ export async function selectTexts(
   table: keyof Tables,
   column: string,
   keys: readonly (string | number | null | undefined)[],
-): Promise<Map<string, Row>> {
+) {
   if (keys.length === 0) return new Map();
   const { rows } = await sql<Row>`select * from ${sql.table(table)}
     where ${sql.ref(column)} in (${sql.join(keys)})`.execute(database);
@@ -41,10 +41,7 @@ export async function selectTexts(
 }
 
 /** The numbers between which an account's results are; undefined: there are none. */
-export async function selectResultNumbers(
-  database: Database,
-  accountId: string,
-): Promise<{ first: number; last: number } | undefined> {
+export async function selectResultNumbers(database: Database, accountId: string) {
   const { rows } = await sql<{ first: number | null; last: number | null }>`
     select min(id) as first, max(id) as last from evaluation_results where account_id = ${accountId}`.execute(
     database,
@@ -68,7 +65,7 @@ export async function selectAccountUsers(database: Database, accountId: string):
 }
 
 /** How many rows an account has in the tables that name it. */
-export async function countRowsOf(database: Database, accountId: string): Promise<Map<string, number>> {
+export async function countRowsOf(database: Database, accountId: string) {
   const counted = new Map<string, number>();
   for (const { table, owner } of accountTables) {
     if (owner.of !== "account") continue;
@@ -80,11 +77,7 @@ export async function countRowsOf(database: Database, accountId: string): Promis
 }
 
 /** The ids of the rows that those of a table belong to, also of those that are being deleted. */
-async function ownerIdsOf(
-  database: Database,
-  { owner }: AccountTable,
-  accountId: string,
-): Promise<(string | number)[]> {
+async function ownerIdsOf(database: Database, { owner }: AccountTable, accountId: string) {
   if (owner.of === "account") return [accountId];
   const parent = accountTables.find(({ owns }) => owns === owner.of);
   if (parent === undefined) throw new Error(`Nothing owns rows as ${owner.of}`);
@@ -100,7 +93,7 @@ async function deleteSomeOf(
   { table, key, owner, texts }: AccountTable,
   ownerId: string | number,
   limit: number,
-): Promise<number> {
+) {
   const columns = sql.join(key.map((column) => sql.ref(column)));
   const isOwned = sql`${sql.ref(owner.column)} = ${ownerId}`;
   // In no order, which would have to be found for all of the owner's rows.
@@ -120,7 +113,7 @@ async function deleteSomeOf(
 }
 
 /** The account with a name; a new one if there is none. */
-export async function findOrAddAccount(transaction: Database, name: string): Promise<string> {
+export async function findOrAddAccount(transaction: Database, name: string) {
   const found = await transaction
     .selectFrom("accounts")
     .select("id")
@@ -136,7 +129,7 @@ export async function findOrAddAccount(transaction: Database, name: string): Pro
 export async function isAnyKnown(
   transaction: Database,
   users: readonly Pick<AccountUser, "oidc_issuer" | "oidc_subject">[],
-): Promise<boolean> {
+) {
   for (const { oidc_issuer, oidc_subject } of users) {
     const known = await transaction
       .selectFrom("users")
@@ -154,7 +147,7 @@ export async function findOrAddUsers(
   transaction: Database,
   accountId: string,
   users: readonly Omit<AccountUser, "id">[],
-): Promise<string[]> {
+) {
   const ids: string[] = [];
   for (const user of users) {
     const known = await transaction
@@ -182,10 +175,7 @@ export async function findOrAddUsers(
 }
 
 /** Stores a revision of a dataset under an id of its own, which is returned; undefined: it is there. */
-export async function insertRevision(
-  transaction: Database,
-  { id: _, ...row }: Row,
-): Promise<number | undefined> {
+export async function insertRevision(transaction: Database, { id: _, ...row }: Row) {
   const stored = await transaction
     .insertInto("dataset_revisions")
     .values(row as unknown as Omit<Tables["dataset_revisions"], "id">)
@@ -231,7 +221,7 @@ export async function eraseInBatches(
  * Deletes everything that an account has but its results, which are counted, its users and their keys. In small transactions: where one
  * is interrupted, another call goes on. Returns the number of rows by table.
  */
-export async function eraseRows(database: Database, accountId: string): Promise<Map<string, number>> {
+export async function eraseRows(database: Database, accountId: string) {
   const erased = new Map<string, number>();
   for (const table of accountTables.toReversed()) {
     if (table.owner.of === "users" || table.table.startsWith("evaluation_")) continue;

@@ -38,7 +38,7 @@ export function readScopes(stored: string): KeyScope[] {
 }
 
 /** Inserts a key unless its digest exists. */
-export async function insertApiKey(database: Database, row: ApiKeysTable): Promise<void> {
+export async function insertApiKey(database: Database, row: ApiKeysTable) {
   await database
     .insertInto("api_keys")
     .values(row)
@@ -63,11 +63,7 @@ export async function selectApiKeys(
 }
 
 /** Whose key it is, if a user may change it: their own, and as an owner any of the account. */
-export async function selectHolder(
-  database: Database,
-  userId: string,
-  keyId: string,
-): Promise<string | undefined> {
+export async function selectHolder(database: Database, userId: string, keyId: string) {
   const key = await database
     .selectFrom("api_keys")
     .innerJoin("users as holder", "holder.id", "api_keys.user_id")
@@ -103,23 +99,13 @@ export async function selectKeyRecord(database: Database, digest: string): Promi
 }
 
 /** Whether a user's key is active. */
-export async function isKeyLive(
-  database: Database,
-  userId: string,
-  keyId: string,
-  now: Micros,
-): Promise<boolean> {
+export async function isKeyLive(database: Database, userId: string, keyId: string, now: Micros) {
   const live = await selectActive(database, userId, now).where("id", "=", keyId).executeTakeFirst();
   return live !== undefined;
 }
 
 /** How many active keys a user has, counted up to `limit`. */
-export async function countActiveKeys(
-  database: Database,
-  userId: string,
-  now: Micros,
-  limit: number,
-): Promise<number> {
+export async function countActiveKeys(database: Database, userId: string, now: Micros, limit: number) {
   const { count } = await database
     .selectFrom(selectActive(database, userId, now).limit(limit).as("active"))
     .select(({ fn }) => fn.countAll<number>().as("count"))
@@ -137,12 +123,7 @@ function selectActive(database: Database, userId: string, now: Micros) {
 }
 
 /** Revokes a user's key and returns it; undefined if the user has no such key. The time of a first revocation stays. */
-export async function markRevoked(
-  database: Database,
-  userId: string,
-  keyId: string,
-  revokedAt: Micros,
-): Promise<Pick<ApiKeysTable, "digest" | "name" | "revoked_at"> | undefined> {
+export async function markRevoked(database: Database, userId: string, keyId: string, revokedAt: Micros) {
   return await database
     .updateTable("api_keys")
     .set((update) => ({ revoked_at: update.fn.coalesce("revoked_at", update.val(revokedAt)) }))
@@ -158,7 +139,7 @@ export async function updateSettings(
   userId: string,
   keyId: string,
   settings: ChangedSettings,
-): Promise<(ApiKey & { digest: string }) | undefined> {
+) {
   const ofKey = { id: keyId, user_id: userId };
   if (Object.keys(settings).length > 0)
     await transaction
@@ -174,11 +155,7 @@ export async function updateSettings(
 }
 
 /** Revokes a user's active keys and returns how many. */
-export async function markAllRevoked(
-  transaction: Database,
-  userId: string,
-  revokedAt: Micros,
-): Promise<number> {
+export async function markAllRevoked(transaction: Database, userId: string, revokedAt: Micros) {
   const active = await selectActive(transaction, userId, revokedAt)
     // One by one in the order in which last uses are written, so that the two cannot deadlock.
     .orderBy("id")
@@ -188,10 +165,7 @@ export async function markAllRevoked(
 }
 
 /** Moves each key's last use forward, never back, in one transaction. */
-export async function writeLastUses(
-  database: Database,
-  lastUses: ReadonlyMap<string, Micros>,
-): Promise<void> {
+export async function writeLastUses(database: Database, lastUses: ReadonlyMap<string, Micros>) {
   // In the order of their ids, so that two processes that write the same keys cannot deadlock.
   const inOrder = [...lastUses].sort(([a], [b]) => (a < b ? -1 : 1));
   await database.transaction().execute(async (transaction) => {

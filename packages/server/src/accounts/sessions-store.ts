@@ -35,7 +35,7 @@ export interface Liveness {
   seenSince: Micros;
 }
 
-export async function insertSession(database: Database, row: SessionsTable): Promise<void> {
+export async function insertSession(database: Database, row: SessionsTable) {
   await database.insertInto("sessions").values(row).execute();
 }
 
@@ -61,12 +61,7 @@ export async function selectLiveSession(
 }
 
 /** Whether a user's session is live. */
-export async function isSessionLive(
-  database: Database,
-  userId: string,
-  sessionId: string,
-  live: Liveness,
-): Promise<boolean> {
+export async function isSessionLive(database: Database, userId: string, sessionId: string, live: Liveness) {
   const session = await liveSessions(database, live)
     .select("id")
     .where("id", "=", sessionId)
@@ -89,7 +84,7 @@ export async function selectLiveSessions(
 }
 
 /** Moves a session's last use forward, never back. */
-export async function markSeen(database: Database, sessionId: string, seenAt: Micros): Promise<void> {
+export async function markSeen(database: Database, sessionId: string, seenAt: Micros) {
   await database
     .updateTable("sessions")
     .set({ last_seen_at: seenAt })
@@ -98,7 +93,7 @@ export async function markSeen(database: Database, sessionId: string, seenAt: Mi
     .execute();
 }
 
-export async function selectIdToken(database: Database, sessionId: string): Promise<string | undefined> {
+export async function selectIdToken(database: Database, sessionId: string) {
   const session = await database
     .selectFrom("sessions")
     .select("id_token")
@@ -108,12 +103,7 @@ export async function selectIdToken(database: Database, sessionId: string): Prom
 }
 
 /** Ends a user's session and returns when it ended; undefined if the user has no such session. The time of a first end stays. */
-export async function markEnded(
-  database: Database,
-  userId: string,
-  sessionId: string,
-  endedAt: Micros,
-): Promise<Pick<SessionsTable, "ended_at"> | undefined> {
+export async function markEnded(database: Database, userId: string, sessionId: string, endedAt: Micros) {
   return await database
     .updateTable("sessions")
     .set((update) => ({
@@ -127,7 +117,7 @@ export async function markEnded(
 }
 
 /** Ends a user's unexpired sessions and returns how many. */
-export async function markAllEnded(database: Database, userId: string, endedAt: Micros): Promise<number> {
+export async function markAllEnded(database: Database, userId: string, endedAt: Micros) {
   const { numUpdatedRows } = await database
     .updateTable("sessions")
     .set({ ended_at: endedAt, id_token: null })
@@ -139,7 +129,7 @@ export async function markAllEnded(database: Database, userId: string, endedAt: 
 }
 
 /** Deletes some expired sessions, the oldest first. */
-export async function deleteExpiredSessions(database: Database, now: Micros, limit: number): Promise<void> {
+export async function deleteExpiredSessions(database: Database, now: Micros, limit: number) {
   await database
     .deleteFrom("sessions")
     .where("id", "in", (expired) =>

@@ -10,7 +10,7 @@ import type { Liveness } from "./sessions-store.ts";
 export async function countOtherUsers(
   database: Database,
   { id, account_id }: { id: string; account_id: string },
-): Promise<number> {
+) {
   const { count } = await database
     .selectFrom("users")
     .select((of) => of.fn.countAll<number>().as("count"))
@@ -23,7 +23,7 @@ export async function countOtherUsers(
 const ofUser = ["sign_in_tokens", "sessions", "api_keys", "shares"] as const;
 
 /** How much a user has that is theirs alone, by table. */
-export async function countRowsOfUser(database: Database, userId: string): Promise<Map<string, number>> {
+export async function countRowsOfUser(database: Database, userId: string) {
   const counted = new Map<string, number>();
   for (const table of ofUser) {
     const { count } = await database
@@ -37,7 +37,7 @@ export async function countRowsOfUser(database: Database, userId: string): Promi
 }
 
 /** Ends the links that a user made. */
-export async function deleteSharesBy(transaction: Database, userId: string): Promise<void> {
+export async function deleteSharesBy(transaction: Database, userId: string) {
   await transaction.deleteFrom("shares").where("user_id", "=", userId).execute();
 }
 
@@ -46,7 +46,7 @@ export async function deleteUserRows(
   transaction: Database,
   { id, account_id }: { id: string; account_id: string },
   withAccount: boolean,
-): Promise<Map<string, number>> {
+) {
   const deleted = new Map<string, number>();
   await transaction
     .deleteFrom("budgets")
@@ -98,10 +98,7 @@ export async function selectMembers(
 const never: Presence = { last_seen_at: null, active_keys: 0 };
 
 /** When users last used a session or a key, and how many keys they have that work. */
-async function selectLastSeen(
-  reader: Database,
-  userIds: readonly string[],
-): Promise<ReadonlyMap<string, Presence>> {
+async function selectLastSeen(reader: Database, userIds: readonly string[]) {
   if (userIds.length === 0) return new Map();
   const sessions = await reader
     .selectFrom("sessions")
@@ -128,7 +125,7 @@ async function selectLastSeen(
 }
 
 /** Changes a user's role. Links that they may no longer make end: another change does not bring them back. */
-export async function updateRole(transaction: Database, userId: string, role: Role): Promise<void> {
+export async function updateRole(transaction: Database, userId: string, role: Role) {
   await transaction.updateTable("users").set({ role }).where("id", "=", userId).execute();
   if (!permissions.evaluate.roles.includes(role)) await deleteSharesBy(transaction, userId);
 }
@@ -139,7 +136,7 @@ export async function hasOtherOwner(
   accountId: string,
   userId: string,
   issuer: string,
-): Promise<boolean> {
+) {
   const owner = await transaction
     .selectFrom("users")
     .select("id")
@@ -153,7 +150,7 @@ export async function hasOtherOwner(
 }
 
 /** The digests of a user's keys that are not revoked. */
-export async function selectDigestsOf(database: Database, userId: string): Promise<string[]> {
+export async function selectDigestsOf(database: Database, userId: string) {
   const keys = await database
     .selectFrom("api_keys")
     .select("digest")
@@ -250,7 +247,7 @@ export async function selectAccountByName(database: Database, name: string): Pro
  * Locks users until the transaction ends. Everything that creates or ends a key or a session locks its user first, so that such
  * changes happen one at a time and see those committed before.
  */
-export async function lockUsers(transaction: Database, userIds: readonly string[]): Promise<void> {
+export async function lockUsers(transaction: Database, userIds: readonly string[]) {
   await transaction
     .selectFrom("users")
     .select("id")
@@ -273,16 +270,12 @@ export async function selectUserByIdentity(
     .executeTakeFirst();
 }
 
-export async function insertUser(transaction: Database, user: User): Promise<void> {
+export async function insertUser(transaction: Database, user: User) {
   await transaction.insertInto("users").values(user).execute();
 }
 
 /** Inserts the account and the user unless another process has done so. */
-export async function insertUserWithAccount(
-  database: Database,
-  user: User,
-  accountName: string,
-): Promise<void> {
+export async function insertUserWithAccount(database: Database, user: User, accountName: string) {
   await database.transaction().execute(async (transaction) => {
     const account_id = await ensureAccount(transaction, user, accountName);
     await transaction
@@ -339,7 +332,7 @@ export async function upsertUserWithAccount(
 }
 
 /** Locks an account until the transaction ends: who is in it with which role changes one at a time. */
-export async function lockAccount(transaction: Database, accountId: string): Promise<void> {
+export async function lockAccount(transaction: Database, accountId: string) {
   await transaction
     .selectFrom("accounts")
     .select("id")
@@ -348,7 +341,7 @@ export async function lockAccount(transaction: Database, accountId: string): Pro
     .execute();
 }
 
-async function hasUsersOf(transaction: Database, accountId: string, issuer: string): Promise<boolean> {
+async function hasUsersOf(transaction: Database, accountId: string, issuer: string) {
   const user = await transaction
     .selectFrom("users")
     .select("id")
@@ -360,11 +353,7 @@ async function hasUsersOf(transaction: Database, accountId: string, issuer: stri
 }
 
 /** The id of the account with this name; created with the user's `account_id` if it does not exist. */
-async function ensureAccount(
-  transaction: Database,
-  { account_id, created_at }: User,
-  name: string,
-): Promise<string> {
+async function ensureAccount(transaction: Database, { account_id, created_at }: User, name: string) {
   await transaction
     .insertInto("accounts")
     .values({ id: account_id, name, created_at })
@@ -378,7 +367,7 @@ async function ensureAccount(
   return account.id;
 }
 
-export async function selectAccountIds(database: Database): Promise<string[]> {
+export async function selectAccountIds(database: Database) {
   const rows = await database.selectFrom("accounts").select("id").orderBy("id").execute();
   return rows.map(({ id }) => id);
 }

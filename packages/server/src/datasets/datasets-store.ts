@@ -19,7 +19,7 @@ const columns = [
 ] as const;
 
 /** Stores a dataset, unless its account has one of this name. Returns whether it did. */
-export async function insertDataset(transaction: Database, row: DatasetsTable): Promise<boolean> {
+export async function insertDataset(transaction: Database, row: DatasetsTable) {
   const inserted = await transaction
     .insertInto("datasets")
     .values(row)
@@ -55,11 +55,7 @@ export async function selectDatasets(
 }
 
 /** Reads a dataset's latest revision number; until the transaction ends, no other one changes it or deletes the dataset. */
-export async function lockDataset(
-  transaction: Database,
-  accountId: string,
-  id: string,
-): Promise<Pick<DatasetsTable, "name" | "change" | "last_revision"> | undefined> {
+export async function lockDataset(transaction: Database, accountId: string, id: string) {
   return await transaction
     .selectFrom("datasets")
     .select(["name", "change", "last_revision"])
@@ -69,16 +65,16 @@ export async function lockDataset(
     .executeTakeFirst();
 }
 
-export async function updateLastRevision(transaction: Database, id: string, number: number): Promise<void> {
+export async function updateLastRevision(transaction: Database, id: string, number: number) {
   await transaction.updateTable("datasets").set({ last_revision: number }).where("id", "=", id).execute();
 }
 
-export async function deleteDatasetRow(transaction: Database, accountId: string, id: string): Promise<void> {
+export async function deleteDatasetRow(transaction: Database, accountId: string, id: string) {
   await transaction.deleteFrom("datasets").where("id", "=", id).where("account_id", "=", accountId).execute();
 }
 
 /** How many runs name a dataset. */
-export async function countRunsOf(database: Database, accountId: string, datasetId: string): Promise<number> {
+export async function countRunsOf(database: Database, accountId: string, datasetId: string) {
   const { count } = await database
     .selectFrom("runs")
     .select((of) => of.fn.countAll<number>().as("count"))
@@ -89,11 +85,7 @@ export async function countRunsOf(database: Database, accountId: string, dataset
 }
 
 /** Makes the runs of a dataset invisible. Links to them end. */
-export async function discardRunsOf(
-  transaction: Database,
-  accountId: string,
-  datasetId: string,
-): Promise<void> {
+export async function discardRunsOf(transaction: Database, accountId: string, datasetId: string) {
   const runs = await transaction
     .updateTable("runs")
     .set({ status: "deleted", lease_id: null })

@@ -70,7 +70,7 @@ export async function selectRevisionByDigest(
 export async function selectLatestRevisions(
   database: Database,
   datasets: readonly { id: string; last_revision: number }[],
-): Promise<Map<string, Revision>> {
+) {
   const ids = datasets.filter(({ last_revision }) => last_revision > 0).map(({ id }) => id);
   if (ids.length === 0) return new Map();
   const rows = await database
@@ -99,11 +99,7 @@ export async function selectRevisions(
 }
 
 /** Begins a revision that is invisible until it is sealed. Returns its id. */
-export async function insertFillingRevision(
-  database: Database,
-  accountId: string,
-  datasetId: string,
-): Promise<number> {
+export async function insertFillingRevision(database: Database, accountId: string, datasetId: string) {
   const now = nowMicros();
   const { id } = await database
     .insertInto("dataset_revisions")
@@ -130,7 +126,7 @@ export async function growRevision(
   database: Database,
   id: number,
   { samples, bytes }: { samples: number; bytes: number },
-): Promise<boolean> {
+) {
   const grown = await database
     .updateTable("dataset_revisions")
     .set((of) => ({
@@ -146,7 +142,7 @@ export async function growRevision(
 }
 
 /** The bytes of all revisions of an account, those that are being filled included. */
-export async function sumOfBytes(database: Database, accountId: string): Promise<number> {
+export async function sumOfBytes(database: Database, accountId: string) {
   const { bytes } = await database
     .selectFrom("dataset_revisions")
     .select((of) => of.fn.coalesce(of.fn.sum<number>("bytes"), of.lit(0)).as("bytes"))
@@ -176,23 +172,23 @@ const discarded = (database: Database) =>
   database.updateTable("dataset_revisions").set({ state: "deleted", bytes: 0 });
 
 /** Abandons a revision that is being filled, so that its rows may be deleted. */
-export async function discardRevision(database: Database, id: number): Promise<void> {
+export async function discardRevision(database: Database, id: number) {
   await discarded(database).where("id", "=", id).where("state", "=", "filling").execute();
 }
 
 /** The same for all revisions of a dataset. Returns the ids of their rows. */
-export async function discardRevisions(transaction: Database, datasetId: string): Promise<number[]> {
+export async function discardRevisions(transaction: Database, datasetId: string) {
   const rows = await discarded(transaction).where("dataset_id", "=", datasetId).returning("id").execute();
   return rows.map(({ id }) => id);
 }
 
 /** Discards revisions whose upload wrote nothing since a time. */
-async function discardAbandoned(database: Database, since: Micros): Promise<void> {
+async function discardAbandoned(database: Database, since: Micros) {
   await discarded(database).where("state", "=", "filling").where("touched_at", "<", since).execute();
 }
 
 /** One revision whose rows are to be deleted. */
-async function selectDiscarded(database: Database): Promise<number | undefined> {
+async function selectDiscarded(database: Database) {
   const row = await database
     .selectFrom("dataset_revisions")
     .select("id")
@@ -203,7 +199,7 @@ async function selectDiscarded(database: Database): Promise<number | undefined> 
   return row?.id;
 }
 
-async function deleteRevisionRow(database: Database, id: number): Promise<void> {
+async function deleteRevisionRow(database: Database, id: number) {
   await database
     .deleteFrom("dataset_revisions")
     .where("id", "=", id)

@@ -5,11 +5,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Part } from "./canonical-samples.ts";
 
 /** Stores parts, except those that the revision has. */
-export async function insertParts(
-  transaction: Database,
-  revisionId: number,
-  parts: Iterable<Part>,
-): Promise<void> {
+export async function insertParts(transaction: Database, revisionId: number, parts: Iterable<Part>) {
   const rows = Array.from(parts, ({ digest, previous, text }) => ({
     revision_id: revisionId,
     digest,
@@ -20,10 +16,7 @@ export async function insertParts(
 }
 
 /** Stores samples, except those whose step or id the revision has. Returns the positions of those that it stored. */
-export async function insertSamples(
-  transaction: Database,
-  rows: readonly DatasetSamplesTable[],
-): Promise<Set<number | undefined>> {
+export async function insertSamples(transaction: Database, rows: readonly DatasetSamplesTable[]) {
   const inserted = await insertRows(
     transaction,
     "dataset_samples",
@@ -33,18 +26,12 @@ export async function insertSamples(
   return new Set(inserted.map(({ position }) => position));
 }
 
-export async function insertPayloads(
-  transaction: Database,
-  rows: readonly DatasetPayloadsTable[],
-): Promise<void> {
+export async function insertPayloads(transaction: Database, rows: readonly DatasetPayloadsTable[]) {
   await insertRows(transaction, "dataset_payloads", rows);
 }
 
 /** Whether a revision has a step of a trajectory. */
-export async function hasStep(
-  database: Database,
-  { revision_id, trajectory_id, step }: DatasetSamplesTable,
-): Promise<boolean> {
+export async function hasStep(database: Database, { revision_id, trajectory_id, step }: DatasetSamplesTable) {
   const found = await database
     .selectFrom("dataset_samples")
     .select("position")
@@ -59,7 +46,7 @@ export async function hasStep(
 const countedAtOnce = 50_000;
 
 /** Counts a revision's trajectories, some samples at a time. */
-export async function countTrajectories(database: Database, revisionId: number): Promise<number> {
+export async function countTrajectories(database: Database, revisionId: number) {
   let count = 0;
   let last: string | null = "";
   while (last !== null) {
@@ -111,7 +98,7 @@ export async function selectTrajectorySizes(
   revisionId: number,
   trajectoryId: string,
   { after, limit }: { after: number; limit: number },
-): Promise<(SampleSize & { step: number })[]> {
+) {
   return await reader
     .selectFrom("dataset_samples")
     .select(["position", "bytes", "step"])
@@ -131,7 +118,7 @@ export async function selectSizesByTrajectory(
   reader: Database,
   revisionId: number,
   { after, limit }: { after: TrajectoryStep | undefined; limit: number },
-): Promise<(SampleSize & TrajectoryStep)[]> {
+) {
   let query = reader
     .selectFrom("dataset_samples")
     .select(["position", "bytes", "trajectory_id", "step"])
@@ -146,7 +133,7 @@ export async function selectEarlierPositions(
   reader: Database,
   revisionId: number,
   { trajectory_id, step, limit }: { trajectory_id: string; step: number; limit: number },
-): Promise<number[]> {
+) {
   const rows = await reader
     .selectFrom("dataset_samples")
     .select("position")
@@ -183,11 +170,7 @@ export async function selectSamples(
 }
 
 /** Parts and all parts before them, by their digests. */
-export async function selectParts(
-  reader: Database,
-  revisionId: number,
-  digests: readonly string[],
-): Promise<Map<string, Omit<Part, "digest">>> {
+export async function selectParts(reader: Database, revisionId: number, digests: readonly string[]) {
   if (digests.length === 0) return new Map();
   const { rows } = await sql<Part>`
     with recursive chain(digest, previous) as (
@@ -204,11 +187,7 @@ export async function selectParts(
 }
 
 /** Deletes some rows of a revision. Returns whether there may be more. */
-export async function deleteSomeRows(
-  database: Database,
-  revisionId: number,
-  count: number,
-): Promise<boolean> {
+export async function deleteSomeRows(database: Database, revisionId: number, count: number) {
   for (const table of ["dataset_payloads", "dataset_samples"] as const) {
     const { first } = await database
       .selectFrom(table)
@@ -311,11 +290,7 @@ function patternOf(text: string): string {
 }
 
 /** The bodies of samples, by position. */
-export async function selectBodies(
-  reader: Database,
-  revisionId: number,
-  positions: readonly number[],
-): Promise<Map<number, string>> {
+export async function selectBodies(reader: Database, revisionId: number, positions: readonly number[]) {
   if (positions.length === 0) return new Map();
   const rows = await reader
     .selectFrom("dataset_payloads")

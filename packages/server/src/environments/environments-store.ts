@@ -1,7 +1,6 @@
 import type { EnvironmentConfig, TaskSplitName } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
-import type { Micros } from "../platform/storage/columns.ts";
-import { type Keyset, type KeysetPage, toListPart } from "../platform/storage/lists.ts";
+import { type KeysetPage, toListPart } from "../platform/storage/lists.ts";
 import { insertRows, prepareStatement } from "../platform/storage/rows.ts";
 import type {
   EnvironmentRevisionsTable,
@@ -19,7 +18,7 @@ import {
 } from "./environment.ts";
 
 /** Stores an environment, unless its account has one of this name. Returns whether it did. */
-export async function insertEnvironment(transaction: Database, row: EnvironmentsTable): Promise<boolean> {
+export async function insertEnvironment(transaction: Database, row: EnvironmentsTable) {
   const inserted = await transaction
     .insertInto("environments")
     .values(row)
@@ -29,10 +28,7 @@ export async function insertEnvironment(transaction: Database, row: Environments
   return inserted !== undefined;
 }
 
-export async function insertEnvironmentRevision(
-  transaction: Database,
-  row: EnvironmentRevisionsTable,
-): Promise<void> {
+export async function insertEnvironmentRevision(transaction: Database, row: EnvironmentRevisionsTable) {
   await transaction.insertInto("environment_revisions").values(row).execute();
 }
 
@@ -62,11 +58,7 @@ const someRevision = prepareStatement((database) =>
 const bytesOfConfig = sql<number>`octet_length(revision.config)`.as("bytes");
 
 /** Names of an account's environments whose latest revisions are played by a world. */
-export async function selectEnvironmentsThrough(
-  database: Database,
-  accountId: string,
-  world: string,
-): Promise<string[]> {
+export async function selectEnvironmentsThrough(database: Database, accountId: string, world: string) {
   // In a text inside of the JSON, the quotes would be escaped.
   const rows = await withRevisions(database, accountId)
     .whereRef("revision.revision", "=", "environment.last_revision")
@@ -77,27 +69,19 @@ export async function selectEnvironmentsThrough(
 }
 
 /** How long the environments of a page are. */
-export async function selectEnvironmentSizes(
-  reader: Database,
-  accountId: string,
-  page: KeysetPage,
-): Promise<number[]> {
+export async function selectEnvironmentSizes(reader: Database, accountId: string, page: KeysetPage) {
   const rows = await pageOf(reader, accountId, page).clearSelect().select(bytesOfConfig).execute();
   return rows.map(({ bytes }) => bytes);
 }
 
 /** An account's environments in their latest revisions, newest first. */
-export async function selectEnvironments(
-  reader: Database,
-  accountId: string,
-  page: KeysetPage,
-): Promise<{ environments: EnvironmentRevision[]; next: Keyset | undefined }> {
+export async function selectEnvironments(reader: Database, accountId: string, page: KeysetPage) {
   const part = toListPart(await pageOf(reader, accountId, page).execute(), page.limit);
   return { environments: part.rows.map(toEnvironment), next: part.next };
 }
 
 /** Those of some ids that are an environment's. */
-export async function selectExisting(reader: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
+export async function selectExisting(reader: Database, ids: readonly string[]) {
   if (ids.length === 0) return new Set();
   const rows = await reader.selectFrom("environments").select("id").where("id", "in", ids).execute();
   return new Set(rows.map(({ id }) => id));
@@ -150,11 +134,7 @@ export interface RevisionPage {
 }
 
 /** How long an environment's revisions below a number are. */
-export async function selectRevisionSizes(
-  reader: Database,
-  environmentId: string,
-  page: RevisionPage,
-): Promise<number[]> {
+export async function selectRevisionSizes(reader: Database, environmentId: string, page: RevisionPage) {
   const rows = await revisionsOf(reader, environmentId, page).select(bytesOfConfig).execute();
   return rows.map(({ bytes }) => bytes);
 }
@@ -173,7 +153,7 @@ export async function selectEnvironmentRevisions(
   reader: Database,
   environmentId: string,
   page: RevisionPage,
-): Promise<{ revision: number; config: EnvironmentConfig; created_at: Micros }[]> {
+) {
   const rows = await revisionsOf(reader, environmentId, page)
     .select(["revision", "config", "created_at"])
     .execute();
@@ -185,7 +165,7 @@ export async function selectEnvironmentRevisions(
 }
 
 /** Which of some names environments have, of whatever account. */
-export async function selectUsedNames(database: Database, names: readonly string[]): Promise<string[]> {
+export async function selectUsedNames(database: Database, names: readonly string[]) {
   const rows = await database
     .selectFrom("environments")
     .select("name")
@@ -205,7 +185,7 @@ export async function lockEnvironment(
   accountId: string,
   name: string,
   strength: "forNoKeyUpdate" | "forUpdate" = "forNoKeyUpdate",
-): Promise<Pick<EnvironmentsTable, "id" | "last_revision" | "tasks"> | undefined> {
+) {
   return await transaction
     .selectFrom("environments")
     .select(["id", "last_revision", "tasks"])
@@ -216,15 +196,12 @@ export async function lockEnvironment(
 }
 
 /** Whether an environment is still there. If it is, it stays so until the transaction ends. */
-export async function holdEnvironment(transaction: Database, id: string): Promise<boolean> {
+export async function holdEnvironment(transaction: Database, id: string) {
   return (await holdEnvironments(transaction, [id])).has(id);
 }
 
 /** Which of some environments are still there. They stay so until the transaction ends. */
-export async function holdEnvironments(
-  transaction: Database,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function holdEnvironments(transaction: Database, ids: readonly string[]) {
   const others = [...new Set(ids)].filter((id) => id !== sandboxEnvironment.id);
   if (others.length === 0) return new Set(ids);
   const found = await transaction
@@ -237,25 +214,22 @@ export async function holdEnvironments(
   return new Set([sandboxEnvironment.id, ...found.map(({ id }) => id)]);
 }
 
-export async function updateLastRevision(transaction: Database, id: string, number: number): Promise<void> {
+export async function updateLastRevision(transaction: Database, id: string, number: number) {
   await transaction.updateTable("environments").set({ last_revision: number }).where("id", "=", id).execute();
 }
 
 /** With its revisions and tasks. */
-export async function deleteEnvironmentRows(transaction: Database, id: string): Promise<void> {
+export async function deleteEnvironmentRows(transaction: Database, id: string) {
   await transaction.deleteFrom("environment_tasks").where("environment_id", "=", id).execute();
   await transaction.deleteFrom("environment_revisions").where("environment_id", "=", id).execute();
   await transaction.deleteFrom("environments").where("id", "=", id).execute();
 }
 
-export async function insertTasks(
-  transaction: Database,
-  rows: readonly EnvironmentTasksTable[],
-): Promise<void> {
+export async function insertTasks(transaction: Database, rows: readonly EnvironmentTasksTable[]) {
   await insertRows(transaction, "environment_tasks", rows);
 }
 
-export async function updateTaskCounts(transaction: Database, id: string, counts: TaskCounts): Promise<void> {
+export async function updateTaskCounts(transaction: Database, id: string, counts: TaskCounts) {
   await transaction
     .updateTable("environments")
     .set({ tasks: JSON.stringify(counts) })
@@ -274,7 +248,7 @@ export async function selectTaskSizes(
   environmentId: string,
   split: TaskSplitName,
   part: TaskPart,
-): Promise<{ index: number; bytes: number }[]> {
+) {
   const rows = await tasksFrom(reader, environmentId, split, part)
     .select(["position", sql<number>`octet_length(task)`.as("bytes")])
     .execute();

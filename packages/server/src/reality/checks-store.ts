@@ -8,7 +8,7 @@ import type {
 import type { Database } from "../platform/storage/schema/tables.ts";
 
 /** One that is there already, by its id, stays as it is. */
-export async function insertCheck(transaction: Database, row: RealityChecksTable): Promise<void> {
+export async function insertCheck(transaction: Database, row: RealityChecksTable) {
   await transaction
     .insertInto("reality_checks")
     .values(row)
@@ -35,7 +35,7 @@ export async function updateRunOf(
   id: string,
   column: "run_id" | "whole_run_id",
   runId: string,
-): Promise<void> {
+) {
   await database
     .updateTable("reality_checks")
     .set({ [column]: runId })
@@ -75,11 +75,7 @@ export async function selectEpisodePage(
 }
 
 /** The newest check's row of an episode that was replayed, with what the check says of the real environment. */
-export async function selectReplayOf(
-  reader: Database,
-  accountId: string,
-  episodeId: string,
-): Promise<(RealityEpisodesTable & { real_environment: string | null }) | undefined> {
+export async function selectReplayOf(reader: Database, accountId: string, episodeId: string) {
   return await reader
     .selectFrom("reality_episodes as episode")
     .innerJoin("reality_checks as check", "check.id", "episode.check_id")
@@ -123,7 +119,7 @@ function checksOf(reader: Database, { accountId, environment, revision }: Revisi
 }
 
 /** How many episodes they have. */
-export async function countEpisodes(reader: Database, wanted: RevisionChecks): Promise<number> {
+export async function countEpisodes(reader: Database, wanted: RevisionChecks) {
   const { episodes } = await checksOf(reader, wanted)
     .select(({ fn }) => fn.sum<number | null>("check.episodes").as("episodes"))
     .executeTakeFirstOrThrow();
@@ -131,7 +127,7 @@ export async function countEpisodes(reader: Database, wanted: RevisionChecks): P
 }
 
 /** In the order in which they were made. */
-export async function selectCheckIds(reader: Database, wanted: RevisionChecks): Promise<string[]> {
+export async function selectCheckIds(reader: Database, wanted: RevisionChecks) {
   const rows = await checksOf(reader, wanted)
     .select("check.id")
     .where("check.episodes", ">", 0)
@@ -150,10 +146,7 @@ export function toEpisodeKey({ task_id, episode_id, policy }: OfEpisode): string
 }
 
 /** Episodes that several of these checks have, by their keys, with how often. */
-export async function selectCheckedAgain(
-  reader: Database,
-  wanted: RevisionChecks,
-): Promise<Map<string, number>> {
+export async function selectCheckedAgain(reader: Database, wanted: RevisionChecks) {
   const rows = await checksOf(reader, wanted)
     .innerJoin("reality_episodes", "reality_episodes.check_id", "check.id")
     .select(({ fn }) => [...ofEpisode, fn.countAll<number>().as("times")])
@@ -197,11 +190,7 @@ export async function selectEpisodesOfEnvironment(
 }
 
 /** Deletes a reality check with its episodes. Returns whether there was one. */
-export async function deleteCheckRows(
-  transaction: Database,
-  accountId: string,
-  id: string,
-): Promise<boolean> {
+export async function deleteCheckRows(transaction: Database, accountId: string, id: string) {
   const { numDeletedRows } = await transaction
     .deleteFrom("reality_checks")
     .where("account_id", "=", accountId)

@@ -25,10 +25,7 @@ export async function selectCorrectedAt(
 }
 
 /** Appends a correction and makes its verdict count. */
-export async function insertCorrection(
-  transaction: Database,
-  row: EvaluationCorrectionsTable,
-): Promise<void> {
+export async function insertCorrection(transaction: Database, row: EvaluationCorrectionsTable) {
   await transaction.insertInto("evaluation_corrections").values(row).execute();
   await transaction
     .updateTable("evaluation_results")
@@ -37,10 +34,7 @@ export async function insertCorrection(
     .execute();
 }
 
-export async function selectLatestCorrection(
-  database: Database,
-  resultId: number,
-): Promise<Pick<EvaluationCorrectionsTable, "id" | "user_id"> | undefined> {
+export async function selectLatestCorrection(database: Database, resultId: number) {
   return await database
     .selectFrom("evaluation_corrections")
     .select(["id", "user_id"])
@@ -80,7 +74,7 @@ export async function selectCountedWithout(
 export async function deleteCorrection(
   transaction: Database,
   { id, resultId, pass, score }: { id: string; resultId: number } & Verdict,
-): Promise<void> {
+) {
   await transaction.deleteFrom("evaluation_corrections").where("id", "=", id).execute();
   await transaction
     .updateTable("evaluation_results")
@@ -103,7 +97,7 @@ export async function selectDisagreements(
   accountId: string,
   profilePublicId: string,
   limit: number,
-): Promise<number[]> {
+) {
   const rows = await reader
     .selectFrom("evaluation_corrections as correction")
     .innerJoin("evaluation_results as result", "result.id", "correction.result_id")

@@ -60,10 +60,7 @@ function named(path: string): Pick<ErrorFindingCountsTable, "path_id" | "path"> 
 const rowsAtOnce = 1_000;
 
 /** Adds to the counts of errors. */
-export async function addErrorFindings(
-  transaction: Database,
-  counts: readonly ErrorFindingCountsTable[],
-): Promise<void> {
+export async function addErrorFindings(transaction: Database, counts: readonly ErrorFindingCountsTable[]) {
   for (let at = 0; at < counts.length; at += rowsAtOnce) {
     const some = counts.slice(at, at + rowsAtOnce);
     if (isPostgres(transaction)) {
@@ -94,7 +91,7 @@ export async function selectErrorFindings(
   accountId: string,
   revisionId: string,
   { fromDay, untilDay }: Days,
-): Promise<{ path: string; count: number; last_day: number }[]> {
+) {
   const countsOf = (table: "error_finding_counts" | "error_finding_count_deltas") => {
     let query = reader
       .selectFrom(table)

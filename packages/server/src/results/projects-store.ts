@@ -13,10 +13,7 @@ export interface NewProject {
 const columns = ["id", "name", "created_by", "created_at"] as const;
 
 /** Stores projects of an account, except those whose name it has already; returns how many it stored. */
-export async function insertProjects(
-  transaction: Database,
-  projects: readonly ProjectsTable[],
-): Promise<number> {
+export async function insertProjects(transaction: Database, projects: readonly ProjectsTable[]) {
   // Of two transactions with the same names the second waits for the first: always in one order, to avoid deadlocks.
   const rows = projects.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const unlessNameIsTaken = "on conflict (account_id, name) do nothing returning id";
@@ -77,11 +74,7 @@ export async function selectProjects(
 }
 
 /** Which of these are ids of an account's runs whose results Presage makes. */
-export async function selectOwnRunIds(
-  database: Database,
-  accountId: string,
-  ids: readonly string[],
-): Promise<string[]> {
+export async function selectOwnRunIds(database: Database, accountId: string, ids: readonly string[]) {
   const rows = await database
     .selectFrom("runs")
     .select("id")
@@ -101,7 +94,7 @@ export async function selectProjectsOfExperiments(
   database: Database,
   accountId: string,
   ids: readonly string[],
-): Promise<Map<string, string>> {
+) {
   if (ids.length === 0) return new Map();
   const rows = await database
     .selectFrom("runs")

@@ -17,11 +17,7 @@ const idsAtOnce = 1_000;
 type Matching = Pick<Search, "accountId" | "filter">;
 
 /** Those of some ids whose results match a filter. */
-async function selectMatching(
-  reader: Database,
-  { accountId, filter }: Matching,
-  ids: readonly number[],
-): Promise<number[]> {
+async function selectMatching(reader: Database, { accountId, filter }: Matching, ids: readonly number[]) {
   const { rows } = await sql<{ id: number }>`
     select result.id from evaluation_results as result
     where result.id in (${sql.join(ids)}) and ${allOf(conditionsOf({ accountId, filter }))}`.execute(reader);
@@ -42,7 +38,7 @@ export async function selectNearest(
   reader: Database,
   { accountId, filter }: Matching,
   { series, threshold, within, limit }: Nearest,
-): Promise<number[]> {
+) {
   const ofSeries = [
     ...conditionsOf({ accountId, filter }),
     sql`result.evaluator_id = ${series.evaluator_id}`,
@@ -68,7 +64,7 @@ export async function selectNearest(
 }
 
 /** Those of some results whose output is the gold answer, white space at the ends apart. */
-export async function selectEqualToGold(reader: Database, ids: readonly number[]): Promise<Set<number>> {
+export async function selectEqualToGold(reader: Database, ids: readonly number[]) {
   const trimmed = (column: string) => sql`trim(${sql.ref(column)}, ${" \t\r\n"})`;
   const { rows } = await sql<{ id: number }>`select result_id as id from evaluation_payloads
     where result_id in (${sql.join(ids)}) and ${trimmed("output")} = ${trimmed("gold_answer")}`.execute(

@@ -11,7 +11,7 @@ export function lastSoundTime(now: Micros): Micros {
 }
 
 /** How many results are dated in the future, up to a bound. If there are none, that is one index lookup. */
-export async function countFutureResults(database: Database, bound: number): Promise<number> {
+export async function countFutureResults(database: Database, bound: number) {
   const { rows } = await sql<{ count: number }>`select count(*) as count from (
     select id from evaluation_results where created_at > ${databaseNow(database)} + ${maxSkewMs * microsPerMs}
     limit ${bound}) as future`.execute(database);
@@ -64,11 +64,7 @@ export async function selectSoundTimeNear(
   return ((await nearest("desc")) ?? (await nearest("asc")))?.created_at;
 }
 
-export async function setTime(
-  transaction: Database,
-  ids: readonly number[],
-  createdAt: Micros,
-): Promise<void> {
+export async function setTime(transaction: Database, ids: readonly number[], createdAt: Micros) {
   await transaction
     .updateTable("evaluation_results")
     .set({ created_at: createdAt })
@@ -77,7 +73,7 @@ export async function setTime(
 }
 
 /** Recomputes the time ranges of the stretches of these results. No process may merge counts meanwhile. */
-export async function recomputeTimes(transaction: Database, ids: readonly number[]): Promise<void> {
+export async function recomputeTimes(transaction: Database, ids: readonly number[]) {
   const stretches = new Set(ids.map((id) => Math.floor(id / numbersPerStretch)));
   for (const stretch of stretches) {
     const results = transaction
@@ -96,10 +92,7 @@ export async function recomputeTimes(transaction: Database, ids: readonly number
 }
 
 /** What error-taxonomy results store as JSON beside their verdict, by id. */
-export async function selectAdditionalInfo(
-  database: Database,
-  ids: readonly number[],
-): Promise<Map<number, string | null>> {
+export async function selectAdditionalInfo(database: Database, ids: readonly number[]) {
   if (ids.length === 0) return new Map();
   const rows = await database
     .selectFrom("evaluation_payloads")
@@ -122,7 +115,7 @@ export async function selectFutureCorrections(database: Database, lastSound: Mic
     .execute();
 }
 
-export async function setCorrectionTime(database: Database, id: string, createdAt: Micros): Promise<void> {
+export async function setCorrectionTime(database: Database, id: string, createdAt: Micros) {
   await database
     .updateTable("evaluation_corrections")
     .set({ created_at: createdAt })

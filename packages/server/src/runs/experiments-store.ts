@@ -48,7 +48,7 @@ export async function selectExperimentSizes(
   reader: Database,
   accountId: string,
   { projectId, limit, offset }: ExperimentPage,
-): Promise<{ id: string; bytes: number }[]> {
+) {
   const bytes = sql<number>`coalesce(octet_length(tags), 0) + coalesce(octet_length(metadata), 0)`;
   let query = reader
     .selectFrom("runs")

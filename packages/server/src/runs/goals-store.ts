@@ -18,11 +18,7 @@ export async function upsertGoal(transaction: Database, row: GoalsTable): Promis
 }
 
 /** Returns the goal's id; undefined if there is none. */
-export async function deleteGoal(
-  transaction: Database,
-  accountId: string,
-  runName: string,
-): Promise<string | undefined> {
+export async function deleteGoal(transaction: Database, accountId: string, runName: string) {
   const row = await transaction
     .deleteFrom("goals")
     .where("account_id", "=", accountId)
@@ -45,11 +41,7 @@ export async function selectGoals(
 }
 
 /** The goals of runs of these names, by name. */
-export async function selectGoalsOf(
-  reader: Database,
-  accountId: string,
-  runs: readonly { name: string }[],
-): Promise<ReadonlyMap<string, GoalsTable>> {
+export async function selectGoalsOf(reader: Database, accountId: string, runs: readonly { name: string }[]) {
   const names = [...new Set(runs.map(({ name }) => name))];
   if (names.length === 0) return new Map();
   const rows = await reader

@@ -10,7 +10,7 @@ export async function claimForUpload(
   accountId: string,
   { id, leaseId }: Lease,
   now: Micros,
-): Promise<boolean> {
+) {
   const row = await database
     .updateTable("runs")
     .set({ lease_id: leaseId, lease_until: now + uploadLeaseMs * microsPerMs, ...noCounts })
@@ -32,7 +32,7 @@ export async function addUploaded(
   { id, leaseId }: Lease,
   until: Micros,
   { predicted, failed, empty }: Pick<WorkCounts, "predicted" | "failed" | "empty">,
-): Promise<boolean> {
+) {
   const row = await transaction
     .updateTable("runs")
     .set((of) => ({
@@ -53,7 +53,7 @@ export async function addUploaded(
 }
 
 /** Lets processes work on a run whose predictions are uploaded. Returns false if it was cancelled or paused. */
-export async function completeUpload(database: Database, { id, leaseId }: Lease): Promise<boolean> {
+export async function completeUpload(database: Database, { id, leaseId }: Lease) {
   const row = await database
     .updateTable("runs")
     .set({ lease_id: null, lease_until: 0, status: "running" })
@@ -66,7 +66,7 @@ export async function completeUpload(database: Database, { id, leaseId }: Lease)
 }
 
 /** Lets the next upload begin, even if the run was paused and resumed during this one. */
-export async function abandonUpload(database: Database, { id, leaseId }: Lease): Promise<void> {
+export async function abandonUpload(database: Database, { id, leaseId }: Lease) {
   await database
     .updateTable("runs")
     .set((of) => ({

@@ -1,7 +1,7 @@
 import type { RunStatus } from "@presage/contract";
 import { type RawBuilder, type SqlBool, sql, type Updateable } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
+import { type KeysetPage, selectNewestFirst } from "../platform/storage/lists.ts";
 import { deleteSharesOf } from "../platform/storage/rows.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -101,11 +101,7 @@ export interface InsertedRun {
 }
 
 /** Inserts a run that no process works on yet, unless it is held. With a placement, none ever will. */
-export async function insertRun(
-  transaction: Database,
-  run: Run,
-  { placement, heldBy }: InsertedRun = {},
-): Promise<void> {
+export async function insertRun(transaction: Database, run: Run, { placement, heldBy }: InsertedRun = {}) {
   const { counts, dataset, clientEvaluators: _, ...columns } = run;
   await transaction
     .insertInto("runs")
@@ -133,11 +129,7 @@ export async function insertRun(
 }
 
 /** Names of an account's runs through a world that have not ended. */
-export async function selectRunsThrough(
-  database: Database,
-  accountId: string,
-  world: string,
-): Promise<string[]> {
+export async function selectRunsThrough(database: Database, accountId: string, world: string) {
   const rows = await database
     .selectFrom("runs")
     .select(["name", "target"])
@@ -178,7 +170,7 @@ export async function selectRuns(
   accountId: string,
   { datasetId, status, name }: RunFilter,
   page: KeysetPage,
-): Promise<ListPart<Run & { headline: string | null }>> {
+) {
   let query = reader
     .selectFrom("runs")
     .select([...runColumns, "headline"])
@@ -269,7 +261,7 @@ export async function replaceEvaluators(
 }
 
 /** Makes a run invisible, so that no process works on it and its rows may be deleted. Links to it end. Returns whether there was one. */
-export async function discardRun(database: Database, accountId: string, id: string): Promise<boolean> {
+export async function discardRun(database: Database, accountId: string, id: string) {
   const row = await database
     .updateTable("runs")
     .set({ status: "deleted", lease_id: null })
@@ -283,7 +275,7 @@ export async function discardRun(database: Database, accountId: string, id: stri
 }
 
 /** The same for all runs of an account. */
-export async function discardAllRuns(transaction: Database, accountId: string): Promise<void> {
+export async function discardAllRuns(transaction: Database, accountId: string) {
   await transaction
     .updateTable("runs")
     .set({ status: "deleted", lease_id: null })
@@ -293,12 +285,12 @@ export async function discardAllRuns(transaction: Database, accountId: string): 
 }
 
 /** A deleted run whose rows are still there. */
-export async function selectDiscardedRun(database: Database): Promise<string | undefined> {
+export async function selectDiscardedRun(database: Database) {
   const row = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
   return row?.id;
 }
 
-export async function deleteRunRow(database: Database, id: string): Promise<void> {
+export async function deleteRunRow(database: Database, id: string) {
   const samples = database.selectFrom("label_samples").select("id").where("run_id", "=", id);
   await database.deleteFrom("label_sample_items").where("sample_id", "in", samples).execute();
   await database.deleteFrom("label_samples").where("run_id", "=", id).execute();
@@ -309,7 +301,7 @@ export async function deleteRunRow(database: Database, id: string): Promise<void
 const isDeleted = sql<SqlBool>`status = 'deleted'`;
 
 /** Deletes some rows of a deleted run. Returns whether there may be more. */
-export async function deleteSomeRunRows(database: Database, runId: string, count: number): Promise<boolean> {
+export async function deleteSomeRunRows(database: Database, runId: string, count: number) {
   const ids = await database
     .selectFrom("predictions")
     .select("id")

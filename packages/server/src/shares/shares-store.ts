@@ -49,7 +49,7 @@ function selectLive(database: Database, now: Micros) {
     );
 }
 
-export async function insertShare(transaction: Database, row: SharesTable): Promise<void> {
+export async function insertShare(transaction: Database, row: SharesTable) {
   await transaction.insertInto("shares").values(row).execute();
 }
 
@@ -80,12 +80,7 @@ export async function selectShares(
 }
 
 /** How many of an account's links work, counted up to `limit`. */
-export async function countShares(
-  database: Database,
-  accountId: string,
-  now: Micros,
-  limit: number,
-): Promise<number> {
+export async function countShares(database: Database, accountId: string, now: Micros, limit: number) {
   const live = selectLive(database, now).select("shares.id").where("shares.account_id", "=", accountId);
   const { count } = await database
     .selectFrom(live.limit(limit).as("live"))
@@ -109,6 +104,6 @@ export async function deleteShare(
 }
 
 /** Deletes the links of all accounts that have ended. */
-export async function deleteEndedShares(database: Database, now: Micros): Promise<void> {
+export async function deleteEndedShares(database: Database, now: Micros) {
   await database.deleteFrom("shares").where("expires_at", "<=", now).execute();
 }

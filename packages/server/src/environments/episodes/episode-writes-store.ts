@@ -65,7 +65,7 @@ function progressOf({ step, end, at, episodeCreatedAt }: NewStep) {
  * On PostgreSQL each statement takes a round trip, and its text is as short as this for any number of steps. Returns the episodes that
  * were where their step expects them.
  */
-async function insertInOneStatement(database: Database, steps: readonly NewStep[]): Promise<Set<string>> {
+async function insertInOneStatement(database: Database, steps: readonly NewStep[]) {
   const rows = {
     progress: steps.map((one) => ({ ...progressOf(one), prediction_id: one.prediction.id })),
     steps: steps.map(({ step }) => step),
@@ -113,7 +113,7 @@ async function insertInOneStatement(database: Database, steps: readonly NewStep[
 }
 
 /** On SQLite, where each statement stays prepared. */
-async function insertEach(transaction: Database, steps: readonly NewStep[]): Promise<Set<string>> {
+async function insertEach(transaction: Database, steps: readonly NewStep[]) {
   const advanced = await advanceEach(transaction, steps);
   const stored = steps.filter(({ step }) => advanced.has(step.episode_id));
   await insertTogether(transaction, [
@@ -124,7 +124,7 @@ async function insertEach(transaction: Database, steps: readonly NewStep[]): Pro
   return advanced;
 }
 
-async function advanceEach(transaction: Database, steps: readonly NewStep[]): Promise<Set<string>> {
+async function advanceEach(transaction: Database, steps: readonly NewStep[]) {
   const values = steps.map((one) => {
     const { id, created_at, step, at, status, outcome, stop_reason, reward } = progressOf(one);
     return [step, at, status, outcome, stop_reason, reward, reward, id, created_at, step - 1];
@@ -153,10 +153,7 @@ export interface NewEpisodeRow {
  * Stores episodes, each unless its account is closed, its environment was deleted or its request was made before. Returns those that
  * were stored.
  */
-async function insertEpisodes(
-  transaction: Database,
-  episodes: readonly NewEpisodeRow[],
-): Promise<ReadonlySet<NewEpisodeRow>> {
+async function insertEpisodes(transaction: Database, episodes: readonly NewEpisodeRow[]) {
   if (episodes.length === 0) return new Set();
   const rows = episodes.map(({ row }) => row);
   const accountIds = rows.map((row) => row.account_id);
@@ -182,7 +179,7 @@ export type EpisodeWrite =
   | { uses: Uses };
 
 /** Makes changes in one transaction, which many callers share. Says of each whether it was made: others may have been first. */
-export async function applyWrites(database: Database, writes: readonly EpisodeWrite[]): Promise<boolean[]> {
+export async function applyWrites(database: Database, writes: readonly EpisodeWrite[]) {
   const steps = writes.flatMap((write) => ("step" in write ? [write.step] : []));
   const deliveries = writes.flatMap((write) => ("delivery" in write ? [write.delivery] : []));
   // One statement: it needs no transaction.

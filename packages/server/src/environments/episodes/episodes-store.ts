@@ -18,16 +18,12 @@ import type {
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 
-export async function insertEpisode(database: Database, row: EpisodesTable): Promise<void> {
+export async function insertEpisode(database: Database, row: EpisodesTable) {
   await database.insertInto("episodes").values(row).execute();
 }
 
 /** An episode with what its environment was made of when it started; undefined if that is built in or deleted. */
-export async function selectEpisode(
-  database: Database,
-  accountId: string,
-  id: string,
-): Promise<{ episode: EpisodesTable; config: EnvironmentConfig | undefined } | undefined> {
+export async function selectEpisode(database: Database, accountId: string, id: string) {
   const row = await database
     .selectFrom("episodes as episode")
     .leftJoin("environment_revisions as revision", (join) =>
@@ -101,7 +97,7 @@ export async function selectMatchingIds(
   accountId: string,
   filter: EpisodeFilter,
   { limit, after }: KeysetPage,
-): Promise<ListPart<Pick<EpisodesTable, "id" | "created_at">>> {
+) {
   let query = reader.selectFrom("episodes").select(["id", "created_at"]).where(isMatching(accountId, filter));
   if (after !== undefined) query = query.where(isLater(after));
   const rows = await query
@@ -112,11 +108,7 @@ export async function selectMatchingIds(
   return toListPart(rows, limit);
 }
 
-export async function countMatching(
-  reader: Database,
-  accountId: string,
-  filter: EpisodeFilter,
-): Promise<number> {
+export async function countMatching(reader: Database, accountId: string, filter: EpisodeFilter) {
   const { count } = await reader
     .selectFrom("episodes")
     .select((of) => of.fn.countAll<number>().as("count"))
@@ -175,7 +167,7 @@ export async function countCharacters(
   database: Database,
   episodeId: string,
   { after, upTo }: { after: number; upTo: number },
-): Promise<number> {
+) {
   const { characters } = await withPredictions(database, episodeId)
     .clearSelect()
     .where("step.step", ">", after)
@@ -220,7 +212,7 @@ export async function endFailedEpisode(
   database: Database,
   { id, steps }: Pick<EpisodesTable, "id" | "steps">,
   failed: { stop_reason: string; error: string },
-): Promise<boolean> {
+) {
   const ended = await database
     .updateTable("episodes")
     .set({ status: "finished", ...failed })
@@ -233,7 +225,7 @@ export async function endFailedEpisode(
 }
 
 /** Ends an episode that nobody will continue. */
-export async function endUnfinished(database: Database, id: string, stop_reason: string): Promise<void> {
+export async function endUnfinished(database: Database, id: string, stop_reason: string) {
   await database
     .updateTable("episodes")
     .set({ status: "finished", stop_reason })
@@ -243,7 +235,7 @@ export async function endUnfinished(database: Database, id: string, stop_reason:
 }
 
 /** A step of the episode could not be predicted. */
-export async function countFailedStep(database: Database, episodeId: string, at: Micros): Promise<void> {
+export async function countFailedStep(database: Database, episodeId: string, at: Micros) {
   await database
     .updateTable("episodes")
     .set((of) => ({ failed_steps: of("failed_steps", "+", 1), last_active_at: at }))
@@ -251,11 +243,7 @@ export async function countFailedStep(database: Database, episodeId: string, at:
     .execute();
 }
 
-export async function countEpisodesOf(
-  database: Database,
-  accountId: string,
-  environmentId: string,
-): Promise<number> {
+export async function countEpisodesOf(database: Database, accountId: string, environmentId: string) {
   const { count } = await database
     .selectFrom("episodes")
     .select((of) => of.fn.countAll<number>().as("count"))
@@ -270,7 +258,7 @@ export async function selectEpisodeIds(
   accountId: string,
   environmentId: string,
   limit: number,
-): Promise<string[]> {
+) {
   const rows = await database
     .selectFrom("episodes")
     .select("id")
@@ -294,7 +282,7 @@ export async function selectOldEpisodes(
   before: Micros,
   after: Keyset,
   limit: number,
-): Promise<(Keyset & { isInDataset: boolean; steps: number })[]> {
+) {
   const rows = await database
     .selectFrom("episodes")
     .select(["id", "created_at", "steps", isInDataset.as("is_in_dataset")])
@@ -315,7 +303,7 @@ export async function selectOldEpisodes(
 }
 
 /** Until the transaction ends, nobody else changes them. Always in the same order, so that no two transactions wait for each other. */
-async function lockEpisodes(transaction: Database, ids: readonly string[]): Promise<void> {
+async function lockEpisodes(transaction: Database, ids: readonly string[]) {
   if (!isPostgres(transaction) || ids.length === 0) return;
   await transaction.executeQuery(CompiledQuery.raw(lockInOrder("$1"), [ids]));
 }
@@ -326,14 +314,14 @@ export function lockInOrder(ids: string): string {
 }
 
 /** What real environments said to their actions. How both ended stays in the figures of their checks. */
-async function deleteRealSteps(transaction: Database, ids: readonly string[]): Promise<void> {
+async function deleteRealSteps(transaction: Database, ids: readonly string[]) {
   await sql`delete from reality_steps where exists (select 1 from reality_episodes as checked
     where checked.check_id = reality_steps.check_id and checked.position = reality_steps.position
       and checked.episode_id in (${sql.join(ids)}))`.execute(transaction);
 }
 
 /** With their steps and predictions. Returns how many there were. */
-export async function deleteEpisodeRows(transaction: Database, ids: readonly string[]): Promise<number> {
+export async function deleteEpisodeRows(transaction: Database, ids: readonly string[]) {
   if (ids.length === 0) return 0;
   // No step is stored in between.
   await lockEpisodes(transaction, ids);

@@ -13,7 +13,7 @@ export interface NewSession {
 }
 
 /** Stores a session, unless there is one, or was, or its account is closed or its environment deleted. Returns whether it did. */
-export async function insertSession(transaction: Database, { row, episode }: NewSession): Promise<boolean> {
+export async function insertSession(transaction: Database, { row, episode }: NewSession) {
   if ((await selectClosed(transaction, [row.account_id])).size > 0) return false;
   const played = await transaction
     .selectFrom("episodes")
@@ -53,10 +53,7 @@ export interface SessionStart {
 }
 
 /** Starts a session's episode, unless it has one or its environment was deleted. Returns whether it did. */
-export async function startSession(
-  transaction: Database,
-  { environment, episode }: SessionStart,
-): Promise<boolean> {
+export async function startSession(transaction: Database, { environment, episode }: SessionStart) {
   if (!(await holdEnvironment(transaction, episode.environment_id))) return false;
   const named = await transaction
     .updateTable("ors_sessions")
@@ -70,7 +67,7 @@ export async function startSession(
   return true;
 }
 
-export async function deleteSessionRow(database: Database, accountId: string, id: string): Promise<void> {
+export async function deleteSessionRow(database: Database, accountId: string, id: string) {
   await database
     .deleteFrom("ors_sessions")
     .where("id", "=", id)
@@ -79,7 +76,7 @@ export async function deleteSessionRow(database: Database, accountId: string, id
 }
 
 /** Deletes some sessions that were last used before a time. Returns whether there may be more. */
-export async function deleteOldSessions(database: Database, before: Micros, limit: number): Promise<boolean> {
+export async function deleteOldSessions(database: Database, before: Micros, limit: number) {
   const deleted = await database
     .deleteFrom("ors_sessions")
     .where("id", "in", (of) =>
@@ -97,7 +94,7 @@ export interface Delivery {
   at: Micros;
 }
 
-export async function markDelivered(transaction: Database, deliveries: readonly Delivery[]): Promise<void> {
+export async function markDelivered(transaction: Database, deliveries: readonly Delivery[]) {
   // Always in the same order, so that no two transactions wait for each other.
   for (const { id, steps, at } of deliveries.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
     await transaction
@@ -117,7 +114,7 @@ export interface Uses {
 const idsAtOnce = 500;
 
 /** Notes uses on sessions and their episodes. What another transaction holds is skipped: it is being used. */
-export async function markUsed(transaction: Database, { ids, at }: Uses): Promise<void> {
+export async function markUsed(transaction: Database, { ids, at }: Uses) {
   const skips = isPostgres(transaction);
   for (let from = 0; from < ids.length; from += idsAtOnce) {
     const some = ids.slice(from, from + idsAtOnce);

@@ -36,7 +36,7 @@ export interface ProfilePage {
 }
 
 /** Stores a profile unless the account has one of that name in the family; returns whether it did. */
-export async function insertProfile(database: Database, row: EvaluatorProfilesTable): Promise<boolean> {
+export async function insertProfile(database: Database, row: EvaluatorProfilesTable) {
   const inserted = await database
     .insertInto("evaluator_profiles")
     .values(row)
@@ -60,11 +60,7 @@ export async function selectProfile(
 }
 
 /** Takes the next revision number of a profile that is not archived, and locks the profile until the transaction ends. */
-export async function takeNextProfileRevision(
-  database: Database,
-  accountId: string,
-  publicId: string,
-): Promise<Pick<EvaluatorProfilesTable, "evaluator_family" | "name" | "last_revision"> | undefined> {
+export async function takeNextProfileRevision(database: Database, accountId: string, publicId: string) {
   return await database
     .updateTable("evaluator_profiles")
     .set((row) => ({ last_revision: row("last_revision", "+", 1) }))
@@ -75,18 +71,11 @@ export async function takeNextProfileRevision(
     .executeTakeFirst();
 }
 
-export async function insertProfileRevision(
-  database: Database,
-  row: EvaluatorProfileRevisionsTable,
-): Promise<void> {
+export async function insertProfileRevision(database: Database, row: EvaluatorProfileRevisionsTable) {
   await database.insertInto("evaluator_profile_revisions").values(row).execute();
 }
 
-export async function selectDescription(
-  database: Database,
-  publicId: string,
-  revision: number,
-): Promise<string | null> {
+export async function selectDescription(database: Database, publicId: string, revision: number) {
   const row = await database
     .selectFrom("evaluator_profile_revisions")
     .select("description")
@@ -97,12 +86,7 @@ export async function selectDescription(
 }
 
 /** Returns whether the profile was not archived yet. */
-export async function markArchived(
-  database: Database,
-  accountId: string,
-  publicId: string,
-  now: Micros,
-): Promise<boolean> {
+export async function markArchived(database: Database, accountId: string, publicId: string, now: Micros) {
   const { numUpdatedRows } = await database
     .updateTable("evaluator_profiles")
     .set({ archived_at: now })
@@ -122,7 +106,7 @@ export async function selectRevisionSizes(
   accountId: string,
   filter: ProfileRevisionFilter,
   page?: ProfilePage,
-): Promise<(RevisionKey & { bytes: number })[]> {
+) {
   const sizes = ["revision.config", "revision.description"].map(
     (column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`,
   );
@@ -185,7 +169,7 @@ export async function countProfileRevisions(
   database: Database,
   accountId: string,
   filter: ProfileRevisionFilter,
-): Promise<number> {
+) {
   const { count } = await filtered(database, accountId, filter)
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();

@@ -16,7 +16,7 @@ export async function moveLabels(
   taxonomyId: string,
   revisionId: string,
   labels: readonly string[],
-): Promise<void> {
+) {
   const present = await selectLabels(database, [revisionId]);
   const last = present.at(-1)?.position ?? 0;
   const added = new Set(labels).difference(new Set(present.map(({ label }) => label)));
@@ -46,11 +46,7 @@ function tooManyLabels(): ServiceError {
 }
 
 /** Removes those of the labels that a revision has. */
-export async function deleteLabels(
-  database: Database,
-  revisionId: string,
-  labels: readonly string[],
-): Promise<void> {
+export async function deleteLabels(database: Database, revisionId: string, labels: readonly string[]) {
   const wanted = new Set(labels);
   const present = await selectLabels(database, [revisionId]);
   const gone = present.map(({ label }) => label).filter((label) => wanted.has(label));
@@ -99,7 +95,7 @@ export interface TaxonomyRevisionFilter {
 }
 
 /** Stores a taxonomy unless the account has one of that name; returns whether it did. */
-export async function insertTaxonomy(database: Database, row: ErrorTaxonomiesTable): Promise<boolean> {
+export async function insertTaxonomy(database: Database, row: ErrorTaxonomiesTable) {
   const inserted = await database
     .insertInto("error_taxonomies")
     .values(row)
@@ -109,7 +105,7 @@ export async function insertTaxonomy(database: Database, row: ErrorTaxonomiesTab
   return inserted !== undefined;
 }
 
-export async function selectTaxonomyId(database: Database, accountId: string, name: string): Promise<string> {
+export async function selectTaxonomyId(database: Database, accountId: string, name: string) {
   const taxonomy = await database
     .selectFrom("error_taxonomies")
     .select("id")
@@ -125,7 +121,7 @@ export async function takeNextTaxonomyRevision(
   accountId: string,
   taxonomyId: string,
   description: string | undefined,
-): Promise<number | undefined> {
+) {
   const taxonomy = await database
     .updateTable("error_taxonomies")
     .set((row) => ({ last_revision: row("last_revision", "+", 1), description }))
@@ -136,10 +132,7 @@ export async function takeNextTaxonomyRevision(
   return taxonomy?.last_revision;
 }
 
-export async function insertTaxonomyRevision(
-  database: Database,
-  row: ErrorTaxonomyRevisionsTable,
-): Promise<void> {
+export async function insertTaxonomyRevision(database: Database, row: ErrorTaxonomyRevisionsTable) {
   await database.insertInto("error_taxonomy_revisions").values(row).execute();
 }
 
@@ -147,11 +140,7 @@ export async function insertTaxonomyRevision(
  * Locks the taxonomy of a revision until the transaction ends, so that its labels cannot move meanwhile.
  * Returns the taxonomy's id, or undefined if the account has no such revision.
  */
-export async function lockTaxonomyOf(
-  database: Database,
-  accountId: string,
-  revisionId: string,
-): Promise<string | undefined> {
+export async function lockTaxonomyOf(database: Database, accountId: string, revisionId: string) {
   // An update that changes nothing locks the row on both databases; SQLite has no `for update`.
   const taxonomy = await database
     .updateTable("error_taxonomies")
@@ -173,7 +162,7 @@ export async function selectRevisionSizes(
   reader: Database,
   accountId: string,
   filter: TaxonomyRevisionFilter,
-): Promise<{ id: string; bytes: number }[]> {
+) {
   const columns = ["revision.body", "revision.metadata", "taxonomy.description"] as const;
   const sizes = columns.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`);
   return await matching(reader, accountId, filter)
@@ -220,7 +209,7 @@ export async function countTaxonomyRevisions(
   database: Database,
   accountId: string,
   filter: TaxonomyRevisionFilter,
-): Promise<number> {
+) {
   const { count } = await matching(database, accountId, filter)
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();

@@ -20,7 +20,7 @@ export async function updateDrawn(
   transaction: Database,
   { id, drawn_until: before }: RealityChecksTable,
   until: Micros,
-): Promise<boolean> {
+) {
   const { numUpdatedRows } = await transaction
     .updateTable("reality_checks")
     .set({ drawn_until: until })
@@ -32,7 +32,7 @@ export async function updateDrawn(
 }
 
 /** Completes a continuous check, unless some of its episodes are still to be replayed. */
-export async function completeDrawn(database: Database, id: string): Promise<void> {
+export async function completeDrawn(database: Database, id: string) {
   await database
     .updateTable("reality_checks")
     .set({ status: "completed" })
@@ -71,7 +71,7 @@ export async function selectUncheckedEnvironments(database: Database) {
 export async function hasOpenEpisodes(
   database: Database,
   { account_id, environment_id, environment_revision }: RealityChecksTable,
-): Promise<boolean> {
+) {
   const open = await database
     .selectFrom("episodes")
     .select("id")
@@ -90,7 +90,7 @@ export async function selectEndedSince(
   database: Database,
   { id, environment_id, environment_revision }: RealityChecksTable,
   since: Micros,
-): Promise<{ id: string }[]> {
+) {
   return await database
     .selectFrom("episodes")
     .select("id")

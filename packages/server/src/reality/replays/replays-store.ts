@@ -13,11 +13,7 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 export type NewReplay = Pick<RealityReplaysTable, "episode_id" | "trajectory_id">;
 
 /** Adds episodes that are to be replayed to a check, behind those that it has. */
-export async function insertReplays(
-  transaction: Database,
-  checkId: string,
-  wanted: readonly NewReplay[],
-): Promise<void> {
+export async function insertReplays(transaction: Database, checkId: string, wanted: readonly NewReplay[]) {
   const last = await lastPosition(transaction, checkId);
   const rows = wanted.map((one, index) => ({
     ...{ check_id: checkId, position: last + 1 + index, error: null },
@@ -26,7 +22,7 @@ export async function insertReplays(
   await insertRows(transaction, "reality_replays", rows);
 }
 
-async function lastPosition(transaction: Database, checkId: string): Promise<number> {
+async function lastPosition(transaction: Database, checkId: string) {
   const { rows } = await sql<{ last: number | null }>`select max(position) as last from (
     select position from reality_replays where check_id = ${checkId}
     union all select position from reality_episodes where check_id = ${checkId}) as known`.execute(
@@ -52,7 +48,7 @@ export async function selectRunningChecks(database: Database, limit: number): Pr
 }
 
 /** How many episodes of a check could not be replayed since one was. */
-export async function countFailuresInARow(database: Database, checkId: string): Promise<number> {
+export async function countFailuresInARow(database: Database, checkId: string) {
   const { failed } = await database
     .selectFrom("reality_replays")
     .select(({ fn }) => fn.count<number>("error").as("failed"))
@@ -85,10 +81,7 @@ export async function selectReplays(
 }
 
 /** How many episodes of each check wait, and how many could not be replayed. */
-export async function countReplays(
-  reader: Database,
-  checkIds: readonly string[],
-): Promise<ReadonlyMap<string, { waiting: number; failed: number }>> {
+export async function countReplays(reader: Database, checkIds: readonly string[]) {
   if (checkIds.length === 0) return new Map();
   const rows = await reader
     .selectFrom("reality_replays")
@@ -104,11 +97,7 @@ export type Replayed = Pick<RealityReplaysTable, "check_id" | "position"> &
   ({ episode: RealityEpisodesTable; steps: RealityStepsTable[] } | { error: string });
 
 /** Stores what became of replays of one check. If it was deleted or cancelled meanwhile, they leave nothing. */
-export async function storeReplayed(
-  database: Database,
-  checkId: string,
-  replayed: readonly Replayed[],
-): Promise<void> {
+export async function storeReplayed(database: Database, checkId: string, replayed: readonly Replayed[]) {
   await database.transaction().execute(async (transaction) => {
     // The check's row first, as whoever deletes or cancels it: none waits for the other.
     if (!(await addEpisodes(transaction, checkId, 0))) return;
@@ -122,7 +111,7 @@ export async function storeReplayed(
 }
 
 /** Returns whether the check is still there. */
-async function addEpisodes(transaction: Database, checkId: string, count: number): Promise<boolean> {
+async function addEpisodes(transaction: Database, checkId: string, count: number) {
   const { numUpdatedRows } = await transaction
     .updateTable("reality_checks")
     .set((of) => ({ episodes: of("episodes", "+", count) }))
@@ -134,7 +123,7 @@ async function addEpisodes(transaction: Database, checkId: string, count: number
 async function markFailed(
   transaction: Database,
   { check_id, position, error }: Pick<RealityReplaysTable, "check_id" | "position" | "error">,
-): Promise<void> {
+) {
   await transaction
     .updateTable("reality_replays")
     .set({ error })
@@ -147,7 +136,7 @@ async function markFailed(
 async function insertOne(
   transaction: Database,
   { check_id, position, episode, steps }: Extract<Replayed, { episode: unknown }>,
-): Promise<0 | 1> {
+) {
   const { numDeletedRows } = await transaction
     .deleteFrom("reality_replays")
     .where("check_id", "=", check_id)
@@ -161,7 +150,7 @@ async function insertOne(
   return 1;
 }
 
-async function isThere(transaction: Database, episodeId: string | null): Promise<boolean> {
+async function isThere(transaction: Database, episodeId: string | null) {
   const found = await transaction
     .selectFrom("episodes")
     .select("id")
@@ -175,7 +164,7 @@ export async function stopCheck(
   database: Database,
   id: string,
   to: { status: "paused"; reason: string } | { status: "completed" | "cancelled"; reason: null },
-): Promise<boolean> {
+) {
   const { numUpdatedRows } = await database
     .updateTable("reality_checks")
     .set(to)
@@ -186,7 +175,7 @@ export async function stopCheck(
 }
 
 /** What could not be replayed, or was not yet, is tried again. Returns whether the check was paused. */
-export async function resumeRows(transaction: Database, id: string): Promise<boolean> {
+export async function resumeRows(transaction: Database, id: string) {
   const { numUpdatedRows } = await transaction
     .updateTable("reality_checks")
     .set({ status: "running", reason: null })
@@ -223,7 +212,7 @@ export async function deleteSomeOfCheck(
 }
 
 /** Forgets what a check has not replayed. */
-export async function deleteWaiting(transaction: Database, checkId: string): Promise<void> {
+export async function deleteWaiting(transaction: Database, checkId: string) {
   await transaction
     .deleteFrom("reality_replays")
     .where("check_id", "=", checkId)

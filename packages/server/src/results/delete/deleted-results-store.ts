@@ -56,11 +56,7 @@ export async function selectCandidatesOf(
 }
 
 /** Those without a correction since a time. They are locked against corrections until the transaction ends. */
-export async function lockUncorrected(
-  transaction: Database,
-  ids: readonly number[],
-  since: Micros,
-): Promise<number[]> {
+export async function lockUncorrected(transaction: Database, ids: readonly number[], since: Micros) {
   if (ids.length === 0) return [];
   const rows = await lockResults(transaction, ids);
   const corrected = await transaction
@@ -86,7 +82,7 @@ function candidates(database: Database) {
  * Deletes results with everything that is stored about them, and takes them from every rollup. Results that are gone already are passed
  * over. Returns how many were deleted.
  */
-export async function deleteResultRows(transaction: Database, ids: readonly number[]): Promise<number> {
+export async function deleteResultRows(transaction: Database, ids: readonly number[]) {
   if (ids.length === 0) return 0;
   // Before the rows: who counts by tag may take long, and rows that wait for that hold up corrections.
   await lockRollUp(transaction);
@@ -136,7 +132,7 @@ async function lockResults(transaction: Database, ids: readonly number[]) {
 }
 
 /** By their key: they are in the order of names. */
-async function deleteTags(transaction: Database, tags: readonly EvaluationTagsTable[]): Promise<void> {
+async function deleteTags(transaction: Database, tags: readonly EvaluationTagsTable[]) {
   for (let at = 0; at < tags.length; at += tagsAtOnce) {
     const keys = tags
       .slice(at, at + tagsAtOnce)
@@ -188,7 +184,7 @@ export async function selectEmptyCounts(
   table: CountsTable,
   after: CountsKey | undefined,
   lookedAt: number,
-): Promise<{ empty: CountsKey[]; last: CountsKey | undefined }> {
+) {
   const names = keys[table];
   const columns = sql.join(names.map((name) => sql.ref(name)));
   const isLater = after === undefined ? sql`` : sql`where (${columns}) > (${sql.join(after)})`;
@@ -206,11 +202,7 @@ export async function selectEmptyCounts(
 }
 
 /** Deletes those that are still empty, and locks them until the transaction ends. */
-export async function deleteCounts(
-  transaction: Database,
-  table: CountsTable,
-  rows: readonly CountsKey[],
-): Promise<number> {
+export async function deleteCounts(transaction: Database, table: CountsTable, rows: readonly CountsKey[]) {
   // Before the rows, so that no one waits for this while holding them.
   if (!mergedTables.includes(table)) await lockRollUp(transaction);
   else if (isPostgres(transaction)) await lockMerging(transaction);
@@ -226,11 +218,7 @@ export async function deleteCounts(
   return Number(deleted);
 }
 
-export async function selectSomeIdsOf(
-  database: Database,
-  accountId: string,
-  limit: number,
-): Promise<number[]> {
+export async function selectSomeIdsOf(database: Database, accountId: string, limit: number) {
   const { rows } = await sql<{ id: number }>`select id from evaluation_results
     where account_id = ${accountId} and status = 'success' order by id limit ${limit}`.execute(database);
   if (rows.length > 0) return rows.map(({ id }) => id);
@@ -241,7 +229,7 @@ export async function selectSomeIdsOf(
 }
 
 /** Deletes every rollup of an account that has no results left. */
-export async function deleteCountsOf(transaction: Database, accountId: string): Promise<void> {
+export async function deleteCountsOf(transaction: Database, accountId: string) {
   if (isPostgres(transaction)) await lockMerging(transaction);
   await lockRollUp(transaction);
   const series = sql`select id from evaluation_series where account_id = ${accountId}`;
@@ -262,7 +250,7 @@ export async function deleteCountsOf(transaction: Database, accountId: string): 
   for (const statement of statements) await statement.execute(transaction);
 }
 
-export async function insertDeletion(database: Database, row: ResultDeletionsTable): Promise<void> {
+export async function insertDeletion(database: Database, row: ResultDeletionsTable) {
   await database.insertInto("result_deletions").values(row).execute();
 }
 
@@ -298,7 +286,7 @@ export async function advanceDeletion(
   transaction: Database,
   id: string,
   { afterId, deleted, finishedAt }: { afterId: number; deleted: number; finishedAt: Micros | null },
-): Promise<void> {
+) {
   await transaction
     .updateTable("result_deletions")
     .set((of) => ({ after_id: afterId, deleted: of("deleted", "+", deleted), finished_at: finishedAt }))
@@ -308,6 +296,6 @@ export async function advanceDeletion(
 }
 
 /** How deletions ended can be read for some time. */
-export async function forgetDeletions(database: Database, before: Micros): Promise<void> {
+export async function forgetDeletions(database: Database, before: Micros) {
   await database.deleteFrom("result_deletions").where("finished_at", "<", before).execute();
 }

@@ -64,7 +64,7 @@ export async function insertLabelSample(
   transaction: Database,
   row: LabelSamplesTable,
   items: readonly LabelSampleItemsTable[],
-): Promise<void> {
+) {
   await transaction.insertInto("label_samples").values(row).execute();
   await insertRows(transaction, "label_sample_items", items);
 }
@@ -109,11 +109,7 @@ export async function selectLabelSample(
 }
 
 /** Which labelled results these draws took. */
-export async function selectDrawnResults(
-  reader: Database,
-  accountId: string,
-  runId: string | undefined,
-): Promise<Set<number>> {
+export async function selectDrawnResults(reader: Database, accountId: string, runId: string | undefined) {
   const rows = await reader
     .selectFrom("label_samples as sample")
     .innerJoin("label_sample_items as item", "item.sample_id", "sample.id")
@@ -126,10 +122,7 @@ export async function selectDrawnResults(
   return new Set(rows.map(({ result_id }) => result_id));
 }
 
-export async function selectSampleItems(
-  reader: Database,
-  sampleIds: readonly string[],
-): Promise<(LabelSampleItemsTable & { is_labelled: number })[]> {
+export async function selectSampleItems(reader: Database, sampleIds: readonly string[]) {
   if (sampleIds.length === 0) return [];
   const { rows } = await sql<LabelSampleItemsTable & { is_labelled: number }>`
     select item.*, case when exists
@@ -187,7 +180,7 @@ export async function selectMostLabelled(reader: Database, accountId: string) {
     .executeTakeFirst();
 }
 
-export async function countLabels(reader: Database, accountId: string): Promise<number> {
+export async function countLabels(reader: Database, accountId: string) {
   const { count } = await reader
     .selectFrom("evaluation_labels")
     .select(({ fn }) => fn.countAll<number>().as("count"))

@@ -25,7 +25,7 @@ export async function selectOwnLabel(
   transaction: Database,
   resultId: number,
   { user_id, annotator }: Annotator,
-): Promise<Pick<EvaluationLabelsTable, "id" | "correction_id"> | undefined> {
+) {
   return await transaction
     .selectFrom("evaluation_labels")
     .select(["id", "correction_id"])
@@ -35,19 +35,16 @@ export async function selectOwnLabel(
     .executeTakeFirst();
 }
 
-export async function deleteLabel(transaction: Database, id: string): Promise<void> {
+export async function deleteLabel(transaction: Database, id: string) {
   await transaction.deleteFrom("evaluation_labels").where("id", "=", id).execute();
 }
 
-export async function insertLabel(transaction: Database, row: EvaluationLabelsTable): Promise<void> {
+export async function insertLabel(transaction: Database, row: EvaluationLabelsTable) {
   await transaction.insertInto("evaluation_labels").values(row).execute();
 }
 
 /** The evaluator's own verdict; undefined without one. */
-export async function selectVerdict(
-  transaction: Database,
-  resultId: number,
-): Promise<{ isPass: boolean; isGraded: boolean } | undefined> {
+export async function selectVerdict(transaction: Database, resultId: number) {
   const row = await transaction
     .selectFrom("evaluation_results")
     .select(["pass", "score"])

@@ -44,7 +44,7 @@ const hasVerdictIs = (hasVerdict: boolean): RawBuilder<SqlBool> =>
 type RunIds = Pick<Run, "id" | "account_id">;
 
 /** The number of results that name a run. Those that name it in both columns count twice. */
-export async function countResults(reader: Database, { id, account_id }: RunIds): Promise<number> {
+export async function countResults(reader: Database, { id, account_id }: RunIds) {
   let count = 0;
   for (const { column, hasVerdict } of resultsParts) {
     const part = await reader
@@ -188,7 +188,7 @@ export async function hasMoreResultsThan(
   accountId: string,
   ids: readonly string[],
   { after, count }: CountAfter,
-): Promise<boolean> {
+) {
   for (const part of resultsParts) {
     const some = selectPart(reader, { accountId, ids }, part, after)
       .select("id")
@@ -209,7 +209,7 @@ export async function selectRangeEnd(
   accountId: string,
   id: string,
   { after, count }: CountAfter,
-): Promise<number | undefined> {
+) {
   let end: number | undefined;
   for (const part of resultsParts) {
     const last = await selectPart(reader, { accountId, ids: [id] }, part, after)
@@ -225,7 +225,7 @@ export async function selectRangeEnd(
 }
 
 /** The highest number of a result. With one writer at a time, none appears below it any more. */
-export async function selectHighestId(reader: Database): Promise<number> {
+export async function selectHighestId(reader: Database) {
   const { id } = await reader
     .selectFrom("evaluation_results")
     .select((of) => of.fn.max("id").as("id"))

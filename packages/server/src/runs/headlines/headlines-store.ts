@@ -60,7 +60,7 @@ export async function keepHeadline(
   database: Database,
   { id, status, evaluators }: Run,
   headline: StoredHeadline,
-): Promise<void> {
+) {
   await database
     .updateTable("runs")
     .set({ headline: JSON.stringify(headline) })
@@ -111,11 +111,7 @@ export async function selectHeadedRuns(reader: Database, accountId: string): Pro
 }
 
 /** The names of datasets that are there. */
-export async function selectDatasetNames(
-  reader: Database,
-  accountId: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+export async function selectDatasetNames(reader: Database, accountId: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map();
   const rows = await reader
     .selectFrom("datasets")

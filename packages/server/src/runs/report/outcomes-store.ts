@@ -10,7 +10,7 @@ export interface PositionRange {
 }
 
 /** The position of a revision's last sample; 0 if it has none. */
-export async function selectLastPosition(reader: Database, revisionId: number): Promise<number> {
+export async function selectLastPosition(reader: Database, revisionId: number) {
   const { last } = await reader
     .selectFrom("dataset_samples")
     .select((of) => of.fn.max("position").as("last"))
@@ -145,11 +145,7 @@ export async function selectAnswers(reader: Database, runId: string, range: Posi
 }
 
 /** What some samples recorded: their bodies and, of those with messages, the last one, as JSON. */
-export async function selectRecorded(
-  reader: Database,
-  revisionId: number,
-  { after, upTo }: PositionRange,
-): Promise<{ position: number; body: string; message: string | null }[]> {
+export async function selectRecorded(reader: Database, revisionId: number, { after, upTo }: PositionRange) {
   return await reader
     .selectFrom("dataset_payloads as payload")
     .leftJoin("dataset_parts as part", (join) =>

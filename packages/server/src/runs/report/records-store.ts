@@ -59,11 +59,7 @@ export async function selectWorldCounts(
 }
 
 /** What is kept of a run's predictions of some samples through a world. */
-export async function selectKeptWorlds(
-  reader: Database,
-  runId: string,
-  range: PositionRange,
-): Promise<{ position: number; repeat: number; world: StoredWorld | undefined }[]> {
+export async function selectKeptWorlds(reader: Database, runId: string, range: PositionRange) {
   const rows = await predictionsIn(reader, runId, range)
     .innerJoin("prediction_payloads as payload", "payload.prediction_id", "predictions.id")
     .select("payload.request")
@@ -125,7 +121,7 @@ export async function findWorldRun(
   reader: Database,
   accountId: string,
   { name, revision }: { name: string; revision: number },
-): Promise<string | undefined> {
+) {
   const rows = await reader
     .selectFrom("runs")
     .select(["id", "provenance"])

@@ -6,7 +6,6 @@ import { insertRows } from "../../platform/storage/rows.ts";
 import type {
   PredictionPayloadsTable,
   PredictionsTable,
-  RunsTable,
   RunVerdictsTable,
   SampleTraitsTable,
 } from "../../platform/storage/schema/runs.ts";
@@ -31,7 +30,7 @@ export async function releaseStuckRuns(
   database: Database,
   now: Micros,
   hasEnded: (leaseId: string) => boolean,
-): Promise<void> {
+) {
   const held = await database
     .selectFrom("runs")
     .select(["id", "lease_id", "lease_until", "target_kind"])
@@ -109,10 +108,7 @@ export async function claimRun(
 }
 
 /** Keeps a run for longer. Returns whether it was still this process's. */
-export async function renewLease(
-  database: Database,
-  { id, leaseId, until }: Lease & { until: Micros },
-): Promise<boolean> {
+export async function renewLease(database: Database, { id, leaseId, until }: Lease & { until: Micros }) {
   const row = await database
     .updateTable("runs")
     .set({ lease_until: until })
@@ -124,7 +120,7 @@ export async function renewLease(
 }
 
 /** Releases a run that no process may take before a given time. */
-export async function releaseLease(database: Database, { id, leaseId }: Lease, until: Micros): Promise<void> {
+export async function releaseLease(database: Database, { id, leaseId }: Lease, until: Micros) {
   await database
     .updateTable("runs")
     .set({ lease_id: null, lease_until: until })
@@ -134,10 +130,7 @@ export async function releaseLease(database: Database, { id, leaseId }: Lease, u
 }
 
 /** What became of a run; undefined if it is another process's, or deleted. */
-export async function readRunState(
-  database: Database,
-  { id, leaseId }: Lease,
-): Promise<Pick<RunsTable, "status" | "paused_by"> | undefined> {
+export async function readRunState(database: Database, { id, leaseId }: Lease) {
   return await database
     .selectFrom("runs")
     .select(["status", "paused_by"])
@@ -147,11 +140,7 @@ export async function readRunState(
 }
 
 /** Records why a run waits, or that it no longer does. A user's pause stays. */
-export async function markAway(
-  database: Database,
-  { id, leaseId }: Lease,
-  reason: string | undefined,
-): Promise<void> {
+export async function markAway(database: Database, { id, leaseId }: Lease, reason: string | undefined) {
   const isAway = reason !== undefined;
   await database
     .updateTable("runs")
@@ -170,7 +159,7 @@ export async function saveProvenance(
   database: Database,
   { id, leaseId }: Lease,
   { provenance, notes, tries }: Pick<Run, "provenance" | "notes" | "tries">,
-): Promise<void> {
+) {
   await database
     .updateTable("runs")
     .set({
@@ -188,7 +177,7 @@ export async function endRun(
   database: Database,
   { id, leaseId }: Lease,
   evaluators: readonly RunEvaluator[],
-): Promise<boolean> {
+) {
   const row = await database
     .updateTable("runs")
     .set({
@@ -208,11 +197,7 @@ export async function endRun(
 }
 
 /** Counts work of the process that has the lease. Returns whether it still has it. */
-async function addProgress(
-  transaction: Database,
-  { id, leaseId }: Lease,
-  counts: WorkCounts,
-): Promise<boolean> {
+async function addProgress(transaction: Database, { id, leaseId }: Lease, counts: WorkCounts) {
   const row = await transaction
     .updateTable("runs")
     .set((of) => Object.fromEntries(countNames.map((name) => [name, of(name, "+", counts[name])])))
@@ -235,7 +220,7 @@ export interface RunWork {
 }
 
 /** Stores work, unless the run was cancelled, or another process took it over. Returns whether it did. */
-export async function storeWork(database: Database, work: RunWork): Promise<boolean> {
+export async function storeWork(database: Database, work: RunWork) {
   return await database.transaction().execute(async (transaction) => {
     // First, since it locks the run: who has lost the lease stores nothing.
     if (!(await addProgress(transaction, { id: work.runId, leaseId: work.leaseId }, work.counts)))
@@ -263,7 +248,7 @@ export async function selectStoredPredictions(reader: Database, runId: string, p
 }
 
 /** The outputs of predictions, by their ids. */
-export async function selectOutputs(reader: Database, ids: readonly string[]): Promise<Map<string, string>> {
+export async function selectOutputs(reader: Database, ids: readonly string[]) {
   if (ids.length === 0) return new Map();
   const rows = await reader
     .selectFrom("prediction_payloads")
@@ -300,7 +285,7 @@ export async function selectTraitPositions(
   reader: Database,
   revisionId: number,
   positions: readonly number[],
-): Promise<Set<number>> {
+) {
   if (positions.length === 0) return new Set();
   const rows = await reader
     .selectFrom("sample_traits")
