@@ -23,7 +23,6 @@ import { type ApiKey, readScopes, selectApiKeys } from "./api-keys-store.ts";
 import type { AccessServices, KeyChangeServices } from "./change-access.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
-const tag = "dashboard";
 const exampleKey: ApiKeyResponse = {
   id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
   user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
@@ -43,11 +42,11 @@ const exampleKey: ApiKeyResponse = {
 const listApiKeys = route("GET", "/v1/api-keys", {
   needs: "own-access",
   id: "listApiKeys",
-  tag,
   summary: "List keys",
   description:
     "Lists the calling user's keys, for an owner those of all users of the account, without their secrets, revoked and expired ones included.",
   query: ApiKeyListQuery,
+  allowsUnknown: true,
   responses: { "200": response("The keys, newest first", ApiKeyListResponse, page(exampleKey)) },
   async handle({ store }: { store: Store }, { call, requester, query }) {
     const { userId, accountId, role } = call.caller;
@@ -60,7 +59,6 @@ const listApiKeys = route("GET", "/v1/api-keys", {
 const createKey = route("POST", "/v1/api-keys", {
   needs: "own-access",
   id: "createApiKey",
-  tag,
   summary: "Create a key",
   description:
     "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them. A name that looks like a misspelt restriction is refused; other unknown ones have no effect, and up to 20 are listed, percent-encoded, in the header `x-presage-ignored`.",
@@ -108,7 +106,6 @@ const noSuchKey = errorResponse(
 const updateApiKey = route("PATCH", "/v1/api-keys/:key_id", {
   needs: "own-access",
   id: "updateApiKey",
-  tag,
   summary: "Change the settings of a key",
   description:
     "Changes the limits of one of the calling user's keys, for an owner of any of the account, and which of its predictions are stored; what is absent stays, null restores the server's. Changes apply at once in the process that responds, and within 5 s in others.",
@@ -129,7 +126,6 @@ const updateApiKey = route("PATCH", "/v1/api-keys/:key_id", {
 const revokeKey = route("DELETE", "/v1/api-keys/:key_id", {
   needs: "own-access",
   id: "revokeApiKey",
-  tag,
   summary: "Revoke a key",
   description:
     "Revokes one of the calling user's keys, for an owner any of the account, permanently. Requests with it are refused from now on.",

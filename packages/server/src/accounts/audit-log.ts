@@ -15,12 +15,10 @@ import { defined } from "../platform/words.ts";
 const listAuditEvents = route("GET", "/v1/audit-events", {
   needs: "manage",
   id: "listAuditEvents",
-  tag: "dashboard",
   summary: "List who changed what",
   description:
     "Lists the changes in the caller's account through the API, the dashboard or the command line: who changed what, and when. For owners. Predictions, evaluations and steps of episodes are recorded elsewhere.",
   query: AuditEventListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The events, newest first", AuditEventListResponse, {
       data: [

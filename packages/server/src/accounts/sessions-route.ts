@@ -10,16 +10,15 @@ import type { AccessServices } from "./change-access.ts";
 import type { OpenidProvider } from "./openid.ts";
 import { endSession, listSessions, signOut } from "./sessions.ts";
 
-const tag = "dashboard";
 const signedOutPath = "/sign-in?signed_out";
 
 const listOwnSessions = route("GET", "/v1/sessions", {
   needs: "own-access",
   id: "listSessions",
-  tag,
   summary: "List the browsers in which the calling user is signed in",
   description: "Lists the calling user's sessions that have not ended.",
   query: SessionListQuery,
+  allowsUnknown: true,
   responses: {
     "200": response("The sessions, newest first", SessionListResponse, {
       data: [
@@ -53,7 +52,6 @@ const listOwnSessions = route("GET", "/v1/sessions", {
 const endOwnSession = route("DELETE", "/v1/sessions/:session_id", {
   needs: "own-access",
   id: "endSession",
-  tag,
   summary: "Sign a browser out",
   description: "Ends one of the calling user's sessions. That browser has to sign in again.",
   params: SessionPath,
@@ -70,7 +68,6 @@ const endOwnSession = route("DELETE", "/v1/sessions/:session_id", {
 const signOutHere = route("POST", "/auth/sign-out", {
   needs: "nothing",
   id: "signOut",
-  tag,
   summary: "End the calling session",
   description:
     "Ends the session of the request and deletes its cookie. A request with an API key is refused with 403.",

@@ -13,8 +13,13 @@ import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-rout
 import { evaluatorRoutes } from "../evaluators/evaluators-route.ts";
 import { evaluatorProfileRoutes } from "../evaluators/profiles/profiles-route.ts";
 import { errorTaxonomyRoutes } from "../evaluators/taxonomies/taxonomies-route.ts";
-import { exportRoutes } from "../exports/exports-route.ts";
-import type { Operation } from "../http/route.ts";
+import {
+  exportDatasetRoute,
+  exportEpisodesRoute,
+  exportPredictionsRoute,
+  exportRunRoute,
+} from "../exports/exports-route.ts";
+import type { Operation, TaggedOperation } from "../http/route.ts";
 import { modelRoutes } from "../predictions/models-route.ts";
 import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
 import { storedPredictionRoutes } from "../predictions/stored-predictions-route.ts";
@@ -29,7 +34,7 @@ import { labelRoutes } from "../results/labels/labels-route.ts";
 import { projectRoutes } from "../results/projects.ts";
 import { evaluationResultRoutes } from "../results/results-route.ts";
 import { reviewRoutes } from "../results/review.ts";
-import { resultSearchRoutes } from "../results/search/search-route.ts";
+import { listOfApps, resultSearchRoutes } from "../results/search/search-route.ts";
 import { summaryRoutes } from "../results/summary/summary-route.ts";
 import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
@@ -37,7 +42,7 @@ import { experimentRoutes } from "../runs/experiments-route.ts";
 import { goalRoutes } from "../runs/goals-route.ts";
 import { headlineRoutes } from "../runs/headlines/headlines-route.ts";
 import { runLabelRoutes } from "../runs/labels/labels-route.ts";
-import { runCalibrationRoutes } from "../runs/report/calibration-route.ts";
+import { getCalibration, getWorldCalibration } from "../runs/report/calibration-route.ts";
 import { worldCoverageRoutes } from "../runs/report/coverage-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
@@ -50,62 +55,43 @@ import { usageRoutes } from "../usage/usage-route.ts";
 import { worldRoutes } from "../worlds/worlds-route.ts";
 import type { Services } from "./services.ts";
 
-const operations: readonly Operation<Services>[] = [
-  predictRoute,
-  ...storedPredictionRoutes,
-  ...modelRoutes,
-  ...meRoutes,
-  ...apiKeyRoutes,
-  ...sessionRoutes,
-  ...auditEventRoutes,
-  ...usageRoutes,
-  ...peopleRoutes,
-  ...budgetRoutes,
-  ...datasetRoutes,
-  ...datasetUploadRoutes,
-  ...importRoutes,
-  ...exportRoutes,
-  ...worldRoutes,
-  ...worldCalibrationRoutes,
-  ...environmentRoutes,
-  ...episodeRoutes,
-  ...openEnvRoutes,
-  ...realityRoutes,
-  ...realEnvironmentRoutes,
-  ...orsCatalogRoutes,
-  ...orsSessionRoutes,
-  ...orsCallRoutes,
-  ...evaluatorRoutes,
-  ...evaluatorProfileRoutes,
-  ...errorTaxonomyRoutes,
-  ...evaluateRoutes,
-  ...evaluationResultRoutes,
-  ...resultSearchRoutes,
-  ...summaryRoutes,
-  ...reviewRoutes,
-  ...resultImportRoutes,
-  ...resultDeletionRoutes,
-  ...agreementRoutes,
-  ...labelRoutes,
-  ...errorFindingRoutes,
-  ...projectRoutes,
-  ...experimentRoutes,
-  ...shareRoutes,
-  ...goalRoutes,
-  ...headlineRoutes,
-  ...runReportRoutes,
-  ...runCalibrationRoutes,
-  ...worldCoverageRoutes,
-  ...runLabelRoutes,
-  ...comparisonRoutes,
-  ...runRoutes,
-  ...runEventRoutes,
-  ...runSampleRoutes,
-];
-
 /** All operations of the API: those that are served are those of `/openapi.json`. */
 export function operationsOf(
   chatCompatibility: Services["settings"]["chatCompatibility"],
-): readonly Operation<Services>[] {
-  return [...operations, chatRoute(chatCompatibility)];
+): readonly TaggedOperation<Services>[] {
+  const all = { ...operations, prediction: [...operations.prediction, chatRoute(chatCompatibility)] };
+  return Object.entries(all).flatMap(([tag, tagged]) => tagged.map((operation) => ({ ...operation, tag })));
 }
+
+/** By their sections of the document. */
+const operations = {
+  prediction: [predictRoute, ...modelRoutes],
+  "stored predictions": [...storedPredictionRoutes, exportPredictionsRoute],
+  dashboard: [
+    ...[...meRoutes, ...apiKeyRoutes, ...sessionRoutes, ...auditEventRoutes],
+    ...[...usageRoutes, ...peopleRoutes, ...budgetRoutes],
+  ],
+  datasets: [...datasetRoutes, ...datasetUploadRoutes, ...importRoutes, exportDatasetRoute],
+  worlds: [...worldRoutes, ...worldCalibrationRoutes, getWorldCalibration, ...worldCoverageRoutes],
+  environments: [
+    ...[...environmentRoutes, ...episodeRoutes],
+    ...[...orsCatalogRoutes, ...orsSessionRoutes, ...orsCallRoutes],
+  ],
+  episodes: [exportEpisodesRoute],
+  OpenEnv: openEnvRoutes,
+  reality: [...realityRoutes, ...realEnvironmentRoutes],
+  evaluators: [...evaluatorRoutes, listOfApps],
+  "evaluator profiles": [...evaluatorProfileRoutes, ...agreementRoutes],
+  "error taxonomies": [...errorTaxonomyRoutes, ...errorFindingRoutes],
+  evaluation: evaluateRoutes,
+  "evaluation results": [
+    ...[...evaluationResultRoutes, ...resultSearchRoutes, ...summaryRoutes, ...reviewRoutes],
+    ...[...resultImportRoutes, ...resultDeletionRoutes],
+  ],
+  labels: [...labelRoutes, ...runLabelRoutes],
+  experiments: [...projectRoutes, ...experimentRoutes],
+  runs: [
+    ...[exportRunRoute, ...shareRoutes, ...goalRoutes, ...headlineRoutes, ...runReportRoutes, getCalibration],
+    ...[...comparisonRoutes, ...runRoutes, ...runEventRoutes, ...runSampleRoutes],
+  ],
+} satisfies Record<string, readonly Operation<Services>[]>;

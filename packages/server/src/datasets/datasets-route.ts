@@ -27,7 +27,6 @@ import {
 import { noSuchRevision, sampleRoutes } from "./samples-route.ts";
 import type { DatasetUploads } from "./upload/upload-revision.ts";
 
-const tag = "datasets";
 export const exampleRevision: DatasetRevision = {
   revision: 1,
   digest: "5e0e4cb1d3ab5ae1b3d7a0e1d1a8f5f3f0cf9f0d41d6b8cbb06f1c4b7b0f2a91",
@@ -49,11 +48,9 @@ const exampleDataset: Dataset = {
 const listAllDatasets = route("GET", "/v1/datasets", {
   needs: "read",
   id: "listDatasets",
-  tag,
   summary: "List the account's datasets",
   description: "Returns the datasets of the account, newest first, each with its latest revision.",
   query: DatasetListQuery,
-  refusesUnknown: true,
   responses: { "200": response("The datasets, newest first", DatasetListResponse, page(exampleDataset)) },
   async handle(services: { store: Store }, { requester, query }) {
     const { datasets, next } = await listDatasets(services, requester, readKeysetPage(query));
@@ -64,7 +61,6 @@ const listAllDatasets = route("GET", "/v1/datasets", {
 const createOneDataset = route("POST", "/v1/datasets", {
   needs: "evaluate",
   id: "createDataset",
-  tag,
   summary: "Create a dataset",
   description: "Creates a dataset without samples; an upload makes its first revision.",
   body: DatasetCreateRequest,
@@ -91,7 +87,6 @@ const createOneDataset = route("POST", "/v1/datasets", {
 const getDataset = route("GET", "/v1/datasets/:id", {
   needs: "read",
   id: "getDataset",
-  tag,
   summary: "Show a dataset",
   description: "Returns one dataset of the account with its latest revision.",
   params: DatasetPath,
@@ -111,13 +106,11 @@ interface DeleteServices {
 const deleteOneDataset = route("DELETE", "/v1/datasets/:id", {
   needs: "evaluate",
   id: "deleteDataset",
-  tag,
   summary: "Delete a dataset",
   description:
     "Deletes a dataset with all its revisions. They disappear at once; their space is freed soon after.",
   params: DatasetPath,
   query: DatasetDeleteQuery,
-  refusesUnknown: true,
   responses: {
     "204": { description: "It is deleted." },
     ...noSuchRevision,
@@ -138,12 +131,10 @@ const deleteOneDataset = route("DELETE", "/v1/datasets/:id", {
 const listDatasetRevisions = route("GET", "/v1/datasets/:id/revisions", {
   needs: "read",
   id: "listDatasetRevisions",
-  tag,
   summary: "List a dataset's revisions",
   description: "Returns the revisions of a dataset, the highest number first.",
   params: DatasetPath,
   query: DatasetRevisionListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The revisions, newest first", DatasetRevisionListResponse, page(exampleRevision)),
     ...noSuchRevision,

@@ -24,7 +24,6 @@ interface SampleServices extends Pick<HttpServices, "log"> {
   store: Store;
 }
 
-const tag = "datasets";
 export const noSuchRevision = {
   "404": errorResponse(
     "The account has no such dataset, or it has no such revision",
@@ -44,12 +43,10 @@ export const exampleSample: DatasetSample = {
 const listDatasetSamples = route("GET", "/v1/datasets/:id/samples", {
   needs: "read",
   id: "listDatasetSamples",
-  tag,
   summary: "List a revision's samples",
   description: "Returns samples of a revision in the order of their lines, page by page.",
   params: DatasetPath,
   query: DatasetSampleListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("A page of samples", DatasetSampleListResponse, page(exampleSample)),
     ...noSuchRevision,
@@ -66,13 +63,11 @@ const listDatasetSamples = route("GET", "/v1/datasets/:id/samples", {
 const listDatasetTrajectories = route("GET", "/v1/datasets/:id/trajectories", {
   needs: "read",
   id: "listDatasetTrajectories",
-  tag,
   summary: "List a revision's trajectories",
   description:
     "Returns the trajectories of a revision without their samples, page by page. By id, they are in the order of their bytes.",
   params: DatasetPath,
   query: DatasetTrajectoryListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("A page of trajectories", DatasetTrajectoryListResponse, {
       data: [
@@ -112,12 +107,10 @@ const listDatasetTrajectories = route("GET", "/v1/datasets/:id/trajectories", {
 const getDatasetTrajectory = route("GET", "/v1/datasets/:id/trajectories/:trajectory_id", {
   needs: "read",
   id: "getDatasetTrajectory",
-  tag,
   summary: "Show a trajectory",
   description: "Returns the samples of one trajectory of a revision, by step: all of them, or a page.",
   params: DatasetTrajectoryPath,
   query: DatasetTrajectoryQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The trajectory", DatasetTrajectory, {
       samples: [exampleSample],

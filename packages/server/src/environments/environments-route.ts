@@ -43,7 +43,6 @@ interface Services extends ConfigServices, HttpServices {
   knownEpisodes: { forget(id: string): void };
 }
 
-const tag = "environments";
 const builtIn = "The environment sandbox is built in and cannot be changed.";
 const config: EnvironmentConfig = {
   description: "A kitchen, as qwen-wm knows it.",
@@ -78,7 +77,6 @@ const task: EnvironmentTask = {
 const createEnvironmentRoute = route("POST", "/v1/environments", {
   needs: "evaluate",
   id: "createEnvironment",
-  tag,
   summary: "Create an environment",
   description:
     "Creates an environment that agents act in while a world model predicts what they see. It defines what predicts, when an episode ends, and what the reward is. Add tasks to it before its first episode.",
@@ -106,12 +104,10 @@ const createEnvironmentRoute = route("POST", "/v1/environments", {
 const listEnvironmentsRoute = route("GET", "/v1/environments", {
   needs: "read",
   id: "listEnvironments",
-  tag,
   summary: "List environments",
   description:
     "Lists the account's environments in their latest revisions, newest first, and at the end the built-in `sandbox`.",
   query: EnvironmentListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The environments", EnvironmentListResponse, page(example)),
     ...pageTooLarge,
@@ -127,7 +123,6 @@ const listEnvironmentsRoute = route("GET", "/v1/environments", {
 const getEnvironment = route("GET", "/v1/environments/:name", {
   needs: "read",
   id: "getEnvironment",
-  tag,
   summary: "Show an environment",
   description: "Returns an environment in its latest revision.",
   params: EnvironmentPath,
@@ -145,7 +140,6 @@ const getEnvironment = route("GET", "/v1/environments/:name", {
 const reviseEnvironmentRoute = route("PATCH", "/v1/environments/:name", {
   needs: "evaluate",
   id: "reviseEnvironment",
-  tag,
   summary: "Revise an environment",
   description:
     "Adds a revision in which the given fields are replaced and null ones removed. Started episodes keep their revision.",
@@ -169,12 +163,10 @@ const reviseEnvironmentRoute = route("PATCH", "/v1/environments/:name", {
 const deleteEnvironmentRoute = route("DELETE", "/v1/environments/:name", {
   needs: "evaluate",
   id: "deleteEnvironment",
-  tag,
   summary: "Delete an environment",
   description: "Deletes an environment with all its revisions and tasks.",
   params: EnvironmentPath,
   query: EnvironmentDeleteQuery,
-  refusesUnknown: true,
   responses: {
     "204": { description: "It is deleted." },
     "409": errorResponse(
@@ -193,12 +185,10 @@ const deleteEnvironmentRoute = route("DELETE", "/v1/environments/:name", {
 const listRevisions = route("GET", "/v1/environments/:name/revisions", {
   needs: "read",
   id: "listEnvironmentRevisions",
-  tag,
   summary: "List an environment's revisions",
   description: "Returns the environment's definition in each of its revisions, highest number first.",
   params: EnvironmentPath,
   query: EnvironmentRevisionListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The revisions", EnvironmentRevisionListResponse, {
       data: [{ revision: 1, config, created_at: "2026-11-22T03:40:12.004Z" }],
@@ -221,12 +211,10 @@ const listRevisions = route("GET", "/v1/environments/:name/revisions", {
 const listTasksRoute = route("GET", "/v1/environments/:name/tasks", {
   needs: "read",
   id: "listTasks",
-  tag,
   summary: "List tasks",
   description: "Returns the tasks of one split, by index.",
   params: EnvironmentPath,
   query: TaskListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("A page of tasks", TaskListResponse, page(task)),
     ...pageTooLarge,
@@ -247,7 +235,6 @@ const listTasksRoute = route("GET", "/v1/environments/:name/tasks", {
 const addTasksRoute = route("POST", "/v1/environments/:name/tasks", {
   needs: "evaluate",
   id: "addTasks",
-  tag,
   summary: "Add tasks",
   description:
     "Appends tasks to their splits: a task on each line of the body, of at most 100,000, or, with one line that has a `dataset_id` (and a `revision` and `split`, if wanted), the first state of each trajectory of that dataset. All are added or none.",

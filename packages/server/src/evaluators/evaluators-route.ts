@@ -13,16 +13,14 @@ import { sampleFieldNames } from "./outcome.ts";
 import { findBuiltInProfile } from "./profiles/find-profile.ts";
 import type { RegisteredEvaluator, Registry } from "./registry.ts";
 
-const tag = "evaluators";
-
 const listEvaluators = route("GET", "/v1/evaluators", {
   needs: "read",
   id: "listEvaluators",
-  tag,
   summary: "List every version of every evaluator family",
   description:
     "Lists the evaluators that `POST /v1/evaluate` can run. A family's name runs its newest version; an id always runs the same one. None if no evaluator has the wanted name.",
   query: EvaluatorListQuery,
+  allowsUnknown: true,
   responses: {
     "200": response("The evaluators, by id", EvaluatorListResponse, {
       evaluators: [
@@ -54,7 +52,6 @@ const listEvaluators = route("GET", "/v1/evaluators", {
 const listFamilies = route("GET", "/v1/evaluator-families", {
   needs: "read",
   id: "listEvaluatorFamilies",
-  tag,
   summary: "List the evaluator families",
   description: "Lists the kinds of evaluators: the fields that each reads, and the schema of its profiles.",
   responses: {

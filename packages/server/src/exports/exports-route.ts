@@ -36,15 +36,13 @@ type ExportServices = LogServices & { store: Store };
 const { dataset_sample_id: _, ...exampleLine } = exampleSample;
 const count = "`x-presage-count` says of how many samples, predictions or episodes it is made.";
 
-const exportDatasetRoute = route("GET", "/v1/datasets/:id/export", {
+export const exportDatasetRoute = route("GET", "/v1/datasets/:id/export", {
   needs: "read",
   id: "exportDataset",
-  tag: "datasets",
   summary: "Export a revision",
   description: `Returns all samples of a revision as JSON lines, in the order of the upload. Their SHA-256 is the revision's digest, and an upload of them to any Presage makes a revision with the same digest. In other formats a line is a trajectory, in the order of their ids; what \`atif\` and \`openai-chat\` do not say of the samples is in \`extra.presage\`, so that an import has them again. ${count}`,
   params: DatasetPath,
   query: DatasetExportQuery,
-  refusesUnknown: true,
   responses: {
     "200": {
       description: "One sample or trajectory a line",
@@ -63,15 +61,13 @@ const exportDatasetRoute = route("GET", "/v1/datasets/:id/export", {
   },
 });
 
-const exportRunRoute = route("GET", "/v1/runs/:id/export", {
+export const exportRunRoute = route("GET", "/v1/runs/:id/export", {
   needs: "read",
   id: "exportRun",
-  tag: "runs",
   summary: "Export a run's predictions",
   description: `Returns all predictions with their texts and verdicts as JSON lines, in the order of the dataset. They can be imported into another run. Other formats have the trajectories as they were predicted, with scores as rewards and without what failed, or pairs of predictions to train on. \`inspect\` is a log that \`inspect view\` shows: a sample for each prediction, with the scores by evaluator. ${count}`,
   params: RunPath,
   query: RunExportQuery,
-  refusesUnknown: true,
   responses: {
     "200": {
       description: "One prediction, trajectory or pair a line; of `inspect` a log, `run.eval`",
@@ -88,14 +84,12 @@ const exportRunRoute = route("GET", "/v1/runs/:id/export", {
   },
 });
 
-const exportEpisodesRoute = route("GET", "/v1/episodes/export", {
+export const exportEpisodesRoute = route("GET", "/v1/episodes/export", {
   needs: "read",
   id: "exportEpisodes",
-  tag: "episodes",
   summary: "Export episodes",
   description: `Returns the steps of the episodes that match, oldest first, as lines of a dataset, or a line for each episode in another format. ${count}`,
   query: EpisodeExportQuery,
-  refusesUnknown: true,
   responses: {
     "200": {
       description: "One step or episode a line",
@@ -112,14 +106,12 @@ const exportEpisodesRoute = route("GET", "/v1/episodes/export", {
   },
 });
 
-const exportPredictionsRoute = route("GET", "/v1/predictions/export", {
+export const exportPredictionsRoute = route("GET", "/v1/predictions/export", {
   needs: "read",
   id: "exportPredictions",
-  tag: "stored predictions",
   summary: "Export stored predictions",
   description: `Returns the stored predictions that match, newest first, each as an \`ExportTraceServiceRequest\` of OTLP with the span of a chat. Texts only with \`content=true\`. ${count}`,
   query: PredictionExportQuery,
-  refusesUnknown: true,
   responses: {
     "200": {
       description: "One prediction a line",
@@ -130,8 +122,6 @@ const exportPredictionsRoute = route("GET", "/v1/predictions/export", {
     return await send(services, call, "predictions", await exportPredictions(services, requester, query));
   },
 });
-
-export const exportRoutes = [exportDatasetRoute, exportRunRoute, exportEpisodesRoute, exportPredictionsRoute];
 
 /** Sends what is made as it is made; lines are compressed if the client takes it. */
 async function send(

@@ -5,7 +5,7 @@ import type {
   ZodOpenApiPathsObject,
   ZodOpenApiResponsesObject,
 } from "zod-openapi";
-import type { Described, Operation } from "./route.ts";
+import type { Described, TaggedOperation } from "./route.ts";
 
 type Input<Schema extends z.ZodType> = z.input<Schema>;
 
@@ -109,20 +109,22 @@ export const unavailable = {
 } satisfies ZodOpenApiResponsesObject;
 
 /** The paths of the document, from what is served. */
-export function pathsOf(operations: readonly Pick<Operation<never>, "declaration">[]): ZodOpenApiPathsObject {
+export function pathsOf(
+  operations: readonly Pick<TaggedOperation<never>, "tag" | "declaration">[],
+): ZodOpenApiPathsObject {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
-  for (const { declaration } of operations) {
+  for (const { tag, declaration } of operations) {
     if (declaration.hidden) continue;
     const path = (declaration.describedPath ?? declaration.path).replace(/:(\w+)/g, "{$1}");
     const ofPath = paths[path] ?? {};
-    ofPath[declaration.method.toLowerCase()] = describe(declaration);
+    ofPath[declaration.method.toLowerCase()] = describe(tag, declaration);
     paths[path] = ofPath;
   }
   return paths;
 }
 
-function describe(declaration: Described): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, responses, hasOldNames, hasOwnFailures, more } = declaration;
+function describe(tag: string, declaration: Described): ZodOpenApiOperationObject {
+  const { id, summary, description, responses, hasOldNames, hasOwnFailures, more } = declaration;
   const requestParams = paramsOf(declaration);
   const requestBody = more?.requestBody ?? bodyOf(declaration);
   const hasParams = requestParams !== undefined || more?.requestParams !== undefined;

@@ -117,14 +117,13 @@ export interface Declaration<Services, Params, Query, Body, Of extends Responses
   access?: Access;
   needs: Need;
   id: string;
-  tag: string;
   summary: string;
   /** What it does, in one to four sentences. */
   description: string;
   params?: Params;
   query?: Query;
-  /** Whether unknown parameters of the query are refused. */
-  refusesUnknown?: boolean;
+  /** Whether unknown parameters of the query are passed over, not refused. */
+  allowsUnknown?: boolean;
   body?: Body;
   /** It can be sent as it is. */
   bodyExample?: Read<Body>;
@@ -159,6 +158,9 @@ export interface Operation<Services> {
   declaration: Described;
   bind: (services: Services & RouteServices) => Route;
 }
+
+/** An operation with the section of the document that it is in. */
+export type TaggedOperation<Services> = Operation<Services> & { tag: string };
 
 /** An operation without its handler: what the document is made of. */
 export interface Described
@@ -210,7 +212,7 @@ export function hiddenRoute<Services>(
   at: Pick<CallerRoute & Described, "method" | "path" | "access" | "needs">,
   handle: (services: Services & RouteServices, call: CallWithCaller) => Response | Promise<Response>,
 ): Operation<Services> {
-  const untold = { id: "", tag: "", summary: "", description: "", responses: {} };
+  const untold = { id: "", summary: "", description: "", responses: {} };
   return {
     declaration: { ...at, ...untold, hidden: true },
     bind: (services) => ({ ...at, handle: (call: CallWithCaller) => handle(services, call) }),
@@ -249,10 +251,10 @@ async function readWithBody(
   return withOnce(call, declaration, { ...address, body: await read() });
 }
 
-function readAddress(call: CallWithCaller, { params, query, refusesUnknown }: Described) {
+function readAddress(call: CallWithCaller, { params, query, allowsUnknown }: Described) {
   return {
     params: params && readPath(call, params),
-    query: query && (refusesUnknown ? readKnownQuery : readQuery)(call, query),
+    query: query && (allowsUnknown ? readQuery : readKnownQuery)(call, query),
   };
 }
 

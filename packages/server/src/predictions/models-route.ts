@@ -23,12 +23,9 @@ import type { KnownWorlds } from "../worlds/find-world.ts";
 import { selectWorlds } from "../worlds/worlds-store.ts";
 import { rateLimit, timeout, upstreamFailed, upstreamUnavailable } from "./predictions-openapi.ts";
 
-const tag = "prediction";
-
 const listDeployments = route("GET", "/v1/deployments", {
   needs: "read",
   id: "listDeployments",
-  tag,
   summary: "List the deployments and their replicas",
   description:
     "Lists the models behind this server and, for the account `default`, the state of each replica as the answering process sees it.",
@@ -145,7 +142,6 @@ interface ModelServices {
 const listModels = route("GET", listPath, {
   needs: "nothing",
   id: "listModels",
-  tag,
   summary: "List the upstream's models",
   description:
     "Lists the models that the upstream serves, as OpenAI's clients expect it. With a file of deployments, these come first, followed by the default one's models. The account's worlds come last.",
@@ -179,7 +175,6 @@ const getModel = route("GET", `${listPath}/*`, {
   describedPath: `${listPath}/{id}`,
   needs: "nothing",
   id: "getModel",
-  tag,
   summary: "Get one of the upstream's models",
   description: "Shows one of the models in `GET /v1/models`, as OpenAI's clients expect it.",
   more: { requestParams: { path: ModelPath } },

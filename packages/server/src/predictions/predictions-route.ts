@@ -56,12 +56,9 @@ interface PredictionServices extends PredictionWorlds {
   settings: { maxBodyBytes: number; debugFields: boolean };
 }
 
-const tag = "prediction";
-
 export const predictRoute = route("POST", "/v1/predict", {
   needs: "predict",
   id: "predict",
-  tag,
   summary: "Predict the next state",
   description:
     "Composes a prompt from the context and the interaction, has the world model complete it, and returns the predicted next state. Errors of the upstream have a `category` that says what a caller can do about them.",
@@ -181,7 +178,6 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
   return route("POST", "/v1/chat/completions", {
     needs: "predict",
     id: "completeChat",
-    tag,
     summary: "Complete a chat from an interaction or from messages",
     description: `OpenAI's chat completions. With \`messages\` the request is forwarded to the upstream; with \`interaction\`, the prompt is composed as for \`POST /v1/predict\`. ${streaming}`,
     more: {

@@ -50,7 +50,6 @@ interface StoredPredictionServices extends PromptServices {
   prices: PriceList;
 }
 
-const tag = "stored predictions";
 const path = "/v1/predictions";
 /** Of texts that are not all Latin-1. */
 const bytesPerCharacter = 2;
@@ -85,12 +84,10 @@ const example: StoredPrediction = {
 const listPredictions = route("GET", path, {
   needs: "read",
   id: "listPredictions",
-  tag,
   summary: "List stored predictions",
   description:
     "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, except the beginnings that `text_limit` requests.",
   query: StoredPredictionListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The predictions, newest first", StoredPredictionListResponse, {
       ...page(example),
@@ -151,12 +148,10 @@ const maxExpectedCharacters = 65_536;
 const deleteMany = route("DELETE", path, {
   needs: "manage",
   id: "deletePredictions",
-  tag,
   summary: "Delete stored predictions of live traffic",
   description:
     "Deletes the account's stored predictions of live traffic from before a time, with their prompts; the other parameters narrow them down. One request deletes for about 5 s; repeat it while `has_more` is true.",
   query: StoredPredictionDeleteQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("How many were deleted", StoredPredictionDeleteResponse, {
       deleted: 1200,
@@ -175,11 +170,9 @@ const deleteMany = route("DELETE", path, {
 const count = route("GET", `${path}/count`, {
   needs: "read",
   id: "countPredictions",
-  tag,
   summary: "Count stored predictions",
   description: "Says how many stored predictions a list or a deletion with the same filters has.",
   query: StoredPredictionCountQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("How many match", StoredPredictionCountResponse, { count: 1200, has_more: false }),
   },
@@ -195,11 +188,9 @@ const count = route("GET", `${path}/count`, {
 const listValues = route("GET", `${path}/values`, {
   needs: "read",
   id: "listPredictionValues",
-  tag,
   summary: "List the values that filters can take",
   description: `Counts, for each filter, the values of the account's newest ${maxCountedPredictions.toLocaleString("en")} stored predictions that match all other filters.`,
   query: StoredPredictionCountQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The values with their counts", StoredPredictionValuesResponse, {
       source: [{ value: "live", count: 1200 }],
@@ -237,7 +228,6 @@ const listValues = route("GET", `${path}/values`, {
 const getOne = route("GET", `${path}/:id`, {
   needs: "read",
   id: "getPrediction",
-  tag,
   summary: "Get a stored prediction",
   description:
     "Shows a stored prediction with its prompt and response. A run's prompts are read from its dataset.",
@@ -276,7 +266,6 @@ const getOne = route("GET", `${path}/:id`, {
 const deleteOne = route("DELETE", `${path}/:id`, {
   needs: "manage",
   id: "deletePrediction",
-  tag,
   summary: "Delete a stored prediction",
   description: "Deletes one stored prediction of live traffic, with its prompt.",
   params: StoredPredictionPath,

@@ -55,8 +55,6 @@ interface Services {
   store: Store;
 }
 
-const tag = "reality";
-
 const figure = (value: number, lower: number, upper: number, count = 40, tasks = 20): RealityFigure => ({
   ...{ value, interval: { level: 0.95, lower, upper }, count, tasks, effective_tasks: tasks, note: null },
 });
@@ -121,12 +119,10 @@ const pair = { task_id: "boil-water-3", policy: "step-400", simulated: true, rea
 const createRealityCheck = route("POST", "/v1/reality-checks", {
   needs: "evaluate",
   id: "createRealityCheck",
-  tag,
   summary: "Compare simulated with real outcomes",
   description:
     "Says how often success in simulation is real. The two outcomes of episodes are known (`pairs`), or they are found out in the background: `episodes` sends the actions of ended episodes to the real environment that their environment names, reset to the same task; `dataset_id` lets the environment play the actions of recorded trajectories. A real environment that ends earlier than the actions, or goes on after them, is an outcome; one that fails is none, and its episodes are counted apart.",
   query: RealityPairsQuery,
-  refusesUnknown: true,
   more: {
     requestParams: { query: RealityPairsQuery, header: idempotencyHeader },
     requestBody: {
@@ -155,11 +151,9 @@ const createRealityCheck = route("POST", "/v1/reality-checks", {
 const listRealityChecks = route("GET", "/v1/reality-checks", {
   needs: "read",
   id: "listRealityChecks",
-  tag,
   summary: "List reality checks",
   description: "Lists the account's reality checks, newest first.",
   query: RealityCheckListQuery,
-  refusesUnknown: true,
   responses: { "200": response("The reality checks", RealityCheckListResponse, page(example)) },
   async handle({ store }: Services, { requester, query }) {
     const reader = store.briefReader(requester);
@@ -176,7 +170,6 @@ const listRealityChecks = route("GET", "/v1/reality-checks", {
 const getRealityCheck = route("GET", "/v1/reality-checks/:id", {
   needs: "read",
   id: "getRealityCheck",
-  tag,
   summary: "Show a reality check",
   description:
     "Returns a reality check and what it says: how often success in simulation is success in reality, with intervals that are clustered by task.",
@@ -194,7 +187,6 @@ const getRealityCheck = route("GET", "/v1/reality-checks/:id", {
 const deleteRealityCheck = route("DELETE", "/v1/reality-checks/:id", {
   needs: "evaluate",
   id: "deleteRealityCheck",
-  tag,
   summary: "Delete a reality check",
   description:
     "Deletes a reality check. The episodes that it is of stay. That of many is deleted step by step: after a time-out, send the request again.",
@@ -222,7 +214,6 @@ const changeRoute = (
   route("POST", `/v1/reality-checks/:id/${verb}`, {
     needs: "evaluate",
     id: `${verb}RealityCheck`,
-    tag,
     summary: `${verb === "cancel" ? "Cancel" : "Resume"} a reality check`,
     description,
     params: RealityCheckPath,
@@ -265,13 +256,11 @@ const exampleEpisode: RealityEpisode = { ...replayed, error: null };
 const listRealityEpisodes = route("GET", "/v1/reality-checks/:id/episodes", {
   needs: "read",
   id: "listRealityEpisodes",
-  tag,
   summary: "List the episodes of a reality check",
   description:
     "Lists a reality check's episodes with how each ended in simulation and in reality, by position.",
   params: RealityCheckPath,
   query: RealityEpisodeListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The episodes", RealityEpisodeListResponse, page(exampleEpisode)),
     ...noSuch("reality check"),
@@ -298,7 +287,6 @@ const bytesPerRealStep = 10_000;
 const getEpisodeReality = route("GET", "/v1/episodes/:id/reality", {
   needs: "read",
   id: "getEpisodeReality",
-  tag,
   summary: "Show what really happened to an episode's actions",
   description:
     "Returns what the real environment, or a recording, said to the actions of an episode, as its newest reality check has it.",
@@ -339,13 +327,11 @@ const getEpisodeReality = route("GET", "/v1/episodes/:id/reality", {
 const getEnvironmentReality = route("GET", "/v1/environments/:name/reality", {
   needs: "read",
   id: "getEnvironmentReality",
-  tag,
   summary: "How real an environment's successes are",
   description:
     "The figures of all reality checks of an environment together; of more than 100,000 episodes the newest, of one that was checked again the last. The state is counted from the first.",
   params: EnvironmentPath,
   query: EnvironmentRealityQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The figures", EnvironmentReality, { ...exampleFigures, state: null }),
     ...noSuch("environment"),
@@ -366,7 +352,6 @@ const exampleOfRun = {
 const runRealityCheck = route("POST", "/v1/reality-checks/:id/run", {
   needs: "evaluate",
   id: "runRealityCheck",
-  tag,
   summary: "Get a reality check as a run",
   description:
     "Returns the run whose dataset is what really happened and whose predictions are what the simulation said to the same actions, so that a check's steps have the reports, comparisons and exports of runs. It is made when it is first asked for, and anew if it was deleted.",

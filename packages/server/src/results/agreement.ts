@@ -29,8 +29,6 @@ interface AgreementServices {
 
 type RevisionAgreement = AgreementResponse["revisions"][number];
 
-const tag = "evaluator profiles";
-
 export const agreementRoutes = [asProfiles, asCriteria].flatMap((naming) => [
   agreementUnder(naming),
   disagreementsUnder(naming),
@@ -40,7 +38,6 @@ function agreementUnder({ path, idOfOne, word, sameAs }: ProfileNaming) {
   return route("GET", `${path}/:public_id/agreement`, {
     needs: "read",
     id: `get${idOfOne}Agreement`,
-    tag,
     summary: `Show how far people agree with ${word}`,
     description: `Compares the verdicts of each revision with people's corrections: how often they agreed, and in which direction the evaluator errs.${sameAs("GET", "/{public_id}/agreement")}`,
     params: EvaluatorProfilePath,
@@ -78,11 +75,11 @@ function disagreementsUnder({ path, idOfOne, word, sameAs }: ProfileNaming) {
   return route("GET", `${path}/:public_id/disagreements`, {
     needs: "read",
     id: `list${idOfOne}Disagreements`,
-    tag,
     summary: `List what people decided otherwise than ${word}`,
     description: `Lists the results of all revisions whose verdict a person's latest correction reverses.${sameAs("GET", "/{public_id}/disagreements")}`,
     params: EvaluatorProfilePath,
     query: DisagreementQuery,
+    allowsUnknown: true,
     responses: {
       "200": response("The results, the latest corrections first", DisagreementListResponse, {
         data: [

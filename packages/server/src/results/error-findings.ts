@@ -20,18 +20,17 @@ import {
 } from "./error-findings-store.ts";
 import { selectResultIds } from "./search/search-store.ts";
 
-const tag = "error taxonomies";
 const path = "/v1/error-taxonomy-revision/:revision_id";
 
 const countFindings = route("GET", `${path}/findings`, {
   needs: "read",
   id: "listErrorTaxonomyFindings",
-  tag,
   summary: "Count the errors that evaluations found",
   description:
     "Counts how many evaluations used the revision, and how often they found each of its errors, by whole UTC days. Corrections do not change these counts.",
   params: ErrorTaxonomyRevisionPath,
   query: ErrorTaxonomyFindingsQuery,
+  allowsUnknown: true,
   responses: {
     "200": response("The errors that the account's evaluations found", ErrorTaxonomyFindingsResponse, {
       evaluated: 120,
@@ -51,7 +50,6 @@ const countFindings = route("GET", `${path}/findings`, {
 const recentFindings = route("GET", `${path}/recent-findings`, {
   needs: "read",
   id: "listRecentErrorFindings",
-  tag,
   summary: "Show what the newest evaluations found",
   description:
     "Looks at the account's newest 2,000 verdicts of error taxonomies: what those of the revision found, by model and by run, with examples of each error.",

@@ -47,7 +47,6 @@ const headers = z.object({
 const evaluateSample = route("POST", "/v1/evaluate", {
   needs: "evaluate",
   id: "evaluate",
-  tag: "evaluation",
   summary: "Evaluate a sample with one or more evaluators",
   description:
     "Runs 1 to 20 evaluators on one sample, concurrently, and stores the results before it responds. A family's `required_input_fields` and `optional_input_fields` say which texts its evaluators read. An evaluator that fails does not make the request fail: its outcome has a status and an error message instead of a verdict.",

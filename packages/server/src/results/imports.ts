@@ -35,12 +35,9 @@ interface ImportServices {
   freeRunIds: FreeRunIds;
 }
 
-const tag = "evaluation results";
-
 const importOfResults = route("POST", "/v1/evaluation-results/batch", {
   needs: "evaluate",
   id: "importEvaluationResults",
-  tag,
   summary: "Import results from other tools",
   description:
     "Stores up to 1,000 verdicts that another tool gave, all or none. They can be searched, summarised, corrected and exported like the account's own.",
@@ -88,7 +85,6 @@ const importOfResults = route("POST", "/v1/evaluation-results/batch", {
 const importOfClient = route("POST", "/v1/evaluations/batch", {
   needs: "evaluate",
   id: "importClientEvaluations",
-  tag,
   summary: "Import the verdicts of a client's own evaluators",
   description:
     "Stores up to 1,000 verdicts of evaluators that ran in a client, all or none, as imported results. Clients that have such evaluators send them here in the background, without the texts. A repeated batch is stored once.",

@@ -25,7 +25,6 @@ import {
   selectProjects,
 } from "./projects-store.ts";
 
-const tag = "experiments";
 const path = "/v1/projects";
 export const exampleProject: Project = {
   id: "019aa5f2-7d3c-7000-8a55-0d5f3f1c2b11",
@@ -37,10 +36,10 @@ export const exampleProject: Project = {
 const listProjects = route("GET", path, {
   needs: "read",
   id: "listProjects",
-  tag,
   summary: "List the account's projects",
   description: "Returns the account's projects, newest first.",
   query: ProjectListQuery,
+  allowsUnknown: true,
   responses: {
     "200": response("The projects, newest first", ProjectListResponse, { projects: [exampleProject] }),
   },
@@ -54,7 +53,6 @@ const listProjects = route("GET", path, {
 const create = route("POST", path, {
   needs: "evaluate",
   id: "createProject",
-  tag,
   summary: "Create a project, or get the one of this name",
   description:
     "Creates a project. If the account already has a project of this name, that one is returned, so that a client can send the same request before every experiment.",
@@ -76,7 +74,6 @@ const create = route("POST", path, {
 const getProject = route("GET", `${path}/:id`, {
   needs: "read",
   id: "getProject",
-  tag,
   summary: "Show a project",
   description: "Returns one project of the account.",
   params: ProjectPath,

@@ -21,7 +21,6 @@ interface ResultServices {
   countsMerger: Pick<CountsMerger, "schedule">;
 }
 
-const tag = "evaluation results";
 const path = "/v1/evaluation-results";
 const resultNotFound = noSuch("result", "evaluation result");
 const exampleCorrection: Correction = {
@@ -34,7 +33,6 @@ const exampleCorrection: Correction = {
 const showResult = route("GET", `${path}/:id`, {
   needs: "read",
   id: "getEvaluationResult",
-  tag,
   summary: "Show a result",
   description: "Shows one result, with its complete texts, its latest correction and people's labels.",
   params: EvaluationResultPath,
@@ -58,7 +56,6 @@ const showResult = route("GET", `${path}/:id`, {
 const correct = route("POST", `${path}/:id/correction`, {
   needs: "evaluate",
   id: "correctEvaluationResult",
-  tag,
   summary: "Correct the verdict of a result",
   description:
     "Adds a person's verdict to a result; one that equals the evaluator's confirms it. Searches and summaries count the latest correction. The evaluator's own verdict stays in the result.",
@@ -91,7 +88,6 @@ const correct = route("POST", `${path}/:id/correction`, {
 const withdraw = route("DELETE", `${path}/:id/correction`, {
   needs: "evaluate",
   id: "withdrawEvaluationCorrection",
-  tag,
   summary: "Take back a correction",
   description:
     "Removes the latest correction of a result, if it is the caller's own. The correction before it counts again, otherwise the evaluator's verdict.",

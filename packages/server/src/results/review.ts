@@ -25,13 +25,11 @@ interface ReviewServices {
   builtInProfiles: readonly ProfileRevision[];
 }
 
-const tag = "evaluation results";
 const defaultLimit = 50;
 
 const reviewQueue = route("POST", "/v1/evaluation-results/review", {
   needs: "read",
   id: "listReviewQueue",
-  tag,
   summary: "List results for a person to review",
   description:
     "Of the verdicts that match, lists those that no one has corrected or labelled, least certain first or in a random order. Send a person's verdict on each as its label.",

@@ -35,7 +35,6 @@ type Services = WorldVerbServices & FindNeeds;
 const calibrateRoute = route("POST", "/v1/worlds/:name/calibrations", {
   needs: "evaluate",
   id: "calibrateWorld",
-  tag: "worlds",
   summary: "Calibrate a world",
   description:
     "Fits on a finished run of the world's latest revision what makes a confidence of its methods' numbers, and adds a revision that differs in that alone. A right answer is one that passes an evaluator of the run. Isotonic regression if there are at least 200 predictions of 20 trajectories, otherwise logistic regression; of several methods it weighs their logits. The run should be of samples that are neither examples nor what is tested.",

@@ -38,7 +38,6 @@ interface ExperimentServices {
   store: Store;
 }
 
-const tag = "experiments";
 const exampleExperiment: Experiment = {
   id: "019aa5f3-1b42-7000-9d1e-6a0c4f7e8d22",
   project_id: exampleProject.id,
@@ -51,10 +50,10 @@ const exampleExperiment: Experiment = {
 const listOwnExperiments = route("GET", "/v1/experiments", {
   needs: "read",
   id: "listExperiments",
-  tag,
   summary: "List the account's experiments",
   description: "Returns the experiments of the account or of one project, newest first.",
   query: ExperimentListQuery,
+  allowsUnknown: true,
   responses: {
     "200": response("The experiments, newest first", ExperimentListResponse, {
       experiments: [exampleExperiment],
@@ -72,7 +71,6 @@ const listOwnExperiments = route("GET", "/v1/experiments", {
 const createOwnExperiment = route("POST", "/v1/experiments", {
   needs: "evaluate",
   id: "createExperiment",
-  tag,
   summary: "Create an experiment",
   description:
     "Creates an experiment in a project. Evaluations and imports that name it in experiment_id belong to it and to its project.",
@@ -107,7 +105,6 @@ const createOwnExperiment = route("POST", "/v1/experiments", {
 const showExperiment = route("GET", "/v1/experiments/:id", {
   needs: "read",
   id: "getExperiment",
-  tag,
   summary: "Show an experiment",
   description: "Returns one experiment of the account.",
   params: ExperimentPath,
@@ -125,7 +122,6 @@ const showExperiment = route("GET", "/v1/experiments/:id", {
 const updateExperiment = route("POST", "/v1/experiments/:id", {
   needs: "evaluate",
   id: "updateExperiment",
-  tag,
   summary: "Replace an experiment's metadata",
   description: "Replaces all of an experiment's metadata. Nothing else of it can change.",
   params: ExperimentPath,

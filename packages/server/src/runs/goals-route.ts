@@ -10,7 +10,6 @@ interface Services {
   store: Store;
 }
 
-const tag = "runs";
 const exampleGoal: Goal = {
   run_name: "nightly",
   evaluator: "exact-match",
@@ -23,11 +22,9 @@ const exampleGoal: Goal = {
 const listGoals = route("GET", "/v1/goals", {
   needs: "read",
   id: "listGoals",
-  tag,
   summary: "List the goals of runs",
   description: "Returns the pass rates that runs are to reach, by the name of the runs.",
   query: GoalListQuery,
-  refusesUnknown: true,
   responses: { "200": response("The goals, the latest first", GoalListResponse, page(exampleGoal)) },
   async handle({ store }: Services, { requester, query }) {
     const reader = store.briefReader(requester);
@@ -39,7 +36,6 @@ const listGoals = route("GET", "/v1/goals", {
 const setOwnGoal = route("PUT", "/v1/goals/:run_name", {
   needs: "evaluate",
   id: "setGoal",
-  tag,
   summary: "Set the goal of runs",
   description:
     "Sets the pass rate that all runs of a name are to reach, those there are and those to come. Lists and reports say whether a run does.",
@@ -56,7 +52,6 @@ const setOwnGoal = route("PUT", "/v1/goals/:run_name", {
 const removeOwnGoal = route("DELETE", "/v1/goals/:run_name", {
   needs: "evaluate",
   id: "removeGoal",
-  tag,
   summary: "Remove the goal of runs",
   description: "Runs of this name have no goal any more.",
   params: GoalPath,

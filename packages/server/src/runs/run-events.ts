@@ -48,7 +48,6 @@ const RunEvent = z
 const streamRun = route("GET", "/v1/runs/:id/events", {
   needs: "read",
   id: "streamRun",
-  tag: "runs",
   summary: "Follow a run",
   description:
     "Streams the run as server-sent events named `run`: its current state, then every change until it ends. With `Last-Event-ID`, a known state is not sent again. A comment every 10 seconds keeps the connection open.",

@@ -44,17 +44,13 @@ interface RunServices {
   prices: PriceList;
 }
 
-const tag = "runs";
-
 const listOwnRuns = route("GET", "/v1/runs", {
   needs: "read",
   id: "listRuns",
-  tag,
   summary: "List the account's runs",
   description:
     "Returns the runs of the account, newest first, each with the figures that matter most. Experiments that clients make are among them, with the target `external`.",
   query: RunListQuery,
-  refusesUnknown: true,
   responses: { "200": response("The runs, newest first", RunListResponse, page(exampleListedRun)) },
   async handle(services: RunServices, { requester, query }) {
     const filter = { datasetId: query.dataset_id, status: query.status, name: query.name };
@@ -67,7 +63,6 @@ const listOwnRuns = route("GET", "/v1/runs", {
 const createOwnRun = route("POST", "/v1/runs", {
   needs: "evaluate",
   id: "createRun",
-  tag,
   summary: "Predict and evaluate a dataset",
   description:
     "Has a deployment, a world or a baseline predict every sample of a dataset's revision, and evaluators judge the predictions. Each verdict is also an evaluation result.",
@@ -93,7 +88,6 @@ const createOwnRun = route("POST", "/v1/runs", {
 const showRun = route("GET", "/v1/runs/:id", {
   needs: "read",
   id: "getRun",
-  tag,
   summary: "Get one run",
   description: "Returns the run with its progress.",
   params: RunPath,
@@ -105,7 +99,6 @@ const showRun = route("GET", "/v1/runs/:id", {
 const removeRun = route("DELETE", "/v1/runs/:id", {
   needs: "evaluate",
   id: "deleteRun",
-  tag,
   summary: "Delete a run",
   description: "Deletes the run with its predictions. Its evaluation results stay.",
   params: RunPath,
@@ -119,7 +112,6 @@ const removeRun = route("DELETE", "/v1/runs/:id", {
 const addRunEvaluators = route("POST", "/v1/runs/:id/evaluators", {
   needs: "evaluate",
   id: "addRunEvaluators",
-  tag,
   summary: "Have a run judged by more evaluators",
   description: "The new evaluators judge existing and future predictions. No prediction is repeated.",
   params: RunPath,
@@ -192,7 +184,6 @@ function changing(change: typeof cancelRun, { path, refused, ...declared }: Chan
   return route("POST", path, {
     ...declared,
     needs: "evaluate",
-    tag,
     params: RunPath,
     responses: {
       "200": response("The run", Run, exampleRun),

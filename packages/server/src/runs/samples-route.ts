@@ -25,7 +25,6 @@ interface UploadServices {
   runs: RunQueue;
 }
 
-const tag = "runs";
 export const externalTarget = {
   "409": errorResponse("The run's target is external", "The run's target is external."),
 };
@@ -69,13 +68,11 @@ export const exampleRunLine: RunExportLine = {
 const listSamples = route("GET", "/v1/runs/:id/samples", {
   needs: "read",
   id: "listRunSamples",
-  tag,
   summary: "List a run's predictions",
   description:
     "Returns the predictions of a run with the verdicts of all its evaluators, page by page: in the order of the dataset, or sorted by a figure.",
   params: RunPath,
   query: RunSampleListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The predictions, without their texts", RunSampleListResponse, page(exampleSample)),
     ...noSuch("run"),
@@ -107,7 +104,6 @@ const listSamples = route("GET", "/v1/runs/:id/samples", {
 const uploadPredictions = route("POST", "/v1/runs/:id/predictions", {
   needs: "evaluate",
   id: "uploadRunPredictions",
-  tag,
   summary: "Upload the predictions of a run",
   description:
     "For a run whose target is imported: stores its predictions as they arrive, and then starts it. They are uploaded once. If a line is invalid, none is stored, and they can be uploaded again. Samples without a line count as failed.",

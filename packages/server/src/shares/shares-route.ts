@@ -22,7 +22,6 @@ import { sharePath } from "./share-page.ts";
 import { createShare, readShareEnd, revokeShare, toShare } from "./shares.ts";
 import { selectShares } from "./shares-store.ts";
 
-const tag = "runs";
 const exampleShare: Share = {
   id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
   kind: "run",
@@ -36,7 +35,6 @@ const exampleShare: Share = {
 const createLink = route("POST", "/v1/shares", {
   needs: "evaluate",
   id: "createShare",
-  tag,
   summary: "Share a run, a comparison or a reality check",
   description:
     "Makes a link with which anyone can read one run's report, one comparison or one reality check, without signing in. A key with scopes needs `read` too. The link ends at its time, when it is revoked, when its maker's key or role no longer allows to make it, and when what it shows is deleted. The response is the only one with the link.",
@@ -74,11 +72,9 @@ const createLink = route("POST", "/v1/shares", {
 const listLinks = route("GET", "/v1/shares", {
   needs: "read",
   id: "listShares",
-  tag,
   summary: "List links",
   description: "Lists the account's links that work, without their secrets.",
   query: ShareListQuery,
-  refusesUnknown: true,
   responses: { "200": response("The links, newest first", ShareListResponse, page(exampleShare)) },
   async handle({ store }: { store: Store }, { requester, query }) {
     const { rows, next } = await selectShares(
@@ -95,7 +91,6 @@ const listLinks = route("GET", "/v1/shares", {
 const revokeLink = route("DELETE", "/v1/shares/:id", {
   needs: "evaluate",
   id: "revokeShare",
-  tag,
   summary: "Revoke a link",
   description: "Ends one of the account's links at once, whoever made it.",
   params: SharePath,

@@ -38,7 +38,6 @@ const example: BudgetListResponse = {
 const listBudgets = route("GET", "/v1/budgets", {
   needs: "read",
   id: "listBudgets",
-  tag: "dashboard",
   summary: "Show budgets and what is spent of them",
   description:
     "Shows what the account and its keys may spend in this calendar month (UTC), and what they have spent. Calls of a run and of judges count for the key or the user who started them.",
@@ -51,7 +50,6 @@ const listBudgets = route("GET", "/v1/budgets", {
 const setBudget = route("PATCH", "/v1/budgets", {
   needs: "manage",
   id: "setBudget",
-  tag: "dashboard",
   summary: "Set or remove a budget",
   description:
     "Sets what the account, or one of its keys, may spend in a calendar month (UTC), or removes that. For owners. It needs a price list, and one that stops needs a price for each model that the server is known to ask. It applies at once in the process that responds, and within 5 s in others. Spending is counted when a response has come, so requests in progress can exceed a limit, and processes learn of each other's within about 10 s.",

@@ -248,12 +248,10 @@ const bytesPerEntry = 260;
 const listSpending = route("GET", "/v1/usage/people", {
   needs: "read",
   id: "listSpending",
-  tag: "dashboard",
   summary: "Show who spent what",
   description:
     "Shows what the people of the account spent, with which keys and on which models, accurate to about 10 s. Calls of runs and of judges count for whoever started them. Without a price list there are tokens but no costs.",
   query: SpendingQuery,
-  refusesUnknown: true,
   responses: { "200": response("Spending by person, key and model, and by time", SpendingResponse, example) },
   async handle({ store, prices: list }: { store: Store; prices: PriceList }, { call, requester, query }) {
     const period = readUsagePeriod(query);

@@ -169,12 +169,10 @@ export const tooManyRows = "Too many rows; use a shorter period, step=day or one
 const listUsage = route("GET", "/v1/usage", {
   needs: "read",
   id: "listUsage",
-  tag: "dashboard",
   summary: "Count requests and tokens by key and time",
   description:
     "Counts the account's requests, failures and tokens by key, operation and hour or day, accurate to about 10 s, with their cost where the server has a price list. At most 400 days by the day, 31 days by the hour.",
   query: UsageQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The account's usage, oldest first", UsageResponse, {
       ...examplePeriod,
@@ -219,12 +217,10 @@ const listUsage = route("GET", "/v1/usage", {
 const getUsageLatency = route("GET", "/v1/usage/latency", {
   needs: "read",
   id: "getUsageLatency",
-  tag: "dashboard",
   summary: "Show the latency of predictions",
   description:
     "Shows quantiles of how long predictions took, in total and without the upstream's part. Predictions that did not reach the upstream are left out.",
   query: LatencyQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("Quantiles, overall and by time, oldest first", LatencyResponse, {
       ...examplePeriod,

@@ -30,7 +30,6 @@ interface Services extends WorldVerbServices, ExampleServices, HttpServices {
   worldUses: WorldUses;
 }
 
-const tag = "worlds";
 const config: WorldConfig = {
   instructions: "You are the tools of a shop.",
   examples: { dataset: "shop-traces", split: "train" },
@@ -63,7 +62,6 @@ export const exampleWorld: World = {
 const createWorldRoute = route("POST", "/v1/worlds", {
   needs: "evaluate",
   id: "createWorld",
-  tag,
   summary: "Create a world",
   description:
     "Creates a world: instructions, recorded examples with a way to find the right ones, and a model. What it names is pinned: the latest revision of its dataset stays the world's until the world is revised. Predictions name a world in `world` or the header `x-presage-world`.",
@@ -91,11 +89,9 @@ const createWorldRoute = route("POST", "/v1/worlds", {
 const listWorldsRoute = route("GET", "/v1/worlds", {
   needs: "read",
   id: "listWorlds",
-  tag,
   summary: "List worlds",
   description: "Lists the account's worlds in their latest revisions, newest first, without archived ones.",
   query: WorldListQuery,
-  refusesUnknown: true,
   responses: { "200": response("The worlds", WorldListResponse, page(exampleWorld)) },
   async handle({ store }: Services, { requester, query }) {
     const reader = store.briefReader(requester);
@@ -107,7 +103,6 @@ const listWorldsRoute = route("GET", "/v1/worlds", {
 const getWorld = route("GET", "/v1/worlds/:name", {
   needs: "read",
   id: "getWorld",
-  tag,
   summary: "Show a world",
   description: "Returns a world in its latest revision, or in the one that NAME@NUMBER names.",
   params: WorldPath,
@@ -119,7 +114,6 @@ const getWorld = route("GET", "/v1/worlds/:name", {
 const reviseWorldRoute = route("PATCH", "/v1/worlds/:name", {
   needs: "evaluate",
   id: "reviseWorld",
-  tag,
   summary: "Revise a world",
   description:
     "Adds a revision in which the given fields are replaced and null ones removed. With `examples` it pins anew what they name, such as the latest revision of the dataset. With `archived` alone it makes none.",
@@ -138,7 +132,6 @@ const reviseWorldRoute = route("PATCH", "/v1/worlds/:name", {
 const deleteWorldRoute = route("DELETE", "/v1/worlds/:name", {
   needs: "evaluate",
   id: "deleteWorld",
-  tag,
   summary: "Delete a world",
   description: "Deletes a world with all its revisions. Predictions that it made stay.",
   params: WorldPath,
@@ -159,12 +152,10 @@ const deleteWorldRoute = route("DELETE", "/v1/worlds/:name", {
 const listRevisions = route("GET", "/v1/worlds/:name/revisions", {
   needs: "read",
   id: "listWorldRevisions",
-  tag,
   summary: "List a world's revisions",
   description: "Returns the world in each of its revisions, highest number first.",
   params: WorldPath,
   query: WorldRevisionListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The revisions", WorldRevisionListResponse, page(exampleWorld)),
     ...noSuch("world"),
@@ -184,7 +175,6 @@ const listRevisions = route("GET", "/v1/worlds/:name/revisions", {
 const previewWorld = route("POST", "/v1/worlds/:name/preview", {
   needs: "read",
   id: "previewWorld",
-  tag,
   summary: "Preview a prediction",
   description:
     "Returns the messages that a prediction through the world would send, and the examples in them with their similarities. No model is asked.",

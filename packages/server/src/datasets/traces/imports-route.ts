@@ -21,7 +21,6 @@ const formats: ImportFormatsResponse = {
 const listFormats = route("GET", "/v1/imports/formats", {
   needs: "evaluate",
   id: "listImportFormats",
-  tag: "datasets",
   summary: "List the layouts of traces",
   description:
     "The layouts of recorded traces that an upload may have, each with a small example, in the order in which a file's is told.",
@@ -78,12 +77,10 @@ const examplePreview: ImportPreview = {
 const previewOfImport = route("POST", "/v1/imports/preview", {
   needs: "evaluate",
   id: "previewImport",
-  tag: "datasets",
   summary: "Preview an import",
   description:
     "Reads a file of recorded traces as an upload to a dataset would, at most its first 64 MiB, and says what it understood: the layout, how many trajectories and samples, what is left out and why, and the first three samples. Nothing is stored. Lines or documents that cannot be read are listed in `faults`.",
   query: ImportPreviewQuery,
-  refusesUnknown: true,
   more: {
     requestBody: {
       required: true,

@@ -40,13 +40,11 @@ const { dataset_sample_id: _, ...exampleLine } = exampleSample;
 const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
   needs: "evaluate",
   id: "uploadDatasetRevision",
-  tag: "datasets",
   summary: "Upload a revision",
   description:
     "Stores the samples of the body's files, plain or packed with gzip, zstd or zip, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line or a document is wrong, it is named by its number and nothing is kept, unless `on_fault=skip`. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `from=episodes` the body is one JSON object that says which episodes become the trajectories of the revision, oldest first: each step a sample, with the episode's id as the trajectory. With `from=reality-checks` they are the episodes that reality checks have replayed, as they really went. With `Content-Encoding: gzip` the body is decompressed.",
   params: DatasetPath,
   query: DatasetUploadQuery,
-  refusesUnknown: true,
   more: {
     requestBody: {
       required: true,

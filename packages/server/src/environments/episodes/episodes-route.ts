@@ -31,7 +31,6 @@ import { countByGroup, showEpisode, toEpisodeStart, toEpisodeSummary, toStep } f
 import { type NewEpisode, type StartServices, startEpisode } from "./start-episode.ts";
 import { type StepServices, stepEpisode } from "./step-episode.ts";
 
-const tag = "environments";
 const start =
   "This room is called the workshop. In it, you see: a lantern, which is deactivated. You also see: A door to the yard (that is closed)";
 const step: StepResponse = {
@@ -95,11 +94,9 @@ const figures: EpisodeFigures = {
 const listEpisodesRoute = route("GET", "/v1/episodes", {
   needs: "read",
   id: "listEpisodes",
-  tag,
   summary: "List episodes",
   description: "Lists the account's episodes, newest first, without their steps.",
   query: EpisodeListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The episodes", EpisodeListResponse, page(summary)),
     ...noSuch("environment"),
@@ -114,7 +111,6 @@ const listEpisodesRoute = route("GET", "/v1/episodes", {
 const startEpisodeRoute = route("POST", "/v1/episodes", {
   needs: "predict",
   id: "startEpisode",
-  tag,
   summary: "Start an episode",
   description: `Starts an episode of an environment with one of its tasks. It expires when nothing happens for ${episodeIdleMinutes} minutes.`,
   body: EpisodeCreateRequest,
@@ -160,12 +156,10 @@ const startEpisodeRoute = route("POST", "/v1/episodes", {
 const countEpisodesRoute = route("GET", "/v1/episodes/figures", {
   needs: "read",
   id: "countEpisodes",
-  tag,
   summary: "Count episodes and their successes",
   description:
     "Summarises the account's episodes by environment and, optionally, by one more field. Intervals are clustered by task, as episodes of one task depend on each other. An environment without episodes has no group.",
   query: EpisodeFiguresQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The groups", EpisodeFiguresResponse, { data: [figures] }),
     ...noSuch("environment"),
@@ -178,7 +172,6 @@ const countEpisodesRoute = route("GET", "/v1/episodes/figures", {
 const getEpisode = route("GET", "/v1/episodes/:id", {
   needs: "read",
   id: "getEpisode",
-  tag,
   summary: "Show an episode",
   description: "Returns an episode with all its steps.",
   params: EpisodePath,
@@ -201,7 +194,6 @@ const getEpisode = route("GET", "/v1/episodes/:id", {
 const deleteEpisodeRoute = route("DELETE", "/v1/episodes/:id", {
   needs: "predict",
   id: "deleteEpisode",
-  tag,
   summary: "Delete an episode",
   description: "Deletes an episode with its steps.",
   params: EpisodePath,
@@ -220,7 +212,6 @@ interface StepRouteServices extends StepServices, AskServices {
 const stepEpisodeRoute = route("POST", "/v1/episodes/:id/step", {
   needs: "predict",
   id: "stepEpisode",
-  tag,
   summary: "Take a step",
   description:
     "Predicts what the agent sees after its action, and says whether the episode ended and what the reward is. If the prediction fails, the episode is unchanged and the step can be sent again. With an `Idempotency-Key` a step is taken once, however often it is sent.",

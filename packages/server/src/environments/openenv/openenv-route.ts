@@ -41,7 +41,6 @@ After an error the episode stands where it was, and the message can be sent agai
 const common = {
   access: "program" as const,
   needs: "predict" as const,
-  tag: "OpenEnv",
   more: { security: [{ apiKey: [] }, { bearer: [] }, { basic: [] }] },
 };
 const key =

@@ -51,7 +51,6 @@ interface ProfileServices extends ConfigServices, Pick<HttpServices, "log"> {
   builtInProfiles: readonly ProfileRevision[];
 }
 
-const tag = "evaluator profiles";
 export const profileNotFound = noSuch("profile", "evaluator profile");
 const exampleProfile: EvaluatorProfile = {
   public_id: "01a2015d-186e-7532-bc58-42568ddb915f",
@@ -117,10 +116,10 @@ function listUnder(naming: ProfileNaming) {
   return route("GET", path, {
     needs: "read",
     id: `list${idOfMany}`,
-    tag,
     summary: `List revisions of ${words}`,
     description: `Lists the account's profiles, archived ones only on request, and the built-in ones, whose names begin with \`system:\`.${sameAs("GET")}`,
     query: EvaluatorProfileListQuery,
+    allowsUnknown: true,
     hasOldNames: true,
     responses: {
       "200": responseWithMany(naming, "The account's profiles, newest first, then the built-in ones", [
@@ -144,7 +143,6 @@ function createUnder(naming: ProfileNaming) {
   return route("POST", path, {
     needs: "evaluate",
     id: `create${idOfOne}`,
-    tag,
     summary: `Create ${word}`,
     description: `Creates a named configuration of an evaluator family. Evaluations name it as \`profile_name\`. \`config\` must match \`profile_config_schema\` of the family.${sameAs("POST")}`,
     body: EvaluatorProfileCreateRequest,
@@ -176,7 +174,6 @@ function archiveUnder(naming: ProfileNaming) {
   return route("PATCH", `${path}/:public_id/archive`, {
     needs: "evaluate",
     id: `archive${idOfOne}`,
-    tag,
     summary: `Archive ${word} permanently`,
     description: `Archives all revisions of a profile. Evaluations can no longer use it; its results stay. Archiving an archived profile changes nothing.${sameAs("PATCH", "/{public_id}/archive")}`,
     params: EvaluatorProfilePath,
@@ -208,7 +205,6 @@ function reviseUnder(naming: ProfileNaming) {
   return route("POST", `${path}/:public_id/revision`, {
     needs: "evaluate",
     id: `revise${idOfOne}`,
-    tag,
     summary: `Add a revision to ${word}`,
     description: `Replaces the config of a profile. Evaluations use the newest revision; a result keeps the revision that it was made with.${sameAs("POST", "/{public_id}/revision")}`,
     params: EvaluatorProfilePath,

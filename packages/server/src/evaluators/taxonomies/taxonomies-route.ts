@@ -33,7 +33,6 @@ interface TaxonomyServices {
   store: Store;
 }
 
-const tag = "error taxonomies";
 const path = "/v1/error-taxonomy-revision";
 const exampleRevision: ErrorTaxonomyRevision = {
   id: "01a2015d-187e-70b0-965c-8be5fb52bf57",
@@ -66,10 +65,10 @@ const builtIn = {
 const listOfRevisions = route("GET", path, {
   needs: "read",
   id: "listErrorTaxonomyRevisions",
-  tag,
   summary: "List revisions",
   description: "Lists the revisions of the account's taxonomies and of the built-in ones.",
   query: ErrorTaxonomyRevisionListQuery,
+  allowsUnknown: true,
   responses: {
     "200": response("The revisions, newest first", ErrorTaxonomyRevisionListResponse, {
       data: [exampleRevision],
@@ -86,7 +85,6 @@ const listOfRevisions = route("GET", path, {
 const create = route("POST", path, {
   needs: "evaluate",
   id: "createErrorTaxonomyRevision",
-  tag,
   summary: "Create a revision, and its taxonomy if it is new",
   description:
     "Adds a revision to a taxonomy, which is named by id or by name. If no taxonomy has this name, it is created. Profiles of the family `error-taxonomy` refer to a taxonomy by name and to a revision by label.",
@@ -118,7 +116,6 @@ const create = route("POST", path, {
 const showRevision = route("GET", `${path}/:revision_id`, {
   needs: "read",
   id: "getErrorTaxonomyRevision",
-  tag,
   summary: "Show a revision",
   description: "Shows a revision of one of the account's taxonomies, or of a built-in one.",
   params: ErrorTaxonomyRevisionPath,
@@ -132,7 +129,6 @@ const showRevision = route("GET", `${path}/:revision_id`, {
 const setLabelsOfRevision = route("POST", `${path}/:revision_id/set-labels`, {
   needs: "evaluate",
   id: "setErrorTaxonomyLabels",
-  tag,
   summary: "Set labels on a revision",
   description:
     "Sets labels, which move here if another revision of the taxonomy has them. Other labels stay.",
@@ -146,7 +142,6 @@ const setLabelsOfRevision = route("POST", `${path}/:revision_id/set-labels`, {
 const removeLabelsOfRevision = route("POST", `${path}/:revision_id/remove-labels`, {
   needs: "evaluate",
   id: "removeErrorTaxonomyLabels",
-  tag,
   summary: "Remove labels from a revision",
   description: "Removes labels. Labels that the revision does not have are ignored.",
   params: ErrorTaxonomyRevisionPath,

@@ -7,7 +7,6 @@ import type { RealEnvironment, RealEnvironments } from "./real-environment.ts";
 const listRealEnvironments = route("GET", "/v1/real-environments", {
   needs: "read",
   id: "listRealEnvironments",
-  tag: "reality",
   summary: "List the real environments",
   description:
     "Lists the real environments that the operator of the server has declared, as the answering process sees them.",

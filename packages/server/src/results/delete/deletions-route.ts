@@ -30,7 +30,6 @@ interface DeletionServices {
   deletions: { schedule(): void };
 }
 
-const tag = "evaluation results";
 const path = "/v1/evaluation-results";
 
 const exampleDeletion: EvaluationResultDeletion = {
@@ -45,12 +44,10 @@ const exampleDeletion: EvaluationResultDeletion = {
 const deleteMany = route("DELETE", path, {
   needs: "manage",
   id: "deleteEvaluationResults",
-  tag,
   summary: "Delete the results of a search",
   description:
     "Deletes all results that match the filters, which are those of the search. First count them with `dry_run=true`, then send that number as `expected_count`. Deletion continues in the background, even after a restart of the server; results stored later stay. Results of runs and experiments stay as long as these do.",
   query: EvaluationResultDeleteQuery,
-  refusesUnknown: true,
   hasOldNames: true,
   responses: {
     "200": response("With dry_run: how many results would be deleted", EvaluationResultDeletionCount, {
@@ -86,7 +83,6 @@ const deleteMany = route("DELETE", path, {
 const getDeletion = route("GET", "/v1/evaluation-result-deletions/:id", {
   needs: "read",
   id: "getEvaluationResultDeletion",
-  tag,
   summary: "Show a deletion of results",
   description: "Shows how far a deletion of results is. It can be read for 30 days after its end.",
   params: EvaluationResultDeletionPath,
@@ -109,7 +105,6 @@ const getDeletion = route("GET", "/v1/evaluation-result-deletions/:id", {
 const deleteOne = route("DELETE", `${path}/:id`, {
   needs: "manage",
   id: "deleteEvaluationResult",
-  tag,
   summary: "Delete a result",
   description:
     "Deletes one result with its texts and corrections; summaries no longer count it. A result of a run or an experiment stays as long as that does.",

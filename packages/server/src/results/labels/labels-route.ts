@@ -9,7 +9,6 @@ import { errorResponse, noSuch, response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
 import { annotatorOf, type LabelServices, labelResult, listOfLabels } from "./labels.ts";
 
-const tag = "labels";
 const resultNotFound = noSuch("result", "evaluation result");
 
 const exampleLabel: EvaluationLabel = {
@@ -25,7 +24,6 @@ const exampleList: LabelListResponse = { data: [exampleLabel], correction: null 
 const listLabels = route("GET", "/v1/evaluation-results/:id/labels", {
   needs: "read",
   id: "listEvaluationLabels",
-  tag,
   summary: "List the labels of a result",
   description: "Lists what people say of the result's output, and the correction that counts.",
   params: EvaluationResultPath,
@@ -41,7 +39,6 @@ const listLabels = route("GET", "/v1/evaluation-results/:id/labels", {
 const addLabel = route("POST", "/v1/evaluation-results/:id/labels", {
   needs: "evaluate",
   id: "labelEvaluationResult",
-  tag,
   summary: "Label a result",
   description:
     "Stores what a person says of the result's output, in place of the same person's earlier label; agreement with the evaluator is a label too. If the label is the caller's own, disagrees with the verdict, and nobody has corrected that, it also corrects it; such a correction is withdrawn with its label.",

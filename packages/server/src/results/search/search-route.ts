@@ -84,7 +84,6 @@ export async function* exportTexts(
 
 type SearchServices = FilterServices & Pick<HttpServices, "log">;
 
-const tag = "evaluation results";
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
 const defaultTagLimit = 1_000;
@@ -94,7 +93,6 @@ const bytesOfExport = 1_000_000;
 const search = route("POST", `${path}/search`, {
   needs: "read",
   id: "searchEvaluationResults",
-  tag,
   summary: "Search results, a page at a time",
   description:
     "Finds the account's results, newest first by default. For the next page, send the last id of this one as `before_id`, or as `after_id` if the order is `created_at`. Without a `status`, only results with a verdict are found.",
@@ -136,12 +134,10 @@ const search = route("POST", `${path}/search`, {
 const exportOfSearch = route("GET", `${path}/export`, {
   needs: "read",
   id: "exportEvaluationResults",
-  tag,
   summary: "Export all results of a search",
   description:
     "Sends all results that match the filters, as fast as the client takes them. The filters are those of the search. CSV has a header, leaves out deprecated names, and puts a quote before texts that a spreadsheet would run as formulas.",
   query: EvaluationResultExportQuery,
-  refusesUnknown: true,
   hasOldNames: true,
   responses: {
     "200": {
@@ -176,11 +172,11 @@ const exportOfSearch = route("GET", `${path}/export`, {
 const listOfTags = route("GET", `${path}/tags`, {
   needs: "read",
   id: "listEvaluationTags",
-  tag,
   summary: "List the tags of results",
   description:
     "Returns every tag that the account's results have, with the times of the first and the latest result.",
   query: EvaluationTagListQuery,
+  allowsUnknown: true,
   responses: {
     "200": response("The tags, by key and value", EvaluationTagListResponse, {
       tags: [
@@ -209,14 +205,14 @@ const listOfTags = route("GET", `${path}/tags`, {
   },
 });
 
-const listOfApps = route("GET", "/v1/apps", {
+export const listOfApps = route("GET", "/v1/apps", {
   needs: "read",
   id: "listApps",
-  tag: "evaluators",
   summary: "List the apps that have results",
   description:
     "Lists the names under `app` in the account's results. An app exists as soon as it has a result.",
   query: AppListQuery,
+  allowsUnknown: true,
   responses: {
     "200": response("The apps, by name", AppListResponse, { apps: [{ name: "night-runs" }], next: null }),
   },
@@ -227,4 +223,4 @@ const listOfApps = route("GET", "/v1/apps", {
   },
 });
 
-export const resultSearchRoutes = [search, exportOfSearch, listOfTags, listOfApps];
+export const resultSearchRoutes = [search, exportOfSearch, listOfTags];

@@ -117,12 +117,9 @@ async function findRollup(
   return { cells: (columns) => tagCells(reader, accountId, byTag.rollup, columns, byTag.tag) };
 }
 
-const tag = "evaluation results";
-
 const summaryOfResults = route("POST", "/v1/evaluation-results/summary", {
   needs: "read",
   id: "summariseEvaluationResults",
-  tag,
   summary: "Summarise results by group",
   description:
     "Counts results and gives pass rates, mean scores and quantiles, by evaluator, profile, app, tag, UTC day or run. Without a `status`, all results are counted.",

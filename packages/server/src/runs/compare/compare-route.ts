@@ -126,12 +126,10 @@ const exampleSample: ComparedSample = {
 const compareOwnRuns = route("GET", "/v1/comparisons", {
   needs: "read",
   id: "compareRuns",
-  tag: "runs",
   summary: "Compare runs",
   description:
     "Compares runs with the first one, by each evaluator that both have, on the samples that all have a verdict for: paired differences with intervals and tests that take trajectories as independent, and what data like these could have shown. As JSON, as one HTML page without scripts, or as Markdown. Runs on different revisions are compared on equal samples. Where the target of one of them is external, samples are equal if they have the same dataset_id and dataset_sample_id.",
   query: ComparisonQuery,
-  refusesUnknown: true,
   responses: {
     "200": {
       description: "The comparison",
@@ -157,12 +155,10 @@ const compareOwnRuns = route("GET", "/v1/comparisons", {
 const listDifferingSamples = route("GET", "/v1/comparisons/samples", {
   needs: "read",
   id: "listComparedSamples",
-  tag: "runs",
   summary: "List the samples that differ",
   description:
     "Returns the samples that an evaluator scores lower or higher in the second run than in the first, largest difference first.",
   query: ComparedSampleListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("A page of samples", ComparedSampleListResponse, page(exampleSample)),
     "404": errorResponse(

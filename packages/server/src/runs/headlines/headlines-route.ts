@@ -17,7 +17,6 @@ interface Services {
 const listHeadlines = route("GET", "/v1/headlines", {
   needs: "read",
   id: "listHeadlines",
-  tag: "runs",
   summary: "List the latest figures of each target and dataset",
   description:
     "Returns the newest finished run of each deployment, world, or name of imported predictions over each dataset, beside a baseline, its goal and the run before. Baselines are not rows of their own, and pilots are left out. Of the account's 500 newest finished runs, at most 50 rows.",

@@ -21,8 +21,6 @@ import { agreementOf } from "./agreement.ts";
 import { importLabels } from "./import-labels.ts";
 import { drawLabelSample, listLabelSamples } from "./label-samples.ts";
 
-const tag = "labels";
-
 const exampleSample: LabelSample = {
   id: "019aa5f7-0b52-7000-a6c4-51a7d80c2f19",
   run_id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
@@ -39,7 +37,6 @@ const exampleSample: LabelSample = {
 const drawSample = route("POST", "/v1/runs/:id/label-sample", {
   needs: "evaluate",
   id: "drawLabelSample",
-  tag,
   summary: "Draw verdicts to label",
   description:
     "Draws verdicts of one evaluator of a run that has ended, and keeps with which probability each was drawn, so that figures from their labels are about all of them. Outputs that equal their gold answers are not drawn.",
@@ -65,12 +62,10 @@ const drawSample = route("POST", "/v1/runs/:id/label-sample", {
 const listSamples = route("GET", "/v1/runs/:id/label-samples", {
   needs: "read",
   id: "listLabelSamples",
-  tag,
   summary: "List what was drawn to label",
   description: "Lists the draws from a run, with what of each is labelled.",
   params: RunPath,
   query: LabelSampleListQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The draws, the newest first", LabelSampleListResponse, page(exampleSample)),
     ...noSuch("run"),
@@ -113,12 +108,10 @@ const exampleAgreement: LabelAgreement = {
 const getAgreement = route("GET", "/v1/agreement", {
   needs: "read",
   id: "getAgreement",
-  tag,
   summary: "Show how far an evaluator agrees with people, or with another one",
   description:
     "Compares an evaluator's verdicts with people's labels: the majority's where several labelled one. Shares have the interval of a pass rate; coefficients beyond chance one that leaves out a trajectory at a time.",
   query: AgreementOfLabelsQuery,
-  refusesUnknown: true,
   responses: {
     "200": response(
       "The figures; null with the reason where there are none",
@@ -140,7 +133,6 @@ const getAgreement = route("GET", "/v1/agreement", {
 const uploadLabels = route("POST", "/v1/evaluation-labels", {
   needs: "evaluate",
   id: "importEvaluationLabels",
-  tag,
   summary: "Import labels",
   description:
     "Stores labels from elsewhere, a line of JSON each, at most 100,000. A line names its result, or a run and a sample, whose results of all evaluators then get the label. If a line is wrong, none is stored; sent again, they change nothing.",

@@ -77,16 +77,14 @@ const exampleCalibration: RunCalibration = {
   },
 };
 
-const getCalibration = route("GET", "/v1/runs/:id/calibration", {
+export const getCalibration = route("GET", "/v1/runs/:id/calibration", {
   needs: "read",
   id: "getRunCalibration",
-  tag: "runs",
   summary: "Whether a run's confidences may be trusted",
   description:
     "Compares the confidences of a run's predictions with an evaluator's verdicts: the Brier score, the calibration error, how well right ones are told from wrong ones, and the share that can be kept at a risk of 5 %. Intervals are clustered by trajectory. Each repeat of a sample is a prediction.",
   params: RunPath,
   query: RunCalibrationQuery,
-  refusesUnknown: true,
   responses: {
     "200": response(
       "The figures; null where there are fewer than 50 predictions",
@@ -110,16 +108,14 @@ export const noRunOfWorld = {
   ),
 };
 
-const getWorldCalibration = route("GET", "/v1/worlds/:name/calibration", {
+export const getWorldCalibration = route("GET", "/v1/worlds/:name/calibration", {
   needs: "read",
   id: "getWorldCalibration",
-  tag: "worlds",
   summary: "Whether a world's confidences may be trusted",
   description:
     "The same of the newest finished run through a world's revision: of one whose samples the world was not calibrated on, if there is such a run.",
   params: WorldPath,
   query: RunCalibrationQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The figures, and the run", WorldCalibrationCard, {
       ...exampleCalibration,
@@ -133,8 +129,6 @@ const getWorldCalibration = route("GET", "/v1/worlds/:name/calibration", {
     return reply(200, { ...(await calibrationOf(services, requester, run_id, query, reserve)), run_id });
   },
 });
-
-export const runCalibrationRoutes = [getCalibration, getWorldCalibration];
 
 /** The id of the run that speaks for a world's revision. */
 export async function findRunOfWorld(

@@ -27,13 +27,11 @@ const leastChosen = 3;
 const getCoverage = route("GET", "/v1/worlds/:name/coverage", {
   needs: "read",
   id: "getWorldCoverage",
-  tag: "worlds",
   summary: "How well a world's examples cover what it is asked",
   description:
     "Of the newest finished run through a world's revision, rather one that is neither leaky nor a pilot: how similar the nearest example was, by kind of action, and which examples wrong predictions leaned on.",
   params: WorldPath,
   query: RunCalibrationQuery,
-  refusesUnknown: true,
   responses: {
     "200": response("The figures, and the run", WorldCoverage, {
       ...exampleEvaluator,

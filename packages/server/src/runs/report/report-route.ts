@@ -116,13 +116,11 @@ export function documentContent(markdown: string) {
 const getReport = route("GET", "/v1/runs/:id/report", {
   needs: "read",
   id: "getRunReport",
-  tag: "runs",
   summary: "Report on a run",
   description:
     "Returns a run's figures so far: scores and pass rates with intervals clustered by trajectory, overall and by groups of samples, next to the no-change baseline. An external run's report is made of the results that name it in experiment_id or evaluation_run_id. As JSON, as one HTML page without scripts, or as Markdown.",
   params: RunPath,
   query: RunReportQuery,
-  refusesUnknown: true,
   responses: {
     "200": {
       description: "The report",
