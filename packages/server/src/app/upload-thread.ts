@@ -1,13 +1,13 @@
 import { workerData } from "node:worker_threads";
 import type { ImportPreview } from "@presage/contract";
-import { previewImport, type ReadUpload } from "../datasets/traces/preview.ts";
-import { type Upload, type UploadedRevision, uploadRevision } from "../datasets/upload/upload-revision.ts";
+import type { ReadUpload } from "../datasets/traces/preview.ts";
+import type { Upload, UploadedRevision } from "../datasets/upload/upload-revision.ts";
 import { ServiceError, type ServiceErrorCode, UploadError, type UploadFault } from "../platform/errors.ts";
 import { type Chunk, withRests } from "../platform/limits/turns.ts";
 import { openThreadDatabase } from "../platform/storage/open.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { serveRequests, workInBackground } from "../platform/storage/thread.ts";
-import { type PredictionsUpload, type UploadedPredictions, uploadPredictions } from "../runs/imported.ts";
+import type { PredictionsUpload, UploadedPredictions } from "../runs/imported.ts";
 
 // Runs in a worker, which has one upload at a time: it decompresses, reads and stores the body on a connection of its own.
 
@@ -94,8 +94,16 @@ async function store(
   task: UploadTask,
   body: AsyncIterable<Uint8Array>,
 ): Promise<Uploaded> {
-  if (task.kind === "revision") return await uploadRevision(database, task.upload, body);
-  if (task.kind === "predictions") return await uploadPredictions(database, task.upload, body);
+  // Each loads what it needs when it is first sent.
+  if (task.kind === "revision") {
+    const { uploadRevision } = await import("../datasets/upload/upload-revision.ts");
+    return await uploadRevision(database, task.upload, body);
+  }
+  if (task.kind === "predictions") {
+    const { uploadPredictions } = await import("../runs/imported.ts");
+    return await uploadPredictions(database, task.upload, body);
+  }
+  const { previewImport } = await import("../datasets/traces/preview.ts");
   return await previewImport(task.upload, body);
 }
 

@@ -23,7 +23,8 @@ type Body = AsyncIterable<Uint8Array>;
 
 const maxWaitMs = 60_000;
 /** For the next of several small uploads: starting a thread takes longer. What follows a large one needs the memory. */
-const idleMs = 100;
+const idleMs = { afterSmall: 2_000, afterLarge: 100 };
+const mostOfSmallBytes = 100_000;
 /** Each has a thread; one is left to other accounts. */
 const turns = { slots: 4, slotsEach: 3 };
 const queue = { maxWaitingEach: 100, maxWaitMs, refuse: refuseUpload };
@@ -68,24 +69,32 @@ export function uploadInThreads(databaseUrl: string, hasLiveRequests: () => bool
   }
 
   /** It takes 30 MB. */
-  function keepForAWhile(thread: Thread): void {
+  function keepForAWhile(thread: Thread, uploadedBytes: number): void {
     idle = thread;
+    const forMs = uploadedBytes > mostOfSmallBytes ? idleMs.afterLarge : idleMs.afterSmall;
     ending = setTimeout(() => {
       idle = undefined;
       void thread.end();
-    }, idleMs);
+    }, forMs);
     ending.unref();
   }
 
   async function run(task: UploadTask, body: Body, signal: AbortSignal): Promise<Uploaded> {
     const release = await slots.take(task.upload.accountId, signal);
+    let bytes = 0;
+    async function* counted(): Body {
+      for await (const chunk of body) {
+        bytes += chunk.byteLength;
+        yield chunk;
+      }
+    }
     try {
       const thread = takeThread();
       try {
         await thread.send({ begin: task });
-        return toResult(await feed(thread, body, hasLiveRequests));
+        return toResult(await feed(thread, counted(), hasLiveRequests));
       } finally {
-        if (idle === undefined) keepForAWhile(thread);
+        if (idle === undefined) keepForAWhile(thread, bytes);
         else await thread.end();
       }
     } finally {
