@@ -12,6 +12,14 @@ const backlog = 4096;
 const solSocket = 1;
 const soAcceptConn = 30;
 
+const openC = () =>
+  dlopen("libc.so.6", {
+    getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
+    listen: { args: ["i32", "i32"], returns: "i32" },
+  });
+/** Compiling its functions takes longer than all else that listening does. */
+let library: ReturnType<typeof openC> | undefined;
+
 /**
  * Lets the kernel hold more new connections than the 512 that Bun asks for: trainers open thousands at once, and those beyond it are reset
  * after seconds. On Linux a second `listen` on a socket changes just that. Elsewhere, and without a C library, it does nothing.
@@ -19,10 +27,7 @@ const soAcceptConn = 30;
 function widenBacklog(): void {
   if (process.platform !== "linux") return;
   try {
-    const library = dlopen("libc.so.6", {
-      getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
-      listen: { args: ["i32", "i32"], returns: "i32" },
-    });
+    library ??= openC();
     const { getsockopt, listen } = library.symbols;
     const isListening = new Int32Array(1);
     for (const fd of readdirSync("/proc/self/fd").map(Number)) {
@@ -30,7 +35,6 @@ function widenBacklog(): void {
       getsockopt(fd, solSocket, soAcceptConn, isListening, new Uint32Array([isListening.byteLength]));
       if (isListening[0] === 1) listen(fd, backlog);
     }
-    library.close();
   } catch {
     // The server works with the smaller one.
   }

@@ -49,9 +49,9 @@ const maxTextCharacters = 32_000_000;
 function createExampleTexts(): ExampleTexts {
   // By revision and position.
   const texts = new LRUCache<string, ShownExample>({
-    max: 100_000,
     maxSize: maxTextCharacters,
-    sizeCalculation: ({ action, state, nextState }) => 100 + action.length + state.length + nextState.length,
+    // What an entry takes beside its texts, so that there are at most 100,000.
+    sizeCalculation: ({ action, state, nextState }) => 320 + action.length + state.length + nextState.length,
   });
   return {
     async read(reader, revisionId, positions) {

@@ -2,12 +2,13 @@ import { Kysely, Migrator } from "kysely";
 import { migrations } from "../../../src/platform/storage/migrations/index.ts";
 import { postgresDialect } from "../../../src/platform/storage/postgres/postgres-driver.ts";
 import { sqliteDialect } from "../../../src/platform/storage/sqlite/sqlite-driver.ts";
+import { openSqlite } from "../../../src/platform/storage/sqlite/sqlite-file.ts";
 
 /** The database as it is, without migrating it. */
 export function openRaw(databaseUrl: string): Kysely<unknown> {
   return new Kysely<unknown>({
     dialect: databaseUrl.startsWith("sqlite:")
-      ? sqliteDialect(databaseUrl.slice("sqlite:".length))
+      ? sqliteDialect(openSqlite(databaseUrl.slice("sqlite:".length)))
       : postgresDialect(databaseUrl, { onConnectionLost() {} }),
   });
 }

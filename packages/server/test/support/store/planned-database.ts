@@ -2,6 +2,7 @@ import { type CompiledQuery, Kysely, CompiledQuery as Query } from "kysely";
 import { postgresDialect } from "../../../src/platform/storage/postgres/postgres-driver.ts";
 import type { Tables } from "../../../src/platform/storage/schema/tables.ts";
 import { sqliteDialect } from "../../../src/platform/storage/sqlite/sqlite-driver.ts";
+import { openSqlite } from "../../../src/platform/storage/sqlite/sqlite-file.ts";
 import type { TestDatabase } from "./databases.ts";
 
 export interface PlannedDatabase {
@@ -22,7 +23,7 @@ export async function openPlanned(
   const url = await create();
   const database = new Kysely<Tables>({
     dialect: isSqlite
-      ? sqliteDialect(url.slice("sqlite:".length))
+      ? sqliteDialect(openSqlite(url.slice("sqlite:".length)))
       : postgresDialect(url, { maxConnections, onConnectionLost() {} }),
     log: ({ query }) => void statements.push(query),
   });

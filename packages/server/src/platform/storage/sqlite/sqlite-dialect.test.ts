@@ -5,13 +5,15 @@ import { join } from "node:path";
 import { Kysely, sql } from "kysely";
 import { isStoreUnavailable } from "../store-error.ts";
 import { sqliteDialect } from "./sqlite-driver.ts";
+import { openSqlite } from "./sqlite-file.ts";
 
 /** A program that writes until its file may not grow any more, which looks like a failing disk to SQLite. */
 const writeUntilBroken = `
   import { Kysely } from "kysely";
   import { sqliteDialect } from ${JSON.stringify(join(import.meta.dir, "sqlite-driver.ts"))};
+  import { openSqlite } from ${JSON.stringify(join(import.meta.dir, "sqlite-file.ts"))};
   import { isStoreUncertain, isStoreUnavailable } from ${JSON.stringify(join(import.meta.dir, "../store-error.ts"))};
-  const database = new Kysely({ dialect: sqliteDialect(process.argv.at(-1)) });
+  const database = new Kysely({ dialect: sqliteDialect(openSqlite(process.argv.at(-1))) });
   await database.schema.createTable("notes").addColumn("body", "text").execute();
   const write = (on) => on.insertInto("notes").values({ body: "x".repeat(10_000) }).execute();
   const failureOf = async (work) => {
@@ -32,7 +34,7 @@ let database: Kysely<{ notes: { body: string } }>;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "presage-test-"));
-  database = new Kysely({ dialect: sqliteDialect(join(directory, "notes.db")) });
+  database = new Kysely({ dialect: sqliteDialect(openSqlite(join(directory, "notes.db"))) });
   await sql`create table notes (body text)`.execute(database);
 });
 

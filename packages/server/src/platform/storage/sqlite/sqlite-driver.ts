@@ -16,7 +16,7 @@ import pRetry from "p-retry";
 import { orAborted, withDeadline } from "../../limits/deadline.ts";
 import { isDatabaseLocked, isDiskFailure, storeUnavailable, storeUncertain } from "../store-error.ts";
 import { type ThreadClient, threadClient } from "../thread.ts";
-import { createStatementCache, openSqlite, type StatementCache } from "./sqlite-file.ts";
+import { createStatementCache, type StatementCache } from "./sqlite-file.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
 import type { WriteTurn } from "./sqlite-turns.ts";
 
@@ -145,8 +145,11 @@ function throwUncertain(error: unknown): never {
 }
 
 /** Kysely's SQLite dialect over Bun's driver, on the calling thread. */
-export function sqliteDialect(path: string, onSuccess: () => void = () => {}, turn?: WriteTurn): Dialect {
-  const database = openSqlite(path);
+export function sqliteDialect(
+  database: BunDatabase,
+  onSuccess: () => void = () => {},
+  turn?: WriteTurn,
+): Dialect {
   // SQLite itself waited for locks while the file was opened, when there was no work to block. From here on the driver does.
   database.run("PRAGMA busy_timeout = 0");
   if (turn?.givesWay === true) {

@@ -7,10 +7,13 @@ import { LRUCache } from "lru-cache";
 /** How long SQLite itself waits for another connection's lock, blocking the calling thread. */
 export const busyTimeoutMs = 5_000;
 
-/** Opens a connection whose commits are on disk when they return. */
-export function openSqlite(path: string): Database {
-  if (path !== ":memory:") createFile(path);
-  const database = new Database(path, { create: true, strict: true });
+/** Opens a connection whose commits are on disk when they return. Given the bytes of a database, it is a copy in memory. */
+export function openSqlite(path: string | Uint8Array): Database {
+  if (typeof path === "string" && path !== ":memory:") createFile(path);
+  const database =
+    typeof path === "string"
+      ? new Database(path, { create: true, strict: true })
+      : Database.deserialize(path, { strict: true });
   try {
     database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     database.run("PRAGMA journal_mode = WAL");

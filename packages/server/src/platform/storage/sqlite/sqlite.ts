@@ -17,7 +17,7 @@ import type { Database, Tables } from "../schema/tables.ts";
 import type { OpenedDatabase } from "../store.ts";
 import { isDatabaseLocked } from "../store-error.ts";
 import { sqliteDialect } from "./sqlite-driver.ts";
-import { busyTimeoutMs, openSqliteReader } from "./sqlite-file.ts";
+import { busyTimeoutMs, openSqlite, openSqliteReader } from "./sqlite-file.ts";
 import { createWriteTurn, type WriterData, type WriteTurn } from "./sqlite-turns.ts";
 
 export const inMemoryPath = ":memory:";
@@ -74,7 +74,7 @@ export function openSqliteDatabase(
   onSuccess: () => void = () => {},
   turn?: WriteTurn,
 ): Database {
-  const dialect = sqliteDialect(path, onSuccess, turn);
+  const dialect = sqliteDialect(openSqlite(path), onSuccess, turn);
   // An in-memory database belongs to its one connection.
   return new Kysely<Tables>({
     dialect: path === inMemoryPath ? dialect : readBesideWrites(dialect, path, onSuccess),
