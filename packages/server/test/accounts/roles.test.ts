@@ -6,6 +6,7 @@ import { makeKey, makeUser, signInAddressOf } from "../support/sign-in/make-user
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { isWholeRun } from "../support/whole-run.ts";
 
 interface Row {
   roles: Role[];
@@ -239,12 +240,12 @@ const waysIn = ["POST /auth/local"];
 /** A session is not let in. */
 const onlyForKeys = /openenv|^\w+ \/(?!v1\/|auth\/)/;
 
-const scopeSets: (KeyScope[] | null)[] = [
-  null,
-  ...KeyScope.options.map((scope) => [scope]),
-  ...KeyScope.options.map((scope) => KeyScope.options.filter((other) => other !== scope)),
-  [...KeyScope.options],
-];
+/** Each scope alone says which one a route needs. */
+const scopeSets: (KeyScope[] | null)[] = [null, ...KeyScope.options.map((scope) => [scope])];
+if (isWholeRun)
+  scopeSets.push(...KeyScope.options.map((scope) => KeyScope.options.filter((other) => other !== scope)), [
+    ...KeyScope.options,
+  ]);
 
 type Outcome = "allowed" | "refused by role" | "refused by scope" | "not authenticated";
 

@@ -9,6 +9,7 @@ import { readMetric } from "../support/presage/read-metric.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { passing, refuse, say } from "../support/upstream/judge.ts";
 import type { ReceivedRequest } from "../support/upstream/upstream.ts";
+import { isWholeRun } from "../support/whole-run.ts";
 
 const judges = (count: number) =>
   Array.from({ length: count }, () => ({ evaluator: "judge", profile_name: "system:is-concise" }));
@@ -50,13 +51,14 @@ async function statusesOf(response: Response): Promise<string[]> {
 }
 
 onAnyDatabase((database) => {
-  test("fifty evaluations by twenty judges make at most as many concurrent calls as predictions may", async () => {
+  const evaluations = isWholeRun ? 50 : 10;
+  test(`${evaluations} evaluations by twenty judges make at most as many concurrent calls as predictions may`, async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_MAX_IN_FLIGHT: "5",
     });
     const counted = countAtOnce(server, 5);
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => server.mine("POST", "/v1/evaluate", judgement(20))),
+      Array.from({ length: evaluations }, () => server.mine("POST", "/v1/evaluate", judgement(20))),
     );
     for (const answer of answers) expect(new Set(await statusesOf(answer))).toEqual(new Set(["success"]));
     expect(counted.most).toBe(5);

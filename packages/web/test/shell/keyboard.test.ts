@@ -1,11 +1,12 @@
 import { expect } from "bun:test";
 import { eventually } from "../../../server/test/support/eventually.ts";
+import { isWholeRun } from "../../../server/test/support/whole-run.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
 import type { Page } from "../support/page.ts";
 
 const maxTabs = 20;
-const mainControls = [
+const allMainControls = [
   ["/", "button", "Open the example"],
   ["/playground", "textbox", "State"],
   ["/evaluations", "combobox", "Verdict"],
@@ -19,6 +20,8 @@ const mainControls = [
   ["/api-keys", "button", "Create key"],
   ["/account", "button", "Sign out"],
 ] as const;
+/** Each press of Tab looks through all of the page: 15 s of processor time for all pages. */
+const mainControls = isWholeRun ? allMainControls : allMainControls.filter((_, index) => index % 4 === 2);
 
 const { dashboardTest } = dashboardTests();
 
@@ -69,7 +72,7 @@ dashboardTest("On a narrow screen the menu navigates and closes", async ({ visit
   await menu.waitFor({ state: "hidden" });
 });
 
-dashboardTest("Every page's main control is a few Tabs away", async ({ visit }) => {
+dashboardTest("A page's main control is a few Tabs away", async ({ visit }) => {
   const page = await visit("/account");
   for (const [path, role, name] of mainControls) {
     await page.goto(new URL(path, page.url()).href);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setInterval, setTimeout } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Kysely, sql } from "kysely";
+import { slowTest } from "../../../../test/support/whole-run.ts";
 import { isStoreUnavailable } from "../store-error.ts";
 import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-driver.ts";
 import { openSqlite } from "./sqlite-file.ts";
@@ -254,23 +255,26 @@ describe("a thread that dies", () => {
   });
 });
 
-test("a statement that exceeds the timeout fails as unavailable and delays no other, but there are never three threads", async () => {
-  const impatient = open(path, 700);
-  const isRunning = ({ threadId }: Worker) => threadId !== -1;
-  await bodies(impatient);
-  const overdue = failureOf(severalSlow(9).execute(impatient));
-  const next = bodies(impatient);
-  expect(isStoreUnavailable(await overdue)).toBe(true);
-  expect(await next).toEqual([]);
-  expect(isStoreUnavailable(await failureOf(severalSlow(9).execute(impatient)))).toBe(true);
-  // The first statement ends by itself.
-  expect(workers.map(isRunning)).toEqual([true, true]);
-  // This one may succeed, on the thread that starts after the first has ended.
-  await slowStatement.execute(impatient).catch((error: unknown) => {
-    expect(isStoreUnavailable(error)).toBe(true);
-  });
-  expect(workers.filter(isRunning).length).toBeLessThanOrEqual(2);
-});
+slowTest(
+  "a statement that exceeds the timeout fails as unavailable and delays no other, but there are never three threads",
+  async () => {
+    const impatient = open(path, 700);
+    const isRunning = ({ threadId }: Worker) => threadId !== -1;
+    await bodies(impatient);
+    const overdue = failureOf(severalSlow(9).execute(impatient));
+    const next = bodies(impatient);
+    expect(isStoreUnavailable(await overdue)).toBe(true);
+    expect(await next).toEqual([]);
+    expect(isStoreUnavailable(await failureOf(severalSlow(9).execute(impatient)))).toBe(true);
+    // The first statement ends by itself.
+    expect(workers.map(isRunning)).toEqual([true, true]);
+    // This one may succeed, on the thread that starts after the first has ended.
+    await slowStatement.execute(impatient).catch((error: unknown) => {
+      expect(isStoreUnavailable(error)).toBe(true);
+    });
+    expect(workers.filter(isRunning).length).toBeLessThanOrEqual(2);
+  },
+);
 
 describe("destroy", () => {
   test("finishes pending statements, closes the connection and ends the thread", async () => {
