@@ -97,6 +97,26 @@ test("an in-memory database is read on its one connection, and has no path", asy
   await destroy();
 });
 
+test("an in-memory database has its tables and nothing of those before it, and grows", async () => {
+  const first = await openDatabase("sqlite::memory:", onConnectionLost);
+  await claimOnce(first.database, "written");
+  const second = await openDatabase("sqlite::memory:", onConnectionLost);
+  const tables = ({ database }: typeof first) =>
+    sql`select type, name, sql from sqlite_master order by type, name`.execute(database);
+  expect((await tables(second)).rows).toEqual((await tables(first)).rows);
+  expect(second.migrated).toEqual(first.migrated);
+  expect(await claimOnce(second.database, "written")).toBe(true);
+  const text = "x".repeat(4_000_000);
+  await second.database.insertInto("settings").values({ name: "long", value: text }).execute();
+  const { value } = await second.database
+    .selectFrom("settings")
+    .select("value")
+    .where("name", "=", "long")
+    .executeTakeFirstOrThrow();
+  expect(value).toBe(text);
+  await Promise.all([first.destroy(), second.destroy()]);
+});
+
 test("a migration that waits for a table lets other statements pass, and runs once it gets the table", async () => {
   const url = await createPostgresDatabase();
   const [holder, watcher] = await Promise.all([connectTo(url), connectTo(url)]);
