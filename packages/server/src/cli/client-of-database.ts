@@ -41,7 +41,7 @@ import { writeComparison } from "../runs/compare/compare-route.ts";
 import { compareRuns } from "../runs/compare/compare-runs.ts";
 import { removeGoal, setGoal, toGoal } from "../runs/goals.ts";
 import { selectGoals } from "../runs/goals-store.ts";
-import { toListedRuns } from "../runs/headlines/headline.ts";
+import { toListedRuns } from "../runs/headlines/listed-runs.ts";
 import { agreementOf } from "../runs/labels/agreement.ts";
 import { importLabels } from "../runs/labels/import-labels.ts";
 import { drawLabelSample } from "../runs/labels/label-samples.ts";

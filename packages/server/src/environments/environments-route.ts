@@ -31,12 +31,10 @@ import {
   type ConfigServices,
   createEnvironment,
   deleteEnvironment,
-  findEnvironment,
   listEnvironmentRevisions,
-  listEnvironments,
-  type RealityServices,
   reviseEnvironment,
 } from "./environments.ts";
+import { findEnvironment, listEnvironments, type RealityServices } from "./find-environment.ts";
 import { addTasks, listTaskPage, readTasks } from "./tasks.ts";
 
 interface Services extends ConfigServices, HttpServices {

@@ -2,14 +2,13 @@ import {
   type EnvironmentConfig,
   type EnvironmentRevision as EnvironmentRevisionSchema,
   isReservedName,
-  type RealityState,
 } from "@presage/contract";
 import type { Registry } from "../evaluators/registry.ts";
 import { findRewardIssue } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
 import { conflict, InvalidFieldError, notFound, ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import { type Keyset, type KeysetPage, refuseLargePage } from "../platform/storage/lists.ts";
+import { refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
@@ -17,7 +16,7 @@ import { countOf } from "../platform/words.ts";
 import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
 import type { ReadyWorld } from "../worlds/world.ts";
 import { holdWorld } from "../worlds/worlds-store.ts";
-import { type EnvironmentRevision, sandboxEnvironment, sandboxName } from "./environment.ts";
+import { type EnvironmentRevision, sandboxName } from "./environment.ts";
 import {
   deleteEnvironmentRows,
   insertEnvironment,
@@ -26,12 +25,11 @@ import {
   type RevisionPage,
   selectEnvironment,
   selectEnvironmentRevisions,
-  selectEnvironmentSizes,
-  selectEnvironments,
   selectRevisionSizes,
   updateLastRevision,
 } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
+import { findEnvironment, refuseBuiltIn } from "./find-environment.ts";
 import { findPatternIssue, rewardOf } from "./judge.ts";
 
 /** A field of an environment that cannot be used, and why. */
@@ -44,20 +42,6 @@ export interface ConfigServices {
   deployments: { find(name: string): unknown };
   knownWorlds: Pick<KnownWorlds, "find">;
   realEnvironments: { find(name: string): unknown };
-}
-
-/** As much of it as its reality goes by. */
-export type WatchedRevision = Pick<EnvironmentRevision, "id" | "name" | "revision" | "config">;
-
-/** What is known of an environment beside itself. */
-export interface RealityServices {
-  store: Store;
-  /** Whether its successes are false too often, at most `maxAgeMs` out of date; undefined: it has no limit. */
-  realityOf(
-    requester: Requester,
-    environment: WatchedRevision,
-    maxAgeMs?: number,
-  ): Promise<RealityState | undefined>;
 }
 
 const ofWorlds = ["deployment", "context", "params"] as const;
@@ -133,25 +117,6 @@ async function checkConfig(
     const issue = await findRewardIssue(services, accountId, reward);
     if (issue !== undefined) throw new InvalidEnvironmentError(["reward", issue.field], issue.message);
   }
-}
-
-/** An environment of the account, or the built-in one; the latest revision unless a number is given. */
-export async function findEnvironment(
-  { store }: { store: Store },
-  requester: Requester,
-  name: string,
-  revision?: number,
-): Promise<EnvironmentRevision> {
-  if (name === sandboxName && (revision ?? 1) === 1) return sandboxEnvironment;
-  const wanted = { name, revision };
-  const found = await selectEnvironment(store.briefReader(requester), requester.accountId, wanted);
-  if (found === undefined) throw notFound("environment");
-  return found;
-}
-
-/** Throws if an environment comes with Presage. */
-export function refuseBuiltIn(name: string): void {
-  if (name === sandboxName) throw conflict(`The environment ${name} is built in and cannot be changed.`);
 }
 
 export interface NewEnvironment {
@@ -284,21 +249,6 @@ export async function listEnvironmentRevisions(
     .slice(0, limit)
     .map((one) => ({ ...one, created_at: toIsoInstant(one.created_at) }));
   return { revisions, next: found.length > limit ? revisions.at(-1)?.revision : undefined };
-}
-
-/** One page of an account's environments, newest first. The built-in one is the last of all. `reserve` as above; without it any length is read. */
-export async function listEnvironments(
-  { store }: { store: Store },
-  requester: Requester,
-  page: KeysetPage,
-  reserve?: (bytes: number) => void,
-): Promise<{ environments: EnvironmentRevision[]; next: Keyset | undefined }> {
-  const reader = store.briefReader(requester);
-  const { accountId } = requester;
-  const sizes = reserve && (await selectEnvironmentSizes(reader, accountId, page));
-  if (sizes) reserve(refuseLargePage(sizes, "environments", "Ask for fewer environments with limit."));
-  const { environments, next } = await selectEnvironments(reader, accountId, page);
-  return { environments: next === undefined ? [...environments, sandboxEnvironment] : environments, next };
 }
 
 /** Adds a revision in which the given fields are replaced, or removed where they are null. Episodes that have begun keep theirs. */

@@ -23,7 +23,6 @@ import {
   type Task,
   type TaskCounts,
 } from "./environment.ts";
-import { findEnvironment, refuseBuiltIn } from "./environments.ts";
 import {
   insertTasks,
   lockEnvironment,
@@ -32,6 +31,7 @@ import {
   type TaskPart,
   updateTaskCounts,
 } from "./environments-store.ts";
+import { findEnvironment, refuseBuiltIn } from "./find-environment.ts";
 
 /** A split of many tasks is drawn from, not listed. */
 const maxTasks = 1_000_000;

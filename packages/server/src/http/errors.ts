@@ -17,6 +17,7 @@ import {
   UpstreamError,
 } from "../platform/errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../platform/storage/store-error.ts";
+import { clientDisconnectedStatus } from "./exchange.ts";
 import { InvalidRequestError, valueError } from "./validate.ts";
 
 /** A request to a known path with a method that it does not have. */
@@ -29,9 +30,6 @@ export class MethodNotAllowedError extends ServiceError {
     this.allow = allow;
   }
 }
-
-/** nginx's status for a client that disconnected. No one receives it, but logs and metrics show it. */
-export const clientDisconnectedStatus = 499;
 
 const upstreamStatus = {
   context_exceeded: 413,

@@ -6,7 +6,9 @@ import type { Log } from "../platform/observability/logger.ts";
 import type { Metrics } from "../platform/observability/metrics.ts";
 import type { RequestSpan, Tracing } from "../platform/observability/tracing.ts";
 import { type Authenticator, type Caller, limitHolders, type SessionCookie, spenderOf } from "./caller.ts";
-import { clientDisconnectedStatus } from "./errors.ts";
+
+/** nginx's status for a client that disconnected. No one receives it, but logs and metrics show it. */
+export const clientDisconnectedStatus = 499;
 
 const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
 

@@ -1,5 +1,4 @@
 import { distance } from "fastest-levenshtein";
-import { toStorableText } from "./storage/columns.ts";
 
 /** How messages name this program's command line. In a clone the shell does not find it; a build for delivery writes its own name here. */
 export const commandName: string = "npx presage";
@@ -58,30 +57,4 @@ export function similarName(misspelt: string, known: readonly string[], maxEdits
     .filter(({ name, edits }) => edits <= Math.min(maxEdits, name.length / 2))
     .sort((one, other) => one.edits - other.edits);
   return best?.name;
-}
-
-const maxVerbCharacters = 100;
-
-/** The action's first word in lower case; of a JSON call or a list of them, the name of the first one. */
-export function verbOf(action: string): string {
-  const word = nameOfCall(readCall(action)) ?? /\S+/.exec(action)?.[0] ?? "";
-  return toStorableText(word.toLowerCase(), maxVerbCharacters);
-}
-
-/** A call is `{name}`, `{tool}`, `{function: {name}}` or `{function: name}`. */
-function nameOfCall(call: unknown): string | undefined {
-  if (typeof call !== "object" || call === null) return undefined;
-  const { name, tool, function: called }: { name?: unknown; tool?: unknown; function?: unknown } = call;
-  const named = [name, tool, called].find((one) => typeof one === "string");
-  return named ?? nameOfCall(called);
-}
-
-function readCall(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value[0] : value;
-  } catch {
-    return undefined;
-  }
 }

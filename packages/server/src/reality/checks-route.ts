@@ -22,7 +22,7 @@ import {
   Run,
 } from "@presage/contract";
 import { bytesOfEpisode } from "../datasets/upload/upload-route.ts";
-import type { RealityServices } from "../environments/environments.ts";
+import type { RealityServices } from "../environments/find-environment.ts";
 import { readReferences } from "../evaluators/old-names.ts";
 import { keepOpen } from "../http/call.ts";
 import { errorResponse, idempotencyHeader, noSuch, page, response } from "../http/describe.ts";

@@ -7,7 +7,7 @@ import {
   type RealityEpisode,
   readInstant,
 } from "@presage/contract";
-import { findEnvironment, type RealityServices } from "../environments/environments.ts";
+import { findEnvironment, type RealityServices } from "../environments/find-environment.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import type {
   RealityChecksTable,

@@ -1,8 +1,8 @@
 import type { RealityState } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import type { EnvironmentRevision } from "../environments/environment.ts";
-import type { RealityServices, WatchedRevision } from "../environments/environments.ts";
 import { selectExisting } from "../environments/environments-store.ts";
+import type { RealityServices, WatchedRevision } from "../environments/find-environment.ts";
 import { anytimeRate } from "../platform/statistics/anytime.ts";
 import { addCluster, type ClusterSum, noMoments } from "../platform/statistics/intervals.ts";
 import type { OutcomePair } from "../platform/statistics/outcome-pairs.ts";

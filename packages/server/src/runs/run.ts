@@ -4,9 +4,11 @@ import type {
   RunEvaluator as NamedEvaluator,
   RunProgress,
   RunProvenance,
+  RunReport,
   RunStatus,
   Run as WireRun,
 } from "@presage/contract";
+import { costOf, type Prices, withoutNoise } from "../platform/prices.ts";
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 
@@ -236,6 +238,40 @@ function toTarget(target: RunTarget): WireRun["target"] {
     case "external":
       return { external: true };
   }
+}
+
+export type TokenSums = { [Kind in keyof RunReport["tokens"]]: number };
+
+/** What a run's predictions cost at today's prices; null without prices, or if the run calls no model. */
+export function runCost(
+  { target }: Pick<Run, "target">,
+  tokensByModel: ReadonlyMap<string | null, TokenSums>,
+  prices: Prices | undefined,
+): NonNullable<RunReport["cost"]> | null {
+  if (prices === undefined || target.kind === "imported" || target.kind === "external") return null;
+  const models = [...tokensByModel].map(([model, { prompt, cached, completion }]) => {
+    const tokens = { promptTokens: prompt, upstreamCachedTokens: cached, completionTokens: completion };
+    const cost = costOf(prices, model ?? undefined, tokens);
+    return {
+      model,
+      prompt_tokens: prompt,
+      cached_tokens: cached,
+      completion_tokens: completion,
+      cost: cost === null ? null : withoutNoise(cost),
+    };
+  });
+  const priced = models.flatMap(({ cost }) => cost ?? []);
+  return {
+    currency: prices.currency,
+    total:
+      models.length > 0 && priced.length === 0
+        ? null
+        : withoutNoise(priced.reduce((sum, one) => sum + one, 0)),
+    unpriced_tokens: models
+      .filter(({ cost }) => cost === null)
+      .reduce((sum, one) => sum + one.prompt_tokens + one.completion_tokens, 0),
+    models: models.sort((a, b) => ((a.model ?? "") < (b.model ?? "") ? -1 : 1)),
+  };
 }
 
 export const exampleProvenance = {

@@ -19,8 +19,8 @@ import type { Deployments } from "../upstream/deployments.ts";
 import type { KnownWorlds } from "../worlds/find-world.ts";
 import type { ClientCounts } from "./client/client-counts.ts";
 import { createRun } from "./create-run.ts";
-import { toListedRuns } from "./headlines/headline.ts";
-import { exampleListedRun } from "./report/report-route.ts";
+import { toListedRuns } from "./headlines/listed-runs.ts";
+import { exampleListedRun } from "./report/example-report.ts";
 import type { RunQueue } from "./run.ts";
 import { exampleRun, toRun } from "./run.ts";
 import {

@@ -14,7 +14,7 @@ import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { inTransaction, isPostgres, type Requester, type Store } from "../../platform/storage/store.ts";
 import { sandboxEnvironment, type Task } from "../environment.ts";
-import { findEnvironment } from "../environments.ts";
+import { findEnvironment } from "../find-environment.ts";
 import type { NewStep } from "./episode-writes-store.ts";
 import {
   countMatching,

@@ -16,7 +16,7 @@ import { shownTokens } from "../../platform/storage/answer-columns.ts";
 import { microsPerMs, toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { environmentDefaults } from "../environment.ts";
-import { findEnvironment, type RealityServices } from "../environments.ts";
+import { findEnvironment, type RealityServices } from "../find-environment.ts";
 import { type Episode, expiredBefore, findEpisode, indexOf, statusOf } from "./episode.ts";
 import { countCharacters, type EpisodeRow, type StepRow, selectSteps } from "./episodes-store.ts";
 import { type EpisodeCounts, selectEpisodeCounts } from "./figures-store.ts";

@@ -26,7 +26,7 @@ import { hiddenRoute, reply, route } from "../../http/route.ts";
 import { notFound } from "../../platform/errors.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { EnvironmentRevision } from "../environment.ts";
-import { findEnvironment } from "../environments.ts";
+import { findEnvironment } from "../find-environment.ts";
 import { readSplit, showSplits, showTask, streamTasks } from "../ors/task-catalog.ts";
 import { acceptSocket, type SocketServices } from "./openenv-socket.ts";
 

@@ -9,13 +9,13 @@ import { conflict, ServiceError, undefinedIfGone } from "../../platform/errors.t
 import type { Admission } from "../../platform/limits/admission.ts";
 import { orAborted } from "../../platform/limits/deadline.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import type { RealityServices } from "../environments.ts";
 import { type AskServices, askDeployment } from "../episodes/ask.ts";
 import { type Episode, findEpisode, hasExpired, statusOf } from "../episodes/episode.ts";
 import { selectSteps } from "../episodes/episodes-store.ts";
 import { showReality, toEpisodeStart, toEpisodeSummary, toStep } from "../episodes/show-episode.ts";
 import { type StartServices, startEpisode } from "../episodes/start-episode.ts";
 import { endOf, type StepResult, type StepServices, stepEpisode } from "../episodes/step-episode.ts";
+import type { RealityServices } from "../find-environment.ts";
 
 /** What is known of one socket. */
 export interface Conversation {

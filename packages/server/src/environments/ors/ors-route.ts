@@ -5,7 +5,7 @@ import type { HttpServices } from "../../http/exchange.ts";
 import { readBody } from "../../http/request.ts";
 import { eventStreamHeaders } from "../../http/response.ts";
 import { type EnvironmentRevision, toolOf } from "../environment.ts";
-import { findEnvironment } from "../environments.ts";
+import { findEnvironment } from "../find-environment.ts";
 import {
   createSession,
   deleteSession,

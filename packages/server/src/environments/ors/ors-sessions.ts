@@ -10,9 +10,9 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { lruLimit } from "../../platform/words.ts";
 import { type EnvironmentRevision, sandboxEnvironment, sandboxName } from "../environment.ts";
-import { findEnvironment, listEnvironments, type RealityServices } from "../environments.ts";
 import { type Episode, findEpisode, idleMs } from "../episodes/episode.ts";
 import { composeEpisode } from "../episodes/start-episode.ts";
+import { findEnvironment, listEnvironments, type RealityServices } from "../find-environment.ts";
 import {
   deleteOldSessions,
   deleteSessionRow,

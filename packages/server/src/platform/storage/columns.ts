@@ -32,6 +32,32 @@ export function toStorableText(text: string, maxCharacters = Number.POSITIVE_INF
   return part.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
+const maxVerbCharacters = 100;
+
+/** The column `verb` of an action: its first word in lower case; of a JSON call or a list of them, the name of the first one. */
+export function verbOf(action: string): string {
+  const word = nameOfCall(readCall(action)) ?? /\S+/.exec(action)?.[0] ?? "";
+  return toStorableText(word.toLowerCase(), maxVerbCharacters);
+}
+
+/** A call is `{name}`, `{tool}`, `{function: {name}}` or `{function: name}`. */
+function nameOfCall(call: unknown): string | undefined {
+  if (typeof call !== "object" || call === null) return undefined;
+  const { name, tool, function: called }: { name?: unknown; tool?: unknown; function?: unknown } = call;
+  const named = [name, tool, called].find((one) => typeof one === "string");
+  return named ?? nameOfCall(called);
+}
+
+function readCall(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value[0] : value;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The PostgreSQL sequence of results' numbers. */
 export const resultNumbers = "evaluation_result_ids";
 

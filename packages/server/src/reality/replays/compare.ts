@@ -4,11 +4,10 @@ import { type Episode, findEpisode, noPosition } from "../../environments/episod
 import { type StepRow, selectSteps } from "../../environments/episodes/episodes-store.ts";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import type { BackgroundTurns, FairSlots } from "../../platform/limits/turns.ts";
-import { nowMicros, toFlag, toStorableText } from "../../platform/storage/columns.ts";
+import { nowMicros, toFlag, toStorableText, verbOf } from "../../platform/storage/columns.ts";
 import type { RealityEpisodesTable, RealityStepsTable } from "../../platform/storage/schema/reality.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { verbOf } from "../../platform/words.ts";
 import { type RealEnvironment, RealEnvironmentError, type RealStep } from "../real/real-environment.ts";
 
 /** What a real environment, or a recording of one, said to the actions of an episode. */

@@ -1,6 +1,6 @@
 import type { EnvironmentConfig } from "@presage/contract";
-import type { RealityServices } from "../../environments/environments.ts";
 import { selectEnvironment } from "../../environments/environments-store.ts";
+import type { RealityServices } from "../../environments/find-environment.ts";
 import { microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import type { RealityChecksTable } from "../../platform/storage/schema/reality.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";

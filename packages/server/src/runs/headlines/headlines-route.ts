@@ -3,10 +3,10 @@ import { response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
 import type { PriceList } from "../../platform/prices.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { exampleListedRun } from "../report/report-route.ts";
+import { exampleListedRun } from "../report/example-report.ts";
 import { isSameNamed, type Run } from "../run.ts";
-import { toListedRuns } from "./headline.ts";
 import { type HeadedRun, selectDatasetNames, selectHeadedRuns } from "./headlines-store.ts";
+import { toListedRuns } from "./listed-runs.ts";
 import { lineOf } from "./previous.ts";
 
 interface Services {

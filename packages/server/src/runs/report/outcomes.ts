@@ -1,9 +1,8 @@
 import type { RunReport } from "@presage/contract";
-import { costOf, type Prices, withoutNoise } from "../../platform/prices.ts";
 import { shownTokens } from "../../platform/storage/answer-columns.ts";
 import { type Micros, microsPerMs } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Run } from "../run.ts";
+import type { Run, TokenSums } from "../run.ts";
 import {
   type PredictionRow,
   readInRanges,
@@ -151,8 +150,6 @@ export function countRepeats({ repeats, starts, of }: Outcomes, index: number, t
   }
 }
 
-type TokenSums = { [Kind in keyof RunReport["tokens"]]: number };
-
 /** What a report says of a run's predictions, whatever they were evaluated by. */
 export interface PredictionTotals {
   /** Those that were requested. */
@@ -229,36 +226,4 @@ function percentiles(sorted: Float64Array): RunReport["latency_ms"] {
   if (sorted.length === 0) return null;
   const at = (share: number): Micros => sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
   return { p50: at(0.5) / microsPerMs, p95: at(0.95) / microsPerMs, p99: at(0.99) / microsPerMs };
-}
-
-/** What a run's predictions cost at today's prices; null without prices, or if the run calls no model. */
-export function runCost(
-  { target }: Pick<Run, "target">,
-  { tokensByModel }: Pick<PredictionTotals, "tokensByModel">,
-  prices: Prices | undefined,
-): NonNullable<RunReport["cost"]> | null {
-  if (prices === undefined || target.kind === "imported" || target.kind === "external") return null;
-  const models = [...tokensByModel].map(([model, { prompt, cached, completion }]) => {
-    const tokens = { promptTokens: prompt, upstreamCachedTokens: cached, completionTokens: completion };
-    const cost = costOf(prices, model ?? undefined, tokens);
-    return {
-      model,
-      prompt_tokens: prompt,
-      cached_tokens: cached,
-      completion_tokens: completion,
-      cost: cost === null ? null : withoutNoise(cost),
-    };
-  });
-  const priced = models.flatMap(({ cost }) => cost ?? []);
-  return {
-    currency: prices.currency,
-    total:
-      models.length > 0 && priced.length === 0
-        ? null
-        : withoutNoise(priced.reduce((sum, one) => sum + one, 0)),
-    unpriced_tokens: models
-      .filter(({ cost }) => cost === null)
-      .reduce((sum, one) => sum + one.prompt_tokens + one.completion_tokens, 0),
-    models: models.sort((a, b) => ((a.model ?? "") < (b.model ?? "") ? -1 : 1)),
-  };
 }

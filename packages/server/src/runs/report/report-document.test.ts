@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { RunReport, RunStratum } from "@presage/contract";
 import { describeEvaluator, reportDocument } from "./document.ts";
+import { exampleReport } from "./example-report.ts";
 import { toHtml, toMarkdown } from "./pages.ts";
-import { exampleReport } from "./report-route.ts";
 
 const hostile = [
   `<script>alert(1)</script>`,

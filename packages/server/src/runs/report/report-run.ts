@@ -18,6 +18,7 @@ import {
   isPreliminary,
   isSameEvaluator,
   type Run,
+  runCost,
   samplesOfRevision,
   toEvaluatorNames,
 } from "../run.ts";
@@ -30,7 +31,6 @@ import {
   type PredictionTotals,
   readFailedPredictions,
   readOutcomes,
-  runCost,
   totalPredictions,
 } from "./outcomes.ts";
 import { reportAgainstRecords, reportWorld, worldWarnings } from "./records.ts";
@@ -276,7 +276,7 @@ export async function reportRun(
     latency_ms: predictions.latencyMs,
     predictions_per_second: predictionsPerSecond(run, predictions),
     tokens: predictions.tokens,
-    cost: runCost(run, predictions, prices),
+    cost: runCost(run, predictions.tokensByModel, prices),
     failures: { predictions: predictions.failures, evaluations },
     provenance: {
       ...run.provenance,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { verbOf } from "./words.ts";
+import { verbOf } from "./columns.ts";
 
 test("an action's verb is its first word, or the tool that it calls", () => {
   const cases: [action: string, verb: string][] = [

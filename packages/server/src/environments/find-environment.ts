@@ -1,0 +1,54 @@
+import type { RealityState } from "@presage/contract";
+import { conflict, notFound } from "../platform/errors.ts";
+import { type Keyset, type KeysetPage, refuseLargePage } from "../platform/storage/lists.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
+import { type EnvironmentRevision, sandboxEnvironment, sandboxName } from "./environment.ts";
+import { selectEnvironment, selectEnvironmentSizes, selectEnvironments } from "./environments-store.ts";
+
+/** As much of it as its reality goes by. */
+export type WatchedRevision = Pick<EnvironmentRevision, "id" | "name" | "revision" | "config">;
+
+/** What is known of an environment beside itself. */
+export interface RealityServices {
+  store: Store;
+  /** Whether its successes are false too often, at most `maxAgeMs` out of date; undefined: it has no limit. */
+  realityOf(
+    requester: Requester,
+    environment: WatchedRevision,
+    maxAgeMs?: number,
+  ): Promise<RealityState | undefined>;
+}
+
+/** An environment of the account, or the built-in one; the latest revision unless a number is given. */
+export async function findEnvironment(
+  { store }: { store: Store },
+  requester: Requester,
+  name: string,
+  revision?: number,
+): Promise<EnvironmentRevision> {
+  if (name === sandboxName && (revision ?? 1) === 1) return sandboxEnvironment;
+  const wanted = { name, revision };
+  const found = await selectEnvironment(store.briefReader(requester), requester.accountId, wanted);
+  if (found === undefined) throw notFound("environment");
+  return found;
+}
+
+/** Throws if an environment comes with Presage. */
+export function refuseBuiltIn(name: string): void {
+  if (name === sandboxName) throw conflict(`The environment ${name} is built in and cannot be changed.`);
+}
+
+/** One page of an account's environments, newest first. The built-in one is the last of all. `reserve` as above; without it any length is read. */
+export async function listEnvironments(
+  { store }: { store: Store },
+  requester: Requester,
+  page: KeysetPage,
+  reserve?: (bytes: number) => void,
+): Promise<{ environments: EnvironmentRevision[]; next: Keyset | undefined }> {
+  const reader = store.briefReader(requester);
+  const { accountId } = requester;
+  const sizes = reserve && (await selectEnvironmentSizes(reader, accountId, page));
+  if (sizes) reserve(refuseLargePage(sizes, "environments", "Ask for fewer environments with limit."));
+  const { environments, next } = await selectEnvironments(reader, accountId, page);
+  return { environments: next === undefined ? [...environments, sandboxEnvironment] : environments, next };
+}

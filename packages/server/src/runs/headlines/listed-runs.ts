@@ -1,0 +1,66 @@
+import type { ListedRun, RunHeadline } from "@presage/contract";
+import { isMeant } from "@presage/contract/describe-runs";
+import { type Prices, withoutNoise } from "../../platform/prices.ts";
+import type { Requester, Store } from "../../platform/storage/store.ts";
+import { judgeGoal, type StoredGoal } from "../goals.ts";
+import { selectGoalsOf } from "../goals-store.ts";
+import { isPreliminary, type Run, runCost, toRun } from "../run.ts";
+import type { HeadedRun, StoredHeadline } from "./headlines-store.ts";
+
+/** Runs as lists have them. */
+export async function toListedRuns(
+  { store }: { store: Store },
+  requester: Requester,
+  runs: readonly HeadedRun[],
+  prices: Prices | undefined,
+): Promise<ListedRun[]> {
+  const goals = await selectGoalsOf(store.briefReader(requester), requester.accountId, runs);
+  return runs.map((run) => toListedRun(run, goals.get(run.name), prices));
+}
+
+/** By its goal's evaluator, at today's prices. */
+function toListedRun(run: HeadedRun, goal: StoredGoal | undefined, prices: Prices | undefined): ListedRun {
+  const { headline } = run;
+  const evaluators = headline?.evaluators ?? [];
+  return {
+    ...toRun(run),
+    headline: headline && toHeadline(run, headline, goal, prices),
+    goal:
+      goal === undefined
+        ? null
+        : judgeGoal(goal, evaluators, {
+            isPreliminary: headline === null && isPreliminary(run),
+            isLeaky: run.provenance.leaky === true,
+            isPilot: run.provenance.draw !== undefined,
+          }),
+  };
+}
+
+function toHeadline(
+  run: Run,
+  { evaluators, asked, tokens }: StoredHeadline,
+  goal: StoredGoal | undefined,
+  prices: Prices | undefined,
+): RunHeadline | null {
+  const main = evaluators.find((one) => goal !== undefined && isMeant(goal, one)) ?? evaluators[0];
+  if (main === undefined) return null;
+  const tokensByModel = new Map(
+    tokens.map(({ model, prompt_tokens: prompt, cached_tokens: cached, completion_tokens: completion }) => [
+      model,
+      { prompt, cached, completion },
+    ]),
+  );
+  const cost = runCost(run, tokensByModel, prices);
+  if (cost === null) return { ...main, cost: null };
+  const { currency, total, unpriced_tokens } = cost;
+  const isWhole = total !== null && unpriced_tokens === 0 && asked > 0;
+  return {
+    ...main,
+    cost: {
+      currency,
+      total,
+      unpriced_tokens,
+      per_1000: isWhole ? withoutNoise((1000 * total) / asked) : null,
+    },
+  };
+}
