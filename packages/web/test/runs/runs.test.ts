@@ -166,6 +166,21 @@ browserTest(
   },
 );
 
+dashboardTest("A world is measured by a run from the form", async ({ visit, client }) => {
+  const { id } = await uploadHousehold(client, "of a world", things);
+  await client.worlds.create({
+    name: "things",
+    examples: { dataset: "of a world" },
+    model: { kind: "retrieval" },
+  });
+  const form = await visit(`/runs/new?dataset=${id}`);
+  await form.getByRole("radio", { name: "World" }).click();
+  await form.getByRole("combobox", { name: "World" }).selectOption("things@1");
+  await form.getByText(/predictions, which ask no model/).waitFor();
+  await form.getByRole("button", { name: /^Start · / }).click();
+  await form.getByRole("heading", { level: 1, name: /things@1/ }).waitFor();
+});
+
 browserTest(
   "A run is started from the form, which says what is missing at its field",
   async ({ visit, client }) => {
@@ -185,7 +200,7 @@ browserTest(
 
     await page.getByRole("textbox", { name: "Repeats" }).fill("1");
     await page.getByRole("textbox", { name: "Name" }).fill("from the form");
-    await page.getByText("6 predictions of a baseline, which ask no model").waitFor();
+    await page.getByText("6 predictions, which ask no model").waitFor();
     await page.getByRole("button", { name: "Start · 6 predictions, no requests" }).click();
     await page.getByRole("heading", { level: 1, name: "from the form" }).waitFor();
     // Live: without a reload it shows that it has finished.

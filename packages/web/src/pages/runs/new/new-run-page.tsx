@@ -10,9 +10,11 @@ import { environmentsQuery } from "../../../data/environments.ts";
 import { evaluatorFamiliesQuery, latestProfilesQuery } from "../../../data/evaluators.ts";
 import { deploymentsQuery } from "../../../data/predictions.ts";
 import { useCreateRun } from "../../../data/runs.ts";
+import { referenceOf, worldsQuery } from "../../../data/worlds.ts";
 import { formatCount } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { EvaluatorPicker, evaluatorChoices } from "../../../parts/evaluators.tsx";
+import { isOfRecords } from "../../../parts/worlds.ts";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
@@ -52,6 +54,7 @@ function NewRunPage() {
   const [wasSent, setSent] = useState(false);
   const { data: datasets } = useQuery(datasetsQuery(presage));
   const { data: deployments } = useQuery(deploymentsQuery(presage));
+  const { data: worlds = [] } = useQuery(worldsQuery(presage));
   const { data: environments = [] } = useQuery(environmentsQuery(presage));
   const { data: families = [] } = useQuery(evaluatorFamiliesQuery(presage));
   const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));
@@ -81,7 +84,10 @@ function NewRunPage() {
   const refused = fieldIssues(create.error);
   const issues: ReadRunDraft["issues"] = wasSent ? read.issues : {};
   const field = bindDraft(draft, stored.change, refused, issues);
-  const estimate = useRunEstimate(read.request, datasets, families);
+  const chosenWorld = worlds.find((world) => draft.kind === "world" && referenceOf(world) === draft.world);
+  const asksModel =
+    draft.kind === "deployment" || (chosenWorld !== undefined && !isOfRecords(chosenWorld.config));
+  const estimate = useRunEstimate(read.request, asksModel, datasets, families);
   const chosenIds = new Set(draft.profiles.split(",").filter(Boolean));
 
   const isRecommended = (family: string) => Number(recommended.includes(family));
@@ -136,6 +142,7 @@ function NewRunPage() {
           <Card title="Target">
             <TargetFields
               deployments={deployments ?? []}
+              worlds={worlds}
               draft={draft}
               field={field}
               onChange={stored.change}

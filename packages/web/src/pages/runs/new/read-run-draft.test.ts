@@ -38,6 +38,15 @@ test("a baseline has neither model nor sampling", () => {
   expect(request).not.toHaveProperty("params");
 });
 
+test("a world predicts as it is configured", () => {
+  const { request } = readRunDraft({ ...draft, kind: "world", world: "shop@3", seed: "1" }, profiles, 100);
+  expect(request).toMatchObject({ target: { world: "shop@3" } });
+  expect(request).not.toHaveProperty("params");
+  expect(readRunDraft({ ...draft, kind: "world" }, profiles, 100).issues).toEqual({
+    world: "Choose a world.",
+  });
+});
+
 test("what is wrong stands at its field", () => {
   const wrong = {
     ...noDraft,

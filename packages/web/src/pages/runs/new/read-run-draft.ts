@@ -4,9 +4,11 @@ export const noDraft = {
   name: "",
   dataset: "",
   revision: "",
-  /** What predicts: `deployment`, `no-change`, `most-frequent` or `retrieval`. */
+  /** What predicts: `deployment`, `world`, `no-change`, `most-frequent` or `retrieval`. */
   kind: "deployment",
   deployment: "",
+  /** NAME@NUMBER */
+  world: "",
   model: "",
   mode: "teacher-forced",
   /** `pilot` or `all`; empty: a pilot, if the dataset is long. */
@@ -71,6 +73,7 @@ export function readRunDraft(
   });
   if (draft.dataset === "") issues.dataset = "Choose a dataset.";
   if (draft.kind === "deployment" && draft.deployment === "") issues.deployment = "Choose a deployment.";
+  if (draft.kind === "world" && draft.world === "") issues.world = "Choose a world.";
   if (evaluators.length === 0) issues.profiles = "Choose at least one.";
   const repeats = readWhole(draft.repeats, limits.repeats);
   const concurrency = readWhole(draft.concurrency, limits.concurrency);
@@ -96,7 +99,8 @@ export function readRunDraft(
   };
 }
 
-function targetOf({ kind, deployment, model }: RunDraft): RunTarget {
+function targetOf({ kind, deployment, world, model }: RunDraft): RunTarget {
+  if (kind === "world") return { world };
   if (kind === "no-change" || kind === "most-frequent" || kind === "retrieval") return { baseline: kind };
   return { deployment, ...(model.trim() !== "" && { model: model.trim() }) };
 }

@@ -11,22 +11,27 @@ type RunEstimate = NonNullable<ReturnType<typeof useRunEstimate>>;
 /** What a run will send and cost. Undefined if it cannot be started as it is. */
 export function useRunEstimate(
   request: RunCreateRequest | undefined,
+  asksModel: boolean,
   datasets: readonly Dataset[] | undefined,
   families: readonly EvaluatorFamily[],
 ) {
   const presage = usePresage();
   const id = request?.dataset_id ?? "";
-  const asksModel = request !== undefined && "deployment" in request.target;
   const latest = datasets?.find((dataset) => dataset.id === id)?.latest_revision ?? undefined;
   const number = request?.revision ?? latest?.revision;
   const { data: older } = useQuery({
     ...revisionsQuery(presage, id),
     enabled: number !== latest?.revision,
   });
-  const { data: runs } = useQuery({ ...runsOnDatasetQuery(presage, id), enabled: asksModel });
+  const { data: runs } = useQuery({
+    ...runsOnDatasetQuery(presage, id),
+    enabled: request !== undefined && asksModel,
+  });
   // Undefined while that is not known; null: there is none.
   const earlier =
-    asksModel && runs !== undefined ? (runs.find((run) => isLike(run, request)) ?? null) : undefined;
+    request !== undefined && asksModel && runs !== undefined
+      ? (runs.find((run) => isLike(run, request)) ?? null)
+      : undefined;
   const { data: report } = useQuery({
     ...comparedReportQuery(presage, earlier?.id ?? ""),
     enabled: earlier != null,
@@ -41,6 +46,7 @@ export function useRunEstimate(
   const { tokens, cost } = report ?? {};
   return {
     request,
+    asksModel,
     revision,
     predictions,
     judges,
@@ -57,6 +63,7 @@ export function useRunEstimate(
 
 function isLike({ status, progress, target }: Run, { target: wanted }: RunCreateRequest): boolean {
   if (status !== "finished" || progress.predicted === 0) return false;
+  if ("world" in target && "world" in wanted) return target.world === wanted.world;
   if (!("deployment" in target) || !("deployment" in wanted)) return false;
   return target.deployment === wanted.deployment && (target.model ?? null) === (wanted.model ?? null);
 }
@@ -83,14 +90,13 @@ export function RunEstimateCard({ estimate }: { estimate: RunEstimate | undefine
   );
 }
 
-function Estimate({ request, revision, predictions, judges, ...estimate }: RunEstimate) {
-  const asksModel = "deployment" in request.target;
+function Estimate({ request, asksModel, revision, predictions, judges, ...estimate }: RunEstimate) {
   const { earlier, tokens, cost } = estimate;
   return (
     <>
       <p>
         <strong className="font-semibold tabular-nums">{formatCount(predictions)}</strong>{" "}
-        {asksModel ? "requests to the model" : "predictions of a baseline, which ask no model"}
+        {asksModel ? "requests to the model" : "predictions, which ask no model"}
       </p>
       {judges > 0 && (
         <p>{formatCount(predictions * judges)} requests to judges, whose cost is not estimated</p>

@@ -1,4 +1,5 @@
-import type { DeploymentStatus } from "@presage/sdk";
+import type { DeploymentStatus, World } from "@presage/sdk";
+import { referenceOf } from "../../../data/worlds.ts";
 import { Fold } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { SelectField, TextField } from "../../../ui/form/fields.tsx";
@@ -7,6 +8,7 @@ import type { RunDraft } from "./read-run-draft.ts";
 
 interface TargetFieldsProps {
   deployments: readonly DeploymentStatus[];
+  worlds: readonly World[];
   draft: RunDraft;
   field: BoundField<RunDraft>;
   onChange(part: Partial<RunDraft>): void;
@@ -14,13 +16,14 @@ interface TargetFieldsProps {
 
 const hints: Record<string, string> = {
   deployment: "A model behind this server.",
+  world: "Its instructions, examples and model, without each sample’s own trajectory.",
   "no-change": "Predicts that nothing changes.",
   "most-frequent": "Predicts the most common next state of the same action in the other trajectories.",
   retrieval: "Predicts from the most similar sample of the other trajectories.",
 };
 
 /** What predicts, and how it samples. */
-export function TargetFields({ deployments, draft, field, onChange }: TargetFieldsProps) {
+export function TargetFields({ deployments, worlds, draft, field, onChange }: TargetFieldsProps) {
   const sampling = ["temperature", "seed", "max_tokens"] as const;
   const isSampled = sampling.some((name) => draft[name] !== "" || field(name, "params").issue !== undefined);
   return (
@@ -31,6 +34,7 @@ export function TargetFields({ deployments, draft, field, onChange }: TargetFiel
           value={draft.kind}
           options={[
             { value: "deployment", label: "Deployment" },
+            ...(worlds.length > 0 || draft.kind === "world" ? [{ value: "world", label: "World" }] : []),
             { value: "no-change", label: "No change" },
             { value: "most-frequent", label: "Most frequent" },
             { value: "retrieval", label: "Retrieval" },
@@ -39,6 +43,16 @@ export function TargetFields({ deployments, draft, field, onChange }: TargetFiel
         />
         <p className="mt-1 text-xs text-ink-3">{hints[draft.kind]}</p>
       </div>
+      {draft.kind === "world" && (
+        <SelectField
+          label="World"
+          {...field("world", "target")}
+          options={[
+            ...(draft.world === "" ? [{ value: "", label: "Choose a world" }] : []),
+            ...worlds.map(referenceOf),
+          ]}
+        />
+      )}
       {draft.kind === "deployment" && (
         <>
           <div className="grid gap-3 sm:grid-cols-2">
