@@ -256,7 +256,7 @@ function setExitCode(
 ): void {
   if (interval !== null && interval.upper < limit) return;
   const isAbove = interval !== null && interval.lower > limit;
-  const what = isAbove ? "is above" : "is neither shown to be above nor below";
+  const what = isAbove ? "is above" : "is shown to be neither above nor below";
   printNotice(`False success ${what} --max-false-success ${limit}.`);
   setGateExitCode({ isMissed: isAbove, isUntold: !isAbove }, undecided);
 }

@@ -323,6 +323,14 @@ onAnyDatabase((database) => {
     const unknown = await call("GET", `/v1/agreement?run=${run.id}&evaluator=bleu`);
     expect(unknown).toMatchObject({ status: 422, body: { detail: [{ loc: ["query", "evaluator"] }] } });
     expect((await call("GET", `/v1/agreement?run=${Bun.randomUUIDv7()}`)).status).toBe(404);
+    const { dataset_id } = (await call("GET", `/v1/runs/${run.id}`)).body;
+    const evaluators = [{ evaluator: "exact-match" }];
+    const single = await create({ dataset_id, target: { baseline: "no-change" }, evaluators });
+    const alone = await call("GET", `/v1/agreement?run=${single.id}&against=evaluator`);
+    expect([alone.status, alone.body.detail[0].msg]).toEqual([
+      422,
+      expect.stringContaining("The run has no other evaluator; it has exact-match"),
+    ]);
     expect((await call("POST", `/v1/runs/${run.id}/label-sample`, { size: 0 })).status).toBe(422);
     const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
     const path = `/v1/evaluation-results/${results[0]?.id}/labels`;

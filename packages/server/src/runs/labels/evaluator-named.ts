@@ -39,8 +39,9 @@ export function evaluatorNamed(
   if (one !== undefined)
     return { evaluator: one.evaluator, profile_name: one.profile_name ?? null, index: found };
   const other = except === undefined ? "" : "other ";
-  const wanted = [evaluator, profile_name].filter((name) => name !== undefined).join("=");
+  const named = [evaluator, profile_name].filter((name) => name !== undefined);
+  const wanted = named.length === 0 ? "" : ` ${named.join("=")}`;
   const has = all.map(({ evaluator: id, profile_name }) => `${id}=${profile_name}`).join(", ");
-  const message = `The run has no ${other}evaluator ${wanted}; it has ${has || "none"}`;
+  const message = `The run has no ${other}evaluator${wanted}; it has ${has || "none"}`;
   throw new InvalidRequestError([valueError(["query", field], message, evaluator ?? null)]);
 }
