@@ -81,7 +81,7 @@ slowTest("a world of the server's model is made and asked by commands in its fol
   upstream.received.length = 0;
   expect((await runInFolder(["import", "doors.jsonl", "--name", "doors"])).code).toBe(0);
   const made = await runInFolder(["worlds", "create", "doors", "--examples", "doors", "--model", "default"]);
-  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining("presage play doors")]);
+  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining("  npx presage play doors\n")]);
   const step = ["--state", "A door.", "--action", "close it"];
   const asked = await runInFolder(["predict", "--world", "doors", "--explain", ...step]);
   expect([asked.code, asked.stderr]).toEqual([0, expect.stringContaining("open it → An open door.")]);

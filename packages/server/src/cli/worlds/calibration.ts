@@ -1,6 +1,6 @@
 import type { RunCalibration, WorldCalibration } from "@presage/contract";
 import type { Command } from "commander";
-import { countOf, printable } from "../../platform/words.ts";
+import { commandName, countOf, printable } from "../../platform/words.ts";
 import { calibrationQuery } from "../calibrate.ts";
 import { CommandError, examples, onServer, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
@@ -46,7 +46,9 @@ async function calibrateWorld(
   const { calibration } = world.pinned;
   if (calibration === null) throw new Error("The revision has no calibration");
   process.stdout.write(`${world.name}@${world.revision} is ${describeCalibration(calibration)}\n`);
-  printNotice("To see what that is worth, run it on other samples, and then:\n  presage calibrate RUN");
+  printNotice(
+    `To see what that is worth, run it on other samples, and then:\n  ${commandName} calibrate RUN`,
+  );
 }
 
 /** What was fitted, on what. */
@@ -73,7 +75,8 @@ async function thresholdCommand(
     const { call } = connection;
     const world = await call(({ worlds }) => worlds.get(name));
     const { calibration } = world.pinned;
-    if (calibration === null) throw new CommandError(`${name} is not calibrated: presage worlds calibrate`);
+    if (calibration === null)
+      throw new CommandError(`${name} is not calibrated: ${commandName} worlds calibrate`);
     const { id, name: runName, target } = await findRun(connection, named);
     if (!("world" in target) || target.world.split("@")[0] !== world.name)
       throw new CommandError(`The run ${runName} is not of the world ${world.name}.`);
@@ -93,7 +96,9 @@ async function thresholdCommand(
       printNotice("The world was calibrated on these samples: on others the risk may be higher.");
     const found = proposedThreshold(card, risk);
     if (found !== undefined)
-      printNotice(`To apply it:\n  presage worlds revise ${world.name} --min-confidence ${found.threshold}`);
+      printNotice(
+        `To apply it:\n  ${commandName} worlds revise ${world.name} --min-confidence ${found.threshold}`,
+      );
   });
 }
 

@@ -9,7 +9,7 @@ import {
 } from "@presage/contract";
 import type { Command } from "commander";
 import { validate } from "../../http/validate.ts";
-import { countOf, printable } from "../../platform/words.ts";
+import { commandName, countOf, printable } from "../../platform/words.ts";
 import { CommandError, choice, examples, json, onServer, printNotice } from "../command.ts";
 import { checkFiles } from "../files.ts";
 import { onRunConnection, type RunConnection } from "../open-connection.ts";
@@ -235,7 +235,7 @@ async function createWorld(
   printWorld(world);
   if (wanted.model === undefined) printNotice("The records alone answer; --model names a deployment.");
   if (evaluate || flags.curve) await evaluateWorld(connection, world, flags);
-  else printNotice(`To act in it:\n  presage play ${name}`);
+  else printNotice(`To act in it:\n  ${commandName} play ${name}`);
 }
 
 async function reviseWorld(connection: RunConnection, name: string, flags: WorldFlags): Promise<void> {
