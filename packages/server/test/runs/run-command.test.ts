@@ -15,6 +15,7 @@ import { onAnyDatabase } from "../support/store/databases.ts";
 import { oneAtATime } from "../support/upstream/one-at-a-time.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { isWholeRun } from "../support/whole-run.ts";
 
 /** Four trajectories of five steps. */
 const samples = ["a", "b", "c", "d"].flatMap((trajectory) =>
@@ -72,8 +73,9 @@ onAnyDatabase((database) => {
   ] as const satisfies [string, () => string[]][];
 
   // What a server does with its database, tests of its routes show; and a command does the same wherever the server is.
-  const areAll = database.name === "SQLite" && process.env.PRESAGE_TEST_ALL !== undefined;
-  const tested = areAll ? places : places.slice(0, 1);
+  // In the configured database each command starts all of the server: twice the processor time.
+  const onServer = isWholeRun ? places : places.slice(1);
+  const tested = database.name === "SQLite" ? onServer : places.slice(0, 1);
   describe.each(tested)("%s", (place, placeOf) => {
     const name = (what: string) => `${what}, ${place}`;
     const presageRun = (...args: string[]) => runPresage(["run", ...args, ...placeOf()], environment);
