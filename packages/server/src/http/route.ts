@@ -2,6 +2,7 @@ import type { Need } from "@presage/contract";
 import type { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi";
 import type { Changer } from "../platform/audit.ts";
+import { reserveBytes } from "../platform/limits/memory.ts";
 import type { Once } from "../platform/storage/once.ts";
 import { type Call, type CallForPage, type CallWithCaller, requesterOf } from "./call.ts";
 import type { HttpServices } from "./exchange.ts";
@@ -105,6 +106,8 @@ export interface Input<Params, Query, Body> {
   params: Read<Params>;
   query: Read<Query>;
   body: Read<Body>;
+  /** Takes memory for as long as the request is handled, and refuses what one request may not have. */
+  reserve(bytes: number): void;
   /** If the declaration has `once` and the client sent an `Idempotency-Key`. */
   once: Once | undefined;
 }
@@ -265,6 +268,9 @@ function withOnce<Parts extends { body: unknown }>(call: CallWithCaller, { once 
     once: once === undefined ? undefined : readOnce(call, once, parts.body),
     get requester() {
       return requesterOf(call);
+    },
+    reserve(bytes: number) {
+      reserveBytes(call.exchange, bytes);
     },
   };
 }

@@ -31,7 +31,6 @@ import { reserveStored } from "../http/memory.ts";
 import { readBody, readKeysetPage, readOnce, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
-import { reserveBytes } from "../platform/limits/memory.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { exampleRun, toRun } from "../runs/run.ts";
 import { toInvalidRequest } from "../runs/runs-route.ts";
@@ -178,8 +177,7 @@ const getRealityCheck = route("GET", "/v1/reality-checks/:id", {
     "200": response("The reality check", RealityCheckDetail, { ...example, figures: exampleFigures }),
     ...noSuch("reality check"),
   },
-  async handle(services: Services, { call, requester, params: { id } }) {
-    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+  async handle(services: Services, { reserve, requester, params: { id } }) {
     return reply(200, await describeCheck(services, requester, id, reserve));
   },
 });
@@ -314,12 +312,12 @@ const getEpisodeReality = route("GET", "/v1/episodes/:id/reality", {
     }),
     ...noSuch("replay"),
   },
-  async handle({ store }: Services, { call, requester, params: { id } }) {
+  async handle({ store }: Services, { reserve, requester, params: { id } }) {
     const reader = store.briefReader(requester);
     const found = await selectReplayOf(reader, requester.accountId, id);
     if (found === undefined)
       throw new ServiceError("not_found", "No reality check has replayed the episode.");
-    reserveBytes(call.exchange, Number(found.steps) * bytesPerRealStep);
+    reserve(Number(found.steps) * bytesPerRealStep);
     return reply(200, toEpisodeReality(found, await selectRealSteps(reader, found)));
   },
 });
@@ -336,8 +334,7 @@ const getEnvironmentReality = route("GET", "/v1/environments/:name/reality", {
     "200": response("The figures", EnvironmentReality, { ...exampleFigures, state: null }),
     ...noSuch("environment"),
   },
-  async handle(services: RealityServices, { call, requester, params: { name }, query }) {
-    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+  async handle(services: RealityServices, { reserve, requester, params: { name }, query }) {
     return reply(200, await describeEnvironment(services, requester, name, query, reserve));
   },
 });

@@ -12,7 +12,6 @@ import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Changer } from "../platform/audit.ts";
 import { conflict } from "../platform/errors.ts";
-import { reserveBytes } from "../platform/limits/memory.ts";
 import { type CalibrationSample, fitCalibration } from "../platform/statistics/calibration.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
@@ -49,8 +48,7 @@ const calibrateRoute = route("POST", "/v1/worlds/:name/calibrations", {
     ),
     "404": errorResponse("The account has no such world, or no such run", "There is no such world."),
   },
-  async handle(services: Services, { call, requester, params: { name }, body }) {
-    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+  async handle(services: Services, { reserve, requester, params: { name }, body }) {
     return reply(200, toWorld(await calibrateWorld(services, requester, name, body, reserve)));
   },
 });

@@ -94,10 +94,7 @@ const createOwnExperiment = route("POST", "/v1/experiments", {
       metadata: body.metadata ?? undefined,
       userId: call.caller.userId,
     };
-    const created = await createExperiment(services, requester, wanted, once).catch((error: unknown) => {
-      if (!(error instanceof UnknownProjectError)) throw error;
-      throw new InvalidRequestError([valueError(["body", "project_id"], error.message, body.project_id)]);
-    });
+    const created = await createExperiment(services, requester, wanted, once);
     return reply(201, { experiment: toExperiment(created) });
   },
 });
@@ -156,15 +153,7 @@ interface NewExperiment {
   userId: string;
 }
 
-/** An experiment in a project that the account does not have. */
-class UnknownProjectError extends Error {
-  constructor() {
-    super("The account has no such project");
-    this.name = "UnknownProjectError";
-  }
-}
-
-/** Creates an experiment: a run whose results its client makes. Throws an `UnknownProjectError` if the account has no such project. */
+/** Creates an experiment: a run whose results its client makes. Refuses one in a project that the account does not have. */
 async function createExperiment(
   { store }: ExperimentServices,
   requester: Changer,
@@ -176,7 +165,10 @@ async function createExperiment(
   return await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const project = await selectProject(transaction, accountId, projectId);
-      if (project === undefined) throw new UnknownProjectError();
+      if (project === undefined) {
+        const path = ["body", "project_id"];
+        throw new InvalidRequestError([valueError(path, "The account has no such project", projectId)]);
+      }
       const run = toRun(accountId, wanted);
       const placement = { project_id: project.id, metadata: metadataJson };
       await insertRun(transaction, run, { placement });

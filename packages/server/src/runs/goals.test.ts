@@ -14,7 +14,11 @@ const judge = (
   part: Partial<typeof figures>,
   { isPreliminary = false, isLeaky = false, isPilot = false } = {},
 ) => {
-  const { state, why } = judgeGoal(goal, [{ ...figures, ...part }], { isPreliminary, isLeaky, isPilot });
+  const made = {
+    ...(isLeaky && { leaky: true as const }),
+    ...(isPilot && { draw: { samples: 1, of: 2, seed: 1 } }),
+  };
+  const { state, why } = judgeGoal(goal, [{ ...figures, ...part }], made, isPreliminary);
   return why ?? state;
 };
 

@@ -1,11 +1,85 @@
-import type { Goal, GoalRequest, ReportEvaluator, RunFigures, RunGoal } from "@presage/contract";
+import {
+  Goal,
+  GoalListQuery,
+  GoalListResponse,
+  GoalPath,
+  GoalRequest,
+  type ReportEvaluator,
+  type RunFigures,
+  type RunGoal,
+  type RunProvenance,
+} from "@presage/contract";
 import { isMeant } from "@presage/contract/describe-runs";
+import { errorResponse, page, response } from "../http/describe.ts";
+import { readKeysetPage, toCursor } from "../http/request.ts";
+import { reply, route } from "../http/route.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { GoalsTable } from "../platform/storage/schema/runs.ts";
 import { inTransaction, type Store } from "../platform/storage/store.ts";
-import { deleteGoal, upsertGoal } from "./goals-store.ts";
+import { deleteGoal, selectGoals, upsertGoal } from "./goals-store.ts";
+
+interface Services {
+  store: Store;
+}
+
+const exampleGoal: Goal = {
+  run_name: "nightly",
+  evaluator: "exact-match",
+  profile_name: null,
+  pass_rate: 0.8,
+  set_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  set_at: "2026-11-28T09:12:44.120Z",
+};
+
+const listGoals = route("GET", "/v1/goals", {
+  needs: "read",
+  id: "listGoals",
+  summary: "List the goals of runs",
+  description: "Returns the pass rates that runs are to reach, by the name of the runs.",
+  query: GoalListQuery,
+  responses: { "200": response("The goals, the latest first", GoalListResponse, page(exampleGoal)) },
+  async handle({ store }: Services, { requester, query }) {
+    const reader = store.briefReader(requester);
+    const { rows, next } = await selectGoals(reader, requester.accountId, readKeysetPage(query));
+    return reply(200, { data: rows.map(toGoal), next: toCursor(next) });
+  },
+});
+
+const setOwnGoal = route("PUT", "/v1/goals/:run_name", {
+  needs: "evaluate",
+  id: "setGoal",
+  summary: "Set the goal of runs",
+  description:
+    "Sets the pass rate that all runs of a name are to reach, those there are and those to come. Lists and reports say whether a run does.",
+  params: GoalPath,
+  body: GoalRequest,
+  bodyExample: { evaluator: "exact-match", pass_rate: 0.8 },
+  responses: { "200": response("The goal", Goal, exampleGoal) },
+  async handle(services: Services, { call, requester, params, body }) {
+    const wanted = { ...body, runName: params.run_name, userId: call.caller.userId };
+    return reply(200, toGoal(await setGoal(services, requester, wanted)));
+  },
+});
+
+const removeOwnGoal = route("DELETE", "/v1/goals/:run_name", {
+  needs: "evaluate",
+  id: "removeGoal",
+  summary: "Remove the goal of runs",
+  description: "Runs of this name have no goal any more.",
+  params: GoalPath,
+  responses: {
+    "204": { description: "Removed" },
+    "404": errorResponse("Runs of this name have no goal", "Runs of this name have no goal."),
+  },
+  async handle(services: Services, { requester, params }) {
+    await removeGoal(services, requester, params.run_name);
+    return reply(204, undefined);
+  },
+});
+
+export const goalRoutes = [listGoals, setOwnGoal, removeOwnGoal];
 
 export type StoredGoal = GoalsTable;
 
@@ -56,7 +130,8 @@ type Judged = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
 export function judgeGoal(
   goal: StoredGoal,
   evaluators: readonly Judged[],
-  { isPreliminary, isLeaky, isPilot }: { isPreliminary: boolean; isLeaky: boolean; isPilot: boolean },
+  { leaky: isLeaky, draw }: Pick<RunProvenance, "leaky" | "draw">,
+  isPreliminary: boolean,
 ): RunGoal {
   const { evaluator, profile_name, pass_rate } = goal;
   const decide = (): Pick<RunGoal, "state" | "why"> => {
@@ -69,7 +144,7 @@ export function judgeGoal(
     if (interval.upper < pass_rate) return { state: "missed", why: null };
     if (interval.lower < pass_rate) return undecided("within_interval");
     if (isLeaky) return undecided("leaky");
-    if (isPilot) return undecided("pilot");
+    if (draw !== undefined) return undecided("pilot");
     return (withFailures ?? 0) < pass_rate ? undecided("failures") : { state: "met", why: null };
   };
   return { evaluator, profile_name, pass_rate, ...decide() };

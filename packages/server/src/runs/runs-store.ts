@@ -147,6 +147,16 @@ function kindOf({ kind }: RunTarget): RunsTable["target_kind"] {
   return kind === "no-change" || kind === "most-frequent" || kind === "retrieval" ? "baseline" : kind;
 }
 
+/** An account's finished runs, the newest first. */
+export function selectFinished(reader: Database, accountId: string) {
+  return reader
+    .selectFrom("runs")
+    .where("account_id", "=", accountId)
+    .where("status", "=", "finished")
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc");
+}
+
 export async function selectRun(database: Database, accountId: string, id: string): Promise<Run | undefined> {
   const row = await database
     .selectFrom("runs")

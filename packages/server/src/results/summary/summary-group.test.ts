@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { toSummaryGroups } from "./summary-group.ts";
+import { toSummaryGroups } from "./summary-route.ts";
 import type { GroupTotals } from "./summary-store.ts";
 
 const nothing: GroupTotals = {

@@ -1,20 +1,22 @@
 import type { HeadlineFigures, ReportEvaluator } from "@presage/contract";
+import type { RoomForBytes } from "../../platform/limits/memory.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { comparisonMemoryBytes } from "../compare/compare-runs.ts";
 import { readOutcomes, totalPredictions } from "../report/outcomes.ts";
 import { overallFigures, reportMemoryBytes } from "../report/report-run.ts";
 import { readRunSamples } from "../report/samples.ts";
 import { type Run, toEvaluatorNames } from "../run.ts";
-import type { StoredHeadline } from "./headlines-store.ts";
+import { keepHeadline, type StoredHeadline, selectRunWithoutHeadline } from "./headlines-store.ts";
 import { compareWithPrevious } from "./previous.ts";
 
 /** The memory that a headline takes while it is made. */
-export function headlineMemoryBytes(run: Run): number {
+function headlineMemoryBytes(run: Run): number {
   return Math.max(reportMemoryBytes(run), comparisonMemoryBytes([run, run]));
 }
 
 /** Makes the headline of a run over a dataset, of the same figures as its report. */
-export async function makeHeadline(
+async function makeHeadline(
   { store }: { store: Store },
   requester: Requester,
   run: Run,
@@ -48,5 +50,61 @@ function toHeadlineFigures(figures: HeadlineFigures): HeadlineFigures {
   return {
     ...{ count, failed, trajectories, mean, interval, pass_rate, pass_interval, unseen_share },
     ...{ lower_if_missing, pass_lower_if_missing, pass_rate_failures_as_zero, no_change },
+  };
+}
+
+interface HeadlineKeeper {
+  /** Makes the headlines of runs that have ended, one after the other, until none lacks one. */
+  look(): void;
+  stop(): Promise<void>;
+}
+
+/** Other processes may make the same one: the figures are equal. */
+export function keepHeadlines(
+  { store, room }: { store: Store; room: RoomForBytes },
+  onError: (error: unknown) => void,
+): HeadlineKeeper {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  /** Runs whose headline cannot be made: they are not tried again. */
+  const failed = new Set<string>();
+  let isLooking = false;
+  let looking: Promise<void> = Promise.resolve();
+
+  async function makeAll(): Promise<void> {
+    while (!signal.aborted) {
+      const run = await selectRunWithoutHeadline(store.database, failed);
+      if (run === undefined) return;
+      const giveBack = await room.take(headlineMemoryBytes(run), signal);
+      try {
+        const requester = { accountId: run.account_id, signal };
+        const headline = await makeHeadline({ store }, requester, run);
+        await keepHeadline(store.writer(requester), run, headline);
+      } catch (error) {
+        if (signal.aborted || isStoreUnavailable(error)) throw error;
+        failed.add(run.id);
+        onError(error);
+      } finally {
+        giveBack();
+      }
+    }
+  }
+
+  return {
+    look() {
+      if (isLooking || signal.aborted) return;
+      isLooking = true;
+      looking = makeAll()
+        .catch((error: unknown) => {
+          if (!signal.aborted) onError(error);
+        })
+        .finally(() => {
+          isLooking = false;
+        });
+    },
+    async stop() {
+      stopping.abort();
+      await looking;
+    },
   };
 }

@@ -2,10 +2,11 @@ import { type Headline, HeadlineListResponse, type RunPrevious } from "@presage/
 import { response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
 import type { PriceList } from "../../platform/prices.ts";
+import { selectNames } from "../../platform/storage/rows.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { exampleListedRun } from "../report/example-report.ts";
 import { isSameNamed, type Run } from "../run.ts";
-import { type HeadedRun, selectDatasetNames, selectHeadedRuns } from "./headlines-store.ts";
+import { type HeadedRun, selectHeadedRuns } from "./headlines-store.ts";
 import { toListedRuns } from "./listed-runs.ts";
 import { lineOf } from "./previous.ts";
 
@@ -52,8 +53,8 @@ async function findHeadlines({ store, prices }: Services, requester: Requester):
   }
   const shown = [...newest.values()].slice(0, mostRows);
   const listed = await toListedRuns({ store }, requester, shown, prices.current());
-  const datasets = [...new Set(shown.flatMap(({ dataset }) => dataset?.datasetId ?? []))];
-  const names = await selectDatasetNames(reader, requester.accountId, datasets);
+  const datasetIds = listed.map(({ dataset_id }) => dataset_id);
+  const names = await selectNames(reader, requester.accountId, datasetIds);
   const known = new Set(runs.map(({ id }) => id));
   return listed.map((run, index) => ({
     run,

@@ -3,7 +3,7 @@ import { type SqlBool, sql } from "kysely";
 import { databaseNow } from "../../platform/storage/clock.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Run } from "../run.ts";
-import { parseRun, runColumns } from "../runs-store.ts";
+import { parseRun, runColumns, selectFinished } from "../runs-store.ts";
 
 type TokensOfModel = Pick<
   NonNullable<RunReport["cost"]>["models"][number],
@@ -78,15 +78,10 @@ export async function selectFinishedBefore(
   { account_id: accountId, dataset, created_at: createdAt }: Run,
 ): Promise<Run[]> {
   if (dataset === undefined) return [];
-  const rows = await reader
-    .selectFrom("runs")
+  const rows = await selectFinished(reader, accountId)
     .select(runColumns)
     .where("dataset_id", "=", dataset.datasetId)
-    .where("account_id", "=", accountId)
-    .where("status", "=", "finished")
     .where("created_at", "<", createdAt)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
     .limit(runsAtOnce)
     .execute();
   return rows.map(parseRun);
@@ -96,28 +91,11 @@ const newestRuns = 500;
 
 /** An account's newest finished runs over datasets, with their headlines. */
 export async function selectHeadedRuns(reader: Database, accountId: string): Promise<HeadedRun[]> {
-  const rows = await reader
-    .selectFrom("runs")
+  const rows = await selectFinished(reader, accountId)
     .select([...runColumns, "headline"])
-    .where("account_id", "=", accountId)
-    .where("status", "=", "finished")
     .where("dataset_id", "is not", null)
     .where("headline", "is not", null)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
     .limit(newestRuns)
     .execute();
   return rows.map((row) => withHeadline({ ...parseRun(row), headline: row.headline }));
-}
-
-/** The names of datasets that are there. */
-export async function selectDatasetNames(reader: Database, accountId: string, ids: readonly string[]) {
-  if (ids.length === 0) return new Map();
-  const rows = await reader
-    .selectFrom("datasets")
-    .select(["id", "name"])
-    .where("account_id", "=", accountId)
-    .where("id", "in", ids)
-    .execute();
-  return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -22,17 +22,11 @@ export async function toListedRuns(
 function toListedRun(run: HeadedRun, goal: StoredGoal | undefined, prices: Prices | undefined): ListedRun {
   const { headline } = run;
   const evaluators = headline?.evaluators ?? [];
+  const isOpen = headline === null && isPreliminary(run);
   return {
     ...toRun(run),
     headline: headline && toHeadline(run, headline, goal, prices),
-    goal:
-      goal === undefined
-        ? null
-        : judgeGoal(goal, evaluators, {
-            isPreliminary: headline === null && isPreliminary(run),
-            isLeaky: run.provenance.leaky === true,
-            isPilot: run.provenance.draw !== undefined,
-          }),
+    goal: goal === undefined ? null : judgeGoal(goal, evaluators, run.provenance, isOpen),
   };
 }
 

@@ -14,7 +14,6 @@ import { errorResponse, noSuch, page, response } from "../../http/describe.ts";
 import { receiveUpload } from "../../http/receive-upload.ts";
 import { readKeysetPage, toCursor } from "../../http/request.ts";
 import { reply, route } from "../../http/route.ts";
-import { reserveBytes } from "../../platform/limits/memory.ts";
 import type { LabelServices } from "../../results/labels/labels.ts";
 import type { FindNeeds } from "../runs.ts";
 import { agreementOf } from "./agreement.ts";
@@ -52,9 +51,8 @@ const drawSample = route("POST", "/v1/runs/:id/label-sample", {
       "The run has not ended. Draw from it when all of its verdicts are there.",
     ),
   },
-  async handle(services: FindNeeds, { call, requester, params, body, once }) {
+  async handle(services: FindNeeds, { call, reserve, requester, params, body, once }) {
     const drawer = { ...requester, userId: call.caller.userId };
-    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
     return reply(201, await drawLabelSample(services, drawer, params.id, body, { once, reserve }));
   },
 });
@@ -124,8 +122,7 @@ const getAgreement = route("GET", "/v1/agreement", {
       "The run's target is external: it has results, and no predictions.",
     ),
   },
-  async handle(services: FindNeeds, { call, requester, query }) {
-    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+  async handle(services: FindNeeds, { reserve, requester, query }) {
     return reply(200, await agreementOf(services, requester, query, reserve));
   },
 });
@@ -151,16 +148,12 @@ const uploadLabels = route("POST", "/v1/evaluation-labels", {
   responses: {
     "200": response("They are stored", LabelImport, { labels: 120, taken_back: 0 }),
   },
-  async handle(services: LabelServices, { call, requester }) {
-    return reply(
-      200,
-      await receiveUpload(call, (body, { isGzip }) =>
-        importLabels(services, requester, {
-          ...{ body, isGzip, userId: call.caller.userId },
-          reserve: (bytes) => reserveBytes(call.exchange, bytes),
-        }),
-      ),
+  async handle(services: LabelServices, { call, reserve, requester }) {
+    const { userId } = call.caller;
+    const stored = await receiveUpload(call, (body, { isGzip }) =>
+      importLabels(services, requester, { body, isGzip, userId, reserve }),
     );
+    return reply(200, stored);
   },
 });
 

@@ -10,7 +10,6 @@ import { describeCoverage } from "@presage/contract/describe-runs";
 import { errorResponse, noSuch, response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
 import { ServiceError, undefinedIfGone } from "../../platform/errors.ts";
-import { reserveBytes } from "../../platform/limits/memory.ts";
 import { confidenceCard } from "../../platform/statistics/confidence.ts";
 import type { JudgedConfidences } from "../../platform/statistics/sorted-confidences.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
@@ -94,8 +93,7 @@ export const getCalibration = route("GET", "/v1/runs/:id/calibration", {
     ...noSuch("run"),
     ...externalTarget,
   },
-  async handle(services: FindNeeds, { call, requester, params, query }) {
-    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
+  async handle(services: FindNeeds, { reserve, requester, params, query }) {
     return reply(200, await calibrationOf(services, requester, params.id, query, reserve));
   },
 });
@@ -123,9 +121,8 @@ export const getWorldCalibration = route("GET", "/v1/worlds/:name/calibration", 
     }),
     ...noRunOfWorld,
   },
-  async handle(services: FindNeeds, { call, requester, params, query }) {
+  async handle(services: FindNeeds, { reserve, requester, params, query }) {
     const run_id = await findRunOfWorld(services, requester, params.name);
-    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
     return reply(200, { ...(await calibrationOf(services, requester, run_id, query, reserve)), run_id });
   },
 });

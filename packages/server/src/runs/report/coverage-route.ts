@@ -1,7 +1,6 @@
 import { RunCalibrationQuery, WorldCoverage, WorldPath } from "@presage/contract";
 import { response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
-import { reserveBytes } from "../../platform/limits/memory.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { recordsName } from "../../worlds/complete-through-world.ts";
@@ -45,9 +44,8 @@ const getCoverage = route("GET", "/v1/worlds/:name/coverage", {
     }),
     ...noRunOfWorld,
   },
-  async handle(services: FindNeeds, { call, requester, params, query }) {
+  async handle(services: FindNeeds, { reserve, requester, params, query }) {
     const id = await findRunOfWorld(services, requester, params.name);
-    const reserve = (bytes: number) => reserveBytes(call.exchange, bytes);
     return reply(200, await coverageOf(services, requester, id, query, reserve));
   },
 });

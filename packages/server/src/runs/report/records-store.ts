@@ -2,7 +2,7 @@ import type { StoredWorld, WorldScores } from "@presage/contract";
 import { sql } from "kysely";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { hasSamplesOf, type Run, type RunTarget } from "../run.ts";
-import { selectRun } from "../runs-store.ts";
+import { selectFinished, selectRun } from "../runs-store.ts";
 import { type PositionRange, predictionsIn } from "./outcomes-store.ts";
 
 /** What a run's predictions through a world have in common. */
@@ -90,18 +90,13 @@ export async function findRecordsRun(
   { id, account_id: accountId, dataset, mode, provenance }: Run,
 ): Promise<Run | undefined> {
   if (dataset === undefined) return undefined;
-  const rows = await reader
-    .selectFrom("runs")
+  const rows = await selectFinished(reader, accountId)
     .select(["id", "target", "provenance"])
     .where("dataset_id", "=", dataset.datasetId)
     .where("revision_id", "=", dataset.revisionId)
-    .where("account_id", "=", accountId)
     .where("mode", "=", mode)
-    .where("status", "=", "finished")
     .where("target_kind", "in", ["baseline", "world"])
     .where("id", "!=", id)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
     .limit(runsAtOnce)
     .execute();
   const found = rows.find(
@@ -122,15 +117,10 @@ export async function findWorldRun(
   accountId: string,
   { name, revision }: { name: string; revision: number },
 ) {
-  const rows = await reader
-    .selectFrom("runs")
+  const rows = await selectFinished(reader, accountId)
     .select(["id", "provenance"])
-    .where("account_id", "=", accountId)
-    .where("status", "=", "finished")
     .where("target_kind", "=", "world")
     .where("target", "like", `{"kind":"world","name":"${name}","revision":${revision},%`)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
     .limit(runsAtOnce)
     .execute();
   const runs = rows.map(({ id, provenance }) => ({ id, ...(JSON.parse(provenance) as Run["provenance"]) }));

@@ -299,9 +299,7 @@ async function findGoal(
 ): Promise<RunReport["goal"]> {
   const goals = await selectGoalsOf(store.briefReader(requester), run.account_id, [run]);
   const goal = goals.get(run.name);
-  const { leaky: isLeaky = false, draw } = run.provenance;
-  const certainty = { isPreliminary: isPreliminary(run), isLeaky, isPilot: draw !== undefined };
-  return goal === undefined ? null : judgeGoal(goal, evaluators, certainty);
+  return goal === undefined ? null : judgeGoal(goal, evaluators, run.provenance, isPreliminary(run));
 }
 
 const shareToSay = 0.01;

@@ -11,7 +11,7 @@ import {
 import { isAfter } from "../../platform/storage/lists.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { hasSamplesOf, type Run, type RunDataset } from "../run.ts";
-import { selectRun } from "../runs-store.ts";
+import { selectFinished, selectRun } from "../runs-store.ts";
 import { type Outcomes, outcome } from "./outcomes.ts";
 import type { RunSamples } from "./samples.ts";
 
@@ -31,16 +31,13 @@ async function selectTeacherForced(
   { datasetId, revisionId }: RunDataset,
   { limit, before }: { limit: number; before: TeacherForcedRow | undefined },
 ): Promise<TeacherForcedRow[]> {
-  let query = reader
-    .selectFrom("runs")
+  let query = selectFinished(reader, accountId)
     .select(["id", "target", "params", "provenance", "created_at"])
     .where("dataset_id", "=", datasetId)
     .where("revision_id", "=", revisionId)
-    .where("account_id", "=", accountId)
-    .where("mode", "=", "teacher-forced")
-    .where("status", "=", "finished");
+    .where("mode", "=", "teacher-forced");
   if (before !== undefined) query = query.where(isAfter({ createdAt: before.created_at, id: before.id }));
-  return await query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
+  return await query.limit(limit).execute();
 }
 
 const runsAtOnce = 100;

@@ -2,7 +2,7 @@ import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { microsPerMs } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
-import { keepHeadlines } from "../headlines/keep-headlines.ts";
+import { keepHeadlines } from "../headlines/headline.ts";
 import { isOfDeadProcess, type Lease, newLeaseId, runLeaseMs } from "../run.ts";
 import { deleteRunRow, deleteSomeRunRows, selectDiscardedRun } from "../runs-store.ts";
 import { type HeldRun, holdRun } from "./hold-run.ts";
