@@ -33,7 +33,7 @@ export async function selectTexts(
   table: keyof Tables,
   column: string,
   keys: readonly (string | number | null | undefined)[],
-) {
+): Promise<Map<string, Row>> {
   if (keys.length === 0) return new Map();
   const { rows } = await sql<Row>`select * from ${sql.table(table)}
     where ${sql.ref(column)} in (${sql.join(keys)})`.execute(database);

@@ -70,7 +70,7 @@ export async function selectRevisionByDigest(
 export async function selectLatestRevisions(
   database: Database,
   datasets: readonly { id: string; last_revision: number }[],
-) {
+): Promise<Map<string, Revision>> {
   const ids = datasets.filter(({ last_revision }) => last_revision > 0).map(({ id }) => id);
   if (ids.length === 0) return new Map();
   const rows = await database

@@ -170,7 +170,11 @@ export async function selectSamples(
 }
 
 /** Parts and all parts before them, by their digests. */
-export async function selectParts(reader: Database, revisionId: number, digests: readonly string[]) {
+export async function selectParts(
+  reader: Database,
+  revisionId: number,
+  digests: readonly string[],
+): Promise<Map<string, Omit<Part, "digest">>> {
   if (digests.length === 0) return new Map();
   const { rows } = await sql<Part>`
     with recursive chain(digest, previous) as (
@@ -290,7 +294,11 @@ function patternOf(text: string): string {
 }
 
 /** The bodies of samples, by position. */
-export async function selectBodies(reader: Database, revisionId: number, positions: readonly number[]) {
+export async function selectBodies(
+  reader: Database,
+  revisionId: number,
+  positions: readonly number[],
+): Promise<Map<number, string>> {
   if (positions.length === 0) return new Map();
   const rows = await reader
     .selectFrom("dataset_payloads")

@@ -81,7 +81,7 @@ export async function selectEnvironments(reader: Database, accountId: string, pa
 }
 
 /** Those of some ids that are an environment's. */
-export async function selectExisting(reader: Database, ids: readonly string[]) {
+export async function selectExisting(reader: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const rows = await reader.selectFrom("environments").select("id").where("id", "in", ids).execute();
   return new Set(rows.map(({ id }) => id));

@@ -94,7 +94,7 @@ export async function selectProjectsOfExperiments(
   database: Database,
   accountId: string,
   ids: readonly string[],
-) {
+): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const rows = await database
     .selectFrom("runs")

@@ -92,7 +92,10 @@ export async function recomputeTimes(transaction: Database, ids: readonly number
 }
 
 /** What error-taxonomy results store as JSON beside their verdict, by id. */
-export async function selectAdditionalInfo(database: Database, ids: readonly number[]) {
+export async function selectAdditionalInfo(
+  database: Database,
+  ids: readonly number[],
+): Promise<Map<number, string | null>> {
   if (ids.length === 0) return new Map();
   const rows = await database
     .selectFrom("evaluation_payloads")

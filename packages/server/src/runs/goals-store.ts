@@ -41,7 +41,11 @@ export async function selectGoals(
 }
 
 /** The goals of runs of these names, by name. */
-export async function selectGoalsOf(reader: Database, accountId: string, runs: readonly { name: string }[]) {
+export async function selectGoalsOf(
+  reader: Database,
+  accountId: string,
+  runs: readonly { name: string }[],
+): Promise<ReadonlyMap<string, GoalsTable>> {
   const names = [...new Set(runs.map(({ name }) => name))];
   if (names.length === 0) return new Map();
   const rows = await reader

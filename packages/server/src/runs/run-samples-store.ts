@@ -193,7 +193,11 @@ export async function selectRunVerdicts(
 }
 
 /** The beginnings of predictions, by their ids. Not with the list: SQLite would read those of all rows that it sorts. */
-export async function selectExcerpts(reader: Database, ids: readonly string[], characters: number) {
+export async function selectExcerpts(
+  reader: Database,
+  ids: readonly string[],
+  characters: number,
+): Promise<Map<string, string | null>> {
   if (ids.length === 0) return new Map();
   const rows = await reader
     .selectFrom("prediction_payloads")
@@ -204,7 +208,10 @@ export async function selectExcerpts(reader: Database, ids: readonly string[], c
 }
 
 /** The texts of predictions, by their ids. */
-export async function selectRunTexts(reader: Database, ids: readonly string[]) {
+export async function selectRunTexts(
+  reader: Database,
+  ids: readonly string[],
+): Promise<Map<string, { output: string | null; reasoning: string | null; error_message: string | null }>> {
   if (ids.length === 0) return new Map();
   const rows = await reader
     .selectFrom("prediction_payloads")
@@ -215,7 +222,10 @@ export async function selectRunTexts(reader: Database, ids: readonly string[]) {
 }
 
 /** The explanations of results, by their ids, as far as there are any. */
-export async function selectExplanations(reader: Database, resultIds: readonly string[]) {
+export async function selectExplanations(
+  reader: Database,
+  resultIds: readonly string[],
+): Promise<Map<string, string>> {
   if (resultIds.length === 0) return new Map();
   const rows = await reader
     .selectFrom("evaluation_payloads")
@@ -318,7 +328,11 @@ export interface ResultTexts {
 }
 
 /** The texts of results, by their ids, as far as they are still there. */
-export async function selectResultTexts(reader: Database, resultIds: readonly string[], characters: number) {
+export async function selectResultTexts(
+  reader: Database,
+  resultIds: readonly string[],
+  characters: number,
+): Promise<Map<string, ResultTexts>> {
   if (resultIds.length === 0) return new Map();
   const cut = (column: keyof ResultTexts) =>
     sql<string | null>`substr(${sql.ref(column)}, 1, ${characters})`.as(column);

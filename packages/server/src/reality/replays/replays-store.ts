@@ -81,7 +81,10 @@ export async function selectReplays(
 }
 
 /** How many episodes of each check wait, and how many could not be replayed. */
-export async function countReplays(reader: Database, checkIds: readonly string[]) {
+export async function countReplays(
+  reader: Database,
+  checkIds: readonly string[],
+): Promise<ReadonlyMap<string, { waiting: number; failed: number }>> {
   if (checkIds.length === 0) return new Map();
   const rows = await reader
     .selectFrom("reality_replays")

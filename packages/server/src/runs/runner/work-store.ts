@@ -248,7 +248,7 @@ export async function selectStoredPredictions(reader: Database, runId: string, p
 }
 
 /** The outputs of predictions, by their ids. */
-export async function selectOutputs(reader: Database, ids: readonly string[]) {
+export async function selectOutputs(reader: Database, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const rows = await reader
     .selectFrom("prediction_payloads")
@@ -285,7 +285,7 @@ export async function selectTraitPositions(
   reader: Database,
   revisionId: number,
   positions: readonly number[],
-) {
+): Promise<Set<number>> {
   if (positions.length === 0) return new Set();
   const rows = await reader
     .selectFrom("sample_traits")
