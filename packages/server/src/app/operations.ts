@@ -46,8 +46,8 @@ import { getCalibration, getWorldCalibration } from "../runs/report/calibration-
 import { worldCoverageRoutes } from "../runs/report/coverage-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";
+import { runSampleRoutes } from "../runs/run-samples.ts";
 import { runRoutes } from "../runs/runs-route.ts";
-import { runSampleRoutes } from "../runs/samples-route.ts";
 import { shareRoutes } from "../shares/shares-route.ts";
 import { budgetRoutes } from "../usage/budgets.ts";
 import { peopleRoutes } from "../usage/people-route.ts";

@@ -10,7 +10,7 @@ import {
   RunPath,
 } from "@presage/contract";
 import Negotiator from "negotiator";
-import { exampleSample, noSuchRevision } from "../datasets/samples-route.ts";
+import { exampleSample, noSuchRevision } from "../datasets/datasets-route.ts";
 import { type CallWithCaller, keepOpenForEach } from "../http/call.ts";
 import { errorResponse, noSuch } from "../http/describe.ts";
 import type { HttpServices } from "../http/exchange.ts";
@@ -19,8 +19,8 @@ import { logBrokenResponse, streamTexts } from "../http/response.ts";
 import { route } from "../http/route.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { PromptServices } from "../predictions/stored-predictions.ts";
+import { exampleRunLine, externalTarget } from "../runs/run-samples.ts";
 import type { FindNeeds } from "../runs/runs.ts";
-import { exampleRunLine, externalTarget } from "../runs/samples-route.ts";
 import {
   type Export,
   exportDataset,

@@ -4,9 +4,8 @@ import { exportSamples } from "../datasets/samples.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { Run, RunDataset } from "../runs/run.ts";
-import { readPredictions, withDataset } from "../runs/run-samples.ts";
+import { findEvaluator, readPredictions, withDataset } from "../runs/run-samples.ts";
 import { type FindNeeds, findRun } from "../runs/runs.ts";
-import { findEvaluator } from "../runs/samples-route.ts";
 import type { Trajectory } from "./trajectories.ts";
 
 export type RunOfDataset = Run & { dataset: RunDataset };

@@ -25,9 +25,8 @@ import { selectWorldScores } from "./report/records-store.ts";
 import { reportMemoryBytes } from "./report/report-run.ts";
 import { isOfSplit, readRunSamples } from "./report/samples.ts";
 import type { Run, RunDataset } from "./run.ts";
-import { withDataset } from "./run-samples.ts";
+import { findEvaluator, withDataset } from "./run-samples.ts";
 import { type FindNeeds, findRun } from "./runs.ts";
-import { findEvaluator } from "./samples-route.ts";
 
 type Services = WorldVerbServices & FindNeeds;
 

@@ -1,9 +1,25 @@
-import type { RunExportLine, RunSample } from "@presage/contract";
+import {
+  defaultRunSampleLimit,
+  isTrueWord,
+  type RunExportLine,
+  RunPath,
+  RunPredictionLine,
+  type RunSample,
+  RunSampleListQuery,
+  RunSampleListResponse,
+  RunUpload,
+} from "@presage/contract";
+import type { UploadLimits } from "../datasets/upload/lines.ts";
+import { errorResponse, noSuch, page, response } from "../http/describe.ts";
+import { receiveUpload } from "../http/receive-upload.ts";
+import { reply, route } from "../http/route.ts";
+import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import { conflict } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
-import type { Run, RunDataset } from "./run.ts";
+import type { PredictionsUploads } from "./imported.ts";
+import type { Run, RunDataset, RunQueue } from "./run.ts";
 import {
   datasetOrder,
   type OrderedPosition,
@@ -16,7 +32,186 @@ import {
   selectRunTexts,
   selectRunVerdicts,
 } from "./run-samples-store.ts";
-import { type FindNeeds, refuseDeleted } from "./runs.ts";
+import { type FindNeeds, findRun, refuseDeleted } from "./runs.ts";
+
+interface UploadServices {
+  datasets: UploadLimits & { uploads: PredictionsUploads };
+  runs: RunQueue;
+}
+
+export const externalTarget = {
+  "409": errorResponse("The run's target is external", "The run's target is external."),
+};
+
+const exampleSample: RunSample = {
+  dataset_sample_id: "kitchen-1/0",
+  trajectory_id: "kitchen-1",
+  step: 0,
+  repeat: 0,
+  changes: 1,
+  verb: "open",
+  confidence: null,
+  prediction: {
+    id: "019aa5f7-0b52-7000-a6c4-51a7d80c2f19",
+    status: "success",
+    error_category: null,
+    finish_reason: "stop",
+    usage: { prompt_tokens: 34, completion_tokens: 9 },
+    latency_ms: 412.5,
+  },
+  verdicts: [
+    {
+      evaluator: "exact-match-2026-11-21",
+      profile_name: "system:default",
+      status: "success",
+      pass: true,
+      score: 1,
+      evaluation_result_id: "1042",
+    },
+  ],
+};
+const { prediction: exampleDetails, ...exampleRest } = exampleSample;
+export const exampleRunLine: RunExportLine = {
+  ...exampleRest,
+  prediction: "The fridge is open.",
+  reasoning: null,
+  error_message: null,
+  details: exampleDetails,
+};
+
+const listSamples = route("GET", "/v1/runs/:id/samples", {
+  needs: "read",
+  id: "listRunSamples",
+  summary: "List a run's predictions",
+  description:
+    "Returns the predictions of a run with the verdicts of all its evaluators, page by page: in the order of the dataset, or sorted by a figure.",
+  params: RunPath,
+  query: RunSampleListQuery,
+  responses: {
+    "200": response("The predictions, without their texts", RunSampleListResponse, page(exampleSample)),
+    ...noSuch("run"),
+    ...externalTarget,
+  },
+  async handle(services: FindNeeds, { requester, params, query }) {
+    const run = await findRun(services, requester, params.id);
+    const filter = {
+      evaluator: readFilterEvaluator(query, run),
+      pass: query.pass === undefined ? undefined : isTrueWord(query.pass),
+      status: query.status,
+      trajectoryId: query.trajectory_id,
+      sampleId: query.dataset_sample_id,
+      step: query.step === undefined ? undefined : Number(query.step),
+      isChanged: query.changed === undefined ? undefined : isTrueWord(query.changed),
+    };
+    const page = {
+      order: query.order ?? "position",
+      evaluator: readOrderEvaluator(query, run),
+      limit: Number(query.limit ?? defaultRunSampleLimit),
+      after: query.after === undefined ? undefined : readCursor(query.after),
+    };
+    const textLimit = query.text_limit === undefined ? undefined : Number(query.text_limit);
+    const { samples, next } = await listRunSamples(services, requester, run, filter, page, textLimit);
+    return reply(200, { data: samples, next: next === undefined ? null : toCursor(next) });
+  },
+});
+
+const uploadPredictions = route("POST", "/v1/runs/:id/predictions", {
+  needs: "evaluate",
+  id: "uploadRunPredictions",
+  summary: "Upload the predictions of a run",
+  description:
+    "For a run whose target is imported: stores its predictions as they arrive, and then starts it. They are uploaded once. If a line is invalid, none is stored, and they can be uploaded again. Samples without a line count as failed.",
+  params: RunPath,
+  more: {
+    requestBody: {
+      required: true,
+      description: "One JSON object a line; gzip is allowed.",
+      content: {
+        "application/x-ndjson": {
+          schema: RunPredictionLine,
+          example: { dataset_sample_id: "kitchen-1/0", prediction: "The fridge is open." },
+        },
+      },
+    },
+  },
+  responses: {
+    "200": response("They are stored, and the run has started", RunUpload, { predictions: 394 }),
+    ...noSuch("run"),
+    "409": errorResponse(
+      "The run makes its predictions itself, has them already, was cancelled or deleted meanwhile, or another upload is in progress",
+      "The run makes its predictions itself; none can be uploaded.",
+    ),
+    "413": errorResponse(
+      "The upload is larger than PRESAGE_MAX_DATASET_BYTES, or 200 times as long as its gzip",
+      "The upload is larger than 1073741824 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
+    ),
+    "507": errorResponse(
+      "The disk of the database has less room than PRESAGE_MIN_FREE_DISK_BYTES",
+      "The database's disk has 734003200 bytes free, and uploads and runs leave 1073741824 (PRESAGE_MIN_FREE_DISK_BYTES).",
+    ),
+  },
+  async handle({ datasets, runs }: UploadServices, { call, requester, params }) {
+    const { accountId, actor, signal } = requester;
+    const { uploads, maxBytes, floor } = datasets;
+    const stored = await receiveUpload(call, (body, { isGzip }) =>
+      uploads.uploadPredictions(
+        { accountId, actor, runId: params.id, isGzip, maxBytes, floor },
+        body,
+        signal,
+      ),
+    );
+    runs.wake();
+    return reply(200, stored);
+  },
+});
+
+/** Reads of a run's predictions, and their upload. */
+export const runSampleRoutes = [listSamples, uploadPredictions];
+
+/** A cursor, checked by its schema, and the place that it stands for. */
+function readCursor(cursor: string): OrderedPosition {
+  const [place = "", value] = cursor.split("_");
+  const [position = 0, repeat = 0] = place.split(".").map(Number);
+  return { position, repeat, value: value === undefined ? undefined : Number(value) };
+}
+
+function toCursor({ position, repeat, value }: OrderedPosition): string {
+  return value === undefined ? `${position}.${repeat}` : `${position}.${repeat}_${value}`;
+}
+
+/** The place of the evaluator that a query names. */
+function readFilterEvaluator(
+  { evaluator, profile_name, pass }: RunSampleListQuery,
+  run: Run,
+): number | undefined {
+  if (evaluator !== undefined) return findEvaluator(run, "evaluator", evaluator, profile_name);
+  if (pass === undefined) return undefined;
+  throw new InvalidRequestError([missing(["query", "evaluator"], {})]);
+}
+
+function readOrderEvaluator(query: RunSampleListQuery, run: Run): number | undefined {
+  if (query.order !== "score" && query.order !== "-score") return undefined;
+  const { order_evaluator: ordering, order_profile_name, evaluator, profile_name } = query;
+  if (ordering !== undefined) return findEvaluator(run, "order_evaluator", ordering, order_profile_name);
+  if (evaluator !== undefined) return findEvaluator(run, "evaluator", evaluator, profile_name);
+  throw new InvalidRequestError([missing(["query", "order_evaluator"], {})]);
+}
+
+/** The place of the evaluator that a query names. */
+export function findEvaluator(
+  { evaluators }: Run,
+  field: string,
+  evaluator: string,
+  profileName: string | undefined,
+): number {
+  const index = evaluators.findIndex(
+    ({ id, family, profile }) =>
+      (id === evaluator || family === evaluator) &&
+      (profileName === undefined || profile.name === profileName),
+  );
+  if (index >= 0) return index;
+  throw new InvalidRequestError([valueError(["query", field], "The run has no such evaluator", evaluator)]);
+}
 
 /** Few, since their texts may be long. */
 const exportedAtOnce = 50;

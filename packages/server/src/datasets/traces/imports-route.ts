@@ -8,7 +8,7 @@ import { requesterOf } from "../../http/call.ts";
 import { errorResponse, response } from "../../http/describe.ts";
 import { receiveUpload } from "../../http/receive-upload.ts";
 import { reply, route } from "../../http/route.ts";
-import { exampleSample } from "../samples-route.ts";
+import { exampleSample } from "../datasets-route.ts";
 import type { DatasetUploads } from "../upload/upload-revision.ts";
 import { readImport } from "./import.ts";
 import { openAiChat } from "./layouts/messages/openai-chat.ts";

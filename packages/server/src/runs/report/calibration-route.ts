@@ -24,9 +24,8 @@ import {
   samplesOfRevision,
   toEvaluatorNames,
 } from "../run.ts";
-import { withDataset } from "../run-samples.ts";
+import { externalTarget, findEvaluator, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
-import { externalTarget, findEvaluator } from "../samples-route.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
 import { readInRanges, selectConfidences } from "./outcomes-store.ts";
 import { findWorldRun } from "./records-store.ts";
