@@ -66,6 +66,10 @@ export const UsageRow = z
       description:
         "Prompt and completion tokens of predictions that came from the cache, or from a concurrent equal request, and so not from the upstream.",
     }),
+    example_tokens: z.int().meta({
+      description:
+        "About how many of the prompt tokens were examples of worlds, by their share of the characters.",
+    }),
     cost: z.number().nullable().meta({
       description:
         "What the tokens cost at today's prices, in `currency`: prompt and completion tokens of models that have a price. Null if none of them has one, or the server has no price list.",
@@ -127,6 +131,9 @@ const requestCounts = {
     .int()
     .meta({ description: "All requests, including failed ones, and calls of runs and judges." }),
   failed: z.int().meta({ description: "How many of them failed." }),
+  example_tokens: z.int().meta({
+    description: "About how many of the prompt tokens were examples of worlds.",
+  }),
 };
 
 /** What one key or a user's sessions spent on a model, in requests of their own, in runs or on judges. */

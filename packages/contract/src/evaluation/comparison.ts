@@ -132,6 +132,23 @@ const ComparisonCandidate = z
       description: "How many such trajectories it takes to find a difference of 0.01 as often.",
     }),
     strata: ComparisonStrata.meta({ description: "Differences in groups of samples." }),
+    corrected: z
+      .object({
+        difference: figure("Candidate − reference, of the whole runs. Null without a label that counts."),
+        interval: intervalOf("At 95 %, clustered by trajectory. Null with the reason in `note`."),
+        raw: z.number().meta({ description: "The same of the evaluator's own pass rates." }),
+        labels: z
+          .object({ reference: count("Of the reference."), candidate: count("Of the candidate.") })
+          .meta({ description: "Labelled verdicts that it is made of." }),
+        note: z.string().nullable().meta({ description: "Why there is no interval." }),
+        sentence: z.string().meta({ description: "The same in words." }),
+      })
+      .optional()
+      .meta({
+        id: "CorrectedDifference",
+        description:
+          "The difference of the pass rates that people would give, where verdicts of both have labels.",
+      }),
     note: z.string().nullable().meta({
       description: "A warning, for example that too few trajectories were compared to decide.",
     }),

@@ -182,6 +182,8 @@ function caveatsOf(compared: Compared): string[] {
     );
   }
   if (note !== null) caveats.push(note);
+  const { corrected } = compared;
+  if (corrected) caveats.push([corrected.sentence, corrected.note ?? ""].join(" ").trim());
   return caveats;
 }
 

@@ -36,6 +36,8 @@ export interface Use {
   completionTokens: number | undefined;
   /** The part of the prompt that the upstream had in its own cache. Absent: none. */
   upstreamCachedTokens?: number | undefined;
+  /** The part of the prompt that were a world's examples. Absent: none. */
+  exampleTokens?: number | undefined;
   /** The name that was sent to the upstream. Absent: it was not asked, or its tokens are not known. */
   model?: string | undefined;
   /** Whether the upstream was asked for these tokens; if not, they are counted apart. Absent: it was. */
@@ -89,6 +91,8 @@ export interface Exchange extends Holder {
   completionTokens: number | undefined;
   /** The part of the prompt that the upstream had in its own cache. */
   upstreamCachedTokens: number | undefined;
+  /** The part of the prompt that were a world's examples. */
+  exampleTokens: number | undefined;
   /** The model named in the request to the upstream. */
   model: string | undefined;
   /** The name of the deployment that answered. */
@@ -129,6 +133,7 @@ export function openExchange(
     promptTokens: undefined,
     completionTokens: undefined,
     upstreamCachedTokens: undefined,
+    exampleTokens: undefined,
     model: undefined,
     deployment: undefined,
     cache: undefined,
@@ -208,6 +213,7 @@ export function recordWork(
       promptTokens,
       completionTokens,
       upstreamCachedTokens: exchange.upstreamCachedTokens,
+      exampleTokens: exchange.exampleTokens,
       model: exchange.model,
       wasAsked,
       totalMs,

@@ -189,5 +189,6 @@ export function recordCompletion(exchange: Exchange, completion: UpstreamComplet
   exchange.promptTokens = tokens.prompt_tokens;
   exchange.completionTokens = tokens.completion_tokens;
   exchange.upstreamCachedTokens = readUpstreamCachedTokens(usage);
+  exchange.exampleTokens = completion.exampleTokens;
   exchange.model = completion.model;
 }

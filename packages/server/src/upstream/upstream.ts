@@ -27,6 +27,8 @@ export interface UpstreamCompletion {
   replica?: string;
   /** Absent: the request was not cacheable. */
   cache?: CacheOutcome;
+  /** How many tokens of the prompt were a world's examples, about. Absent: it is of no world. */
+  exampleTokens?: number;
 }
 
 /**

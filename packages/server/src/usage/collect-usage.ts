@@ -50,12 +50,16 @@ export interface UsageTotals extends Pick<Use, "accountId" | "keyId" | "operatio
   completionTokens: number;
   upstreamCachedTokens: number;
   cachedTokens: number;
+  exampleTokens: number;
   totalLatencies: BucketCounts;
   overheadLatencies: BucketCounts;
 }
 
 export function emptyTotals({ accountId, keyId, operation, failure, model }: Use, hour: number): UsageTotals {
-  const tokens = { promptTokens: 0, completionTokens: 0, upstreamCachedTokens: 0, cachedTokens: 0 };
+  const tokens = {
+    ...{ promptTokens: 0, completionTokens: 0, upstreamCachedTokens: 0, cachedTokens: 0 },
+    exampleTokens: 0,
+  };
   return {
     accountId,
     keyId,
@@ -76,6 +80,7 @@ export function addUse(
     promptTokens = 0,
     completionTokens = 0,
     upstreamCachedTokens = 0,
+    exampleTokens = 0,
     wasAsked = true,
     totalMs,
     upstreamMs,
@@ -86,6 +91,7 @@ export function addUse(
     totals.promptTokens += toPlausible(promptTokens);
     totals.completionTokens += toPlausible(completionTokens);
     totals.upstreamCachedTokens += toPlausible(upstreamCachedTokens);
+    totals.exampleTokens += toPlausible(exampleTokens);
   } else totals.cachedTokens += toPlausible(promptTokens + completionTokens);
   if (upstreamMs === undefined) return;
   addToBucket(totals.totalLatencies, bucketOf(totalMs), 1);
@@ -98,6 +104,7 @@ function addTotals(totals: UsageTotals, other: UsageTotals): void {
   totals.completionTokens += other.completionTokens;
   totals.upstreamCachedTokens += other.upstreamCachedTokens;
   totals.cachedTokens += other.cachedTokens;
+  totals.exampleTokens += other.exampleTokens;
   for (const [bucket, count] of other.totalLatencies) addToBucket(totals.totalLatencies, bucket, count);
   for (const [bucket, count] of other.overheadLatencies) addToBucket(totals.overheadLatencies, bucket, count);
 }

@@ -87,10 +87,13 @@ function toSpent(entries: readonly Entry[], prices: Prices | undefined): Spent {
   };
 }
 
-function toRequests(counts: readonly CountsOfStep[]): { requests: number; failed: number } {
+function toRequests(
+  counts: readonly CountsOfStep[],
+): Pick<SpentWithKey, "requests" | "failed" | "example_tokens"> {
   return {
     requests: sum(counts, ({ requests }) => requests),
     failed: sum(counts, ({ requests, outcome }) => (outcome === "" ? 0 : requests)),
+    example_tokens: sum(counts, ({ example_tokens: tokens }) => tokens),
   };
 }
 
@@ -209,7 +212,7 @@ const example: SpendingResponse = {
   until: "2026-11-22T09:30:00.000Z",
   step: "day",
   currency: "USD",
-  total: { requests: 412, failed: 4, ...exampleSpent },
+  total: { requests: 412, failed: 4, example_tokens: 96_200, ...exampleSpent },
   today: exampleSpent,
   unpriced_models: [],
   people: [
@@ -218,6 +221,7 @@ const example: SpendingResponse = {
       name: "Sam Doe",
       requests: 412,
       failed: 4,
+      example_tokens: 96_200,
       ...exampleSpent,
       keys: [
         {
@@ -225,6 +229,7 @@ const example: SpendingResponse = {
           name: "training cluster",
           requests: 412,
           failed: 4,
+          example_tokens: 96_200,
           ...exampleSpent,
           models: [{ model: "qwen3-32b", operation: "run", ...exampleSpent }],
         },

@@ -110,7 +110,7 @@ function toUsageRow(
   byModel: readonly ModelTokens[],
   prices: Prices | undefined,
 ): UsageRow {
-  const sum = (column: "requests" | "prompt_tokens" | "completion_tokens" | "cached_tokens") =>
+  const sum = (column: keyof CountsOfStep & ("requests" | `${string}_tokens`)) =>
     rows.reduce((total, row) => total + row[column], 0);
   const tokens = {
     prompt_tokens: sum("prompt_tokens"),
@@ -126,6 +126,7 @@ function toUsageRow(
     requests: sum("requests"),
     failures: Object.fromEntries(failures),
     ...shownTokens(tokens, isAnswered),
+    example_tokens: sum("example_tokens"),
     ...costOfTokens(tokens.prompt_tokens + tokens.completion_tokens, byModel, prices),
   };
 }
@@ -188,6 +189,7 @@ const listUsage = route("GET", "/v1/usage", {
           prompt_tokens: 185_400,
           completion_tokens: 20_600,
           cached_tokens: 61_000,
+          example_tokens: 96_200,
           cost: 0.04017,
           unpriced_tokens: 0,
         },

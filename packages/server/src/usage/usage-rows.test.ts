@@ -33,6 +33,7 @@ test("a missing key and a missing failure are empty texts", () => {
       prompt_tokens: 2,
       completion_tokens: 1,
       cached_tokens: 0,
+      example_tokens: 0,
     },
   ]);
 });

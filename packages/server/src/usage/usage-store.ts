@@ -31,7 +31,7 @@ export async function writeUsage(database: Database, batch: ReadonlyMap<string, 
 
 /** What is added up in each table; its other columns are its key. */
 const figures = {
-  usage_counts: ["requests", "prompt_tokens", "completion_tokens", "cached_tokens"],
+  usage_counts: ["requests", "prompt_tokens", "completion_tokens", "cached_tokens", "example_tokens"],
   usage_model_tokens: ["prompt_tokens", "completion_tokens", "upstream_cached_tokens"],
   usage_latencies: ["count"],
 } as const;
@@ -71,6 +71,7 @@ function toCounts({ accountId, hour, keyId = "", operation, failure, ...of }: Us
     prompt_tokens: of.promptTokens,
     completion_tokens: of.completionTokens,
     cached_tokens: of.cachedTokens,
+    example_tokens: of.exampleTokens,
   };
 }
 
@@ -172,6 +173,7 @@ export async function selectCounts(
       row.fn.sum<number>("prompt_tokens").as("prompt_tokens"),
       row.fn.sum<number>("completion_tokens").as("completion_tokens"),
       row.fn.sum<number>("cached_tokens").as("cached_tokens"),
+      row.fn.sum<number>("example_tokens").as("example_tokens"),
     ])
     .where("account_id", "=", accountId)
     .where("hour", ">=", period.fromHour)

@@ -74,7 +74,8 @@ export function completeThroughWorld(
     const call = { asked, request, signal, options };
     const settled = await settle(services, world, call, await answer(services, world, call));
     services.observe?.(settled);
-    return settled;
+    const { prompt_tokens_of_examples: tokens } = weighExamples(world, asked, settled, undefined);
+    return { ...settled, exampleTokens: tokens ?? 0 };
   };
 }
 

@@ -52,6 +52,7 @@ onAnyDatabase((database) => {
       prompt_tokens: 1,
       completion_tokens: 1,
       cached_tokens: 0,
+      example_tokens: 0,
       outcome: "" as const,
     };
     await store

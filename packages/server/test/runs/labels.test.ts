@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { LabelAgreement, LabelSample, RunReport } from "@presage/contract";
+import { Comparison, LabelAgreement, LabelSample, RunReport } from "@presage/contract";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
@@ -126,6 +126,46 @@ onAnyDatabase((database) => {
     expect(await agreement()).toMatchObject({ counts: { only_evaluator: 1 }, agreement: { count: 1 } });
     expect((await agreement("&evaluator=exact-match")).agreement.count).toBe(0);
     await upload([{ ...one, label: null }]);
+  });
+
+  test("Two runs with labels are compared by the pass rates that people would give", async () => {
+    const evaluators = run.evaluators.map((evaluator) => ({ evaluator }));
+    const { dataset_id } = (await call("GET", `/v1/runs/${run.id}`)).body;
+    const other = await create({ dataset_id, target: { predictions: "imported" }, evaluators });
+    const lines = samples.map((_, index) => ({
+      index,
+      prediction: index % 2 === 0 ? `State, the: ${index + 1}` : "nothing",
+    }));
+    await call("POST", `/v1/runs/${other.id}/predictions`, toLines(lines));
+    await end(other.id);
+    const path = `/v1/comparisons?runs=${run.id},${other.id}`;
+    const compare = async () => Comparison.parse((await call("GET", path)).body).evaluators;
+    const correctedIn = async () => (await compare()).map(({ candidates }) => candidates[0]?.corrected);
+    // People pass a quarter of the one run's outputs beside the equal ones, and half of the other's.
+    const labelsOf = (id: string, every: number) =>
+      samples.map((_, index) => ({
+        ...{ run_id: id, dataset_sample_id: idOf(index), evaluator: "token-f1", annotator: "ada" },
+        label: index % every === 1 ? "pass" : "fail",
+      }));
+    const labels = [...labelsOf(run.id, 4), ...labelsOf(other.id, 2)];
+    await upload(labels.slice(0, 40));
+    expect(await correctedIn()).toEqual([undefined, undefined]);
+    await upload(labels.slice(40));
+    const [corrected, unlabelled] = await correctedIn();
+    expect(corrected).toMatchObject({
+      ...{ labels: { reference: 35, candidate: 40 }, note: expect.stringContaining("were not drawn") },
+      difference: expect.closeTo(20 / 40 - (5 + 10) / 40, 12),
+      raw: expect.closeTo(20 / 40 - 17 / 40, 12),
+      interval: { level: 0.95, lower: expect.any(Number), upper: expect.any(Number) },
+    });
+    expect(unlabelled).toBeUndefined();
+    const says =
+      /Corrected by 35 human labels of the reference and 40 of the other run, the difference of their pass rates is (?:\+|&#43;)12\.5 points, 95 % interval/;
+    expect(await (await presage.call("GET", `${path}&format=md`)).text()).toMatch(says);
+    const variables = { PRESAGE_API_KEY: key, PRESAGE_DATABASE_URL: presage.databaseUrl };
+    const printed = await runPresage(["compare", run.id, other.id, "--server", presage.url], variables);
+    expect(`${printed.stdout}${printed.stderr}`.replace(/\s+/g, " ")).toMatch(says);
+    await upload(labels.map((line) => ({ ...line, label: null })));
   });
 
   test("A draw keeps its probabilities, leaves equal texts out, and its labels weigh the inverse", async () => {

@@ -246,6 +246,7 @@ onAnyDatabase((database) => {
     expect(total).toEqual({
       requests: 2,
       failed: 0,
+      example_tokens: 0,
       prompt_tokens: 22,
       completion_tokens: 14,
       cost: costOfOne,

@@ -55,7 +55,13 @@ onEachDatabase((database) => {
         step: "day",
       });
       const uncosted = { user_id: null, cost: null, unpriced_tokens: 0 };
-      const row = { operation: "predict" as const, failures: {}, cached_tokens: 0, ...uncosted };
+      const row = {
+        operation: "predict" as const,
+        failures: {},
+        cached_tokens: 0,
+        example_tokens: 0,
+        ...uncosted,
+      };
       expect(data).toEqual([
         { ...row, start: since, api_key_id: null, requests: 1, prompt_tokens: 10, completion_tokens: 1 },
         {

@@ -45,6 +45,7 @@ onAnyDatabase((database) => {
         start: today,
         api_key_id: id,
         user_id: expect.any(String),
+        example_tokens: 0,
         cost: null,
         unpriced_tokens: 0,
       };

@@ -2,7 +2,14 @@ import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { StoredPredictionDetail, World, WorldModelPrediction, WorldPreview } from "@presage/contract";
+import type {
+  SpendingResponse,
+  StoredPredictionDetail,
+  UsageResponse,
+  World,
+  WorldModelPrediction,
+  WorldPreview,
+} from "@presage/contract";
 import { warnOfHiddenWorlds } from "../../src/app/compose-runs.ts";
 import type { Log } from "../../src/platform/observability/logger.ts";
 import { eventually } from "../support/eventually.ts";
@@ -175,6 +182,42 @@ onAnyDatabase((database) => {
       (answer.explain?.examples ?? []).map(({ dataset_sample_id, trajectory_id, similarity }) => ({
         ...{ dataset_sample_id, trajectory_id, similarity },
       })),
+    );
+  });
+
+  test("tokens of examples are counted apart in the usage, of requests and of runs", async () => {
+    const counted = async (operation: string) => {
+      const { data } = (await (await presage.call("GET", "/v1/usage")).json()) as UsageResponse;
+      const rows = data.filter((row) => row.operation === operation);
+      return rows.reduce((sum, row) => sum + row.example_tokens, 0);
+    };
+    const [chats, predicted] = [await counted("chat"), await counted("predict")];
+    const asked = { interaction, world: "shop", explain: true };
+    const { explain } = await post<WorldModelPrediction>("/v1/predict", asked);
+    const tokens = explain?.prompt_tokens_of_examples ?? 0;
+    expect(tokens).toBeGreaterThan(0);
+    await post("/v1/chat/completions", { messages: [{ role: "user", content: "add lamp" }] });
+    await post("/v1/predict", { interaction, world: "records" });
+    await eventually(
+      () => counted("predict"),
+      (sum) => sum === predicted + tokens,
+    );
+    expect(await counted("chat")).toBe(chats);
+    const people = (await (await presage.call("GET", "/v1/usage/people")).json()) as SpendingResponse;
+    expect(people.total.example_tokens).toBe(people.people.reduce((sum, one) => sum + one.example_tokens, 0));
+    expect(people.total.example_tokens).toBeGreaterThanOrEqual(tokens);
+    const run = {
+      ...{ dataset_id: datasetId, revision: 1, target: { world: "shop" } },
+      evaluators: [{ evaluator: "exact-match" }],
+    };
+    const { id } = await post<{ id: string }>("/v1/runs", run, 201);
+    await eventually(
+      async () => (await (await presage.call("GET", `/v1/runs/${id}`)).json()).status,
+      (status) => status === "finished",
+    );
+    await eventually(
+      () => counted("run"),
+      (sum) => sum > 0,
     );
   });
 

@@ -32,17 +32,19 @@ export interface ModelUse {
   promptTokens: number;
   completionTokens: number;
   upstreamCachedTokens: number;
+  /** Absent: the model was not asked through a world. */
+  exampleTokens?: number | undefined;
 }
 
 type Caller = Pick<ModelUse, "accountId" | "keyId">;
 
 export function useOfCompletion(
   { accountId, keyId }: Caller,
-  { model, body: { usage } }: UpstreamCompletion,
+  { model, exampleTokens, body: { usage } }: UpstreamCompletion,
 ): ModelUse {
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
   const upstreamCachedTokens = readUpstreamCachedTokens(usage);
-  const tokens = { promptTokens, completionTokens, upstreamCachedTokens };
+  const tokens = { promptTokens, completionTokens, upstreamCachedTokens, exampleTokens };
   return { accountId, keyId, failure: undefined, model, ...tokens };
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { correctedRate, type LabelledCluster } from "./corrected-rate.ts";
+import { correctedDifference, correctedRate, type LabelledCluster } from "./corrected-rate.ts";
+import { tQuantile } from "./intervals.ts";
 
 interface Line {
   labels: string[];
@@ -51,4 +52,91 @@ test("labels of all are their own rate; what is certain counts as passed; few tr
   const certain = { count: 0, passes: 0, certain: 4, labels: [] };
   expect(correctedRate([...some, certain]).passRate).toBe(0.75);
   expect(correctedRate([certain])).toMatchObject({ passRate: null, note: "There are no labels." });
+});
+
+/** A verdict: what the evaluator says, and what people say if they do. */
+interface Verdict {
+  cluster: string;
+  f: number;
+  y: number | undefined;
+}
+
+/** θ = λ·f̄ of those without labels + the labels' mean of y − λ·f, by its definition. */
+function rateByDefinition(verdicts: readonly Verdict[], lambda: number): number {
+  const mean = (of: readonly number[]) => of.reduce((sum, one) => sum + one, 0) / of.length;
+  const labelled = verdicts.filter(({ y }) => y !== undefined);
+  const rest = verdicts.filter(({ y }) => y === undefined);
+  return (
+    (rest.length === 0 ? 0 : lambda * mean(rest.map(({ f }) => f))) +
+    mean(labelled.map(({ y = 0, f }) => y - lambda * f))
+  );
+}
+
+function clustersOf(verdicts: readonly Verdict[]): Map<string, LabelledCluster> {
+  const clusters = [...Map.groupBy(verdicts, ({ cluster }) => cluster)].map(([name, own]) => {
+    const labels = own.flatMap(({ f, y }) =>
+      y === undefined ? [] : [{ isPass: f === 1, isLabelledPass: y === 1, weight: 1 }],
+    );
+    const passes = own.filter(({ f }) => f === 1).length;
+    return [name, { count: own.length, passes, certain: 0, labels }] as const;
+  });
+  return new Map(clusters);
+}
+
+test("the difference of two corrected rates is the jackknife's of its definition, in 200 random pairs of runs", () => {
+  let state = 7;
+  const random = () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+  const newRun = (trajectories: number, rate: number): Verdict[] =>
+    Array.from({ length: trajectories }, (_, index) => index).flatMap((index) =>
+      Array.from({ length: 1 + Math.floor(5 * random()) }, () => {
+        const y = Number(random() < rate);
+        const f = random() < 0.85 ? y : 1 - y;
+        return { cluster: `t${index}`, f, y: random() < 0.4 ? y : undefined };
+      }),
+    );
+  const labelsBy = (run: readonly Verdict[]) =>
+    [...clustersOf(run).values()].map(({ labels }) => labels.length).filter((count) => count > 0);
+  let compared = 0;
+  while (compared < 200) {
+    const runs = [newRun(9 + (compared % 20), 0.6), newRun(9 + (compared % 17), 0.7)] as const;
+    const [one, other] = runs;
+    if (runs.some((run) => labelsBy(run).length < 6)) continue;
+    compared += 1;
+    const [lambda, otherLambda] = runs.map((run) => correctedRate([...clustersOf(run).values()]).lambda);
+    const of = (left?: string) =>
+      rateByDefinition(
+        other.filter(({ cluster }) => cluster !== left),
+        otherLambda ?? 0,
+      ) -
+      rateByDefinition(
+        one.filter(({ cluster }) => cluster !== left),
+        lambda ?? 0,
+      );
+    const names = [...new Set([...one, ...other].map(({ cluster }) => cluster))];
+    const without = names.map(of);
+    const middle = without.reduce((sum, value) => sum + value, 0) / names.length;
+    const squares = without.reduce((sum, value) => sum + (value - middle) ** 2, 0);
+    const error = Math.sqrt(((names.length - 1) / names.length) * squares);
+    const effective = Math.min(
+      ...runs.map((run) => {
+        const counts = labelsBy(run);
+        const sum = counts.reduce((total, count) => total + count, 0);
+        return sum ** 2 / counts.reduce((total, count) => total + count ** 2, 0);
+      }),
+    );
+    const reach = tQuantile(0.975, effective - 1) * error;
+    const found = correctedDifference(clustersOf(one), clustersOf(other));
+    const clip = (rate: number) => Math.min(1, Math.max(0, rate));
+    const expected =
+      clip(rateByDefinition(other, otherLambda ?? 0)) - clip(rateByDefinition(one, lambda ?? 0));
+    expect(found.difference).toBeCloseTo(expected, 12);
+    expect(found.interval?.lower).toBeCloseTo(Math.max(-1, expected - reach), 9);
+    expect(found.interval?.upper).toBeCloseTo(Math.min(1, expected + reach), 9);
+  }
+  const few = clustersOf(Array.from({ length: 5 }, (_, index) => ({ cluster: `t${index}`, f: 1, y: 1 })));
+  expect(correctedDifference(few, few)).toMatchObject({ difference: 0, interval: null });
+  expect(correctedDifference(new Map(), few)).toMatchObject({ difference: null, interval: null });
 });

@@ -43,27 +43,83 @@ const fewestLabelled = 6;
  * error leaves out one trajectory at a time, of the whole figure; the interval has the effective number of labelled ones.
  */
 export function correctedRate(clusters: readonly LabelledCluster[]): CorrectedRate {
-  const sums = clusters.map(sumsOf);
-  const all = sums.reduce((sum, one) => combine(sum, one, 1), noSums());
-  const lambda = lambdaOf(all);
-  const weights = new Set(clusters.flatMap((one) => one.labels.map(({ weight }) => weight)));
-  const how = { lambda, isWeighted: weights.size > 1 };
-  if (all.labels === 0) return { ...none, note: "There are no labels." };
-  const passRate = Math.min(1, Math.max(0, rateOf(all, how)));
-  const labelled = sums.filter(({ labels }) => labels > 0);
-  const made = { passRate, labels: all.labels, lambda };
+  const { sums, all, how, passRate, labelled, effective } = estimateOf(clusters);
+  if (passRate === null) return { ...none, note: "There are no labels." };
+  const made = { passRate, labels: all.labels, lambda: how.lambda };
   if (labelled.length < fewestLabelled)
     return { ...made, interval: null, gain: null, note: "Fewer than 6 trajectories have labels." };
-  const without = (of: readonly Sums[], from: Sums, by: typeof how) =>
-    Float64Array.from(of, (one) => rateOf(combine({ ...from }, one, -1), by));
   const rates = without(sums, all, how);
-  const effective = all.labels ** 2 / labelled.reduce((sum, { labels }) => sum + labels ** 2, 0);
   const { interval, why } = jackknifeInterval(passRate, rates, effective);
   const error = leaveOneOutError(rates);
   const labelledAlone = labelled.reduce((sum, one) => combine(sum, one, 1), noSums());
   const ofLabels = leaveOneOutError(without(labelled, labelledAlone, { ...how, lambda: 0 }));
   const gain = error < rounding ? null : (ofLabels / error) ** 2;
   return { ...made, interval, gain, note: why && whyNoInterval[why] };
+}
+
+/** By trajectory. */
+export type LabelledClusters = ReadonlyMap<string, LabelledCluster>;
+
+export interface CorrectedDifference {
+  difference: number | null;
+  interval: Interval | null;
+  note: string | null;
+}
+
+/**
+ * How far the corrected rates of two runs are apart, candidate − reference. The standard error leaves out one trajectory at a time in both;
+ * the interval has the effective number of labelled trajectories of the run that has fewer.
+ */
+export function correctedDifference(
+  reference: LabelledClusters,
+  candidate: LabelledClusters,
+): CorrectedDifference {
+  const [one, other] = [estimateOf([...reference.values()]), estimateOf([...candidate.values()])];
+  if (one.passRate === null || other.passRate === null)
+    return { difference: null, interval: null, note: "One of the runs has no labels." };
+  const difference = other.passRate - one.passRate;
+  if (Math.min(one.labelled.length, other.labelled.length) < fewestLabelled)
+    return {
+      ...{ difference, interval: null },
+      note: "Fewer than 6 trajectories have labels in one of the runs.",
+    };
+  const rateWithout = ({ all, how }: Estimate, left: LabelledCluster | undefined) =>
+    rateOf(left === undefined ? all : combine({ ...all }, sumsOf(left), -1), how);
+  const names = [...new Set([...reference.keys(), ...candidate.keys()])];
+  const differences = Float64Array.from(
+    names,
+    (name) => rateWithout(other, candidate.get(name)) - rateWithout(one, reference.get(name)),
+  );
+  const effective = Math.min(one.effective, other.effective);
+  const { interval, why } = jackknifeInterval(difference, differences, effective, -1);
+  return { difference, interval, note: why && whyNoInterval[why] };
+}
+
+interface Estimate {
+  sums: readonly Sums[];
+  all: Sums;
+  how: { lambda: number; isWeighted: boolean };
+  /** Null without labels. */
+  passRate: number | null;
+  labelled: readonly Sums[];
+  /** How many equally labelled trajectories would weigh as much. */
+  effective: number;
+}
+
+function estimateOf(clusters: readonly LabelledCluster[]): Estimate {
+  const sums = clusters.map(sumsOf);
+  const all = sums.reduce((sum, one) => combine(sum, one, 1), noSums());
+  const weights = new Set(clusters.flatMap((one) => one.labels.map(({ weight }) => weight)));
+  const how = { lambda: lambdaOf(all), isWeighted: weights.size > 1 };
+  const labelled = sums.filter(({ labels }) => labels > 0);
+  const effective = all.labels ** 2 / labelled.reduce((sum, { labels }) => sum + labels ** 2, 0);
+  const passRate = all.labels === 0 ? null : Math.min(1, Math.max(0, rateOf(all, how)));
+  return { sums, all, how, passRate, labelled, effective };
+}
+
+/** The rate without each of the trajectories. */
+function without(of: readonly Sums[], from: Sums, how: Estimate["how"]): Float64Array {
+  return Float64Array.from(of, (one) => rateOf(combine({ ...from }, one, -1), how));
 }
 
 const none = { passRate: null, interval: null, labels: 0, lambda: 0, gain: null };

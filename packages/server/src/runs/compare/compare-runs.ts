@@ -3,7 +3,9 @@ import { fewestClusters, holm, level } from "../../platform/statistics/differenc
 import { sampleKey } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import { defined } from "../../platform/words.ts";
 import { readClientResults } from "../client/client-results.ts";
+import { correctedDifferences } from "../labels/corrected.ts";
 import { type Outcomes, readFailedPredictions, readOutcomes } from "../report/outcomes.ts";
 import { readInRanges, selectLastPosition, selectSampleIds } from "../report/outcomes-store.ts";
 import {
@@ -214,7 +216,14 @@ export async function compareRuns(
   for (const { names } of compared[0].evaluators) {
     const having = compared.filter((one) => findEvaluator(one, names) !== undefined);
     if (having.length < 2) continue;
-    differences.push(await compareBy(names, having, samples, dimensions));
+    const found = await compareBy(names, having, samples, dimensions);
+    const [first, ...rest] = having.map(({ run }) => run);
+    const corrected = first && (await correctedDifferences(reader, [first, ...rest], found));
+    const candidates = found.candidates.map((one) => ({
+      ...one,
+      ...defined({ corrected: corrected?.get(one.run_id) }),
+    }));
+    differences.push({ ...found, candidates });
   }
   const matches = compared.map(({ match }) => match);
   const inAll = countInAll(matches, samples.count);

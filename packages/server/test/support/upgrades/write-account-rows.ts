@@ -150,7 +150,14 @@ export async function writeUsageRows({ insert }: RowWriter): Promise<void> {
     stops: 1,
     warned_month: 0,
   });
-  await insert("usage_counts", { ...counted, ...tokens, outcome: "", requests: 3, cached_tokens: 0 });
+  await insert("usage_counts", {
+    ...counted,
+    ...tokens,
+    outcome: "",
+    requests: 3,
+    cached_tokens: 0,
+    example_tokens: 7,
+  });
   await insert("usage_latencies", {
     account_id: idOf.account,
     hour,

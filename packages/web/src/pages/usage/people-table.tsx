@@ -113,7 +113,7 @@ interface RowProps {
   name: string;
   note?: string | undefined;
   figures: Pick<SpentByPerson, "prompt_tokens" | "completion_tokens" | "cost" | "unpriced_tokens"> &
-    Partial<Pick<SpentByPerson, "requests" | "failed">>;
+    Partial<Pick<SpentByPerson, "requests" | "failed" | "example_tokens">>;
   currency: string | null;
   isStrong?: boolean;
   opened?: { isOpen: boolean; toggle(): void };
@@ -122,7 +122,7 @@ interface RowProps {
 const indents = ["", "pl-3 sm:pl-5", "pl-9 sm:pl-14"] as const;
 
 function Row({ depth, name, note, figures, currency, isStrong = false, opened }: RowProps) {
-  const { requests, failed, cost, unpriced_tokens } = figures;
+  const { requests, failed, cost, unpriced_tokens, example_tokens: ofExamples = 0 } = figures;
   const tokens = figures.prompt_tokens + figures.completion_tokens;
   const label: ReactNode = (
     <span className="flex min-w-0 flex-col sm:flex-row sm:items-baseline sm:gap-2">
@@ -166,7 +166,18 @@ function Row({ depth, name, note, figures, currency, isStrong = false, opened }:
           </>
         )}
       </Cell>
-      <Cell isNumber>{formatCount(tokens)}</Cell>
+      <Cell isNumber>
+        {formatCount(tokens)}
+        {ofExamples > 0 && (
+          <span
+            className="text-ink-3"
+            title={`About ${formatCount(ofExamples)} tokens were examples of worlds`}
+          >
+            {" "}
+            · {formatShare(ofExamples / tokens)} examples
+          </span>
+        )}
+      </Cell>
       <Cell isNumber>
         {currency === null ? "–" : formatCost(cost, currency)}
         {unpriced_tokens > 0 && cost !== null && (

@@ -17,6 +17,7 @@ const usage: UsageResponse = {
       prompt_tokens: 100,
       completion_tokens: 20,
       cached_tokens: 30,
+      example_tokens: 0,
       cost: null,
       unpriced_tokens: 0,
     },
@@ -29,6 +30,7 @@ const usage: UsageResponse = {
       prompt_tokens: 5,
       completion_tokens: 6,
       cached_tokens: 0,
+      example_tokens: 0,
       cost: null,
       unpriced_tokens: 0,
     },
@@ -40,13 +42,13 @@ test("each row is a record with a column for each failure reason", async () => {
   const csv = await usageCsv(usage);
   const [head = "", ...lines] = csv.trimEnd().split("\r\n");
   expect(lines).toEqual([
-    '2026-03-01T00:00:00Z,k1,"Lab, east",predict,9,3,0,0,0,0,0,2,0,1,100,20,30',
-    "2026-03-02T00:00:00Z,,Dashboard,chat,1,0,0,0,0,0,0,0,0,0,5,6,0",
+    '2026-03-01T00:00:00Z,k1,"Lab, east",predict,9,3,0,0,0,0,0,2,0,1,100,20,30,0',
+    "2026-03-02T00:00:00Z,,Dashboard,chat,1,0,0,0,0,0,0,0,0,0,5,6,0,0",
   ]);
   const names = head.split(",");
   expect(names.at(0)).toBe("day_utc");
   expect(names.indexOf("failed_timeout")).toBe(11);
-  expect(names).toHaveLength(17);
+  expect(names).toHaveLength(18);
 });
 
 test("with prices there are three more columns, and what has no cost is empty", async () => {

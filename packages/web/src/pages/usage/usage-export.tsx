@@ -41,6 +41,7 @@ export async function usageCsv({ data, api_keys, step, currency }: UsageResponse
     "prompt_tokens",
     "completion_tokens",
     "cached_tokens",
+    "example_tokens",
     ...(currency === null ? [] : ["cost", "currency", "unpriced_tokens"]),
   ];
   const records = data.map((row) => [
@@ -54,6 +55,7 @@ export async function usageCsv({ data, api_keys, step, currency }: UsageResponse
     row.prompt_tokens ?? "",
     row.completion_tokens ?? "",
     row.cached_tokens ?? "",
+    row.example_tokens,
     ...(currency === null ? [] : [row.cost ?? "", currency, row.unpriced_tokens]),
   ]);
   return await toCsv([head, ...records]);

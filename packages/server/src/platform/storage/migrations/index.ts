@@ -145,6 +145,9 @@ export const migrations: Record<string, Migration> = {
     "alter table reality_checks add column run_id text",
     "alter table reality_checks add column whole_run_id text",
   ),
+  "047-example-tokens": inOrder(
+    "alter table usage_counts add column example_tokens bigint default 0 not null",
+  ),
 };
 
 /** A migration of these statements. */

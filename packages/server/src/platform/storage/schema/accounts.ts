@@ -150,6 +150,8 @@ export interface UsageCountsTable {
   completion_tokens: number;
   /** Of predictions that did not reach the upstream, prompt and completion together. */
   cached_tokens: number;
+  /** The part of the prompts that were examples of worlds. */
+  example_tokens: number;
 }
 
 /** The tokens that upstreams processed in one hour, by the model's name. Those of unknown models are in the counts only. */
