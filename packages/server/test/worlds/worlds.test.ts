@@ -212,7 +212,7 @@ onAnyDatabase((database) => {
     };
     const { id } = await post<{ id: string }>("/v1/runs", run, 201);
     await eventually(
-      async () => (await (await presage.call("GET", `/v1/runs/${id}`)).json()).status,
+      async () => ((await (await presage.call("GET", `/v1/runs/${id}`)).json()) as { status: string }).status,
       (status) => status === "finished",
     );
     await eventually(
