@@ -8,6 +8,11 @@ export function csrfToken(): string | undefined {
   return document.querySelector("meta[name=csrf-token]")?.getAttribute("content") ?? undefined;
 }
 
+/** How a shell on the server's machine finds the command line. */
+export function commandName(): string {
+  return document.querySelector("meta[name=command-name]")?.getAttribute("content") ?? "presage";
+}
+
 const storageKey = "presage-signed-out-at";
 /** Of the mutation that ends the session. */
 export const signOutKey = ["sign-out"];

@@ -7,6 +7,7 @@ import type { RoutedRequest } from "../http/call.ts";
 import { appPolicy } from "../http/pages.ts";
 import { openFile, openPage, page, type Route } from "../http/route.ts";
 import { notFound, ServiceError } from "../platform/errors.ts";
+import { commandName } from "../platform/words.ts";
 import type { Services, Settings } from "./services.ts";
 
 /** Every address of the dashboard's router, which chooses what to show in the browser. */
@@ -78,7 +79,8 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
         }
         const html = (await shell.text())
           .replace("{{csrf-token}}", csrfToken)
-          .replace("{{user-id}}", caller.userId);
+          .replace("{{user-id}}", caller.userId)
+          .replace("{{command-name}}", commandName);
         return new Response(html, { headers: pageHeaders });
       }),
     ),

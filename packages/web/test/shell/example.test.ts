@@ -33,6 +33,8 @@ dashboardTest(
 
 dashboardTest("Who asked the sandbox first still has the other ways in", async ({ visit, client }) => {
   const page = await visit("/");
+  // As a shell in a clone finds it.
+  await page.getByText("npx presage import traces/*.json --name mine").waitFor();
   await page.getByRole("link", { name: "Ask the sandbox meanwhile" }).click();
   await page.getByRole("button", { name: "Predict", exact: true }).click();
   await page.getByRole("region", { name: "Response 1" }).waitFor();

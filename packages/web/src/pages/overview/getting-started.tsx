@@ -7,13 +7,14 @@ import { isSandbox, modelsQuery } from "../../data/predictions.ts";
 import { ExampleOffer } from "../../parts/example.tsx";
 import { emptyDraft, fillPlayground, isPlaygroundEmpty } from "../../parts/playground-draft.ts";
 import { firstPrediction } from "../../parts/predictions.ts";
+import { commandName } from "../../session.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code/code-block.tsx";
 import type { FirstSteps } from "./first-steps.ts";
 
-const importing = "presage import traces/*.json --name mine";
-const serving = "export PRESAGE_UPSTREAM_URL=\\\nhttp://localhost:8000/v1\npresage serve";
+const importing = () => `${commandName()} import traces/*.json --name mine`;
+const serving = () => `export PRESAGE_UPSTREAM_URL=\\\nhttp://localhost:8000/v1\n${commandName()} serve`;
 
 /** Something to ask, for who has nothing of their own there. */
 function offerStep(): void {
@@ -55,7 +56,7 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
           }
         >
           <p>What an agent did and what its tools answered becomes a dataset: for runs, and for worlds.</p>
-          <CodeBlock code={importing} label="the command" language="shell" />
+          <CodeBlock code={importing()} label="the command" language="shell" />
         </Way>
         <Way
           icon={Cpu}
@@ -69,7 +70,7 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
           {model === undefined ? (
             <>
               <p>Any server with OpenAI’s API: vLLM, SGLang, Ollama, a provider. Start Presage with it:</p>
-              <CodeBlock code={serving} label="the command" language="shell" />
+              <CodeBlock code={serving()} label="the command" language="shell" />
             </>
           ) : (
             <>

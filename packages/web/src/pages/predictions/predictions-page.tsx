@@ -17,6 +17,7 @@ import { counted, formatCount } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { toPredictionFilter } from "../../parts/predictions.ts";
+import { commandName } from "../../session.ts";
 import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { defaultColumnIds } from "../../ui/data-table/columns.ts";
@@ -190,7 +191,7 @@ function HowToStore({ setting }: { setting: string | undefined }) {
         An API key’s setting wins over it. For the whole server, start it with
       </p>
       <div className="mx-auto mt-2 max-w-80 text-left">
-        <CodeBlock code="PRESAGE_CAPTURE=all presage serve" label="the command" />
+        <CodeBlock code={`PRESAGE_CAPTURE=all ${commandName()} serve`} label="the command" />
       </div>
       <p className="mt-2">
         <code className="font-mono text-xs">failures</code> and shares such as{" "}

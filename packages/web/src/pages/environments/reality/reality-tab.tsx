@@ -6,6 +6,7 @@ import { datasetsQuery } from "../../../data/datasets.ts";
 import { alarmIn, checksQuery, useCheckReality } from "../../../data/reality.ts";
 import { formatShare } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
+import { commandName } from "../../../session.ts";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { CodeBlock } from "../../../ui/code/code-block.tsx";
@@ -128,7 +129,7 @@ function HowTo({ environment: { name, config } }: { environment: Environment }) 
         <code>real</code>:
       </p>
       <CodeBlock
-        code={`presage reality ${name} --pairs outcomes.jsonl --name first`}
+        code={`${commandName()} reality ${name} --pairs outcomes.jsonl --name first`}
         label="the command"
         language="shell"
       />
