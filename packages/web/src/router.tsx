@@ -12,7 +12,7 @@ import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts"
 import { readEvaluatorsSearch, readProfileSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readReviewSearch } from "./pages/review/review-search.ts";
 import { readNewRunSearch, readRunSearch, readRunsSearch } from "./pages/runs/runs-search.ts";
-import { readWorldSearch } from "./pages/worlds/worlds-search.ts";
+import { readWorldSearch, readWorldsSearch } from "./pages/worlds/worlds-search.ts";
 import { readPredictionsSearch } from "./parts/predictions.ts";
 import { readResultsSearch } from "./parts/results/results-search.ts";
 import { readEpisodeSearch, readRunStepSearch, readStepSearch } from "./parts/step-search.ts";
@@ -32,7 +32,7 @@ const overview = createRoute({ getParentRoute, path: "/" }).lazy(
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(
   async () => (await loadPage(() => import("./pages/playground/playground-page.tsx"))).playgroundRoute,
 );
-const worlds = createRoute({ getParentRoute, path: "/worlds", validateSearch: readTableSearch }).lazy(
+const worlds = createRoute({ getParentRoute, path: "/worlds", validateSearch: readWorldsSearch }).lazy(
   async () => (await loadPage(() => import("./pages/worlds/worlds-page.tsx"))).worldsRoute,
 );
 const world = createRoute({ getParentRoute, path: "/worlds/$name", validateSearch: readWorldSearch }).lazy(

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { Frame, type FrameProps, Navigation } from "./frame.tsx";
-import { Article, introductionPath, readGuides } from "./guides.tsx";
+import { Article, GuideList, introductionPath, readGuides } from "./guides.tsx";
 import { type OpenApi, tasksOf } from "./openapi.ts";
 import { OperationPage } from "./operation-page.tsx";
 
@@ -48,6 +48,7 @@ export function buildDocs({ document, root, assets, folder }: DocsOptions): Refe
     "API reference",
     <Article path={introductionPath} markdown={introduction} guides={guides} />,
   );
+  write("/docs/guides", "Guides", <GuideList guides={guides} />);
   for (const { title: task, groups } of tasks)
     for (const operation of groups.flatMap(({ operations }) => operations)) {
       const { operationId, method, path, summary } = operation;

@@ -102,6 +102,8 @@ export function Navigation({ tasks, guides }: NavigationProps) {
       </div>
       <nav aria-label="Documentation" className="flex min-h-0 flex-1 flex-col gap-1 overflow-y-auto p-3">
         {link("/docs", "Introduction")}
+        {link("/docs/errors", "Errors")}
+        {link("/docs/guides", "Guides")}
         {tasks.map(({ title, groups }) => (
           <Section key={title} title={title}>
             {groups.map((group) => (
@@ -128,7 +130,7 @@ export function Navigation({ tasks, guides }: NavigationProps) {
             ))}
           </Section>
         ))}
-        {[...Map.groupBy(guides, ({ group }) => group)].map(([group, listed]) => (
+        {[...Map.groupBy(guides.filter(isGuide), ({ group }) => group)].map(([group, listed]) => (
           <Section key={group} title={group}>
             <ul>
               {listed.map((guide) => (
@@ -150,6 +152,9 @@ export function Navigation({ tasks, guides }: NavigationProps) {
     </>
   );
 }
+
+/** The list of errors is above them. */
+const isGuide = ({ address }: Guide) => address.startsWith("/docs/guides/");
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (

@@ -23,6 +23,8 @@ const ownFiles = [
   { path: "packages/sdk/README.md", name: "typescript", title: "TypeScript client" },
   { path: "clients/python/README.md", name: "python", title: "Python client" },
 ];
+/** Its page is beside those of the operations. */
+const errorsPath = "docs/reference/errors.md";
 /** For those who change Presage. */
 const forContributors = ["ARCHITECTURE.md", "STYLE.md", "adding-a-family.md"];
 
@@ -30,7 +32,8 @@ export function readGuides(root: string): Guide[] {
   const read = (path: string, name: string, group: string, title?: string): Guide => {
     const markdown = readFileSync(join(root, path), "utf8");
     const heading = /^# (.+)$/m.exec(markdown)?.[1] ?? name;
-    return { path, address: `/docs/guides/${name}`, title: title ?? heading, group, markdown };
+    const address = path === errorsPath ? "/docs/errors" : `/docs/guides/${name}`;
+    return { path, address, title: title ?? heading, group, markdown };
   };
   const inFolder = (folder: string, group: string, prefix: string) =>
     readdirSync(join(root, folder))
@@ -79,6 +82,36 @@ export function Article({ path, markdown, guides, children }: ArticleProps) {
       )}
     </article>
   );
+}
+
+/** All guides, each with what it begins with. */
+export function GuideList({ guides }: { guides: readonly Guide[] }) {
+  return (
+    <article className="mx-auto max-w-6xl px-4 py-6 md:px-8 lg:py-8">
+      <h1 className="mb-3 text-2xl font-semibold tracking-tight">Guides</h1>
+      {[...Map.groupBy(guides, ({ group }) => group)].map(([group, listed]) => (
+        <section key={group}>
+          <Heading id={group.toLowerCase()}>{group}</Heading>
+          <ul className="my-3 grid gap-3 sm:grid-cols-2">
+            {listed.map((guide) => (
+              <li key={guide.address} className="rounded-lg border border-line bg-surface px-4 py-3">
+                <a href={guide.address} className="font-medium text-accent-ink hover:underline">
+                  {guide.title}
+                </a>
+                <p className="line-clamp-2 text-sm wrap-anywhere text-ink-2">{firstWords(guide)}</p>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </article>
+  );
+}
+
+/** The first paragraph, without marks. */
+function firstWords({ markdown }: Guide): string {
+  const paragraphs = markdown.split(/\n{2,}/).filter((text) => /^[A-Z`*[]/.test(text));
+  return (paragraphs[0] ?? "").replace(/\[([^\]]+)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "");
 }
 
 const languages: Record<string, Language> = {

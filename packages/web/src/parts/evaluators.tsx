@@ -1,7 +1,9 @@
 import type { Comparison, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { clsx } from "clsx";
+import { useState } from "react";
 import { splitVersion } from "../format/words.ts";
 import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
 import { Tooltip } from "../ui/tooltip.tsx";
 
 export interface EvaluatorChoice {
@@ -71,11 +73,19 @@ interface EvaluatorPickerProps {
   onChoose(ids: ReadonlySet<string>): void;
 }
 
+/** What most begin with; the others are shown on demand. */
+const common: readonly string[] = ["exact-match", "state-change", "rouge-l"];
+
 /** The server's limit per request. */
 const maxEvaluators = 20;
 
 export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPickerProps) {
+  const [showsAll, setShowsAll] = useState(false);
   const isFull = chosenIds.size >= maxEvaluators;
+  const shown = groups.filter(
+    ({ family, choices }) =>
+      showsAll || common.includes(family) || choices.some(({ id }) => chosenIds.has(id)),
+  );
 
   function toggle(id: string) {
     const next = new Set(chosenIds);
@@ -85,7 +95,7 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
 
   return (
     <div className="max-h-[45dvh] overflow-y-auto scroll-edges-y rounded-md border border-line">
-      {groups.map(({ family, description, usesModel, needsModel, choices }) => (
+      {shown.map(({ family, description, usesModel, needsModel, choices }) => (
         <fieldset
           key={family}
           className="grid min-w-0 items-start gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 last:border-b-0 sm:grid-cols-[8.5rem_minmax(0,1fr)]"
@@ -117,6 +127,13 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
           </div>
         </fieldset>
       ))}
+      {shown.length < groups.length && (
+        <div className="px-1.5 py-1">
+          <Button variant="quiet" size="small" onClick={() => setShowsAll(true)}>
+            Show {groups.length - shown.length} more
+          </Button>
+        </div>
+      )}
     </div>
   );
 }

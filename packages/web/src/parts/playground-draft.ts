@@ -242,10 +242,13 @@ export function fillPlayground(draft: Draft): void {
   }
 }
 
-/** The input, stored in this tab across reloads and sign-ins, for its user only. */
-export function usePlaygroundDraft() {
+/** The input, stored in this tab across reloads and sign-ins, for its user only. Until there is any, it is `first`. */
+export function usePlaygroundDraft(first: Draft) {
   const storageKey = draftKey();
-  const [draft, setDraft] = useState(() => parseDraft(sessionStorage.getItem(storageKey)));
+  const [draft, setDraft] = useState(() => {
+    const stored = sessionStorage.getItem(storageKey);
+    return stored === null ? first : parseDraft(stored);
+  });
   const [cleared, setCleared] = useState<Draft>();
   const [isStored, setStored] = useState(true);
 

@@ -26,9 +26,10 @@ dashboardTest(
 
 dashboardTest("Without a model, evaluators that need one cannot be chosen", async ({ visit }) => {
   const page = await visit("/playground");
-  await page.getByRole("button", { name: "Examples" }).click();
-  await page.getByRole("menuitem").first().click();
+  // It starts with the first example, whose gold answer stands beside the response.
   await page.getByRole("button", { name: "Predict" }).click();
+  await page.getByText("The same text as the gold answer.").waitFor();
+  await page.getByRole("button", { name: /^Show \d+ more$/ }).click();
   const judge = page.getByRole("group", { name: "judge" });
   await judge.getByText("Needs a model").waitFor();
   expect(await judge.getByRole("checkbox").count()).toBeGreaterThan(0);

@@ -62,6 +62,7 @@ dashboardTest("A failure is explained, and the input survives it and a reload", 
 dashboardTest("Missing input is reported, and nothing is sent", async ({ visit }) => {
   const before = upstream.received.length;
   const page = await visit("/playground");
+  await page.getByRole("button", { name: "Clear", exact: true }).click();
   await page.getByRole("textbox", { name: "State", exact: true }).fill(state);
   await page.getByRole("button", { name: "Predict" }).click();
   const missing = page.getByRole("textbox", { name: "Action", exact: true });
@@ -112,6 +113,7 @@ dashboardTest("The input is gone once its user signs out", async ({ visit, newSi
 });
 
 async function fillIn(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Clear", exact: true }).click();
   await page.getByRole("button", { name: "Domain knowledge" }).click();
   await page.getByRole("textbox", { name: "Domain knowledge" }).fill(knowledge);
   await page.getByRole("textbox", { name: "State", exact: true }).fill(state);
@@ -119,6 +121,8 @@ async function fillIn(page: Page): Promise<void> {
 }
 
 async function expectTyped(page: Page): Promise<void> {
+  const section = page.getByRole("button", { name: "Domain knowledge" });
+  if ((await section.getAttribute("aria-expanded")) === "false") await section.click();
   expect(await page.getByRole("textbox", { name: "Domain knowledge" }).inputValue()).toBe(knowledge);
   expect(await page.getByRole("textbox", { name: "State", exact: true }).inputValue()).toBe(state);
   expect(await page.getByRole("textbox", { name: "Action", exact: true }).inputValue()).toBe(action);

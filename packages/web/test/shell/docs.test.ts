@@ -89,6 +89,17 @@ browserTest(
   },
 );
 
+browserTest("The lists of errors and of guides have addresses of their own", async ({ visit }) => {
+  const page = await visit("/docs/errors", { isSignedIn: false });
+  await page.getByRole("heading", { level: 1, name: "Errors" }).waitFor();
+  await page.getByRole("cell", { name: "unusable_completion" }).waitFor();
+  await expectAccessible(page);
+  await page.goto(new URL("/docs/guides", page.url()).href);
+  await expectAccessible(page);
+  await page.getByRole("main").getByRole("link", { name: "Statistics", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Statistics" }).waitFor();
+});
+
 browserTest("All of the first load of the longest page is small, fonts included", async ({ visit }) => {
   const page = await visit("/docs/getRunReport", { isSignedIn: false });
   await page.waitForLoadState("networkidle");

@@ -1,10 +1,11 @@
 import type { AuditEvent } from "@presage/sdk";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { Copy, RefreshCw, ScrollText } from "lucide-react";
-import { auditEventsQuery } from "../../data/accounts.ts";
+import { auditEventsQuery, membersQuery, nameOfMember } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
-import { formatCount } from "../../format/numbers.ts";
+import { formatCount, formatShare } from "../../format/numbers.ts";
+import { splitVersion } from "../../format/words.ts";
 import { OwnersOnly } from "../../parts/allowed.tsx";
 import { IconButton, useCopy } from "../../ui/button.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
@@ -38,11 +39,16 @@ function AuditLogPage() {
 
 function AuditLog() {
   const presage = usePresage();
-  const { action, object } = auditLogRoute.useSearch();
+  const { action, object, user } = auditLogRoute.useSearch();
+  const { data: members = [] } = useQuery(membersQuery(presage));
   const navigate = auditLogRoute.useNavigate();
-  const change = (part: { action?: string | undefined; object?: string | undefined }) =>
+  const change = (part: Partial<Record<"action" | "object" | "user", string>>) =>
     navigate({ search: (search) => readAuditLogSearch({ ...search, ...part }), replace: true });
-  const filter = { ...(action && { action }), ...(object && { object_id: object }) };
+  const filter = {
+    ...(action && { action }),
+    ...(object && { object_id: object }),
+    ...(user && { actor_user_id: user }),
+  };
   const list = useInfiniteQuery(auditEventsQuery(presage, filter));
   const view = useTableView("audit-log", auditColumns, { isInAddress: true });
   const table = useDataTable({
@@ -71,6 +77,17 @@ function AuditLog() {
           ]}
           onChange={(chosen) => change({ action: chosen })}
         />
+        {members.length > 1 && (
+          <Select
+            aria-label="By whom"
+            value={user ?? ""}
+            options={[
+              { value: "", label: "Everyone" },
+              ...members.map((member) => ({ value: member.id, label: nameOfMember(member) })),
+            ]}
+            onChange={(chosen) => change({ user: chosen })}
+          />
+        )}
         <SearchInput
           label="Id of what was changed"
           placeholder="Id of what was changed"
@@ -117,11 +134,11 @@ const auditColumns: DataColumn<AuditEvent>[] = [
   { id: "by", label: "By", value: actorOf, widthPx: 200 },
   {
     id: "object",
-    label: "Copy ids",
+    label: "Ids",
     hint: "Of what was changed, to search here, and of the request, to search in the server's log",
     value: ({ object_id }) => object_id,
     cell: (event) => <CopyIds event={event} />,
-    widthPx: 84,
+    widthPx: 56,
     isSortable: false,
   },
 ];
@@ -166,11 +183,13 @@ function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): 
   return kind === "api_key" ? `${who}, key ${name}` : who;
 }
 
-/** A time is shown by its day. */
-function inWords(value: unknown): string {
+/** A time is shown by its day, an evaluator without its version. */
+function inWords(value: unknown, field: string): string {
+  if (field === "pass_rate" && typeof value === "number") return formatShare(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return formatCount(value);
-  return String(value).replace(/^(\d{4}-\d\d-\d\d)T.*/, "$1");
+  const text = String(value).replace(/^(\d{4}-\d\d-\d\d)T.*/, "$1");
+  return field === "evaluators" ? splitVersion(text).family.replace(/-$/, "") : text;
 }
 
 /** `training · scopes: predict, read · user: Ada`: first what it was called then, or is now. */
@@ -186,7 +205,12 @@ function describeDetail({ object_id, detail: { name, ...detail }, names }: Audit
     // An id without a name says nothing to people.
     if (shown === null || shown === undefined) return [];
     const label = field.replace(/_ids?$/, "").replaceAll("_", " ");
-    return [`${label}: ${[shown].flat().map(inWords).join(", ")}`];
+    return [
+      `${label}: ${[shown]
+        .flat()
+        .map((one) => inWords(one, field))
+        .join(", ")}`,
+    ];
   });
   return [name ?? names[object_id] ?? "", ...others].filter((part) => part !== "").join(" · ");
 }

@@ -6,15 +6,20 @@ interface AuditLogSearch extends TableSearch {
   action?: AuditAction;
   /** The id of what was changed. */
   object?: string;
+  /** The id of who changed it. */
+  user?: string;
 }
+
+const isUserId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** Reads the address; invalid values are ignored. */
 export function readAuditLogSearch(search: Record<string, unknown>): AuditLogSearch {
-  const { action, object } = search;
+  const { action, object, user } = search;
   return {
     ...readTableSearch(search),
     ...(typeof action === "string" && isAuditAction(action) && { action }),
     ...(typeof object === "string" && object !== "" && { object: object.slice(0, 200) }),
+    ...(typeof user === "string" && isUserId.test(user) && { user }),
   };
 }
 

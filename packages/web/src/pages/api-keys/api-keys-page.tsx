@@ -5,7 +5,7 @@ import { useMemo, useRef, useState } from "react";
 import { membersQuery, nameOfMember, useRole } from "../../data/accounts.ts";
 import { apiKeysQuery, type NewKey } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/client.ts";
-import { budgetsQuery } from "../../data/spending.ts";
+import { budgetsQuery, monthSpendingQuery } from "../../data/spending.ts";
 import { BudgetDialog, type BudgetHolder } from "../../parts/budget.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Switch } from "../../ui/form/choices.tsx";
@@ -28,6 +28,7 @@ function ApiKeysPage() {
     [members],
   );
   const { data: budgets } = useQuery(budgetsQuery(presage));
+  const { data: month } = useQuery(monthSpendingQuery(presage));
   const [budgetOf, setBudgetOf] = useState<BudgetHolder>();
   const [isCreating, setCreating] = useState(false);
   // The only place that holds the secret, until the user has stored it.
@@ -63,6 +64,7 @@ function ApiKeysPage() {
           keys={shown}
           userNames={userNames}
           budgets={budgets}
+          month={month}
           onBudget={isOwner ? setBudgetOf : undefined}
           empty={
             <EmptyState

@@ -1,8 +1,8 @@
-import type { ApiKeyResponse, BudgetListResponse } from "@presage/sdk";
+import type { ApiKeyResponse, BudgetListResponse, SpendingResponse } from "@presage/sdk";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { type Dispatch, type ReactNode, type SetStateAction, useMemo, useState } from "react";
-import { counted } from "../../format/numbers.ts";
+import { counted, formatCost } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
 import { BudgetBar, type BudgetHolder, describeBudget } from "../../parts/budget.tsx";
 import { Badge, type Tone } from "../../ui/badge.tsx";
@@ -32,12 +32,14 @@ interface KeyTableProps {
   userNames: ReadonlyMap<string, string> | undefined;
   /** Undefined while loading. */
   budgets: BudgetListResponse | undefined;
+  /** Of this month; undefined while loading. */
+  month: SpendingResponse | undefined;
   /** Absent: the user may set none. */
   onBudget: ((holder: BudgetHolder) => void) | undefined;
   empty: ReactNode;
 }
 
-export function KeyTable({ keys, userNames, budgets, onBudget, empty }: KeyTableProps) {
+export function KeyTable({ keys, userNames, budgets, month, onBudget, empty }: KeyTableProps) {
   const nowMs = useNow();
   const { revoke } = useSearch({ from: "/api-keys" });
   const navigate = useNavigate();
@@ -57,10 +59,11 @@ export function KeyTable({ keys, userNames, budgets, onBudget, empty }: KeyTable
     () => [
       tickColumn(ticked, setTicked),
       ...factColumns.toSpliced(1, 0, ...userColumns(userNames)),
+      ...spendColumns(month),
       ...budgetColumns(budgets, onBudget),
       actionsColumn(setToChange, (apiKey) => setToRevoke([apiKey])),
     ],
-    [userNames, ticked, budgets, onBudget],
+    [userNames, ticked, budgets, month, onBudget],
   );
   const revocable = rows?.filter(({ state }) => state !== "revoked").map(({ apiKey }) => apiKey) ?? [];
   const chosen = revocable.filter(({ id }) => ticked.has(id));
@@ -72,7 +75,7 @@ export function KeyTable({ keys, userNames, budgets, onBudget, empty }: KeyTable
     rows,
     rowId: ({ apiKey }) => apiKey.id,
     rowName: ({ apiKey }) => apiKey.name,
-    spare: ["scopes", "budget"],
+    spare: ["scopes", "budget", "spent"],
     isMain: true,
   });
   return (
@@ -133,7 +136,7 @@ export function keyState(
 }
 
 function scopesOf({ scopes }: Pick<ApiKeyResponse, "scopes">): string {
-  return scopes?.join(", ") ?? "all";
+  return scopes?.join(", ") ?? "Everything";
 }
 
 const factColumns: DataColumn<KeyRow>[] = [
@@ -245,6 +248,26 @@ function tickColumn(
     isFixed: true,
     isActions: true,
   };
+}
+
+/** What each key spent, where there are prices. */
+function spendColumns(month: SpendingResponse | undefined): DataColumn<KeyRow>[] {
+  const { currency = null, people = [] } = month ?? {};
+  if (currency === null) return [];
+  const costs = new Map(
+    people.flatMap(({ keys }) => keys.map(({ api_key_id: id, cost }) => [id, cost] as const)),
+  );
+  return [
+    {
+      id: "spent",
+      label: "This month",
+      hint: "What its requests cost in this calendar month, UTC, runs and judges that it started included",
+      value: ({ apiKey: { id } }) => costs.get(id),
+      cell: ({ apiKey: { id } }) => formatCost(costs.get(id) ?? null, currency),
+      isNumber: true,
+      widthPx: 104,
+    },
+  ];
 }
 
 /** What a key may spend in a month, where there are prices. */

@@ -38,6 +38,7 @@ export function DeploymentRows({ deployment, period, columnCount }: DeploymentRo
               : (model ?? "Not asked yet")}
           </span>
           {only !== undefined && <ReplicaUrl replica={only} />}
+          <Advice {...deployment} />
         </RowHeader>
         <Cell>
           <StateBadge {...deployment} />
@@ -67,6 +68,19 @@ export function DeploymentRows({ deployment, period, columnCount }: DeploymentRo
   );
 }
 
+/** What the operator can do about what fails just now. */
+function Advice({ state, replicas = [] }: DeploymentStatus) {
+  const failing = replicas.filter(({ state, recent }) => state !== "up" || recent.failed > 0);
+  const last = failing.flatMap(({ last_failure }) => last_failure?.category ?? []);
+  if (state === "up" && last.length === 0) return null;
+  const [category] = last;
+  return (
+    <span className="block pt-0.5 text-xs font-normal text-warn">
+      {category === undefined ? "The operator of this server sees which replica fails." : advice[category]}
+    </span>
+  );
+}
+
 /** Of the account's stored predictions, of all processes; leads to them. */
 function Failures({ deployment, period }: Pick<DeploymentRowsProps, "period"> & { deployment: string }) {
   const filter = toPredictionFilter({ deployment, period }, useNow());
@@ -76,12 +90,11 @@ function Failures({ deployment, period }: Pick<DeploymentRowsProps, "period"> & 
   const failed = countOf("failed");
   const all = failed + countOf("success");
   const said = `${formatShare(all === 0 ? null : failed / all)} of ${formatCount(all)}`;
-  if (failed === 0) return said;
   return (
     <Link
       to="/predictions"
-      search={{ deployment, period, status: "failed" }}
-      className="text-warn underline underline-offset-2"
+      search={{ deployment, period, ...(failed > 0 && { status: "failed" }) }}
+      className={clsx("underline underline-offset-2", failed > 0 ? "text-warn" : "text-accent-ink")}
     >
       {said}
     </Link>
@@ -106,7 +119,14 @@ function ReplicaCells({ replica }: { replica: Replica }) {
         {recent.calls === 0 ? none : `${formatCount(recent.failed)} of ${formatCount(recent.calls)}`}
       </Cell>
       <Cell isNumber className="whitespace-nowrap">
-        {latency_ms === null ? none : `${formatDuration(latency_ms.p50)} · ${formatDuration(latency_ms.p99)}`}
+        {latency_ms === null ? (
+          none
+        ) : (
+          <>
+            {formatDuration(latency_ms.p50)}
+            <span className="block text-xs text-ink-3">p99 {formatDuration(latency_ms.p99)}</span>
+          </>
+        )}
       </Cell>
       <Cell isNumber>
         {limit === null ? formatCount(in_flight) : `${formatCount(in_flight)} of ${formatCount(limit)}`}
@@ -153,7 +173,18 @@ function StateBadge({ state, error_rate, replicas }: DeploymentStatus) {
   );
 }
 
-const failures: Record<NonNullable<Replica["last_failure"]>["category"], string> = {
+type FailureCategory = NonNullable<Replica["last_failure"]>["category"];
+
+const advice: Record<FailureCategory, string> = {
+  context_exceeded: "Prompts are too long: shorten the context, or serve the model with a longer one.",
+  rate_limit: "It limits requests: lower the concurrency of runs, or have its limit raised.",
+  timeout: "It is too slow: lower the concurrency of runs, or raise PRESAGE_UPSTREAM_TIMEOUT_MS.",
+  unavailable: "Nothing answers: check that the model’s server runs and that its address is right.",
+  unusable_completion: "It answers without text: check the chat template and max_tokens.",
+  upstream: "The model’s server fails or refuses: its own log says why; check the credential.",
+};
+
+const failures: Record<FailureCategory, string> = {
   context_exceeded: "Context exceeded",
   rate_limit: "Rate limit",
   timeout: "Timed out",

@@ -76,7 +76,7 @@ function DeploymentsPage() {
             Failures are counted among your account’s stored predictions of the last {periodLabels[period]},
             whichever process made them.{" "}
             {showsReplicas
-              ? `The figures of replicas are of the process that answered just now, every ${refreshMs / 1000} seconds.`
+              ? `Tries, latency, requests in flight and the last failure are of the process that answered just now, every ${refreshMs / 1000} seconds; the latency above is of all processes.`
               : "Replicas and their state are shown to the account that runs this server."}
           </p>
         </>
@@ -89,7 +89,7 @@ function DeploymentsPage() {
 const columns: { name: string; title?: string; isNumber?: boolean }[] = [
   { name: "Tries failed", title: "Tries of the last 5 minutes that the replica failed", isNumber: true },
   {
-    name: "Latency, p50 · p99",
+    name: "Latency here",
     title: "Median and 99th percentile of the latency of its last 256 answers",
     isNumber: true,
   },

@@ -132,8 +132,7 @@ export function sampleColumns(
       value: ({ runId }) => runId,
       cell: ({ runId }) => (runId === null ? "–" : <RunLink id={runId} />),
       isSortable: false,
-      isElastic: true,
-      widthPx: 136,
+      widthPx: 112,
     },
   ];
 }

@@ -12,7 +12,8 @@ import { examples } from "./examples.ts";
 
 /** Fills or clears all fields, without losing anything by accident. */
 export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlaygroundDraft> }) {
-  const { isEmpty, replace, clear, undoClear } = drafting;
+  const { draft, isEmpty, replace, clear, undoClear } = drafting;
+  const isMine = !isEmpty && !examples.some((one) => JSON.stringify(one.draft) === JSON.stringify(draft));
   const [example, setExample] = useState<Draft>();
   return (
     <div className="flex items-center gap-1">
@@ -26,7 +27,7 @@ export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlay
       >
         {undoClear ? "Undo clear" : "Clear"}
       </Button>
-      <ExamplesMenu onChoose={(chosen) => (isEmpty ? replace(chosen) : setExample(chosen))} />
+      <ExamplesMenu onChoose={(chosen) => (isMine ? setExample(chosen) : replace(chosen))} />
       <ConfirmDialog
         isOpen={example !== undefined}
         onClose={() => setExample(undefined)}

@@ -29,9 +29,9 @@ export function EvaluateResponse({ response, evaluations, goldAnswer, onGoldAnsw
   const failure = findQueryError([families, profiles]);
   const hasSystemTurn = response.messages.some(({ role }) => role === "system");
   const groups = evaluatorChoices(families.data ?? [], profiles.data ?? [], { hasSystemTurn });
-  const chosen = groups
-    .flatMap(({ choices }) => choices)
-    .filter(({ id, obstacle }) => evaluations.chosenIds.has(id) && obstacle === undefined);
+  const choices = groups.flatMap(({ choices }) => choices);
+  const chosenIds = evaluations.chosenIds ?? idsOfFirst(choices, goldAnswer);
+  const chosen = choices.filter(({ id, obstacle }) => chosenIds.has(id) && obstacle === undefined);
   const needsGoldAnswer = chosen.some((choice) => choice.needsGoldAnswer);
   const outcomes = evaluations.outcomesOf(response);
   const isMine = evaluations.responseNumber === response.number;
@@ -61,7 +61,7 @@ export function EvaluateResponse({ response, evaluations, goldAnswer, onGoldAnsw
         <SkeletonRows count={4} className="h-7" />
       )}
       {groups.length > 0 && profiles.data !== undefined && (
-        <EvaluatorPicker groups={groups} chosenIds={evaluations.chosenIds} onChoose={evaluations.choose} />
+        <EvaluatorPicker groups={groups} chosenIds={chosenIds} onChoose={evaluations.choose} />
       )}
       {needsGoldAnswer && (
         <TextAreaField
@@ -75,6 +75,13 @@ export function EvaluateResponse({ response, evaluations, goldAnswer, onGoldAnsw
   );
 }
 
+/** Where there is a gold answer, the plainest comparison with it. */
+function idsOfFirst(choices: readonly EvaluatorChoice[], goldAnswer: string): ReadonlySet<string> {
+  const isPlain = ({ family, profile }: EvaluatorChoice) =>
+    family === "exact-match" && profile === "system:default";
+  return new Set(goldAnswer === "" ? [] : choices.filter(isPlain).map(({ id }) => id));
+}
+
 /** The app that the playground's results belong to. */
 const playgroundApp = "playground";
 
@@ -82,7 +89,7 @@ const noOutcomes: ReadonlyMap<number, readonly EvaluateItem[]> = new Map();
 
 /** Evaluates responses and remembers the outcomes until the tab is reloaded. */
 export function useEvaluations() {
-  const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>(new Set());
+  const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>();
   const [outcomes, changeOutcomes] = useTabState("playground outcomes", noOutcomes);
   const { mutate, isPending, error, variables } = useEvaluate<{
     response: ModelResponse;

@@ -72,7 +72,6 @@ export function InputPanel({
               issue={issues["interaction.state"]}
               aside={<CharacterCount text={state} />}
               className="min-h-28"
-              placeholder="You are in the kitchen. The fridge is closed."
               value={state}
               onChange={(text) => onChange({ state: text })}
             />
@@ -82,7 +81,6 @@ export function InputPanel({
               issue={issues["interaction.action"]}
               aside={<CharacterCount text={action} />}
               className="min-h-10"
-              placeholder="open fridge"
               value={action}
               onChange={(text) => onChange({ action: text })}
             />
@@ -112,7 +110,7 @@ interface ContextFieldsProps {
   onChange(context: Draft["context"]): void;
 }
 
-/** Those with text are open, and stay so while they are written. */
+/** A line each until they are opened, so that the state and the action are in sight. */
 function ContextFields({ context, given, issues, onChange }: ContextFieldsProps) {
   const [toggled, setToggled] = useState<Partial<Record<ContextFieldName, boolean>>>({});
   const isGiven = ({ field }: { field: ContextFieldName }) => Boolean(given[field]) && context[field] === "";
@@ -134,12 +132,9 @@ function ContextFields({ context, given, issues, onChange }: ContextFieldsProps)
             hint={hint}
             text={context[field]}
             issue={issues[`context.${field}`]}
-            isOpen={toggled[field] ?? context[field] !== ""}
+            isOpen={toggled[field] ?? false}
             onToggle={(isOpen) => setToggled({ ...toggled, [field]: isOpen })}
-            onChange={(text) => {
-              setToggled({ ...toggled, [field]: true });
-              onChange({ ...context, [field]: text });
-            }}
+            onChange={(text) => onChange({ ...context, [field]: text })}
           />
         ))}
     </fieldset>

@@ -5,7 +5,7 @@ import { flushSync } from "react-dom";
 import { useRefusal } from "../../data/accounts.ts";
 import { referenceOf } from "../../data/worlds.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
-import { type Issues, readDraft, usePlaygroundDraft } from "../../parts/playground-draft.ts";
+import { emptyDraft, type Issues, readDraft, usePlaygroundDraft } from "../../parts/playground-draft.ts";
 import { isOfRecords } from "../../parts/worlds.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -14,6 +14,8 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { CodeTab } from "./code-tab.tsx";
 import { DraftActions } from "./draft-actions.tsx";
 import { EvaluateResponse, useEvaluations } from "./evaluate-response.tsx";
+import { examples } from "./examples.ts";
+import { GoldAnswer } from "./gold-answer.tsx";
 import { InputPanel } from "./input-panel.tsx";
 import { PromptTab } from "./prompt-tab.tsx";
 import { ResponseTab } from "./response-tab.tsx";
@@ -33,7 +35,7 @@ export function Playground({ model, deployment, world }: PlaygroundProps) {
   const form = useRef<HTMLFormElement>(null);
   const predictButton = useRef<HTMLButtonElement>(null);
   const output = useRef<HTMLDivElement>(null);
-  const drafting = usePlaygroundDraft();
+  const drafting = usePlaygroundDraft(examples[0]?.draft ?? emptyDraft);
   const predictions = usePredictions();
   const mayNotPredict = useRefusal("predict") !== undefined;
   const [tab, setTab] = useState<OutputTab>(predictions.responses.length > 0 ? "response" : "prompt");
@@ -165,12 +167,15 @@ function Output(props: OutputProps) {
             content: (
               <ResponseTab {...predictions} onRetry={onRetry} onCancel={onCancel}>
                 {(response) => (
-                  <EvaluateResponse
-                    response={response}
-                    evaluations={evaluations}
-                    goldAnswer={drafting.draft.goldAnswer}
-                    onGoldAnswer={(goldAnswer) => drafting.change({ goldAnswer })}
-                  />
+                  <>
+                    <GoldAnswer response={response} draft={drafting.draft} />
+                    <EvaluateResponse
+                      response={response}
+                      evaluations={evaluations}
+                      goldAnswer={drafting.draft.goldAnswer}
+                      onGoldAnswer={(goldAnswer) => drafting.change({ goldAnswer })}
+                    />
+                  </>
                 )}
               </ResponseTab>
             ),

@@ -12,7 +12,9 @@ const wideOnly = "max-sm:hidden";
 /** People, on demand their keys, and on demand the models that they asked with each. */
 export function PeopleTable({ spending }: { spending: SpendingResponse }) {
   const { people, total, currency } = spending;
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [open, setOpen] = useState<ReadonlySet<string>>(
+    () => new Set(people.length === 1 ? people.map(idOf) : []),
+  );
   const toggle = (id: string) =>
     setOpen((known) => new Set(known.has(id) ? without(known, id) : [...known, id]));
   const shared = { currency, open, toggle };
@@ -37,7 +39,7 @@ export function PeopleTable({ spending }: { spending: SpendingResponse }) {
         </thead>
         <tbody>
           {people.map((person) => (
-            <PersonRows key={person.user_id ?? "unknown"} person={person} {...shared} />
+            <PersonRows key={idOf(person)} person={person} {...shared} />
           ))}
         </tbody>
         {people.length > 1 && (
@@ -50,6 +52,8 @@ export function PeopleTable({ spending }: { spending: SpendingResponse }) {
   );
 }
 
+const idOf = ({ user_id }: SpentByPerson) => user_id ?? "unknown";
+
 function without(ids: ReadonlySet<string>, gone: string): string[] {
   return [...ids].filter((id) => id !== gone);
 }
@@ -61,7 +65,7 @@ interface Opening {
 }
 
 function PersonRows({ person, ...shared }: Opening & { person: SpentByPerson }) {
-  const id = person.user_id ?? "unknown";
+  const id = idOf(person);
   const { open, toggle, currency } = shared;
   return (
     <>

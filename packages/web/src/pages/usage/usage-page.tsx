@@ -10,7 +10,6 @@ import { formatCost, formatCount, formatShortCost, formatShortCount } from "../.
 import { defaultPeriod, periodLabels, stepStartsMs } from "../../format/times.ts";
 import { buttonClass, IconButton } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { clipPeaks } from "../../ui/charts/scale.ts";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/time-series.ts";
 import { PeriodPicker, Segmented } from "../../ui/form/choices.tsx";
@@ -189,12 +188,6 @@ function SpendingChart({ spending }: { spending: SpendingResponse }) {
         series={series}
         format={format}
         formatTick={currency === null ? formatShortCount : (cost) => formatShortCost(cost, currency)}
-        // One large import must not flatten the rest.
-        greatest={clipPeaks(
-          points.map(({ values }) =>
-            Object.values(values).reduce<number>((sum, value) => sum + Number(value), 0),
-          ),
-        )}
         isWhole={currency === null}
       />
     </Card>

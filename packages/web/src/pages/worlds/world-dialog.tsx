@@ -24,10 +24,12 @@ interface WorldDialogProps {
   onClose(): void;
   /** Absent: a new one is made. */
   revised?: World | undefined;
+  /** Of a new one: the id of the dataset that its examples are of. */
+  dataset?: string | undefined;
   onSaved(world: World): void;
 }
 
-export function WorldDialog({ isOpen, onClose, revised, onSaved }: WorldDialogProps) {
+export function WorldDialog({ isOpen, onClose, revised, dataset, onSaved }: WorldDialogProps) {
   return (
     <Dialog
       isOpen={isOpen}
@@ -36,7 +38,7 @@ export function WorldDialog({ isOpen, onClose, revised, onSaved }: WorldDialogPr
       title={revised === undefined ? "New world" : `Revise ${revised.name}`}
       hint="Each revision pins the dataset’s latest revision, so that the same question has the same examples."
     >
-      <WorldForm revised={revised} onSaved={onSaved} />
+      <WorldForm revised={revised} dataset={dataset} onSaved={onSaved} />
     </Dialog>
   );
 }
@@ -89,16 +91,17 @@ function readWorldDraft(draft: WorldDraft, before: WorldConfig): WorldConfig {
   };
 }
 
-function WorldForm({ revised, onSaved }: Pick<WorldDialogProps, "revised" | "onSaved">) {
+function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revised" | "dataset" | "onSaved">) {
   const presage = usePresage();
   const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
   const { data: datasets } = useQuery(datasetsQuery(presage));
   const usable = datasets?.filter(({ latest_revision }) => (latest_revision?.samples ?? 0) > 0) ?? [];
   // Someone else may revise it in the meantime.
   const [origin] = useState(revised);
-  const initial = origin === undefined ? { ...newDraft, dataset: usable[0]?.id ?? "" } : toWorldDraft(origin);
+  const initial =
+    origin === undefined ? { ...newDraft, dataset: dataset ?? usable[0]?.id ?? "" } : toWorldDraft(origin);
   const { draft, isChanged, change, discard } = useDraft(
-    origin === undefined ? "new world" : `world ${origin.name} after ${origin.revision}`,
+    origin === undefined ? `new world${dataset ?? ""}` : `world ${origin.name} after ${origin.revision}`,
     initial,
   );
   const save = useSaveWorld({ onSuccess: discard });

@@ -10,6 +10,7 @@ import { AllowedButton } from "../../parts/allowed.tsx";
 import { ExampleOffer } from "../../parts/example.tsx";
 import { HeadlineRate } from "../../parts/runs.tsx";
 import { answererOf } from "../../parts/worlds.ts";
+import { inPlace } from "../../search-params.ts";
 import { Card } from "../../ui/card.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
@@ -105,6 +106,7 @@ const columns: DataColumn<WorldRow>[] = [
 
 function WorldsPage() {
   const navigate = useNavigate();
+  const { dataset } = worldsRoute.useSearch();
   const [isNewOpen, setNewOpen] = useState(false);
   const presage = usePresage();
   const worlds = useQuery(worldsQuery(presage));
@@ -172,8 +174,12 @@ function WorldsPage() {
         </Card>
       )}
       <WorldDialog
-        isOpen={isNewOpen}
-        onClose={() => setNewOpen(false)}
+        isOpen={isNewOpen || dataset !== undefined}
+        dataset={dataset}
+        onClose={() => {
+          setNewOpen(false);
+          void navigate({ to: "/worlds", search: ({ dataset: _, ...rest }) => rest, ...inPlace });
+        }}
         onSaved={({ name }) => navigate({ to: "/worlds/$name", params: { name } })}
       />
     </Page>

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { placeLabels, placeNotes } from "./axes.tsx";
+import { placeLabels } from "./axes.tsx";
 import { linearScale } from "./scale.ts";
 
 test("labels do not touch each other or the edge, however many steps there are", () => {
@@ -23,26 +23,4 @@ test("each step has its label where there is room", () => {
     50, 150, 250,
   ]);
   expect(placeLabels([], linearScale([0, 1], [0, 1]), 1)).toEqual([]);
-});
-
-test("a note is beside its place, on the side where it covers nothing, or below the others", () => {
-  const placesOf = (xs: number[]) =>
-    placeNotes(
-      xs.map((x) => ({ x, text: "▲ 10" })),
-      5,
-      [0, 300],
-    ).map(({ x, anchor, row }) => [x, anchor, row]);
-  expect(placesOf([50, 290])).toEqual([
-    [55, "start", 0],
-    [285, "end", 0],
-  ]);
-  expect(placesOf([50, 60])).toEqual([
-    [45, "end", 0],
-    [65, "start", 0],
-  ]);
-  expect(placesOf([50, 60, 70])).toEqual([
-    [45, "end", 0],
-    [65, "start", 0],
-    [75, "start", 1],
-  ]);
 });

@@ -1,7 +1,5 @@
 // The lines around a plot, and the texts along them.
 
-import type { Range } from "./scale.ts";
-
 /** Where the curves and bars of a plot are, in pixels. */
 export interface PlotArea {
   left: number;
@@ -72,53 +70,4 @@ export function placeLabels(
     // The last label may be wider than what is right of its step.
     (last - index) % every === 0 ? [{ text, x: Math.min(toX(index), end - width / 2) }] : [],
   );
-}
-
-const noteCharacterWidth = 6.5;
-
-/** A note beside the top of what it is about. */
-interface PlacedNote {
-  x: number;
-  text: string;
-  anchor: "start" | "end";
-  /** 0 is the highest. */
-  row: number;
-}
-
-/**
- * Notes to the right of their places, or to the left of them: on the first side that has room between `ends` and where a note covers
- * neither another note nor another place. Where neither side is free, a note stands below the others.
- */
-export function placeNotes(
-  notes: readonly { x: number; text: string }[],
-  /** Between the middle of a place and its note, in pixels. */
-  distance: number,
-  [least, greatest]: Range,
-): PlacedNote[] {
-  const placed: (PlacedNote & Span)[] = [];
-  for (const { x, text } of notes) {
-    const width = text.length * noteCharacterWidth;
-    const right = { anchor: "start", x: x + distance, from: x + distance, to: x + distance + width } as const;
-    const left = { anchor: "end", x: x - distance, from: x - distance - width, to: x - distance } as const;
-    const inside = [right, left].filter(({ from, to }) => from >= least && to <= greatest);
-    const isFree = (span: Span, row: number) =>
-      !placed.some((note) => note.row === row && overlap(note, span));
-    const clear = inside.find(
-      (side) => isFree(side, 0) && !notes.some((other) => other.x > side.from && other.x < side.to),
-    );
-    const side = clear ?? inside[0] ?? right;
-    let row = 0;
-    while (!isFree(side, row)) row += 1;
-    placed.push({ ...side, text, row });
-  }
-  return placed.map(({ x, text, anchor, row }) => ({ x, text, anchor, row }));
-}
-
-interface Span {
-  from: number;
-  to: number;
-}
-
-function overlap(one: Span, other: Span): boolean {
-  return one.from < other.to && other.from < one.to;
 }

@@ -109,7 +109,11 @@ export function IntervalTable(props: IntervalTableProps) {
                   key={row.key}
                   className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10 hover:bg-hover/60"
                 >
-                  <th scope="row" className="max-w-44 truncate text-left font-normal" title={row.label}>
+                  <th
+                    scope="row"
+                    className="max-w-44 truncate text-left font-normal phone:max-w-36 phone:whitespace-normal"
+                    title={row.label}
+                  >
                     {row.shown ?? row.label}
                   </th>
                   <td aria-hidden>

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { clipPeaks, domainWithZero, linearScale, niceEnd, niceTicks } from "./scale.ts";
+import { domainWithZero, linearScale, niceEnd, niceTicks } from "./scale.ts";
 
 test("ticks are round and inside the domain", () => {
   expect(niceTicks([0, 1], 5)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1]);
@@ -36,16 +36,4 @@ test("a domain has 0, and room where it does not end there", () => {
 test("a domain of one value is in the middle", () => {
   expect(linearScale([4, 4], [0, 100])(4)).toBe(50);
   expect(linearScale([0, 2], [100, 0])(2)).toBe(0);
-});
-
-test("One huge value ends the axis above the others", () => {
-  expect(clipPeaks([100, 120, 0, 90, 110, 105, 50_000])).toBe(150);
-  expect(clipPeaks([3, 4, 5, 4, 3, 9_000])).toBe(8);
-});
-
-test("Values that vary as usual are not clipped", () => {
-  expect(clipPeaks([100, 120, 300, 90])).toBeUndefined();
-  expect(clipPeaks([])).toBeUndefined();
-  expect(clipPeaks([1, 1_000])).toBeUndefined();
-  expect(clipPeaks([0, 0, 0, 7])).toBeUndefined();
 });

@@ -1,17 +1,15 @@
 import type { Step } from "../../format/times.ts";
-import { PlaceAxis, placeLabels, placeNotes } from "./axes.tsx";
+import { PlaceAxis, placeLabels } from "./axes.tsx";
 import { type CurvePoint, curvePaths } from "./curve.ts";
 import { type Plot, PlotFrame, type Readout } from "./plot-frame.tsx";
 import { niceEnd, niceTicks, type Range } from "./scale.ts";
 import {
   type ChartPoint,
   type ChartSeries,
-  findPeaks,
   formatChartValue,
   formatStep,
   formatStepShort,
   highestOf,
-  type Peak,
   type StackedBar,
   stackBars,
 } from "./time-series.ts";
@@ -25,7 +23,7 @@ export interface TimePlotProps {
   format(value: number): string;
   /** For the axis, where space is limited. */
   formatTick(value: number): string;
-  /** The upper end of the axis; absent: from the data. What is higher ends there with a mark. */
+  /** The upper end of the axis; absent: from the data. */
   greatest?: number | undefined;
   /** All values are integers. */
   isWhole?: boolean;
@@ -33,7 +31,6 @@ export interface TimePlotProps {
 
 const margin = { left: 54, right: 8, top: 8, bottom: 24 };
 const wantedTicks = 5;
-const noteHeight = 13;
 
 /** Bars, lines and bands over time. */
 export function TimePlot(props: TimePlotProps) {
@@ -42,7 +39,6 @@ export function TimePlot(props: TimePlotProps) {
   const domain: Range = [0, greatest ?? niceEnd(highest, wantedTicks, isWhole)];
   // An axis without values has no scale.
   const ticks = highest === 0 ? [0] : niceTicks(domain, wantedTicks, isWhole);
-  const peaks = greatest === undefined ? [] : findPeaks(points, series, greatest);
   return (
     <PlotFrame
       label={label}
@@ -57,7 +53,6 @@ export function TimePlot(props: TimePlotProps) {
         <>
           <TimeMarks plot={plot} points={points} series={series} top={domain[1]} />
           <TimeAxis plot={plot} points={points} step={step} />
-          <PeakNotes plot={plot} pointCount={points.length} peaks={peaks} format={formatTick} />
         </>
       )}
     />
@@ -67,33 +62,6 @@ export function TimePlot(props: TimePlotProps) {
 function TimeAxis({ plot, points, step }: { plot: Plot } & Pick<TimePlotProps, "points" | "step">) {
   const texts = points.map(({ startMs }) => formatStepShort(startMs, step));
   return <PlaceAxis area={plot.area} labels={placeLabels(texts, plot.toX, plot.area.right + margin.right)} />;
-}
-
-interface PeakNotesProps {
-  plot: Plot;
-  pointCount: number;
-  peaks: readonly Peak[];
-  format(value: number): string;
-}
-
-/** How high what is cut off is. */
-function PeakNotes({ plot, pointCount, peaks, format }: PeakNotesProps) {
-  const { area, toX } = plot;
-  const notes = placeNotes(
-    peaks.map(({ index, value }) => ({ x: toX(index), text: `▲ ${format(value)}` })),
-    barWidth(plot, pointCount) / 2 + 2,
-    [area.left, area.right],
-  );
-  return (
-    // The outline keeps it legible on the bars beside it.
-    <g className="fill-ink stroke-surface text-[11px]" strokeWidth="3" paintOrder="stroke">
-      {notes.map(({ x, text, anchor, row }) => (
-        <text key={`${x} ${row}`} x={x} y={area.top + row * noteHeight} dy="0.32em" textAnchor={anchor}>
-          {text}
-        </text>
-      ))}
-    </g>
-  );
 }
 
 function readAt({ series, step, format }: TimePlotProps, point: ChartPoint | undefined): Readout {

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import {
   type ChartPoint,
   type ChartSeries,
-  findPeaks,
   formatChartValue,
   formatStep,
   formatStepShort,
@@ -17,12 +16,6 @@ const points: ChartPoint[] = [
   { startMs: 1, values: { a: 5, b: 6 } },
   { startMs: 2, values: { a: 5, b: null } },
 ];
-
-test("peaks are what is higher than the axis: bars together, lines alone", () => {
-  expect(findPeaks(points, seriesOf("bar", ["a", "b"]), 10)).toEqual([{ index: 0, value: 11 }]);
-  expect(findPeaks(points, seriesOf("line", ["a", "b"]), 5.5)).toEqual([{ index: 0, value: 6 }]);
-  expect(findPeaks(points, seriesOf("bar", ["a", "b"]), 11)).toEqual([]);
-});
 
 test("the highest value is that of a stack, of a line or of the upper end of a band", () => {
   expect(highestOf(points, seriesOf("bar", ["a", "b"]))).toBe(11);

@@ -55,13 +55,6 @@ export function formatStep(startMs: number, step: Step): string {
   return `${dayOfHour.format(startMs)}, ${hour.format(startMs)}–${hour.format(startMs + hourMs)}`;
 }
 
-/** A point that reaches above the axis. */
-export interface Peak {
-  /** Of the point. */
-  index: number;
-  value: number;
-}
-
 /** What one step adds to a stack of bars. */
 export interface StackedBar {
   /** Of the point. */
@@ -76,16 +69,6 @@ export function highestOf(points: readonly ChartPoint[], series: readonly ChartS
     Object.values(values).map((value) => (typeof value === "number" ? 0 : (value?.[1] ?? 0))),
   );
   return Math.max(0, ...uppers, ...points.map((point) => heightOf(point, series)));
-}
-
-export function findPeaks(
-  points: readonly ChartPoint[],
-  series: readonly ChartSeries[],
-  greatest: number,
-): Peak[] {
-  return points
-    .map((point, index) => ({ index, value: heightOf(point, series) }))
-    .filter(({ value }) => value > greatest);
 }
 
 /** The bars of each series, on top of those of earlier series. What is above `top` is cut off. */

@@ -5,7 +5,7 @@ import { Card } from "../../../ui/card.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import type { MarkedRun } from "../run-mark.tsx";
-import { RunName } from "../run-mark.tsx";
+import { RunMark, RunName } from "../run-mark.tsx";
 
 interface EffortCardProps {
   marked: readonly MarkedRun[];
@@ -50,8 +50,11 @@ export function EffortCard({ marked, reports }: EffortCardProps) {
             <HeaderCell>Measure</HeaderCell>
             {marked.map((one) => (
               <HeaderCell key={one.run.id} isNumber className="max-w-56">
-                <span className="flex justify-end">
+                <span className="flex justify-end phone:hidden">
                   <RunName marked={one} />
+                </span>
+                <span aria-hidden className="hidden phone:block">
+                  <RunMark {...one} />
                 </span>
               </HeaderCell>
             ))}

@@ -83,7 +83,7 @@ export function OutcomeCard({ comparison, evaluator, marked, reports, onChooseEv
 /** What a run costs, beside the reference. Undefined where its model has no price. */
 function describeCost(report: RunReport | undefined, reference: RunReport | undefined): string | undefined {
   const [cost, other] = [costOf1000(report), costOf1000(reference)];
-  if (cost === undefined) return undefined;
+  if (cost === undefined || (cost === 0 && other === 0)) return undefined;
   const currency = report?.cost?.currency ?? "";
   const said = `${formatCost(cost, currency)} for 1,000 predictions`;
   if (other === undefined) return `${said}; the reference has no price.`;

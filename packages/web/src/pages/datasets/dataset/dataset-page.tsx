@@ -2,7 +2,7 @@ import type { Dataset, DatasetRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { Download, Play, Trash2, Upload } from "lucide-react";
+import { Download, Orbit, Play, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import {
@@ -12,6 +12,7 @@ import {
   useDeleteDataset,
 } from "../../../data/datasets.ts";
 import { headlinesQuery } from "../../../data/runs.ts";
+import { worldsQuery } from "../../../data/worlds.ts";
 import { counted, formatCount, formatSize } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { TagList } from "../../../parts/datasets.tsx";
@@ -100,12 +101,14 @@ function LoadedDataset({ dataset }: { dataset: Dataset }) {
           />
           <div className="flex min-w-0 flex-col gap-4">
             <DatasetFacts dataset={dataset} revision={revision} />
-            <RevisionsCard
-              revisions={revisions.data}
-              shown={wanted}
-              datasetId={dataset.id}
-              latest={dataset.latest_revision?.revision}
-            />
+            {dataset.latest_revision?.revision !== 1 && (
+              <RevisionsCard
+                revisions={revisions.data}
+                shown={wanted}
+                datasetId={dataset.id}
+                latest={dataset.latest_revision?.revision}
+              />
+            )}
           </div>
         </div>
       )}
@@ -153,6 +156,12 @@ function DatasetActions({ dataset, revision, onUpload }: DatasetActionsProps) {
         Upload revision
       </AllowedButton>
       {revision !== undefined && (
+        <Link to="/worlds" search={{ dataset: dataset.id }} className={buttonClass({})}>
+          <Orbit aria-hidden />
+          Make a world
+        </Link>
+      )}
+      {revision !== undefined && (
         <NewRunLink
           search={{ dataset: dataset.id, revision: revision.revision }}
           variant="primary"
@@ -173,7 +182,10 @@ interface DatasetFactsProps {
 }
 
 function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
-  const { data: headlines } = useQuery(headlinesQuery(usePresage()));
+  const presage = usePresage();
+  const { data: headlines } = useQuery(headlinesQuery(presage));
+  const { data: allWorlds = [] } = useQuery(worldsQuery(presage));
+  const worlds = allWorlds.filter(({ pinned }) => pinned.examples?.dataset_id === dataset.id);
   const latest = headlines?.find(
     ({ run }) => run.dataset_id === dataset.id && run.revision === revision?.revision,
   );
@@ -191,6 +203,22 @@ function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
           {number(trajectories)}
           <span className="text-xs text-ink-3">{perTrajectory} steps each on average</span>
         </Fact>
+        {worlds.length > 0 && (
+          <Fact look="lined" name="Worlds of it">
+            <span className="flex min-w-0 flex-wrap gap-x-2">
+              {worlds.map(({ name }) => (
+                <Link
+                  key={name}
+                  to="/worlds/$name"
+                  params={{ name }}
+                  className="wrap-anywhere text-accent-ink hover:underline"
+                >
+                  {name}
+                </Link>
+              ))}
+            </span>
+          </Fact>
+        )}
         {latest?.run.headline != null && (
           <Fact look="lined" name="Newest run">
             <HeadlineRate of={latest} />

@@ -1,5 +1,5 @@
-import type { Environment, EpisodeFigures } from "@presage/sdk";
-import { formatScore } from "../../../format/numbers.ts";
+import type { Environment, EnvironmentReality, EpisodeFigures } from "@presage/sdk";
+import { formatScore, formatShare } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -9,6 +9,8 @@ export interface EnvironmentRow {
   environment: Environment;
   /** Undefined without episodes. */
   figures: EpisodeFigures | undefined;
+  /** Undefined unless it was checked against reality. */
+  reality: EnvironmentReality | undefined;
 }
 
 export const environmentColumns: DataColumn<EnvironmentRow>[] = [
@@ -40,6 +42,17 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     value: ({ figures }) => figures?.success_interval && figures.success_rate,
     cell: ({ environment, figures }) => <SuccessRate figures={figures} config={environment.config} />,
     widthPx: 232,
+  },
+  {
+    id: "reality",
+    label: "False success",
+    hint: "Of the simulated successes that were checked, those that fail in reality. Its page has the interval, under Reality.",
+    value: ({ reality }) => reality?.false_success_rate.value,
+    cell: ({ reality }) => (
+      <span title={reality?.sentence}>{formatShare(reality?.false_success_rate.value ?? null)}</span>
+    ),
+    isNumber: true,
+    widthPx: 112,
   },
   {
     id: "episodes",

@@ -1,9 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
+import type { EnvironmentReality } from "@presage/sdk";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { Globe, Play, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { environmentsQuery, episodeFiguresQuery } from "../../../data/environments.ts";
+import { checkedEnvironmentsQuery, realityQuery } from "../../../data/reality.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -18,12 +20,17 @@ import { environmentColumns } from "./environment-columns.tsx";
 
 export const environmentsRoute = createLazyRoute("/environments")({ component: EnvironmentsPage });
 
+const combine = (queries: readonly { data?: EnvironmentReality | undefined }[]) =>
+  queries.map(({ data }) => data);
+
 function EnvironmentsPage() {
   const presage = usePresage();
   const navigate = useNavigate();
   const [isNewOpen, setNewOpen] = useState(false);
   const environments = useQuery(environmentsQuery(presage));
   const figures = useQuery(episodeFiguresQuery(presage, "environment"));
+  const { data: checked = [] } = useQuery(checkedEnvironmentsQuery(presage));
+  const reality = useQueries({ queries: checked.map((name) => realityQuery(presage, name)), combine });
   const isLoading = environments.data === undefined || (figures.data === undefined && figures.error === null);
   const rows = useMemo(
     () =>
@@ -32,8 +39,9 @@ function EnvironmentsPage() {
         : environments.data?.map((environment) => ({
             environment,
             figures: figures.data?.find((one) => one.environment === environment.name),
+            reality: reality[checked.indexOf(environment.name)],
           })),
-    [isLoading, environments.data, figures.data],
+    [isLoading, environments.data, figures.data, checked, reality],
   );
   const view = useTableView("environments", environmentColumns, { isInAddress: true });
   const table = useDataTable({

@@ -60,7 +60,8 @@ function Check({ check, isShown, onShow }: { check: RealityCheck; isShown: boole
         </button>
         <Badge tone={tones[status]}>{status}</Badge>
         <span className="flex-1 text-xs text-ink-2 tabular-nums">
-          {sources[source]}, {episodes} checked, {waiting} waiting, {failed} failed, <Time at={created_at} />
+          {sources[source]}, {counted(episodes, "episode")} checked{waiting > 0 && `, ${waiting} waiting`}
+          {failed > 0 && `, ${failed} failed`}, <Time at={created_at} />
         </span>
         {status === "paused" && (
           <AllowedButton needs="evaluate" size="small" onClick={() => change.mutate("resume")}>

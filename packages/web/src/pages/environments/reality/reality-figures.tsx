@@ -92,7 +92,8 @@ function rowsOf({ reward, consistency, ...figures }: EnvironmentReality): Figure
 
 function intervalOf({ interval, note }: Figure, format: (value: number) => string): string {
   if (interval === null) return note ?? "no interval";
-  return `${format(interval.lower)} – ${format(interval.upper)}`;
+  // The unit once, as elsewhere.
+  return `${format(interval.lower).replace(/\s\D+$/, "")} – ${format(interval.upper)}`;
 }
 
 const percent = (value: number) => `${Math.round(value * 100)} %`;

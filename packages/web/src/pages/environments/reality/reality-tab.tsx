@@ -79,7 +79,9 @@ function State({ environment: { config, revision, is_built_in }, figures, checks
         <p className="font-medium">{sentence}</p>
         <p className="text-ink-2">
           No limit says when to stop.{" "}
-          {!is_built_in && "Revise the environment to set one, with the real environment that it simulates."}
+          {is_built_in
+            ? "The built-in environment has none: make one of your own to be warned."
+            : "Revise the environment to set one, with the real environment that it simulates."}
         </p>
       </>
     );

@@ -1,19 +1,16 @@
 import type { Disagreement } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { UserRoundCheck } from "lucide-react";
 import { usePresage } from "../../../data/client.ts";
 import { disagreementsQuery } from "../../../data/evaluators.ts";
 import { formatScore } from "../../../format/numbers.ts";
 import { ResultDrawer } from "../../../parts/results/result-drawer.tsx";
-import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { DataTable } from "../../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../../ui/data-table/table-model.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../../ui/data-table/table-view.ts";
-import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Beginning, InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict.tsx";
 
@@ -110,6 +107,7 @@ export function DisagreementsCard({ publicId, openId, onOpen }: DisagreementsCar
     }),
     openId,
   });
+  if (rows?.length === 0) return null;
   return (
     <Card
       title="Disagreements with people"
@@ -121,27 +119,7 @@ export function DisagreementsCard({ publicId, openId, onOpen }: DisagreementsCar
           <ErrorNotice error={error} onRetry={refetch} />
         </div>
       ) : (
-        <DataTable
-          table={table}
-          expectedRows={4}
-          empty={
-            <EmptyState
-              icon={UserRoundCheck}
-              title="None so far"
-              actions={
-                <Link
-                  to="/review"
-                  search={{ profile_id: publicId }}
-                  className={buttonClass({ size: "small" })}
-                >
-                  Review its verdicts
-                </Link>
-              }
-            >
-              No one has disagreed with this profile.
-            </EmptyState>
-          }
-        />
+        <DataTable table={table} expectedRows={4} empty={null} />
       )}
       <ResultDrawer
         openId={openId}

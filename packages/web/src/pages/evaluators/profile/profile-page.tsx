@@ -90,7 +90,12 @@ function Profile({ revisions, newest }: ProfileProps) {
       <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data}>
         <Agreement of={{ evaluator: newest.evaluator_family, profile_name: newest.name }} />
       </RevisionsCard>
-      <RunRatesCard figures={runs.data} />
+      <div className="grid min-w-0 items-start gap-4 lg:grid-cols-2">
+        <RunRatesCard figures={runs.data} />
+        <Card title={revisions.length > 1 ? `Config of revision ${newest.revision}` : "Config"}>
+          <ConfigView family={family} config={newest.config} />
+        </Card>
+      </div>
       {rates.data?.direct.some((figures) => verdictsOf(figures) > 0) && (
         <RateByDayCard
           period={period}
@@ -114,9 +119,6 @@ function Profile({ revisions, newest }: ProfileProps) {
       />
       <div className="grid min-w-0 items-start gap-4 lg:grid-cols-2">
         <div className="flex min-w-0 flex-col gap-4">
-          <Card title={revisions.length > 1 ? `Config of revision ${newest.revision}` : "Config"}>
-            <ConfigView family={family} config={newest.config} />
-          </Card>
           {before !== undefined && (
             <CompareCard
               revisions={revisions}
@@ -176,7 +178,7 @@ function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] 
     <Card
       title="Pass rate by run"
       hint={`With people’s corrections and 95 % intervals; the ${maxListed} with the most verdicts.`}
-      className="flex max-h-60 min-h-28 flex-col *:first:shrink-0 print:max-h-none"
+      className="flex max-h-80 min-h-28 flex-col *:first:shrink-0 print:max-h-none"
     >
       <div className="scroll-edges-y min-h-0 flex-1 overflow-y-auto print:overflow-visible">
         {figures === undefined && <SkeletonRows count={5} className="h-9" />}

@@ -1,7 +1,7 @@
 import type { EvaluationSummaryGroup, EvaluatorProfile, RevisionAgreement } from "@presage/sdk";
 import { type ReactNode, useState } from "react";
 import { addUp, sortRates, verdictsOf } from "../../../data/summaries.ts";
-import { formatCount } from "../../../format/numbers.ts";
+import { counted, formatCount } from "../../../format/numbers.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { PassRate, RateCell } from "../../../ui/pass-rate.tsx";
@@ -30,9 +30,9 @@ export function RevisionsCard({ revisions, figures, agreement, children }: Revis
   return (
     <Card
       title="Revisions"
-      hint="Of direct evaluations, with people’s corrections; runs are below, each by itself. Intervals are at 95 %. Verdicts about the same trajectory or sample tend to agree, so intervals take them as one group, a cluster."
+      hint="Of direct evaluations, with people’s corrections; runs are below. Intervals are at 95 %, clustered by trajectory or sample."
     >
-      <Table label="Revisions" isStacked className="min-w-184">
+      <Table label="Revisions" isStacked className="min-w-160">
         <thead className="border-b border-line">
           <tr>
             <HeaderCell>Revision</HeaderCell>
@@ -41,8 +41,6 @@ export function RevisionsCard({ revisions, figures, agreement, children }: Revis
             <HeaderCell className="w-72">Pass rate</HeaderCell>
             <HeaderCell className="w-52">People agreed</HeaderCell>
             <HeaderCell isNumber>Reviewed</HeaderCell>
-            <HeaderCell isNumber>Should fail</HeaderCell>
-            <HeaderCell isNumber>Should pass</HeaderCell>
           </tr>
         </thead>
         <tbody>
@@ -82,13 +80,12 @@ export function RevisionsCard({ revisions, figures, agreement, children }: Revis
                 <Cell isNumber>
                   {reviews && formatCount(reviews.corrected)}
                   {reviews && reviews.clusters !== null && (
-                    <span className="block text-xs whitespace-nowrap text-ink-3">
-                      in {formatCount(reviews.clusters)} {reviews.clusters === 1 ? "cluster" : "clusters"}
+                    <span className="block text-xs text-ink-3">
+                      in {counted(reviews.clusters, "cluster")}; {formatCount(reviews.should_fail)} should
+                      fail, {formatCount(reviews.should_pass)} should pass
                     </span>
                   )}
                 </Cell>
-                <Cell isNumber>{reviews && formatCount(reviews.should_fail)}</Cell>
-                <Cell isNumber>{reviews && formatCount(reviews.should_pass)}</Cell>
               </tr>
             );
           })}
