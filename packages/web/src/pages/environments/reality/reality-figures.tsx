@@ -1,6 +1,13 @@
 import { formatPoints } from "@presage/contract/describe-runs";
 import type { EnvironmentReality, RealityFigures } from "@presage/sdk";
-import { counted, formatCount, formatP, formatScore, formatShare } from "../../../format/numbers.ts";
+import {
+  counted,
+  describeInterval,
+  formatCount,
+  formatP,
+  formatScore,
+  formatShare,
+} from "../../../format/numbers.ts";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { ExplainedName } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -92,8 +99,8 @@ function rowsOf({ reward, consistency, ...figures }: EnvironmentReality): Figure
 
 function intervalOf({ interval, note }: Figure, format: (value: number) => string): string {
   if (interval === null) return note ?? "no interval";
-  // The unit once, as elsewhere.
-  return `${format(interval.lower).replace(/\s\D+$/, "")} – ${format(interval.upper)}`;
+  if (format === formatShare) return describeInterval(interval);
+  return `${format(interval.lower)} – ${format(interval.upper)}`;
 }
 
 const percent = (value: number) => `${Math.round(value * 100)} %`;
