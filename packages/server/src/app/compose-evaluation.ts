@@ -90,6 +90,8 @@ interface EvaluationOptions {
   memory?: ByteBudget;
   countUnreachable?: CountUnreachable;
   findRefusal?: FindRefusal;
+  /** Whether the results that earlier processes did not count are counted at once. Absent: they are. */
+  countsEarlier?: boolean;
   /** Absent: judges' calls are not counted. */
   recordJudgeCall?: JudgeModel["recordCall"];
 }
@@ -129,6 +131,10 @@ export function composeEvaluation(
       : (records) => writers.live.send("results", toText(records));
   const countsMerger = composeCountsMerger(database, log);
   const tagRollup = composeTagRollup(database, writers, log);
+  if (options.countsEarlier !== false) {
+    countsMerger.schedule();
+    tagRollup.schedule();
+  }
   const resultWriter = createResultWriter(async (records) => {
     const written = await writeResults(records);
     countsMerger.schedule();
@@ -162,26 +168,20 @@ export function composeEvaluation(
 /** On SQLite results are counted where they are written. */
 function composeCountsMerger(database: Database, log: Log): CountsMerger {
   if (!isPostgres(database)) return { schedule() {}, async stop() {} };
-  const countsMerger = mergeSoon(
+  return mergeSoon(
     () => mergeCounts(database),
     (error) => logFailure(log, error, "could not merge result counts; none are lost, and totals are correct"),
   );
-  // Merges what stopped processes left behind.
-  countsMerger.schedule();
-  return countsMerger;
 }
 
 /** In an SQLite file results are counted by tag in a thread, which does not start before there are any. */
 function composeTagRollup(database: Database, writers: Writers | undefined, log: Log): CountsMerger {
   const rollUpSome = () => writers?.background.send("tags", undefined) ?? rollUpSomeTags(database);
-  const rollup = rollUpSoon(
+  return rollUpSoon(
     async () => (await hasUncounted(database)) && (await rollUpSome()),
     (error) =>
       logFailure(log, error, "could not count results by tag; summaries by tag are correct, but slower"),
   );
-  // Counts the results of the version before, and what stopped processes left.
-  rollup.schedule();
-  return rollup;
 }
 
 /** The model behind judges: the default deployment's, unless they have one of their own. The sandbox is not a model. */

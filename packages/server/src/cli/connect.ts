@@ -12,45 +12,23 @@ import { createLog } from "../platform/observability/logger.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { readInstances } from "../platform/storage/settings-store.ts";
-import { inMemoryUrl, isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite/sqlite.ts";
+import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenOptions } from "../platform/storage/store.ts";
-import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { CommandError } from "./command.ts";
-
-/** What commands use of the SDK. The configured database has the same without a server. */
-export interface Client {
-  datasets: Pick<
-    Presage["datasets"],
-    | ("list" | "create" | "upload" | "uploadEpisodes" | "uploadRealityChecks")
-    | ("listRevisions" | "delete" | "export")
-  >;
-  imports: Pick<Presage["imports"], "preview">;
-  episodes: Pick<Presage["episodes"], "export">;
-  runs: Pick<
-    Presage["runs"],
-    | ("list" | "get" | "cancel" | "pause" | "resume" | "finish" | "delete")
-    | ("report" | "reportAs" | "calibration" | "export")
-  >;
-  comparisons: Pick<Presage["comparisons"], "get" | "getAs">;
-  realityChecks: Pick<Presage["realityChecks"], "create" | "get" | "ofEnvironment">;
-  labels: Pick<Presage["labels"], "give" | "import" | "draw" | "agreement">;
-  goals: Presage["goals"];
-  budgets: Presage["budgets"];
-}
-
-/** What a command works on: a server, or what the owner has in the configured database. */
-export interface Connection {
-  /** Makes one call. */
-  call<Value>(work: (client: Client) => Promise<Value>): Promise<Value>;
-  /** Where the dashboard is; undefined while no server runs. */
-  findOrigin(): Promise<string | undefined>;
-}
 
 /** Makes one call, retries included. */
 export type CallServer = <Value>(work: (presage: Presage) => Promise<Value>) => Promise<Value>;
 
-export interface ServerConnection extends Connection {
+/** What a command works on: a server, or what the owner has in the configured database. */
+export interface Connection {
   call: CallServer;
+  /** Where the dashboard is; undefined while no server runs. */
+  findOrigin(): Promise<string | undefined>;
+  /** Whether it replays episodes. */
+  replays: boolean;
+}
+
+export interface ServerConnection extends Connection {
   origin: string;
 }
 
@@ -60,7 +38,7 @@ export interface ConnectionOptions {
 }
 
 /** Longer than any deadline that a server can be configured with: the server is the one that gives up. */
-const timeoutMs = 25 * 3_600_000;
+export const timeoutMs = 25 * 3_600_000;
 
 /**
  * Connects to the Presage at `server`, which may end in the `/v1` that OpenAI clients need. Without a scheme it is https, so
@@ -81,6 +59,7 @@ export function connectToServer(
   const { origin } = new URL(baseUrl);
   return {
     origin,
+    replays: true,
     findOrigin: async () => origin,
     async call(work) {
       try {
@@ -230,15 +209,18 @@ export function databaseName(url: string): string {
   return isSqlite(url) && !isInMemory(url) ? resolve(sqlitePath(url)) : withoutCredentials(url);
 }
 
+export function refuseInMemory({ databaseUrl }: Config): void {
+  if (isInMemory(databaseUrl))
+    throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
+}
+
 /** Opens the configured database, which by default must exist, for one command. Servers may run at the same time. */
 export async function withDatabase(
   config: Config,
   work: (store: OpenedStore) => Promise<void>,
   options: OpenOptions = { mustExist: true },
 ): Promise<void> {
-  if (isInMemory(config.databaseUrl)) {
-    throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
-  }
+  refuseInMemory(config);
   const store = await composeStore(config, createLog("silent"), options);
   try {
     await work(store);
@@ -265,24 +247,6 @@ export async function readAll<Row, Position = Keyset>(
     after = next;
   } while (after !== undefined && all.length < most);
   return all;
-}
-
-/**
- * Opens the configured database, or creates it. None is created for a command that is refused: `refuse` is given one in memory, which is
- * as empty, and refuses the same.
- */
-export async function openOrCreate<Opened>(
-  config: Config,
-  open: (config: Config, options?: OpenOptions) => Promise<Opened>,
-  refuse: (empty: Opened) => Promise<void>,
-): Promise<Opened> {
-  try {
-    return await open(config, { mustExist: true });
-  } catch (error) {
-    if (!(error instanceof NoDatabaseError)) throw error;
-    await refuse(await open({ ...config, databaseUrl: inMemoryUrl }));
-    return await open(config);
-  }
 }
 
 const readyTimeoutMs = 3_000;

@@ -21,13 +21,7 @@ import { toIsoInstant } from "../platform/storage/columns.ts";
 import { hasSqliteSchema } from "../platform/storage/migrate.ts";
 import { migrations } from "../platform/storage/migrations/index.ts";
 import { openDatabase } from "../platform/storage/open.ts";
-import {
-  diskFloorOf,
-  isInMemory,
-  isSqlite,
-  refuseShortage,
-  sqlitePath,
-} from "../platform/storage/sqlite/sqlite.ts";
+import { diskFloorOf, isSqlite, refuseShortage, sqlitePath } from "../platform/storage/sqlite/sqlite.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { commandName, countOf } from "../platform/words.ts";
@@ -37,7 +31,7 @@ import { takeGivenNumbers } from "../results/write/results-store.ts";
 import { restoreResults } from "../results/write/write-results.ts";
 import { CommandError, examples, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
-import { withDatabase } from "./connect.ts";
+import { refuseInMemory, withDatabase } from "./connect.ts";
 import { explainFileError, isNoSpace } from "./errors.ts";
 import { readLines } from "./files.ts";
 
@@ -224,10 +218,9 @@ function isSqliteError(error: unknown): error is Error {
 }
 
 /** The configured database's file; throws a `CommandError` if there is none. `postgresTool` is what to use instead. */
-function sqliteFile({ databaseUrl }: Config, postgresTool: string): string {
-  if (isInMemory(databaseUrl)) {
-    throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
-  }
+function sqliteFile(config: Config, postgresTool: string): string {
+  const { databaseUrl } = config;
+  refuseInMemory(config);
   if (!isSqlite(databaseUrl)) {
     throw new CommandError(
       `PRESAGE_DATABASE_URL is a PostgreSQL database, which has tools of its own: ${postgresTool}. See docs/operate/backup.md.`,

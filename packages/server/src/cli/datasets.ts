@@ -4,11 +4,12 @@ import {
   EpisodeSelection,
   type RealityCheckSelection,
 } from "@presage/contract";
+import type { Presage } from "@presage/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { printable } from "../platform/words.ts";
 import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
-import { type Client, type Connection, type ConnectionOptions, getDataset } from "./connect.ts";
+import { type Connection, type ConnectionOptions, getDataset } from "./connect.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
 import { type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
 import { addDatasetExport } from "./traces/export.ts";
@@ -159,7 +160,7 @@ async function reviseByEpisodes(
   connection: Connection,
   { name, append = false }: RevisionOptions,
   upload: (
-    datasets: Client["datasets"],
+    datasets: Presage["datasets"],
     id: string,
     options: { append: boolean },
   ) => Promise<DatasetRevision>,

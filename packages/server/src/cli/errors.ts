@@ -3,11 +3,12 @@ import { PresageError } from "@presage/sdk";
 import { ListenError } from "../app/listen.ts";
 import { ConfigError } from "../config/config.ts";
 import { InvalidRequestError } from "../http/validate.ts";
-import { ServiceError, UpstreamError } from "../platform/errors.ts";
+import { InvalidFieldError, ServiceError, UploadError, UpstreamError } from "../platform/errors.ts";
 import { DatabaseFileError, DatabaseInUseError } from "../platform/storage/backup.ts";
 import { ClockSkewError } from "../platform/storage/clock.ts";
 import { SchemaError } from "../platform/storage/migrate.ts";
 import { isStoreUnavailable, NoDatabaseError, OpenDatabaseError } from "../platform/storage/store-error.ts";
+import { InvalidWorldError } from "../worlds/worlds.ts";
 import { CommandError } from "./command.ts";
 import { describeIssues } from "./files.ts";
 
@@ -25,6 +26,7 @@ const selfExplaining = [
   PresageError,
   SchemaError,
   ServiceError,
+  UploadError,
   UpstreamError,
 ];
 
@@ -33,6 +35,8 @@ export function explainError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (selfExplaining.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof InvalidRequestError) return describeIssues(error.issues);
+  if (error instanceof InvalidFieldError)
+    return `${[error.path.join("."), error.message].filter(Boolean).join(": ")}${error instanceof InvalidWorldError ? "." : ""}`;
   if (isStoreUnavailable(error))
     return `The database is unavailable (PRESAGE_DATABASE_URL): ${error.message}`;
   // A call of the system that failed: its message has the reason and the path.

@@ -1,30 +1,31 @@
-import type { Run, RunCreateRequest, RunUpload } from "@presage/contract";
-import type { BunFile } from "bun";
+import type { Run, RunCreateRequest } from "@presage/contract";
+import { createPresage, PresageError, type WaitOptions } from "@presage/sdk";
+import {
+  type CommandOptions,
+  type CommandServer,
+  composeCommand,
+  composePreviews,
+} from "../app/compose-command.ts";
 import { needsSandbox } from "../app/compose-deployments.ts";
-import { composeRunner } from "../app/compose-runs.ts";
 import type { Config } from "../config/config.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
-import { createLog } from "../platform/observability/logger.ts";
-import { readDatabaseClock } from "../platform/storage/clock.ts";
-import { microsPerMs } from "../platform/storage/columns.ts";
-import { diskFloorOf } from "../platform/storage/sqlite/sqlite.ts";
-import type { OpenOptions } from "../platform/storage/store.ts";
-import { createRun, InvalidRunError } from "../runs/create-run.ts";
-import { uploadPredictions } from "../runs/imported.ts";
-import { hasEnded, newLeaseId, runLeaseMs, toRun } from "../runs/run.ts";
-import { connectToStore, namingFile, requesterOf } from "./client-of-database.ts";
-import { CommandError, printSandboxNotice } from "./command.ts";
+import { InvalidRequestError } from "../http/validate.ts";
+import { inMemoryUrl, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
+import { NoDatabaseError } from "../platform/storage/store-error.ts";
+import { isNotReady } from "../worlds/indexes.ts";
+import { commandLineActor, printSandboxNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import {
-  type Client,
+  type CallServer,
   type Connection,
   type ConnectionOptions,
   connectToRunningServer,
   connectToServer,
   databaseName,
-  openOrCreate,
+  findServer,
+  refuseInMemory,
   type ServerConnection,
-  withDatabase,
+  timeoutMs,
 } from "./connect.ts";
 import {
   checkEvaluatorsLocally,
@@ -32,17 +33,75 @@ import {
   namingOptions,
   toReference,
 } from "./evaluate/evaluators.ts";
-import { type WorldCalls, worldsOfDatabase } from "./worlds/worlds-of-database.ts";
+
+type OwnOptions = Omit<CommandOptions, "actor">;
+
+/** What answers in this process, from the configured database. */
+interface OwnConnection extends Connection {
+  server: CommandServer;
+}
+
+/** Puts together in this process what a server has of the configured database. Servers may run on it at the same time. */
+export async function connectHere(config: Config, options: OwnOptions): Promise<OwnConnection> {
+  const server = await composeCommand(config, { ...options, actor: commandLineActor() });
+  const { database } = server.store;
+  return {
+    server,
+    replays: false,
+    call: callHere(server),
+    async findOrigin() {
+      return isInMemory(config.databaseUrl) ? undefined : (await findServer(database, config)).running;
+    },
+  };
+}
+
+/** Says what would be imported, without a database. */
+export function previewsHere(config: Config): { call: CallServer } {
+  return { call: callHere(composePreviews(config, commandLineActor())) };
+}
+
+function callHere({ fetch, broken }: Pick<CommandServer, "fetch"> & Partial<CommandServer>): CallServer {
+  const presage = createPresage({ baseUrl: "http://presage", fetch, retries: 0, timeoutMs });
+  return (work) =>
+    onceSearchable(() =>
+      work(presage).catch((error: unknown) => {
+        throw causeOf(error, broken?.());
+      }),
+    );
+}
+
+/** What an operation failed with, rather than the client's words for it. */
+function causeOf(error: unknown, broken: unknown): unknown {
+  if (!(error instanceof PresageError)) return error;
+  const cause = error.cause ?? broken ?? error;
+  return cause instanceof InvalidRequestError ? (cause.cause ?? cause) : cause;
+}
+
+const pauseMs = 1_000;
+
+/** Examples are made searchable anew in each command. However many they are, it waits for them, and for nothing else. */
+export async function onceSearchable<Value>(work: () => Promise<Value>): Promise<Value> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isNotReady(error)) throw error;
+      await Bun.sleep(pauseMs);
+    }
+  }
+}
 
 /** Connects a command to the server it names, or else to the configured database. */
 export async function withConnection(
   config: Config,
   { server }: ConnectionOptions,
   work: (connection: Connection) => Promise<void>,
-  options?: OpenOptions,
+  options: Partial<OwnOptions> = {},
 ): Promise<void> {
   if (server !== undefined) return await work(connectToServer(server, config.clientApiKey));
-  await withDatabase(config, (store) => work(connectToStore(store, config)), options);
+  refuseInMemory(config);
+  const own = await connectHere(config, { purpose: "data", mustExist: true, ...options });
+  await work(own).finally(own.server.stop);
 }
 
 /** What Commander calls: it gives the arguments of a command, its options and the command. */
@@ -53,35 +112,33 @@ const optionsOf = (given: readonly unknown[]) => given.at(-2) as ConnectionOptio
 /** The action of a command that works on the server it names, or else on the configured database. */
 export function onConnection<Given extends unknown[]>(
   work: (connection: Connection, ...given: Given) => Promise<void>,
+  options?: Partial<OwnOptions>,
 ): Action {
   return (...given) =>
-    withConnection(configure(), optionsOf(given), (connection) => work(connection, ...(given as Given)));
+    withConnection(
+      configure(),
+      optionsOf(given),
+      (connection) => work(connection, ...(given as Given)),
+      options,
+    );
 }
 
 /** A connection through which runs are made, and worlds. */
 export interface RunConnection extends Connection {
-  call<Value>(work: (client: Client & WorldCalls) => Promise<Value>): Promise<Value>;
   /** Where runs are written, for people. */
   name: string;
+  /** How its runs are waited for. */
+  waiting: Pick<WaitOptions<Run>, "pollEveryMs" | "patienceMs">;
   /** Refuses evaluators that cannot be used, before anything is stored. */
   checkEvaluators(evaluators: readonly WantedEvaluator[]): Promise<void>;
-  findDefaultDeployment(): Promise<string>;
-  createRun(
-    wanted: Omit<RunCreateRequest, "evaluators">,
-    evaluators: readonly WantedEvaluator[],
-  ): Promise<Run>;
-  uploadPredictions(
-    id: string,
-    file: BunFile,
-    options: { isGzip: boolean },
-  ): Promise<Pick<RunUpload, "warnings">>;
+  createRun(wanted: WantedRun, evaluators: readonly WantedEvaluator[]): Promise<Run>;
   /** Makes sure that a process works on a run. */
   start(id: string): void;
-  /** Resolves once a run has ended. What `onProgress` throws ends the waiting. */
-  waitUntilEnded(id: string, onProgress: (run: Run) => void, signal: AbortSignal): Promise<Run>;
   /** Stops the work of this process. */
   close(): Promise<void>;
 }
+
+type WantedRun = Omit<RunCreateRequest, "evaluators">;
 
 interface OpenRunsOptions extends ConnectionOptions {
   evaluators: readonly WantedEvaluator[];
@@ -97,10 +154,29 @@ export async function openRunConnection(
   if (server !== undefined) return runsOfServer(connectToServer(server, config.clientApiKey));
   const running = await connectToRunningServer(config);
   if (running !== undefined) return runsOfServer(running);
-  if (!mayCreate) return await runsOfDatabase(config, { mustExist: true });
-  return await openOrCreate(config, runsOfDatabase, async (empty) => {
-    await empty.checkEvaluators(evaluators).finally(() => empty.close());
-  });
+  if (!mayCreate) return runsHere(config, await connectHere(config, { purpose: "work", mustExist: true }));
+  return runsHere(
+    config,
+    await openOrCreate(config, (own) => runsHere(config, own).checkEvaluators(evaluators)),
+  );
+}
+
+/**
+ * Opens the configured database, or creates it. None is created for a command that is refused: `refuse` is given one in memory, which is
+ * as empty, and refuses the same.
+ */
+export async function openOrCreate(
+  config: Config,
+  refuse: (empty: OwnConnection) => Promise<void>,
+): Promise<OwnConnection> {
+  try {
+    return await connectHere(config, { purpose: "work", mustExist: true });
+  } catch (error) {
+    if (!(error instanceof NoDatabaseError)) throw error;
+    const empty = await connectHere({ ...config, databaseUrl: inMemoryUrl }, { purpose: "work" });
+    await refuse(empty).finally(empty.server.stop);
+    return await connectHere(config, { purpose: "work" });
+  }
 }
 
 /** On the server that is named, on the one that runs on the configured database, or on that database. */
@@ -110,11 +186,7 @@ export async function withRunConnection(
   work: (connection: RunConnection) => Promise<void>,
 ): Promise<void> {
   const connection = await openRunConnection(config, { server, evaluators: [], mayCreate: false });
-  try {
-    await work(connection);
-  } finally {
-    await connection.close();
-  }
+  await work(connection).finally(connection.close);
 }
 
 /** The action of a command that needs whoever makes runs, or worlds. */
@@ -125,78 +197,43 @@ export function onRunConnection<Given extends unknown[]>(
     withRunConnection(configure(), optionsOf(given), (connection) => work(connection, ...(given as Given)));
 }
 
+async function createRun(
+  call: CallServer,
+  wanted: WantedRun,
+  evaluators: readonly WantedEvaluator[],
+): Promise<Run> {
+  return await call(({ runs }) => runs.create({ ...wanted, evaluators: evaluators.map(toReference) }));
+}
+
 /** The runs of a server, which works on them. */
 function runsOfServer(connection: ServerConnection): RunConnection {
   const { call, origin } = connection;
   return {
     ...connection,
     name: `the server at ${origin}`,
+    waiting: {},
     checkEvaluators: (evaluators) => checkEvaluatorsRemotely(call, evaluators),
-    async findDefaultDeployment() {
-      const found = (await call(({ deployments }) => deployments.list())).find((one) => one.is_default);
-      if (found === undefined) throw new CommandError("The server has no deployment; name a target");
-      return found.name;
-    },
-    createRun: (wanted, evaluators) =>
-      call(({ runs }) => runs.create({ ...wanted, evaluators: evaluators.map(toReference) })),
-    uploadPredictions: (id, file, options) => call(({ runs }) => runs.uploadPredictions(id, file, options)),
+    createRun: (wanted, evaluators) => createRun(call, wanted, evaluators),
     start() {},
-    waitUntilEnded: (id, onProgress, signal) =>
-      call(({ runs }) => runs.waitUntilEnded(id, { onProgress, signal })),
     async close() {},
   };
 }
 
-const pollEveryMs = 300;
-
 /** Runs in the configured database, on which this process works. */
-async function runsOfDatabase(config: Config, options?: OpenOptions): Promise<RunConnection> {
-  const runner = await composeRunner(config, createLog("warn"), options);
-  const { store, services } = runner;
-  const { owner, database } = store;
-  const requester = requesterOf(store);
-  const { accountId, actor } = requester;
-  const leaseId = newLeaseId();
-  const connection = connectToStore(store, config, services.runs);
-  const worlds = worldsOfDatabase(services, requester, owner.id);
-
+function runsHere(config: Config, own: OwnConnection): RunConnection {
+  const { call, server } = own;
   return {
-    ...connection,
-    call: (work) => connection.call((client) => work({ ...client, ...worlds })),
+    ...own,
     name: `the database ${databaseName(config.databaseUrl)}`,
-    checkEvaluators: (evaluators) =>
-      checkEvaluatorsLocally(services, accountId, evaluators, services.hasModel),
-    findDefaultDeployment: async () => runner.defaultDeployment,
+    waiting: { pollEveryMs: 300, patienceMs: 0 },
+    checkEvaluators: (evaluators) => checkEvaluatorsLocally(server, evaluators),
     async createRun(wanted, evaluators) {
-      // A server on this database may have other deployments of the same names.
-      const until = (await readDatabaseClock(database)) + runLeaseMs * microsPerMs;
       if ("deployment" in wanted.target && needsSandbox(config)) printSandboxNotice();
-      const heldBy = "predictions" in wanted.target ? undefined : { leaseId, until };
-      const newRun = { ...wanted, evaluators, userId: owner.id, heldBy };
-      const created = createRun(services, requester, newRun, undefined);
-      return toRun(
-        await created.catch((error: unknown) => {
-          throw error instanceof InvalidRunError
-            ? new CommandError(`${error.path.join(".")}: ${error.message}`)
-            : namingOptions(error, evaluators);
-        }),
-      );
+      return await createRun(call, wanted, evaluators).catch((error: unknown) => {
+        throw namingOptions(error, evaluators);
+      });
     },
-    async uploadPredictions(runId, file, { isGzip }) {
-      const limits = { maxBytes: config.datasets.maxBytes, floor: diskFloorOf(config) };
-      const upload = { accountId, actor, runId, isGzip, ...limits };
-      return await uploadPredictions(database, upload, file.stream()).catch(namingFile(file));
-    },
-    start: (id) => runner.start({ id, leaseId }),
-    async waitUntilEnded(id, onProgress, signal) {
-      for (;;) {
-        const run = await connection.call(({ runs }) => runs.get(id));
-        onProgress(run);
-        if (hasEnded(run)) return run;
-        await Bun.sleep(pollEveryMs);
-        signal.throwIfAborted();
-      }
-    },
-    close: runner.stop,
+    start: server.start,
+    close: server.stop,
   };
 }

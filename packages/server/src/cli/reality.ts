@@ -7,6 +7,7 @@ import {
 } from "@presage/contract";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
+import { InvalidFieldError } from "../platform/errors.ts";
 import { countOf, printable } from "../platform/words.ts";
 import { CommandError, examples, onServer, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
@@ -132,11 +133,19 @@ const lineEveryMs = 10_000;
 
 /** Makes a check, and waits until it has ended. Says every ten seconds how far it is. */
 async function check(
-  { call }: Connection,
+  { call, replays }: Connection,
   wanted: RealityCheckRequest,
   timeoutMs: number,
 ): Promise<RealityFigures> {
-  const { id, name, waiting, episodes } = await call(({ realityChecks }) => realityChecks.create(wanted));
+  if (!wanted.pairs && !replays)
+    throw new CommandError(
+      "Episodes and recordings are replayed by a server. Start one on this database, or name one with --server",
+    );
+  const { id, name, waiting, episodes } = await call(({ realityChecks }) =>
+    realityChecks.create(wanted),
+  ).catch((error: unknown) => {
+    throw error instanceof InvalidFieldError ? new CommandError(describePair(error)) : error;
+  });
   const all = countOf(waiting + episodes, "episode");
   printNotice(`Reality check ${id}: ${printable(name)}, ${all}`);
   const startedAtMs = performance.now();
@@ -162,6 +171,10 @@ async function check(
     const restMs = Math.max(lookEveryMs, restPerLook * (nowMs - askedAtMs));
     await sleep(Math.min(restMs, Math.max(0, startedAtMs + timeoutMs - nowMs)));
   }
+}
+
+function describePair({ path: [, index], message }: InvalidFieldError): string {
+  return index === undefined ? `${message}.` : `Pair ${Number(index) + 1}: ${message}.`;
 }
 
 function readLimit(text: string | undefined): number | undefined {

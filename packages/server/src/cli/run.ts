@@ -5,7 +5,7 @@ import { PresageError } from "@presage/sdk";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { ServiceError, UploadError } from "../platform/errors.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
 import { hasEnded } from "../runs/run.ts";
 import { CommandError, examples, interruptedExitCode, nextSignal, printNotice } from "./command.ts";
@@ -149,8 +149,15 @@ async function readTarget(
   if (predictions !== undefined) return { predictions: "imported" };
   if (baseline !== undefined) return { baseline };
   if (world !== undefined) return { world };
-  const named = deployment ?? (await connection.findDefaultDeployment());
+  const named = deployment ?? (await findDefaultDeployment(connection));
   return { deployment: named, ...(model !== undefined && { model }) };
+}
+
+/** The name of the deployment that predicts unless another one is named. */
+export async function findDefaultDeployment({ call }: Connection): Promise<string> {
+  const found = (await call(({ deployments }) => deployments.list())).find((one) => one.is_default);
+  if (found === undefined) throw new CommandError("The server has no deployment; name a target");
+  return found.name;
 }
 
 /** A file becomes a dataset that is named after it; its lines are the same revision each time. */
@@ -182,9 +189,12 @@ export async function findSamples(
 }
 
 async function upload(connection: RunConnection, { id }: Run, path: string): Promise<void> {
-  const { warnings = [] } = await connection.uploadPredictions(id, Bun.file(path), {
-    isGzip: await startsLikeGzip(path),
-  });
+  const isGzip = await startsLikeGzip(path);
+  const { warnings = [] } = await connection
+    .call(({ runs }) => runs.uploadPredictions(id, Bun.file(path), { isGzip }))
+    .catch((error: unknown) => {
+      throw error instanceof UploadError ? new CommandError(`${path}: ${error.message}`) : error;
+    });
   for (const warning of warnings) printNotice(warning);
 }
 
@@ -224,18 +234,18 @@ export async function followRun(
   const progress = showProgress(run);
   const waiting = new AbortController();
   let lastReason: string | null = null;
-  const ended = connection.waitUntilEnded(
-    run.id,
-    (now) => {
-      progress.update(now);
-      const { status, status_reason: reason } = now;
-      // A deployment's pause has a reason, and ends by itself.
-      if (status === "paused" && reason === null)
-        throw new CommandError(`The run was paused. To finish it:\n  ${command}`);
-      if (reason !== null && reason !== lastReason) progress.say(`Waiting: ${printable(reason)}`);
-      lastReason = reason;
-    },
-    waiting.signal,
+  const onProgress = (now: Run) => {
+    progress.update(now);
+    const { status, status_reason: reason } = now;
+    // A deployment's pause has a reason, and ends by itself.
+    if (status === "paused" && reason === null)
+      throw new CommandError(`The run was paused. To finish it:\n  ${command}`);
+    if (reason !== null && reason !== lastReason) progress.say(`Waiting: ${printable(reason)}`);
+    lastReason = reason;
+  };
+  const { call, waiting: options } = connection;
+  const ended = call(({ runs }) =>
+    runs.waitUntilEnded(run.id, { ...options, onProgress, signal: waiting.signal }),
   );
   const interrupted = nextSignal().then(() => "interrupted" as const);
   try {

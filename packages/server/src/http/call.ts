@@ -12,7 +12,7 @@ export interface RoutedRequest extends Request {
 /** A request and what its handler needs to serve it. */
 export interface Call {
   request: RoutedRequest;
-  server: Bun.Server<SocketEvents>;
+  server: Pick<Bun.Server<SocketEvents>, "timeout" | "requestIP" | "upgrade">;
   exchange: Exchange;
 }
 

@@ -82,8 +82,8 @@ export type Proof =
       capture: string | null;
     }
   | { kind: "session"; sessionId: string }
-  /** A command on the server's machine, with the key of this start. */
-  | { kind: "command_line"; scopes: readonly KeyScope[] };
+  /** A command on the server's machine, with the key of this start; in a process of its own it says who it is. */
+  | { kind: "command_line"; scopes: readonly KeyScope[]; actor?: Actor };
 
 /** A session that is live, with its user. */
 export interface LiveSession {
@@ -125,7 +125,7 @@ export function spenderOf(caller: Caller): { accountId: string; keyId: string } 
 /** A caller in the audit log. */
 export function actorOf({ userId, proof }: Caller, requestId: string): Actor {
   if (proof.kind === "command_line")
-    return { kind: "command_line", userId: null, id: null, name: null, requestId };
+    return proof.actor ?? { kind: "command_line", userId: null, id: null, name: null, requestId };
   return proof.kind === "key"
     ? { kind: "api_key", userId, id: proof.keyId, name: proof.keyName, requestId }
     : { kind: "session", userId, id: proof.sessionId, name: null, requestId };

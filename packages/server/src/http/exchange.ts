@@ -113,7 +113,11 @@ export interface Exchange extends Holder {
 
 /** Starts observing a request. */
 export function openExchange(
-  { tracing, memory, longWork }: Pick<HttpServices, "tracing" | "memory" | "longWork">,
+  {
+    tracing,
+    memory,
+    longWork,
+  }: Pick<HttpServices, "memory" | "longWork"> & { tracing: Pick<Tracing, "startRequest"> },
   { method, headers }: Pick<Request, "method" | "headers">,
 ): Exchange {
   return {

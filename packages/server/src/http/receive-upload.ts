@@ -21,7 +21,7 @@ export async function receiveUpload<Result>(
     return await store(chunksOf(call, isGzip), { isGzip });
   } catch (error) {
     if (!(error instanceof UploadError)) throw error;
-    throw new InvalidRequestError(issuesOf(error));
+    throw new InvalidRequestError(issuesOf(error), error);
   } finally {
     keepOpen(call);
     reserveBytesAnyway(call.exchange, 0);

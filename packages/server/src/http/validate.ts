@@ -273,8 +273,9 @@ const maxKeyCharacters = 200;
 export class InvalidRequestError extends Error {
   readonly issues: ValidationError[];
 
-  constructor(issues: ValidationError[]) {
-    super("The request is not valid.");
+  /** `cause` is what the issues are made of, for commands that say it in other words. */
+  constructor(issues: ValidationError[], cause?: Error) {
+    super("The request is not valid.", { cause });
     this.name = "InvalidRequestError";
     this.issues = issues.slice(0, maxIssues).map(withoutLongParts);
   }

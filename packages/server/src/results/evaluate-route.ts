@@ -128,7 +128,7 @@ const evaluateSample = route("POST", "/v1/evaluate", {
     const evaluations = await evaluate(services, evaluationRequest, request.signal).catch(
       (error: unknown) => {
         if (!(error instanceof InvalidEvaluatorsError)) throw error;
-        throw new InvalidRequestError(toEvaluatorIssues(error.issues, references));
+        throw new InvalidRequestError(toEvaluatorIssues(error.issues, references), error);
       },
     );
     const items = toResponseItems(evaluations);

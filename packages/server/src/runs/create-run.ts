@@ -26,15 +26,7 @@ import type { Deployments } from "../upstream/deployments.ts";
 import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
 import { isRecords, type ReadyWorld } from "../worlds/world.ts";
 import { holdWorld } from "../worlds/worlds-store.ts";
-import {
-  asksDeployment,
-  type HeldLease,
-  nameOf,
-  noCounts,
-  type Run,
-  type RunQueue,
-  type RunTarget,
-} from "./run.ts";
+import { asksDeployment, nameOf, noCounts, type Run, type RunQueue, type RunTarget } from "./run.ts";
 import { toRunEvaluators } from "./runs.ts";
 import { insertRun, selectRun } from "./runs-store.ts";
 
@@ -43,8 +35,6 @@ type RequestedRun = Omit<RunCreateRequest, "evaluators">;
 export interface NewRun extends RequestedRun {
   evaluators: readonly WantedEvaluator[];
   userId: string;
-  /** Who works on it first. Absent: whichever process takes it. */
-  heldBy?: HeldLease | undefined;
 }
 
 /** A run that cannot be made as it was requested. */
@@ -73,6 +63,7 @@ export async function createRun(
   const evaluators = await toRunEvaluators(services, accountId, wanted.evaluators);
   const world = await findTargetWorld(services, requester, wanted);
   const ends = wanted.ends ? await pinEnds(services, requester, wanted.ends) : undefined;
+  const heldBy = "predictions" in wanted.target ? undefined : await runs.hold?.();
   const run = await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const { revision, change } = await findRevision(transaction, accountId, wanted, []);
@@ -81,7 +72,7 @@ export async function createRun(
       const isLeaky = world?.pinned.calibration?.dataset_id === wanted.dataset_id;
       const made = { account_id: accountId, api_key_id: apiKeyId, evaluators, target };
       const created = toQueuedRun(wanted, { ...made, revision, change, draw, isLeaky, ends });
-      await insertRun(transaction, created, { heldBy: wanted.heldBy });
+      await insertRun(transaction, created, { heldBy });
       await recordChange(transaction, requester, "run.create", created.id, {
         name: created.name,
         dataset_id: wanted.dataset_id,

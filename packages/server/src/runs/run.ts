@@ -97,6 +97,8 @@ export interface Run
 /** Told when a run was created, resumed, cancelled or paused: its process looks for work at once. */
 export interface RunQueue {
   wake(): void;
+  /** The lease of a new run that only this process works on. Absent: whichever takes it. */
+  hold?(): Promise<HeldLease>;
 }
 
 /** Whether a client makes its results. */

@@ -197,5 +197,5 @@ function changing(change: typeof cancelRun, { path, refused, ...declared }: Chan
 
 export function toInvalidRequest(error: unknown, references: readonly NamedReference[]): unknown {
   if (!(error instanceof InvalidEvaluatorsError)) return error;
-  return new InvalidRequestError(toEvaluatorIssues(error.issues, references));
+  return new InvalidRequestError(toEvaluatorIssues(error.issues, references), error);
 }

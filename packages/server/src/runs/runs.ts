@@ -19,6 +19,7 @@ import {
   type RunFilter,
   replaceEvaluators,
   resumedStatus,
+  selectDiscardedRun,
   selectRun,
   selectRuns,
   updateStatus,
@@ -236,8 +237,14 @@ export async function deleteRun(
 const rowsAtOnce = 500;
 const pauseMs = 10;
 
-/** Deletes the rows of a deleted run. A process that ends before leaves the rest to the next server. */
-export async function sweepRun(database: Database, id: string): Promise<void> {
-  while (await deleteSomeRunRows(database, id, rowsAtOnce)) await sleep(pauseMs);
-  await deleteRunRow(database, id);
+/** Deletes the rows of deleted runs. A process that ends before leaves the rest to the next server. */
+export async function sweepRuns(database: Database): Promise<void> {
+  for (
+    let id = await selectDiscardedRun(database);
+    id !== undefined;
+    id = await selectDiscardedRun(database)
+  ) {
+    while (await deleteSomeRunRows(database, id, rowsAtOnce)) await sleep(pauseMs);
+    await deleteRunRow(database, id);
+  }
 }

@@ -14,7 +14,6 @@ import {
   WorldRevisionListResponse,
 } from "@presage/contract";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
-import type { HttpServices } from "../http/exchange.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
@@ -26,7 +25,7 @@ import { composeTurns, type ReadyWorld, toAsked, type WorldRevision } from "./wo
 import { createWorld, deleteWorld, reviseWorld, type WorldUses, type WorldVerbServices } from "./worlds.ts";
 import { selectWorldRevisions, selectWorlds } from "./worlds-store.ts";
 
-interface Services extends WorldVerbServices, ExampleServices, HttpServices {
+interface Services extends WorldVerbServices, ExampleServices {
   worldUses: WorldUses;
 }
 

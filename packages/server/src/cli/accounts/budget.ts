@@ -17,6 +17,8 @@ interface BudgetOptions extends ConnectionOptions {
 const ofKey = ["--key <id>", "the budget of this API key, by its id, instead of the account's"] as const;
 const asJson = ["--json", "print the budgets as JSON"] as const;
 
+const onBudgets = { purpose: "budgets" } as const;
+
 /** `presage budget`. */
 export function addBudgetCommands(program: Command): void {
   const budget = program
@@ -31,8 +33,10 @@ export function addBudgetCommands(program: Command): void {
     .option(...onServer)
     .addHelpText(...examples("presage budget show", "presage budget show --json"))
     .action(
-      onConnection(async ({ call }, { json }: BudgetOptions) =>
-        printJsonOr(json, await call((client) => client.budgets.list()), print),
+      onConnection(
+        async ({ call }, { json }: BudgetOptions) =>
+          printJsonOr(json, await call((client) => client.budgets.list()), print),
+        onBudgets,
       ),
     );
   budget
@@ -71,9 +75,12 @@ async function changeBudget(
   if (!BudgetRequest.shape.api_key_id.safeParse(key).success)
     throw new CommandError("--key takes the id of an API key: presage keys list");
   const request = { limit, ...(key !== undefined && { api_key_id: key }), ...(stop && { stops: true }) };
-  await withConnection(configure(), options, async ({ call }) => {
-    printJsonOr(json, await call(({ budgets }) => budgets.set(request)), print);
-  });
+  await withConnection(
+    configure(),
+    options,
+    async ({ call }) => printJsonOr(json, await call(({ budgets }) => budgets.set(request)), print),
+    onBudgets,
+  );
 }
 
 function print({ data, currency, since, resets_at }: BudgetListResponse): void {

@@ -1,17 +1,13 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import { needsSandbox } from "../../app/compose-deployments.ts";
-import { composeEvaluator } from "../../app/compose-runs.ts";
 import type { Config } from "../../config/config.ts";
 import { hasFailed } from "../../evaluators/outcome.ts";
 import type { WantedEvaluator } from "../../evaluators/resolve-evaluators.ts";
-import { createLog } from "../../platform/observability/logger.ts";
 import { isInMemory } from "../../platform/storage/sqlite/sqlite.ts";
-import type { OpenOptions } from "../../platform/storage/store.ts";
 import { countOf } from "../../platform/words.ts";
 import { CommandError, collect, examples, printNotice, readTags, settleRuntimeFor } from "../command.ts";
 import { configure } from "../config.ts";
-import { connectToServer, databaseName, findServer, openOrCreate } from "../connect.ts";
+import { connectToServer, databaseName } from "../connect.ts";
 import {
   checkFiles,
   checkOptions,
@@ -23,6 +19,7 @@ import {
   readLines,
   readOutput,
 } from "../files.ts";
+import { openOrCreate } from "../open-connection.ts";
 import {
   countOutcome,
   type EvaluateLineOptions,
@@ -38,7 +35,7 @@ import {
   percent,
   verdictsOf,
 } from "./evaluate-line.ts";
-import { evaluateLocally, evaluateRemotely, readEvaluator } from "./evaluators.ts";
+import { checkEvaluatorsLocally, evaluateLocally, evaluateRemotely, readEvaluator } from "./evaluators.ts";
 
 /** `presage evaluate`. */
 export function addEvaluateCommand(program: Command): void {
@@ -145,27 +142,12 @@ async function openEvaluator(
     const evaluate = await evaluateRemotely(call, evaluators);
     return { evaluate, findOrigin: async () => origin, stop: async () => {} };
   }
-  return await openOrCreate(
-    config,
-    (where, open) => openHere(where, evaluators, open),
-    (empty) => empty.stop(),
-  );
-}
-
-async function openHere(
-  config: Config,
-  evaluators: readonly WantedEvaluator[],
-  options?: OpenOptions,
-): Promise<OpenedEvaluator> {
-  const { services, accountId, stop } = await composeEvaluator(config, createLog("warn"), options);
+  const own = await openOrCreate(config, ({ server }) => checkEvaluatorsLocally(server, evaluators));
+  const { stop } = own.server;
   try {
-    const hasModel = config.judge.url !== undefined || !needsSandbox(config);
-    const evaluate = await evaluateLocally(services, accountId, evaluators, hasModel);
-    const findOrigin = async () => {
-      if (isInMemory(config.databaseUrl)) return "never";
-      return (await findServer(services.store.database, config)).running ?? "no server";
-    };
-    return { evaluate, findOrigin, stop };
+    const evaluate = await evaluateLocally(own.server, evaluators);
+    const nowhere = isInMemory(config.databaseUrl) ? "never" : "no server";
+    return { evaluate, findOrigin: async () => (await own.findOrigin()) ?? nowhere, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,10 +1,11 @@
 import type { EvaluatorReference } from "@presage/contract";
+import type { CommandServer } from "../../app/compose-command.ts";
 import {
   findEvaluatorIssues,
   InvalidEvaluatorsError,
   type WantedEvaluator,
 } from "../../evaluators/resolve-evaluators.ts";
-import { type EvaluateServices, evaluate } from "../../results/evaluate.ts";
+import { evaluate } from "../../results/evaluate.ts";
 import { readResultMetadata } from "../../results/result.ts";
 import { CommandError, commandLineActor } from "../command.ts";
 import type { CallServer } from "../connect.ts";
@@ -24,12 +25,11 @@ function optionOf({ evaluator, profileName }: WantedEvaluator): string {
 
 /** Evaluates in this process, by evaluators that it knows, and stores the results in the configured database. */
 export async function evaluateLocally(
-  services: EvaluateServices,
-  accountId: string,
+  server: CommandServer,
   evaluators: readonly WantedEvaluator[],
-  hasModel: boolean,
 ): Promise<EvaluateSample> {
-  await checkEvaluatorsLocally(services, accountId, evaluators, hasModel);
+  await checkEvaluatorsLocally(server, evaluators);
+  const { account_id: accountId } = server.store.owner;
   const neverAborted = new AbortController().signal;
   return async ({ sample, metadata, idempotencyKey }) => {
     const request = {
@@ -43,7 +43,7 @@ export async function evaluateLocally(
       idempotencyKey,
     } as const;
     // A profile may be archived meanwhile.
-    const evaluations = await evaluate(services, request, neverAborted).catch((error: unknown) => {
+    const evaluations = await evaluate(server.services, request, neverAborted).catch((error: unknown) => {
       throw namingOptions(error, evaluators);
     });
     return evaluations.map((evaluation) => ({
@@ -61,17 +61,15 @@ export async function evaluateLocally(
 
 /** Refuses evaluators that cannot be used. */
 export async function checkEvaluatorsLocally(
-  services: Pick<EvaluateServices, "store" | "registry">,
-  accountId: string,
+  { services, store }: Pick<CommandServer, "services" | "store">,
   evaluators: readonly WantedEvaluator[],
-  hasModel: boolean,
 ): Promise<void> {
-  const issues = await findEvaluatorIssues(services, accountId, evaluators);
+  const issues = await findEvaluatorIssues(services, store.owner.account_id, evaluators);
   if (issues.length > 0) throw new CommandError(describe(issues, evaluators));
   const judge = evaluators.find(
     ({ evaluator }) => services.registry.find(evaluator)?.family.kind === "model",
   );
-  if (judge === undefined || hasModel) return;
+  if (judge === undefined || services.hasModel) return;
   throw new CommandError(`${optionOf(judge)}: needs a model; set PRESAGE_UPSTREAM_URL or PRESAGE_JUDGE_URL`);
 }
 

@@ -11,7 +11,6 @@ import { accountExportStart } from "../../accounts/export-account.ts";
 import type { Config } from "../../config/config.ts";
 import { layouts } from "../../datasets/traces/layouts.ts";
 import { commandName, countOf, printable, printableJson } from "../../platform/words.ts";
-import { previewsHere } from "../client-of-database.ts";
 import {
   CommandError,
   choice,
@@ -25,7 +24,7 @@ import {
 import { configure } from "../config.ts";
 import { type Connection, type ConnectionOptions, connectToServer, findDataset } from "../connect.ts";
 import { checkFiles } from "../files.ts";
-import { withConnection } from "../open-connection.ts";
+import { previewsHere, withConnection } from "../open-connection.ts";
 import { type Column, printList } from "../terminal.ts";
 import { bodyOf, type ImportFile, mayHoldTraces, withFiles } from "./import-files.ts";
 import { describeFaults, describePreview, isUnrecognised, refusal } from "./import-texts.ts";
@@ -224,7 +223,7 @@ async function previewFiles(
   options: ImportOptions,
   { server, json, isQuiet = false, preview: isPreview = false }: ImportFlags,
 ): Promise<ImportFile[]> {
-  const previewFile = await openPreviews(config, server);
+  const previewFile = openPreviews(config, server);
   const good: ImportFile[] = [];
   for (const file of files) {
     const isRead = file.isNamed || (await mayHoldTraces(file));
@@ -250,15 +249,12 @@ async function previewFiles(
 
 type PreviewFile = (file: ImportFile, options: ImportOptions) => Promise<ImportPreview>;
 
-async function openPreviews(config: Config, server: string | undefined): Promise<PreviewFile> {
-  const imports = server === undefined ? previewsHere(config) : connectToServer(server, config.clientApiKey);
+function openPreviews(config: Config, server: string | undefined): PreviewFile {
+  const { call } = server === undefined ? previewsHere(config) : connectToServer(server, config.clientApiKey);
   return async (file, options) => {
     await refuseAccountExport(file);
     const { body, ...about } = bodyOf([file]);
-    const given = { ...options, ...about };
-    return "call" in imports
-      ? await imports.call((presage) => presage.imports.preview(body, given))
-      : await imports.preview(body, given);
+    return await call(({ imports }) => imports.preview(body, { ...options, ...about }));
   };
 }
 

@@ -5,7 +5,7 @@ import { isRecords } from "../../worlds/world.ts";
 import { CommandError, printNotice } from "../command.ts";
 import { readEvaluator } from "../evaluate/evaluators.ts";
 import type { RunConnection } from "../open-connection.ts";
-import { followRun } from "../run.ts";
+import { findDefaultDeployment, followRun } from "../run.ts";
 import { printComparison } from "../run-tables.ts";
 import { measureCurve } from "./learning-curve.ts";
 import { samplesOf } from "./samples.ts";
@@ -59,7 +59,7 @@ export async function evaluateWorld(
   ];
   if (records !== undefined) {
     const asked = isRecords(model) ? undefined : model;
-    const deployment = asked?.deployment ?? (await connection.findDefaultDeployment());
+    const deployment = asked?.deployment ?? (await findDefaultDeployment(connection));
     compared.push(
       await run("records", { world: records }),
       await run("model alone", { deployment }, { params: { temperature: 0, ...asked?.params } }),

@@ -72,15 +72,13 @@ export async function varyWorld(
     confidence: methods && { methods, samples },
     ...{ ...changes, description },
   };
-  return await call(async ({ worlds }) => {
-    const known = await worlds.get(varied).catch(unlessFound);
-    if (known !== undefined && known.config.description !== description) throw notMade("world", varied);
-    const world = known
-      ? await worlds.revise(varied, wanted)
-      : await worlds.create({ name: varied, ...wanted });
-    if (!world.archived) await worlds.revise(varied, { archived: true });
-    return world;
-  });
+  const known = await call(({ worlds }) => worlds.get(varied)).catch(unlessFound);
+  if (known !== undefined && known.config.description !== description) throw notMade("world", varied);
+  const world = await call(({ worlds }) =>
+    known ? worlds.revise(varied, wanted) : worlds.create({ name: varied, ...wanted }),
+  );
+  if (!world.archived) await call(({ worlds }) => worlds.revise(varied, { archived: true }));
+  return world;
 }
 
 function unlessFound(error: unknown): undefined {

@@ -74,6 +74,10 @@ const examplePreview: ImportPreview = {
   other_formats: [{ format: "atif", why_not: "It needs `schema_version` that begins with `ATIF-v1.`." }],
 };
 
+interface PreviewServices {
+  datasets: Pick<DatasetUploads, "maxBytes"> & { uploads: Pick<DatasetUploads["uploads"], "previewImport"> };
+}
+
 const previewOfImport = route("POST", "/v1/imports/preview", {
   needs: "evaluate",
   id: "previewImport",
@@ -98,7 +102,7 @@ const previewOfImport = route("POST", "/v1/imports/preview", {
       detail: [{ type: "unrecognised_layout", loc: ["body"], msg: 'No known layout: its keys are "foo"' }],
     }),
   },
-  async handle({ datasets }: { datasets: DatasetUploads }, { call, query }) {
+  async handle({ datasets }: PreviewServices, { call, query }) {
     const { maxBytes, uploads } = datasets;
     const { accountId } = requesterOf(call);
     const contentType = call.request.headers.get("content-type") ?? undefined;

@@ -17,7 +17,7 @@ import { receiveUpload } from "../../http/receive-upload.ts";
 import { readBody } from "../../http/request.ts";
 import { reply, route } from "../../http/route.ts";
 import { InvalidRequestError, valueError } from "../../http/validate.ts";
-import { UploadError } from "../../platform/errors.ts";
+import { InvalidFieldError, UploadError } from "../../platform/errors.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { toDatasetRevision } from "../datasets.ts";
 import { exampleRevision, exampleSample, noSuchRevision } from "../datasets-route.ts";
@@ -160,7 +160,7 @@ async function reviseFromEpisodes(
     if (!(error instanceof UploadError)) throw error;
     const [fault] = error.faults;
     const message = fault?.line === undefined ? noEpisodes : fault.reason;
-    throw new InvalidRequestError([valueError(["body"], message)]);
+    throw new InvalidRequestError([valueError(["body"], message)], new InvalidFieldError([], message));
   } finally {
     sweeper.schedule();
   }

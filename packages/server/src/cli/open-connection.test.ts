@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { ServiceError } from "../../platform/errors.ts";
-import { onceSearchable } from "./worlds-of-database.ts";
+import { ServiceError } from "../platform/errors.ts";
+import { onceSearchable } from "./open-connection.ts";
 
 const notReady = () =>
   new ServiceError("overloaded", "The world's examples are not searchable yet.", { retryAfterS: 5 });
