@@ -42,7 +42,7 @@ interface OwnConnection extends Connection {
 }
 
 /** Puts together in this process what a server has of the configured database. Servers may run on it at the same time. */
-export async function connectHere(config: Config, options: OwnOptions): Promise<OwnConnection> {
+async function connectHere(config: Config, options: OwnOptions): Promise<OwnConnection> {
   const server = await composeCommand(config, { ...options, actor: commandLineActor() });
   const { database } = server.store;
   return {

@@ -101,12 +101,6 @@ export async function exportRun(
   return { count, lines: written(trajectoriesOf(predicted, run, scorerOf(run, query)), format, query) };
 }
 
-/** A file's bytes. */
-export async function* bytesOf(making: Promise<Export>): AsyncGenerator<Uint8Array, void> {
-  for await (const piece of piecesOf(await making))
-    yield typeof piece === "string" ? Buffer.from(piece, "utf8") : piece;
-}
-
 /** A file's pieces: some lines at a time, or some of its bytes. */
 export async function* piecesOf(exported: Export): AsyncGenerator<string | Uint8Array, void> {
   if ("zip" in exported) return yield* exported.zip;

@@ -5,7 +5,6 @@ import { deploymentHeader } from "../http/exchange.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { PriceList } from "../platform/prices.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { defined } from "../platform/words.ts";
@@ -91,24 +90,6 @@ export function refuseWithoutWorld({ history, exclude, explain }: WorldModelRequ
   throw new InvalidRequestError(
     given.map(([name]) => valueError(["body", name], "Only a prediction through a world has this")),
   );
-}
-
-/** A prediction for a command: nothing of it is stored or counted. */
-export async function predictThrough(
-  {
-    deployments,
-    ...services
-  }: Pick<PredictionWorlds, "indexes" | "exampleTexts" | "deployments"> & { reader: Database },
-  world: ReadyWorld,
-  request: WorldModelRequest,
-): Promise<WorldModelPrediction> {
-  const asked = toAsked(request);
-  const complete = completeThroughWorld({ ...services, findDeployment: findIn(deployments) }, world, asked);
-  const fields = upstreamFields(paramsThrough(world, request.params ?? {}));
-  const completion = await complete({ ...fields, messages: [] }, new AbortController().signal);
-  const isExplained = request.explain === true;
-  const explain = { ...completion.explain, ...weighExamples(world, asked, completion, undefined) };
-  return toPrediction(completion, isExplained ? explain : undefined);
 }
 
 function toPrediction(

@@ -59,7 +59,7 @@ const bytesPerNumber = 190;
 export const worldCalibrationRoutes = [calibrateRoute];
 
 /** Fits a world's confidences on a run of its latest revision, and adds the revision that has them. */
-export async function calibrateWorld(
+async function calibrateWorld(
   services: Services,
   requester: Changer,
   name: string,

@@ -37,11 +37,8 @@ export interface NewRun extends RequestedRun {
   userId: string;
 }
 
-/** A run that cannot be made as it was requested. */
-export class InvalidRunError extends InvalidFieldError {}
-
 /**
- * Creates a run, which this process or another takes soon. Throws an `InvalidRunError`, or an `InvalidEvaluatorsError` for evaluators
+ * Creates a run, which this process or another takes soon. Throws an `InvalidFieldError`, or an `InvalidEvaluatorsError` for evaluators
  * or profiles that cannot be used.
  */
 export async function createRun(
@@ -95,16 +92,16 @@ function refuseImpossible(
   deployments: Pick<Deployments, "find">,
 ): void {
   if (limit && "predictions" in target)
-    throw new InvalidRunError(["limit"], "Predictions made elsewhere are all evaluated");
+    throw new InvalidFieldError(["limit"], "Predictions made elsewhere are all evaluated");
   if (drawSeed != null && !limit)
-    throw new InvalidRunError(["draw_seed"], "Nothing is drawn without a limit");
+    throw new InvalidFieldError(["draw_seed"], "Nothing is drawn without a limit");
   if ("deployment" in target && deployments.find(target.deployment) === undefined)
-    throw new InvalidRunError(["target", "deployment"], "There is no deployment of this name");
+    throw new InvalidFieldError(["target", "deployment"], "There is no deployment of this name");
   const { stream, seed } = params ?? {};
-  if (stream === true) throw new InvalidRunError(["params", "stream"], "Streaming is not supported");
+  if (stream === true) throw new InvalidFieldError(["params", "stream"], "Streaming is not supported");
   if (typeof seed !== "number") return;
   if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(seed + (repeats ?? 1) - 1))
-    throw new InvalidRunError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
+    throw new InvalidFieldError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
 }
 
 /** Undefined: all samples are predicted. */
@@ -119,7 +116,7 @@ async function findTargetWorld(
 ): Promise<ReadyWorld | undefined> {
   if (!("world" in target)) return undefined;
   const found = await findReferred(services, requester, target.world);
-  if ("reason" in found) throw new InvalidRunError(["target", "world"], found.reason);
+  if ("reason" in found) throw new InvalidFieldError(["target", "world"], found.reason);
   return found;
 }
 
@@ -140,12 +137,12 @@ async function pinEnds(
   const environment = await findEnvironment(services, requester, wanted.environment).catch(
     (error: unknown) => {
       if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
-      throw new InvalidRunError(path, "There is no such environment");
+      throw new InvalidFieldError(path, "There is no such environment");
     },
   );
   const { name, revision, config } = environment;
   if (!config.stop?.length)
-    throw new InvalidRunError(path, "The environment has no rule that ends an episode");
+    throw new InvalidFieldError(path, "The environment has no rule that ends an episode");
   for (const rule of config.stop) refuseRule(rule, path);
   const evaluated = await rewardOf(services, requester, config);
   return {
@@ -158,10 +155,10 @@ async function pinEnds(
 
 function refuseRule(rule: EpisodeStop, path: readonly (string | number)[]): void {
   if (isAboutGoal(rule))
-    throw new InvalidRunError(path, "A rule about {goal} cannot be tried: samples have no goal");
+    throw new InvalidFieldError(path, "A rule about {goal} cannot be tried: samples have no goal");
   for (const [field, pattern] of Object.entries(rule)) {
     const issue = field.endsWith("_matches") ? findPatternIssue(pattern) : undefined;
-    if (issue !== undefined) throw new InvalidRunError([...path, field], issue);
+    if (issue !== undefined) throw new InvalidFieldError([...path, field], issue);
   }
 }
 
@@ -222,12 +219,12 @@ async function findRevision(
   path: readonly string[],
 ): Promise<{ revision: Revision; change: string | null }> {
   const dataset = await lockDataset(transaction, accountId, datasetId);
-  if (dataset === undefined) throw new InvalidRunError([...path, "dataset_id"], "There is no such dataset");
+  if (dataset === undefined) throw new InvalidFieldError([...path, "dataset_id"], "There is no such dataset");
   const found = await selectRevision(transaction, datasetId, revision ?? undefined);
   if (found !== undefined) return { revision: found, change: dataset.change };
   if (revision === undefined || revision === null)
-    throw new InvalidRunError([...path, "dataset_id"], "The dataset has no revision yet");
-  throw new InvalidRunError([...path, "revision"], "The dataset has no such revision");
+    throw new InvalidFieldError([...path, "dataset_id"], "The dataset has no revision yet");
+  throw new InvalidFieldError([...path, "revision"], "The dataset has no such revision");
 }
 
 async function resolveTarget(
@@ -242,7 +239,7 @@ async function resolveTarget(
   if ("world" in target) {
     // It is not deleted before the run names it.
     if (world === undefined || !(await holdWorld(transaction, world.id)))
-      throw new InvalidRunError(["target", "world"], "The world was deleted meanwhile");
+      throw new InvalidFieldError(["target", "world"], "The world was deleted meanwhile");
     const { name, revision, config } = world;
     return { kind: "world", name, revision, asksModel: !isRecords(config.model) };
   }

@@ -67,7 +67,7 @@ const setBudget = route("PATCH", "/v1/budgets", {
 export const budgetRoutes = [listBudgets, setBudget];
 
 /** Sets a budget, or removes it. Returns all that the account has then. */
-export async function changeBudget(
+async function changeBudget(
   services: BudgetServices,
   requester: Changer,
   request: BudgetRequest,
@@ -128,7 +128,7 @@ async function storeBudget(
 }
 
 /** Its budgets, and what is spent of them. */
-export function showBudgets(
+function showBudgets(
   { prices, spending }: Pick<BudgetServices, "prices" | "spending">,
   accountId: string,
 ): BudgetListResponse {

@@ -226,7 +226,7 @@ export const worldRoutes = [
 type PreviewServices = ExampleServices & Pick<WorldVerbServices, "store" | "knownWorlds">;
 
 /** What a prediction through a world would send. */
-export async function previewThrough(
+async function previewThrough(
   services: PreviewServices,
   requester: Requester,
   name: string,
@@ -256,7 +256,7 @@ export async function findByReference(
 }
 
 /** The same, as it can be asked. */
-export async function findReady(
+async function findReady(
   services: Pick<WorldVerbServices, "knownWorlds">,
   requester: Requester,
   reference: string,

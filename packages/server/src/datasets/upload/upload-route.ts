@@ -133,7 +133,7 @@ async function receiveRevision(
 /** What the steps of an episode take that are read at once. */
 export const bytesOfEpisode = 1_000_000;
 
-export const noEpisodes = "No episode with a step matches";
+const noEpisodes = "No episode with a step matches";
 
 /** Stores the steps of the episodes that a request's body names as a revision. */
 async function reviseFromEpisodes(

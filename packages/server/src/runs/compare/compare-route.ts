@@ -193,7 +193,7 @@ const listDifferingSamples = route("GET", "/v1/comparisons/samples", {
 export const comparisonRoutes = [compareOwnRuns, listDifferingSamples];
 
 /** A comparison for people, as a page or as Markdown. */
-export async function writeComparison(
+async function writeComparison(
   { store }: { store: Store },
   requester: Requester,
   comparison: Comparison,

@@ -140,7 +140,7 @@ export async function findRunOfWorld(
 }
 
 /** The card of a run's confidences, from its own rows, of as much as there is. */
-export async function calibrationOf(
+async function calibrationOf(
   services: FindNeeds,
   requester: Requester,
   id: string,

@@ -78,7 +78,7 @@ export async function makeReport(
 }
 
 /** A report for people, as a page or as Markdown. */
-export async function writeReport(
+async function writeReport(
   { store }: { store: Store },
   requester: Requester,
   report: RunReport,
