@@ -84,7 +84,7 @@ export const goalRoutes = [listGoals, setOwnGoal, removeOwnGoal];
 export type StoredGoal = GoalsTable;
 
 /** Sets the goal of an account's runs of a name, whether there are any or not. */
-export async function setGoal(
+async function setGoal(
   { store }: { store: Store },
   requester: Changer,
   { runName, userId, ...goal }: GoalRequest & { runName: string; userId: string },
@@ -105,11 +105,7 @@ export async function setGoal(
   });
 }
 
-export async function removeGoal(
-  { store }: { store: Store },
-  requester: Changer,
-  runName: string,
-): Promise<void> {
+async function removeGoal({ store }: { store: Store }, requester: Changer, runName: string): Promise<void> {
   await inTransaction(store, requester, async (transaction) => {
     const id = await deleteGoal(transaction, requester.accountId, runName);
     if (id === undefined) throw new ServiceError("not_found", "Runs of this name have no goal.");
@@ -117,7 +113,7 @@ export async function removeGoal(
   });
 }
 
-export function toGoal(goal: StoredGoal): Goal {
+function toGoal(goal: StoredGoal): Goal {
   const { run_name, evaluator, profile_name, pass_rate, created_by, created_at } = goal;
   const what = { run_name, evaluator, profile_name, pass_rate };
   return { ...what, set_by: created_by, set_at: toIsoInstant(created_at) };

@@ -101,7 +101,7 @@ export function annotatorOf(annotator: string | null | undefined, userId: string
 }
 
 /** Stores a label in place of the same person's earlier one. */
-export async function labelResult(
+async function labelResult(
   services: LabelServices,
   requester: Changer,
   label: NewLabel,
@@ -177,7 +177,7 @@ export async function labelsOf(
 }
 
 /** The same of any result, with the correction that counts. */
-export async function listOfLabels(
+async function listOfLabels(
   services: { store: Store },
   requester: Requester,
   resultId: number,
