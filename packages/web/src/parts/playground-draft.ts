@@ -245,15 +245,16 @@ export function fillPlayground(draft: Draft): void {
 /** The input, stored in this tab across reloads and sign-ins, for its user only. Until there is any, it is `first`. */
 export function usePlaygroundDraft(first: Draft) {
   const storageKey = draftKey();
-  const [draft, setDraft] = useState(() => {
+  const [written, setWritten] = useState(() => {
     const stored = sessionStorage.getItem(storageKey);
-    return stored === null ? first : parseDraft(stored);
+    return stored === null ? undefined : parseDraft(stored);
   });
+  const draft = written ?? first;
   const [cleared, setCleared] = useState<Draft>();
   const [isStored, setStored] = useState(true);
 
   function replace(next: Draft) {
-    setDraft(next);
+    setWritten(next);
     try {
       sessionStorage.setItem(storageKey, JSON.stringify(next));
       setStored(true);

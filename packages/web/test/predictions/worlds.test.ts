@@ -137,8 +137,6 @@ dashboardTest("Without a model the playground offers the account’s world", asy
   const page = await visit("/playground");
   await page.getByText("No model is configured").waitFor();
   await page.getByRole("button", { name: "Parameters" }).waitFor();
-  // What it starts with says what the world gives, and would go before it.
-  await page.getByRole("button", { name: "Clear", exact: true }).click();
   await page.getByRole("button", { name: "Ask offered" }).click();
   await page.getByText("The world gives: domain knowledge.").waitFor();
   expect(await page.getByRole("button", { name: "Parameters" }).count()).toBe(0);

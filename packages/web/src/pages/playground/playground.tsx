@@ -35,7 +35,7 @@ export function Playground({ model, deployment, world }: PlaygroundProps) {
   const form = useRef<HTMLFormElement>(null);
   const predictButton = useRef<HTMLButtonElement>(null);
   const output = useRef<HTMLDivElement>(null);
-  const drafting = usePlaygroundDraft(examples[0]?.draft ?? emptyDraft);
+  const drafting = usePlaygroundDraft((world === undefined && examples[0]?.draft) || emptyDraft);
   const predictions = usePredictions();
   const mayNotPredict = useRefusal("predict") !== undefined;
   const [tab, setTab] = useState<OutputTab>(predictions.responses.length > 0 ? "response" : "prompt");
