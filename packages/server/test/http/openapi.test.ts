@@ -238,11 +238,12 @@ test("the reference has a page for each operation, and no others", async () => {
   const ids = Object.values(paths).flatMap((item) =>
     Object.values(item).map(({ operationId }) => operationId),
   );
+  const pages = [...ids, "errors", "guides"];
   const statuses = await Promise.all(
-    ids.map(async (id) => (await fetch(`${presage.url}/docs/${id}`, { method: "GET" })).status),
+    pages.map(async (page) => (await fetch(`${presage.url}/docs/${page}`, { method: "GET" })).status),
   );
-  expect(statuses).toEqual(ids.map(() => 200));
-  for (const other of ["nothing", "guides", "..%2fshell", "guides/nothing", "guides/..%2fpredict"])
+  expect(statuses).toEqual(pages.map(() => 200));
+  for (const other of ["nothing", "..%2fshell", "guides/nothing", "guides/..%2fpredict"])
     expect((await fetch(`${presage.url}/docs/${other}`)).status).toBe(404);
 });
 
