@@ -23,7 +23,11 @@ export async function emptyScroll(page: Page): Promise<number> {
         const { width, height } = element.getBoundingClientRect();
         return width > 1 && height > 1 && element.closest(".sr-only") === null;
       });
-      const bottom = Math.max(...seen.map((element) => element.getBoundingClientRect().bottom));
+      // Of text alone there is no element.
+      const text = document.createRange();
+      text.selectNodeContents(scroller);
+      const ends = seen.length === 0 ? [text] : seen;
+      const bottom = Math.max(...ends.map((end) => end.getBoundingClientRect().bottom));
       const end = scroller.getBoundingClientRect().top - scroller.scrollTop + scroller.scrollHeight;
       return end - bottom - margin;
     };
