@@ -95,11 +95,9 @@ def server_of(url: str | None, key: str | None) -> Server:
 
 def pause_before_retry(error: PresageError, call: Call, retry: int, remaining_s: float) -> float | None:
     """Seconds to wait before sending a call again; None if it must not be."""
-    if error.category in ("rate_limit", "unavailable"):
-        is_safe = call.is_repeatable or error.should_retry is not False
-    else:
-        is_lost = isinstance(error, ConnectionFailedError) and error.should_retry is not False
-        is_safe = is_lost and (call.is_repeatable or not error.was_sent)
+    may = error.should_retry is not False
+    is_lost = isinstance(error, ConnectionFailedError) and may and (call.is_repeatable or not error.was_sent)
+    is_safe = is_lost or (error.category in ("rate_limit", "unavailable") and (call.is_repeatable or may))
     after_s = error.retry_after_s
     most_s = min(8.0, 0.5 * 2**retry) / 2 if after_s is None else min(0.5, after_s)  # So that not all return at once.
     pause_s = (most_s if after_s is None else after_s) + random.uniform(0, most_s)  # noqa: S311

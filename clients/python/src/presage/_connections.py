@@ -49,8 +49,7 @@ class _Limited(io.RawIOBase):
             return not selector.select(0)
 
     def _limit(self) -> socket.socket:
-        remaining_s = self.deadline - monotonic()
-        if remaining_s <= 0:
+        if (remaining_s := self.deadline - monotonic()) <= 0:
             raise TimeoutError
         self.sock.settimeout(remaining_s)
         return self.sock
