@@ -32,10 +32,12 @@ export function useTableView<Row>(
   const navigate = useNavigate();
   const [remembered, setRemembered] = useState(() => readRememberedView(name));
   const inAddress = isInAddress ? readTableSearch({ ...search }) : {};
-  const shown = { ...remembered, ...inAddress };
+  /** What was changed last, until the address has it: the next change may come before. */
+  const [changed, setChanged] = useState<TableSearch>();
+  const shown = changed ?? { ...remembered, ...inAddress };
 
-  function writeAddress(view: TableSearch): void {
-    void navigate({
+  async function writeAddress(view: TableSearch): Promise<void> {
+    await navigate({
       to: ".",
       search: ({ sort, columns, ...rest }: TableSearch) => ({ ...rest, ...view }),
       ...inPlace,
@@ -45,7 +47,7 @@ export function useTableView<Row>(
   // A link that is copied now must show a colleague the same.
   const completeAddress = useEffectEvent(() => {
     const isComplete = shown.sort === inAddress.sort && shown.columns === inAddress.columns;
-    if (isInAddress && !isComplete) writeAddress(shown);
+    if (isInAddress && !isComplete) void writeAddress(shown);
   });
   useEffect(() => completeAddress(), []);
 
@@ -53,7 +55,9 @@ export function useTableView<Row>(
     const view = readTableSearch({ ...shown, ...changes });
     rememberView(name, view);
     setRemembered(view);
-    if (isInAddress) writeAddress(view);
+    if (!isInAddress) return;
+    setChanged(view);
+    void writeAddress(view).finally(() => setChanged((last) => (last === view ? undefined : last)));
   }
 
   const known = new Set(columns.map(({ id }) => id));
