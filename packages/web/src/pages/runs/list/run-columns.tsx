@@ -33,7 +33,7 @@ function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
   return {
     id: "pass_rate",
     label: evaluator === undefined ? "Pass rate" : `Pass rate, ${evaluator}`,
-    hint: "By the evaluator of the run’s goal, otherwise by its first one, with its 95 % interval, clustered by trajectory. The mark is the no-change baseline.",
+    hint: "By the goal’s evaluator, else the first; interval at 95 %, clustered by trajectory. The mark is the no-change baseline.",
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} isNamed={evaluator === undefined} />,
     isNumber: true,
@@ -96,7 +96,7 @@ const columns: DataColumn<RunRow>[] = [
   {
     id: "target",
     label: "Target",
-    hint: "What predicts. Free-running: each step starts from the prediction for the step before; otherwise from the recorded state.",
+    hint: "What predicts, and whether it is free-running",
     value: ({ run }) => describeTarget(run.target),
     cell: ({ run }) => (
       <>
@@ -109,7 +109,7 @@ const columns: DataColumn<RunRow>[] = [
   {
     id: "mode",
     label: "Mode",
-    hint: "Teacher-forced: each step starts from the recorded state. Free-running: each step starts from the prediction for the step before.",
+    hint: "Teacher-forced: each step starts from the recorded state; free-running: from the prediction before",
     value: ({ run }) => run.mode,
     widthPx: 125,
     isExtra: true,
@@ -124,7 +124,7 @@ const columns: DataColumn<RunRow>[] = [
   {
     id: "goal",
     label: "Goal",
-    hint: "The pass rate that runs of this name are to reach: met if the whole interval reaches it, missed if the whole interval is below it.",
+    hint: "The pass rate to reach: met if the whole interval reaches it, missed if all of it is below.",
     value: ({ run }) => run.goal?.pass_rate,
     cell: ({ run: { goal } }) => goal && <GoalState goal={goal} />,
     widthPx: 124,
@@ -160,7 +160,7 @@ const columns: DataColumn<RunRow>[] = [
   {
     id: "failed",
     label: "Failed",
-    hint: "Failed predictions, and predictions without a verdict of some evaluator.",
+    hint: "Predictions that failed or lack a verdict.",
     value: ({ run }) => run.progress.failed,
     isNumber: true,
     widthPx: 72,

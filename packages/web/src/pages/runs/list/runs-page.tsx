@@ -41,7 +41,7 @@ function RunsPage() {
   return (
     <Page
       title="Runs"
-      hint="A run predicts every step of a dataset, evaluates the predictions, and shows how far the model can be trusted."
+      hint="A run predicts every step of a dataset and shows how far the model can be trusted."
       isFull
       actions={
         <>

@@ -152,7 +152,7 @@ function NewRunPage() {
             <div className="flex flex-col gap-3 px-4 py-3">
               <FieldGroup
                 label="Evaluators"
-                hint="Rules are free and also score the no-change baseline. Judges call a model for each prediction."
+                hint="Rules are free. Judges call a model for each prediction."
                 issue={issues.profiles ?? issueAt(refused, "evaluators")}
               >
                 <EvaluatorPicker
@@ -251,7 +251,7 @@ function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps)
         </div>
         <p className="text-xs text-ink-3">
           {draft.mode === "free-running"
-            ? "Each step starts from the prediction for the step before: how long does the model stay accurate on its own?"
+            ? "Each step starts from the prediction before: how long does the model stay accurate?"
             : "Each step starts from the recorded state: how often is a single step right?"}
         </p>
       </div>

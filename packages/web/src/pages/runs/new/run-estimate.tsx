@@ -109,8 +109,7 @@ function Estimate({ request, asksModel, revision, predictions, judges, ...estima
       </p>
       {earlier === null && (
         <p className="text-xs text-ink-3">
-          The cost is not known before: no finished run of this target on this dataset tells how many tokens a
-          prediction takes.
+          The cost is unknown: no run of this target on this dataset has finished.
         </p>
       )}
       {earlier != null && tokens !== undefined && (

@@ -136,7 +136,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
             label="Difference from no change"
             rowLabel="Evaluator"
             valueLabel="Points"
-            explanation="Paired difference of the mean scores from those of predicting no change, in percentage points, on the samples that both have a verdict for. Interval at 95 %, clustered by trajectory; p is Holm’s."
+            explanation="Paired difference of the mean scores from predicting no change, in percentage points, on the samples that both have a verdict for. Interval at 95 %, clustered by trajectory; p is Holm’s."
             rows={differences}
             format={formatPoints}
             formatTick={(value) => formatPoints(value).replace(/\.0$/, "")}

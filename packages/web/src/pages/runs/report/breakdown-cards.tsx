@@ -159,7 +159,7 @@ export function EffortCard({ run, report }: { run: Run; report: RunReport }) {
       <dl className="grid grid-cols-2 gap-4 px-4 py-3 sm:grid-cols-3">
         <Figure
           name="Cost"
-          explanation="What the tokens of models with a price cost, by today’s prices."
+          explanation="Of models with a price, at today’s prices."
           value={cost == null ? "no prices" : formatCost(cost.total, cost.currency)}
         />
         <Figure
@@ -173,7 +173,7 @@ export function EffortCard({ run, report }: { run: Run; report: RunReport }) {
         />
         <Figure
           name="Without a price"
-          explanation="Tokens that the cost leaves out, as their model has no price or is not known."
+          explanation="Tokens whose model has no price or is not known."
           value={cost == null ? "–" : `${formatCount(cost.unpriced_tokens)} tokens`}
         />
         <Figure

@@ -144,7 +144,7 @@ function FailuresCard({ report: { run, failures, evaluators } }: { report: RunRe
   return (
     <Card
       title="Errors by kind"
-      hint="Failed predictions and evaluations are left out of means and pass rates. Calls that were tried again are in them if they succeeded in the end."
+      hint="Failed predictions and evaluations are in no mean or pass rate. Calls that succeeded when tried again are."
       actions={
         <Link
           to="/predictions"

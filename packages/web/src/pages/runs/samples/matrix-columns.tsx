@@ -46,7 +46,7 @@ export function matrixColumns(
 const first: DataColumn<RunSample> = {
   id: "sample",
   label: "Sample",
-  hint: "The sample’s ID in its dataset, in the order of the dataset unless another column is sorted",
+  hint: "In the order of the dataset unless another column is sorted",
   value: ({ dataset_sample_id }) => dataset_sample_id,
   cell: ({ dataset_sample_id, repeat }) => (
     <SampleName id={dataset_sample_id}>
