@@ -17,7 +17,7 @@ import {
 import { installPortkey } from "../lib/machine.ts";
 import type { Part } from "../lib/part.ts";
 import { predictBody } from "../lib/payload.ts";
-import { type ProcessGroup, workDirectory } from "../lib/processes.ts";
+import { findFreePort, type ProcessGroup, workDirectory } from "../lib/processes.ts";
 import {
   chatRequest,
   type Launch,
@@ -76,11 +76,11 @@ const authorised = (port: number) =>
 /** A router of one worker, with what costs it least. */
 const router =
   (argv: readonly string[]) =>
-  ({ port, upstreamOrigin }: Place): Launch => ({
+  async ({ port, upstreamOrigin }: Place): Promise<Launch> => ({
     argv: [
       ...argv,
       ...["--host", "127.0.0.1", "--port", `${port}`, "--worker-urls", upstreamOrigin],
-      ...["--policy", "round_robin", "--api-key", apiKey, "--prometheus-port", `${port + 1}`],
+      ...["--policy", "round_robin", "--api-key", apiKey, "--prometheus-port", `${await findFreePort()}`],
     ],
     readyUrl: `http://127.0.0.1:${port}/health`,
     request: authorised(port),
