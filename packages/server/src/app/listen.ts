@@ -12,13 +12,13 @@ const backlog = 4096;
 const solSocket = 1;
 const soAcceptConn = 30;
 
-const openC = () =>
+const openLibrary = () =>
   dlopen("libc.so.6", {
     getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
     listen: { args: ["i32", "i32"], returns: "i32" },
   });
 /** Compiling its functions takes longer than all else that listening does. */
-let library: ReturnType<typeof openC> | undefined;
+let library: ReturnType<typeof openLibrary> | undefined;
 
 /**
  * Lets the kernel hold more new connections than the 512 that Bun asks for: trainers open thousands at once, and those beyond it are reset
@@ -27,7 +27,7 @@ let library: ReturnType<typeof openC> | undefined;
 function widenBacklog(): void {
   if (process.platform !== "linux") return;
   try {
-    library ??= openC();
+    library ??= openLibrary();
     const { getsockopt, listen } = library.symbols;
     const isListening = new Int32Array(1);
     for (const fd of readdirSync("/proc/self/fd").map(Number)) {

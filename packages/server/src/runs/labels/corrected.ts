@@ -105,7 +105,7 @@ export async function correctedDifferences(
   return found;
 }
 
-/** Corrected by 24 and 30 human labels, the pass rates differ by +6 points (−2 to +14); raw by +9. */
+/** The difference by labels beside the raw one, with the labels of both runs. */
 function describeDifference({
   difference,
   interval,

@@ -15,7 +15,6 @@ import { CodeTab } from "./code-tab.tsx";
 import { DraftActions } from "./draft-actions.tsx";
 import { EvaluateResponse, useEvaluations } from "./evaluate-response.tsx";
 import { examples } from "./examples.ts";
-import { GoldAnswer } from "./gold-answer.tsx";
 import { InputPanel } from "./input-panel.tsx";
 import { PromptTab } from "./prompt-tab.tsx";
 import { ResponseTab } from "./response-tab.tsx";
@@ -165,17 +164,14 @@ function Output(props: OutputProps) {
             label:
               predictions.responses.length > 1 ? `Responses (${predictions.responses.length})` : "Response",
             content: (
-              <ResponseTab {...predictions} onRetry={onRetry} onCancel={onCancel}>
+              <ResponseTab {...predictions} draft={drafting.draft} onRetry={onRetry} onCancel={onCancel}>
                 {(response) => (
-                  <>
-                    <GoldAnswer response={response} draft={drafting.draft} />
-                    <EvaluateResponse
-                      response={response}
-                      evaluations={evaluations}
-                      goldAnswer={drafting.draft.goldAnswer}
-                      onGoldAnswer={(goldAnswer) => drafting.change({ goldAnswer })}
-                    />
-                  </>
+                  <EvaluateResponse
+                    response={response}
+                    evaluations={evaluations}
+                    goldAnswer={drafting.draft.goldAnswer}
+                    onGoldAnswer={(goldAnswer) => drafting.change({ goldAnswer })}
+                  />
                 )}
               </ResponseTab>
             ),

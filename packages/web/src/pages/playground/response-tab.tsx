@@ -1,6 +1,7 @@
 import type { WorldModelRequest } from "@presage/sdk";
-import { LoaderCircle, MessageSquareText } from "lucide-react";
+import { CircleCheck, LoaderCircle, MessageSquareText } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
+import type { Draft } from "../../parts/playground-draft.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextDifference } from "../../ui/difference/text-difference.tsx";
 import { SelectField } from "../../ui/form/fields.tsx";
@@ -15,6 +16,8 @@ interface ResponseTabProps {
   startedAtMs: number;
   error: Error | null;
   wasCancelled: boolean;
+  /** The input as it is now. */
+  draft: Draft;
   onRetry(): void;
   onCancel(): void;
   /** Rendered below the response. */
@@ -22,7 +25,8 @@ interface ResponseTabProps {
 }
 
 export function ResponseTab(props: ResponseTabProps) {
-  const { responses, isPending, startedAtMs, error, wasCancelled, onRetry, onCancel, children } = props;
+  const { responses, isPending, startedAtMs, error, wasCancelled, draft, onRetry, onCancel, children } =
+    props;
   const [chosen, setChosen] = useState<{ number: number; among: number }>();
   const [otherNumber, setOtherNumber] = useState<number>();
   const newest = responses[0];
@@ -64,6 +68,7 @@ export function ResponseTab(props: ResponseTabProps) {
           ) : (
             <Comparison response={shown} other={other} />
           )}
+          <GoldAnswer response={shown} draft={draft} />
           {children(shown)}
         </>
       )}
@@ -167,6 +172,31 @@ function Comparison({ response, other }: { response: ModelResponse; other: Model
         ))}
       </div>
     </div>
+  );
+}
+
+/** What the environment says in truth, beside what the model says: of the input as it was asked. */
+function GoldAnswer({ response, draft }: { response: ModelResponse; draft: Draft }) {
+  const { goldAnswer, state, action } = draft;
+  const { interaction } = response.request;
+  if (goldAnswer === "" || interaction.state !== state || interaction.action !== action) return null;
+  const { content } = response.prediction.response;
+  if (content === goldAnswer)
+    return (
+      <p className="flex items-center gap-2 text-sm text-ink-2">
+        <CircleCheck className="size-4 shrink-0 text-pass" aria-hidden />
+        The same text as the gold answer.
+      </p>
+    );
+  return (
+    <section aria-label="Beside the gold answer">
+      <TextDifference
+        before={goldAnswer}
+        after={content}
+        beforeLabel="Gold answer"
+        afterLabel={`Response ${response.number}`}
+      />
+    </section>
   );
 }
 

@@ -2,7 +2,7 @@ import type { Run, RunReport, RunSurvival } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { firstPredictionQuery } from "../../../data/runs.ts";
 import { formatCount, formatShare } from "../../../format/numbers.ts";
@@ -16,6 +16,7 @@ import type { CurvePoint } from "../../../ui/charts/curve.ts";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { Select } from "../../../ui/form/select.tsx";
+import { lazyPart } from "../../../ui/load.ts";
 import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
@@ -23,7 +24,8 @@ import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { AnswerCard } from "./answer-card.tsx";
 import { EffortCard, StepCard, StrataCard } from "./breakdown-cards.tsx";
 import { type Measure, measureLabels, measures } from "./describe-figures.ts";
-import { EndsCard } from "./ends-card.tsx";
+
+const EndsCard = lazyPart(async () => (await import("../../../parts/ends-card.tsx")).EndsCard);
 
 interface ReportTabProps {
   run: Run;
@@ -58,7 +60,11 @@ export function ReportTab({ run, report }: ReportTabProps) {
           ))}
         </ul>
       )}
-      <EndsCard report={report} />
+      {report.ends && provenance.ends && (
+        <Suspense fallback={<SkeletonRows count={4} className="h-10" />}>
+          <EndsCard ends={report.ends} />
+        </Suspense>
+      )}
       <AnswerCard run={run} report={report} chosen={chosen} measure={measure} />
       <div className="flex flex-wrap items-center gap-2">
         <h2 className="mr-auto text-base font-semibold">Where it fails</h2>

@@ -1,9 +1,9 @@
 import type { RunReport } from "@presage/sdk";
-import { formatCount, formatShare } from "../../../format/numbers.ts";
-import { Card } from "../../../ui/card.tsx";
-import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
-import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
-import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
+import { formatCount, formatShare } from "../format/numbers.ts";
+import { Card } from "../ui/card.tsx";
+import { CurveChart } from "../ui/charts/curve-plot.tsx";
+import { IntervalTable } from "../ui/charts/interval-table.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../ui/table.tsx";
 
 type Ends = NonNullable<RunReport["ends"]>;
 type Done = NonNullable<Ends["done"]>;
@@ -11,9 +11,8 @@ type Figure = Done["agreement"];
 
 const clustered = "The interval is at 95 %, clustered by trajectory.";
 
-/** Whether predictions end where the real environment ends, and pay what it pays. Absent if the run says nothing of it. */
-export function EndsCard({ report: { ends, run } }: { report: RunReport }) {
-  if (ends === undefined || run.provenance.ends === undefined) return null;
+/** Whether predictions end where the real environment ends, and pay what it pays. Few runs say anything of it, so it is loaded apart. */
+export function EndsCard({ ends }: { ends: NonNullable<RunReport["ends"]> }) {
   const { sentence, done, reward, note } = ends;
   return (
     <Card title="Does it end where the real one ends?">
