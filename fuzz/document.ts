@@ -270,6 +270,8 @@ export interface ResponseSchemas {
   of(operation: Operation, status: number): FindViolation | undefined;
   /** For a component, by its name. */
   named(name: string): FindViolation;
+  /** For any schema of the document; it is compiled once for each key. */
+  compile(key: string, schema: Schema): FindViolation;
 }
 
 const documentId = "presage";
@@ -301,6 +303,7 @@ export function compileResponseSchemas({ schemas }: Document): ResponseSchemas {
       return schema === undefined ? undefined : compileOnce(`${id} ${status}`, schema);
     },
     named: (name) => compileOnce(name, referenceTo(name)),
+    compile: compileOnce,
   };
 }
 

@@ -21,23 +21,8 @@ import { defined, similarName } from "../platform/words.ts";
 import { changeKeySettings, createApiKey, ExpiryError, parseExpiry, revokeApiKey } from "./api-keys.ts";
 import { type ApiKey, readScopes, selectApiKeys } from "./api-keys-store.ts";
 import type { AccessServices, KeyChangeServices } from "./change-access.ts";
+import examples from "./examples.json" with { type: "json" };
 import type { KeyDigest } from "./verify-api-key.ts";
-
-const exampleKey: ApiKeyResponse = {
-  id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-  user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
-  name: "training cluster",
-  prefix: "psg_lQSp",
-  last_four: "6sTQ",
-  created_at: "2026-11-22T03:46:47.926Z",
-  expires_at: "2035-01-01T00:00:00.000Z",
-  revoked_at: null,
-  last_used_at: null,
-  rate_limit_rpm: 600,
-  max_in_flight: 64,
-  capture: null,
-  scopes: ["predict", "read"],
-};
 
 const listApiKeys = route("GET", "/v1/api-keys", {
   needs: "own-access",
@@ -47,7 +32,7 @@ const listApiKeys = route("GET", "/v1/api-keys", {
     "Lists the calling user's keys, for an owner those of all users of the account, without their secrets, revoked and expired ones included.",
   query: ApiKeyListQuery,
   allowsUnknown: true,
-  responses: { "200": response("The keys, newest first", ApiKeyListResponse, page(exampleKey)) },
+  responses: { "200": response("The keys, newest first", ApiKeyListResponse, page(examples.apiKey)) },
   async handle({ store }: { store: Store }, { call, requester, query }) {
     const { userId, accountId, role } = call.caller;
     const of = role === "owner" ? { accountId } : { userId };
@@ -63,17 +48,11 @@ const createKey = route("POST", "/v1/api-keys", {
   description:
     "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them. A name that looks like a misspelt restriction is refused; other unknown ones have no effect, and up to 20 are listed, percent-encoded, in the header `x-presage-ignored`.",
   body: ApiKeyCreateRequest,
-  bodyExample: {
-    name: exampleKey.name,
-    expires_at: "2035-01-01T00:00:00Z",
-    rate_limit_rpm: 600,
-    max_in_flight: 64,
-    scopes: ["predict", "read"],
-  },
+  bodyExample: examples.newApiKey,
   once: "create API key",
   responses: {
     "201": response("The key; it is shown only once", ApiKeyCreateResponse, {
-      ...exampleKey,
+      ...examples.apiKey,
       key: "psg_lQSp…6sTQ",
     }),
     "409": errorResponse(
@@ -113,7 +92,7 @@ const updateApiKey = route("PATCH", "/v1/api-keys/:key_id", {
   body: ApiKeyUpdateRequest,
   bodyExample: { rate_limit_rpm: 600, max_in_flight: null, capture: "0.01" },
   responses: {
-    "200": response("The key", ApiKeyResponse, { ...exampleKey, max_in_flight: null, capture: "0.01" }),
+    "200": response("The key", ApiKeyResponse, { ...examples.apiKey, max_in_flight: null, capture: "0.01" }),
     "404": noSuchKey,
   },
   async handle(services: KeyChangeServices, { call, params, body }) {

@@ -17,6 +17,7 @@ import { ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { KeyChangeServices } from "./change-access.ts";
+import examples from "./examples.json" with { type: "json" };
 import { changeRole } from "./users.ts";
 import {
   type Account,
@@ -37,16 +38,7 @@ const getMe = route("GET", "/v1/me", {
   summary: "Show the calling user",
   description: "Shows the user that the key or session of the request belongs to.",
   responses: {
-    "200": response("The user", MeResponse, {
-      id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
-      email: "sam@example.com",
-      name: "Sam Doe",
-      oidc_issuer: "https://accounts.example.com",
-      oidc_subject: "248289761001",
-      role: "member",
-      capture: { setting: "off", max_age_days: 30 },
-      server_version: "0.1.0",
-    }),
+    "200": response("The user", MeResponse, examples.me),
     "404": errorResponse("The calling user no longer exists", "The calling user no longer exists."),
   },
   async handle({ store, settings }: MeServices, { call }) {
@@ -66,16 +58,7 @@ const whoAmI = route("GET", "/v1/whoami", {
   summary: "Show the calling key and its account",
   description: "Shows the key or session of the request, and the account that it belongs to.",
   responses: {
-    "200": response("The key and the account", WhoAmIResponse, {
-      caller: {
-        api_key: {
-          id: "01a2015d-17cc-778e-bb65-bb9788f05399",
-          account: { id: "01a2015d-17ca-76a6-84a3-fcf32365f7d8", name: "default" },
-          role: "owner",
-          scopes: null,
-        },
-      },
-    }),
+    "200": response("The key and the account", WhoAmIResponse, examples.whoami),
     "404": errorResponse("The key's account no longer exists", "The caller's account no longer exists."),
   },
   async handle({ store }: { store: Store }, { call }) {
@@ -93,16 +76,6 @@ function toWhoAmI({ role, proof }: Caller, account: Account): WhoAmIResponse {
     : { caller: { session: { id: proof.sessionId, account, role } } };
 }
 
-const exampleMember: Member = {
-  id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
-  email: "sam@example.com",
-  name: "Sam Doe",
-  role: "member",
-  created_at: "2026-11-22T03:46:47.926Z",
-  last_seen_at: "2026-11-22T09:30:12.481Z",
-  active_keys: 2,
-};
-
 const listMembers = route("GET", "/v1/members", {
   needs: "manage",
   id: "listMembers",
@@ -110,7 +83,7 @@ const listMembers = route("GET", "/v1/members", {
   description: "Lists the users of the caller's account with their roles. For owners.",
   query: MemberListQuery,
   allowsUnknown: true,
-  responses: { "200": response("The users, newest first", MemberListResponse, page(exampleMember)) },
+  responses: { "200": response("The users, newest first", MemberListResponse, page(examples.member)) },
   async handle({ store }: { store: Store }, { requester, query }) {
     const reader = store.briefReader(requester);
     const { rows, next } = await selectMembers(reader, requester.accountId, readKeysetPage(query));
@@ -133,7 +106,7 @@ const updateMember = route("PATCH", "/v1/members/:user_id", {
   body: MemberUpdateRequest,
   bodyExample: { role: "viewer" },
   responses: {
-    "200": response("The user", Member, { ...exampleMember, role: "viewer" }),
+    "200": response("The user", Member, { ...examples.member, role: "viewer" }),
     ...noSuch("user"),
     "409": errorResponse(
       "The user is the last owner who can sign in",

@@ -12,6 +12,7 @@ import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { type AccessServices, changeAccess } from "./change-access.ts";
+import examples from "./examples.json" with { type: "json" };
 import type { OpenidProvider } from "./openid.ts";
 import {
   deleteExpiredSessions,
@@ -37,19 +38,7 @@ const listOwnSessions = route("GET", "/v1/sessions", {
   query: SessionListQuery,
   allowsUnknown: true,
   responses: {
-    "200": response("The sessions, newest first", SessionListResponse, {
-      data: [
-        {
-          id: "01a2015d-18b1-7c1e-9d37-5e0c6b1f42aa",
-          user_agent: "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36",
-          created_at: "2026-11-22T03:46:47.926Z",
-          last_seen_at: "2026-11-22T09:12:05.310Z",
-          expires_at: "2026-12-22T03:46:47.926Z",
-          is_current: true,
-        },
-      ],
-      next: null,
-    }),
+    "200": response("The sessions, newest first", SessionListResponse, examples.sessions),
   },
   async handle(services: AccessServices, { call, requester, query }) {
     const { userId, proof } = call.caller;

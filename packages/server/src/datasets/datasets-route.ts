@@ -5,11 +5,9 @@ import {
   DatasetListQuery,
   DatasetListResponse,
   DatasetPath,
-  type DatasetRevision,
   DatasetRevisionListQuery,
   DatasetRevisionListResponse,
   type DatasetRevisionQuery,
-  type DatasetSample,
   DatasetSampleListQuery,
   DatasetSampleListResponse,
   DatasetTrajectory,
@@ -38,6 +36,7 @@ import {
   toDatasetRevision,
   type WantedRevision,
 } from "./datasets.ts";
+import examples from "./examples.json" with { type: "json" };
 import { listTrajectories, pageOfSamples, readTrajectory } from "./samples.ts";
 import type { DatasetUploads } from "./upload/upload-revision.ts";
 
@@ -51,16 +50,7 @@ export const noSuchRevision = {
     "There is no such dataset.",
   ),
 };
-export const exampleSample: DatasetSample = {
-  dataset_sample_id: "kitchen-1/0",
-  trajectory_id: "kitchen-1",
-  step: 0,
-  context: { task_context: "Take the milk out of the fridge." },
-  interaction: { state: "The fridge is closed.", action: "open fridge" },
-  next_state: "The fridge is open. It contains milk.",
-  reward: 0,
-  done: false,
-};
+
 const listDatasetSamples = route("GET", "/v1/datasets/:id/samples", {
   needs: "read",
   id: "listDatasetSamples",
@@ -69,7 +59,7 @@ const listDatasetSamples = route("GET", "/v1/datasets/:id/samples", {
   params: DatasetPath,
   query: DatasetSampleListQuery,
   responses: {
-    "200": response("A page of samples", DatasetSampleListResponse, page(exampleSample)),
+    "200": response("A page of samples", DatasetSampleListResponse, page(examples.sample)),
     ...noSuchRevision,
   },
   async handle(services: SampleServices, { call, requester, params, query: { limit, after, ...query } }) {
@@ -90,18 +80,7 @@ const listDatasetTrajectories = route("GET", "/v1/datasets/:id/trajectories", {
   params: DatasetPath,
   query: DatasetTrajectoryListQuery,
   responses: {
-    "200": response("A page of trajectories", DatasetTrajectoryListResponse, {
-      data: [
-        {
-          trajectory_id: exampleSample.trajectory_id,
-          steps: 32,
-          first_step: 0,
-          last_step: 31,
-          tags: { split: "test" },
-        },
-      ],
-      next: null,
-    }),
+    "200": response("A page of trajectories", DatasetTrajectoryListResponse, examples.trajectories),
     ...noSuchRevision,
   },
   async handle(services: SampleServices, { call, requester, params, query }) {
@@ -134,8 +113,8 @@ const getDatasetTrajectory = route("GET", "/v1/datasets/:id/trajectories/:trajec
   query: DatasetTrajectoryQuery,
   responses: {
     "200": response("The trajectory", DatasetTrajectory, {
-      samples: [exampleSample],
-      trajectory_id: exampleSample.trajectory_id,
+      samples: [examples.sample],
+      trajectory_id: "kitchen-1",
       next: null,
     }),
     "404": errorResponse(
@@ -173,31 +152,13 @@ function asJson(sample: string): string {
   return sample;
 }
 
-export const exampleRevision: DatasetRevision = {
-  revision: 1,
-  digest: "5e0e4cb1d3ab5ae1b3d7a0e1d1a8f5f3f0cf9f0d41d6b8cbb06f1c4b7b0f2a91",
-  samples: 394,
-  trajectories: 12,
-  bytes: 3_120_418,
-  created_at: "2026-11-22T03:46:51.371Z",
-};
-const exampleDataset: Dataset = {
-  id: "019aa5f4-2c61-7000-b5a7-41d27c0c9e33",
-  name: "kitchen",
-  description: "Ten walks through a kitchen",
-  tags: { split: "test" },
-  change: null,
-  latest_revision: exampleRevision,
-  created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-  created_at: "2026-11-22T03:46:48.004Z",
-};
 const listAllDatasets = route("GET", "/v1/datasets", {
   needs: "read",
   id: "listDatasets",
   summary: "List the account's datasets",
   description: "Returns the datasets of the account, newest first, each with its latest revision.",
   query: DatasetListQuery,
-  responses: { "200": response("The datasets, newest first", DatasetListResponse, page(exampleDataset)) },
+  responses: { "200": response("The datasets, newest first", DatasetListResponse, page(examples.dataset)) },
   async handle(services: { store: Store }, { requester, query }) {
     const { datasets, next } = await listDatasets(services, requester, readKeysetPage(query));
     return reply(200, { data: datasets.map(toDataset), next: toCursor(next) });
@@ -210,14 +171,10 @@ const createOneDataset = route("POST", "/v1/datasets", {
   summary: "Create a dataset",
   description: "Creates a dataset without samples; an upload makes its first revision.",
   body: DatasetCreateRequest,
-  bodyExample: {
-    name: exampleDataset.name,
-    description: exampleDataset.description,
-    tags: exampleDataset.tags,
-  },
+  bodyExample: examples.newDataset,
   once: "create dataset",
   responses: {
-    "201": response("The new dataset", Dataset, { ...exampleDataset, latest_revision: null }),
+    "201": response("The new dataset", Dataset, { ...examples.dataset, latest_revision: null }),
     "409": errorResponse(
       "The account has a dataset of this name",
       'There is already a dataset named "kitchen".',
@@ -236,7 +193,7 @@ const getDataset = route("GET", "/v1/datasets/:id", {
   summary: "Show a dataset",
   description: "Returns one dataset of the account with its latest revision.",
   params: DatasetPath,
-  responses: { "200": response("The dataset", Dataset, exampleDataset), ...noSuchRevision },
+  responses: { "200": response("The dataset", Dataset, examples.dataset), ...noSuchRevision },
   async handle(services: { store: Store }, { requester, params }) {
     return reply(200, toDataset(await findDataset(services, requester, params.id)));
   },
@@ -282,7 +239,7 @@ const listDatasetRevisions = route("GET", "/v1/datasets/:id/revisions", {
   params: DatasetPath,
   query: DatasetRevisionListQuery,
   responses: {
-    "200": response("The revisions, newest first", DatasetRevisionListResponse, page(exampleRevision)),
+    "200": response("The revisions, newest first", DatasetRevisionListResponse, page(examples.revision)),
     ...noSuchRevision,
   },
   async handle(services: { store: Store }, { requester, params, query: { limit, after } }) {

@@ -34,6 +34,7 @@ import {
   listEnvironmentRevisions,
   reviseEnvironment,
 } from "./environments.ts";
+import examples from "./examples.json" with { type: "json" };
 import { findEnvironment, listEnvironments, type RealityServices } from "./find-environment.ts";
 import { addTasks, listTaskPage, readTasks } from "./tasks.ts";
 
@@ -42,36 +43,8 @@ interface Services extends ConfigServices, HttpServices {
 }
 
 const builtIn = "The environment sandbox is built in and cannot be changed.";
-const config: EnvironmentConfig = {
-  description: "A kitchen, as qwen-wm knows it.",
-  max_steps: 20,
-  stop: [{ output_contains: "{goal}", outcome: "success" }],
-  guards: { repeat_limit: 5 },
-};
-const example: Environment = {
-  name: "kitchen",
-  revision: 1,
-  config,
-  tasks: { train: 120, test: 30 },
-  is_built_in: false,
-  created_at: "2026-11-22T03:46:51.371Z",
-  revised_at: "2026-11-22T03:46:51.371Z",
-};
-const line: TaskLine = {
-  split: "train",
-  initial_state: "You are in the kitchen. The stove is off.",
-  prompt: "Turn on the stove.",
-  goal: "The stove is on.",
-};
-const task: EnvironmentTask = {
-  split: "train",
-  index: 0,
-  initial_state: line.initial_state,
-  prompt: "Turn on the stove.",
-  context: null,
-  goal: "The stove is on.",
-  metadata: null,
-};
+const { config } = examples.environment;
+
 const createEnvironmentRoute = route("POST", "/v1/environments", {
   needs: "evaluate",
   id: "createEnvironment",
@@ -82,7 +55,7 @@ const createEnvironmentRoute = route("POST", "/v1/environments", {
   bodyExample: { name: "kitchen", ...config },
   once: "create environment",
   responses: {
-    "201": response("The environment", Environment, { ...example, tasks: {} }),
+    "201": response("The environment", Environment, { ...examples.environment, tasks: {} }),
     "400": errorResponse(
       "Paths of Presage begin with this name",
       "The name datasets is reserved: paths of Presage begin with it. Choose another one.",
@@ -107,7 +80,7 @@ const listEnvironmentsRoute = route("GET", "/v1/environments", {
     "Lists the account's environments in their latest revisions, newest first, and at the end the built-in `sandbox`.",
   query: EnvironmentListQuery,
   responses: {
-    "200": response("The environments", EnvironmentListResponse, page(example)),
+    "200": response("The environments", EnvironmentListResponse, page(examples.environment)),
     ...pageTooLarge,
   },
   async handle(services: Services, { call, requester, query }) {
@@ -125,7 +98,7 @@ const getEnvironment = route("GET", "/v1/environments/:name", {
   description: "Returns an environment in its latest revision.",
   params: EnvironmentPath,
   responses: {
-    "200": response("The environment", EnvironmentDetail, { ...example, reality: null }),
+    "200": response("The environment", EnvironmentDetail, { ...examples.environment, reality: null }),
     ...noSuch("environment"),
   },
   async handle(services: Services & RealityServices, { requester, params: { name } }) {
@@ -146,7 +119,7 @@ const reviseEnvironmentRoute = route("PATCH", "/v1/environments/:name", {
   bodyExample: { max_steps: 40 },
   responses: {
     "200": response("The new revision", Environment, {
-      ...example,
+      ...examples.environment,
       revision: 2,
       config: { ...config, max_steps: 40 },
     }),
@@ -214,7 +187,7 @@ const listTasksRoute = route("GET", "/v1/environments/:name/tasks", {
   params: EnvironmentPath,
   query: TaskListQuery,
   responses: {
-    "200": response("A page of tasks", TaskListResponse, page(task)),
+    "200": response("A page of tasks", TaskListResponse, page(examples.task)),
     ...pageTooLarge,
     ...noSuch("environment"),
   },
@@ -242,7 +215,7 @@ const addTasksRoute = route("POST", "/v1/environments/:name/tasks", {
     requestBody: {
       required: true,
       description: "One JSON object a line.",
-      content: { "application/x-ndjson": { schema: TaskLine, example: line } },
+      content: { "application/x-ndjson": { schema: TaskLine, example: examples.taskLine } },
     },
   },
   responses: {

@@ -8,6 +8,7 @@ import {
 import { z } from "zod";
 import { response } from "../http/describe.ts";
 import { reply, route } from "../http/route.ts";
+import examples from "./examples.json" with { type: "json" };
 import { defaultProfileName, type Family } from "./family.ts";
 import { sampleFieldNames } from "./outcome.ts";
 import { findBuiltInProfile } from "./profiles/find-profile.ts";
@@ -22,22 +23,7 @@ const listEvaluators = route("GET", "/v1/evaluators", {
   query: EvaluatorListQuery,
   allowsUnknown: true,
   responses: {
-    "200": response("The evaluators, by id", EvaluatorListResponse, {
-      evaluators: [
-        {
-          id: "edit-distance-2026-11-21",
-          name: "edit-distance-2026-11-21",
-          evaluator_family: "edit-distance",
-          aliases: ["edit-distance"],
-          description:
-            "How similar the output and the gold answer are, by the characters that would have to change.",
-          profile_required: false,
-          default_criteria: "system:default",
-          evaluation_enabled: true,
-          evaluation_run_enabled: true,
-        },
-      ],
-    }),
+    "200": response("The evaluators, by id", EvaluatorListResponse, examples.evaluators),
   },
   handle({ registry }: { registry: Registry }, { query: { by_alias_or_id: wanted } }) {
     const wantedId = wanted === undefined ? undefined : registry.find(wanted)?.id;
@@ -55,30 +41,11 @@ const listFamilies = route("GET", "/v1/evaluator-families", {
   summary: "List the evaluator families",
   description: "Lists the kinds of evaluators: the fields that each reads, and the schema of its profiles.",
   responses: {
-    "200": response("The families, with the schema of their profiles", EvaluatorFamilyListResponse, {
-      evaluator_families: [
-        {
-          family_name: "exact-match",
-          description: "The output equals the gold answer.",
-          required_input_fields: ["evaluated_model_output", "evaluated_model_gold_answer"],
-          optional_input_fields: [],
-          uses_model: false,
-          needs_model: false,
-          profile_config_schema: {
-            $schema: "https://json-schema.org/draft/2020-12/schema",
-            type: "object",
-            properties: {
-              trim: {
-                default: true,
-                description: "White space at both ends does not count.",
-                type: "boolean",
-              },
-            },
-            additionalProperties: false,
-          },
-        },
-      ],
-    }),
+    "200": response(
+      "The families, with the schema of their profiles",
+      EvaluatorFamilyListResponse,
+      examples.families,
+    ),
   },
   handle({ registry, hasModel }: { registry: Registry; hasModel: boolean }) {
     return reply(200, { evaluator_families: registry.families.map((family) => toFamily(family, hasModel)) });

@@ -10,7 +10,8 @@ import {
   RunPath,
 } from "@presage/contract";
 import Negotiator from "negotiator";
-import { exampleSample, noSuchRevision } from "../datasets/datasets-route.ts";
+import { noSuchRevision } from "../datasets/datasets-route.ts";
+import examples from "../datasets/examples.json" with { type: "json" };
 import { type CallWithCaller, keepOpenForEach } from "../http/call.ts";
 import { errorResponse, noSuch } from "../http/describe.ts";
 import type { HttpServices } from "../http/exchange.ts";
@@ -19,7 +20,8 @@ import { logBrokenResponse, streamTexts } from "../http/response.ts";
 import { route } from "../http/route.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { PromptServices } from "../predictions/stored-predictions.ts";
-import { exampleRunLine, externalTarget } from "../runs/run-samples.ts";
+import runExamples from "../runs/examples.json" with { type: "json" };
+import { externalTarget } from "../runs/run-samples.ts";
 import type { FindNeeds } from "../runs/runs.ts";
 import {
   type Export,
@@ -33,7 +35,6 @@ import {
 type LogServices = Pick<HttpServices, "log">;
 type ExportServices = LogServices & { store: Store };
 
-const { dataset_sample_id: _, ...exampleLine } = exampleSample;
 const count = "`x-presage-count` says of how many samples, predictions or episodes it is made.";
 
 export const exportDatasetRoute = route("GET", "/v1/datasets/:id/export", {
@@ -46,7 +47,7 @@ export const exportDatasetRoute = route("GET", "/v1/datasets/:id/export", {
   responses: {
     "200": {
       description: "One sample or trajectory a line",
-      content: { "application/x-ndjson": { schema: DatasetSample, example: exampleSample } },
+      content: { "application/x-ndjson": { schema: DatasetSample, example: examples.sample } },
     },
     ...noSuchRevision,
   },
@@ -72,7 +73,7 @@ export const exportRunRoute = route("GET", "/v1/runs/:id/export", {
     "200": {
       description: "One prediction, trajectory or pair a line; of `inspect` a log, `run.eval`",
       content: {
-        "application/x-ndjson": { schema: RunExportLine, example: exampleRunLine },
+        "application/x-ndjson": { schema: RunExportLine, example: runExamples.line },
         "application/zip": { schema: { type: "string", format: "binary" }, example: "PK…" },
       },
     },
@@ -93,7 +94,7 @@ export const exportEpisodesRoute = route("GET", "/v1/episodes/export", {
   responses: {
     "200": {
       description: "One step or episode a line",
-      content: { "application/x-ndjson": { schema: DatasetLine, example: exampleLine } },
+      content: { "application/x-ndjson": { schema: DatasetLine, example: examples.line } },
     },
     ...noSuch("environment"),
     "409": errorResponse(

@@ -129,7 +129,7 @@ export interface Declaration<Services, Params, Query, Body, Of extends Responses
   allowsUnknown?: boolean;
   body?: Body;
   /** It can be sent as it is. */
-  bodyExample?: Read<Body>;
+  bodyExample?: unknown;
   bodyIsOptional?: boolean;
   /** `long`: the body has a prediction's texts or samples. */
   bodyLimit?: "short" | "long";
@@ -169,11 +169,10 @@ export type TaggedOperation<Services> = Operation<Services> & { tag: string };
 export interface Described
   extends Omit<
     Declaration<never, z.ZodObject | undefined, z.ZodObject | undefined, z.ZodType | undefined, Responses>,
-    "handle" | "bodyExample"
+    "handle"
   > {
   method: Method;
   path: string;
-  bodyExample?: unknown;
 }
 
 /** Declares an operation by its method, its path (parameters as `:name`) and what it does. A reply whose status or body is not among `responses` does not compile. */

@@ -21,6 +21,7 @@ import { type Replica, replicaAddress } from "../upstream/replicas.ts";
 import type { ListedModel } from "../upstream/upstream.ts";
 import type { KnownWorlds } from "../worlds/find-world.ts";
 import { selectWorlds } from "../worlds/worlds-store.ts";
+import examples from "./examples.json" with { type: "json" };
 import { rateLimit, timeout, upstreamFailed, upstreamUnavailable } from "./predictions-openapi.ts";
 
 const listDeployments = route("GET", "/v1/deployments", {
@@ -30,31 +31,7 @@ const listDeployments = route("GET", "/v1/deployments", {
   description:
     "Lists the models behind this server and, for the account `default`, the state of each replica as the answering process sees it.",
   responses: {
-    "200": response("The deployments", DeploymentListResponse, {
-      data: [
-        {
-          name: "default",
-          model: "Qwen/Qwen3-8B-wm",
-          is_default: true,
-          state: "up",
-          error_rate: 0.0201,
-          process_id: 4021,
-          replicas: [
-            {
-              url: "http://10.0.0.1:30000/v1",
-              state: "up",
-              in_flight: 61,
-              limit: null,
-              ejections: 1,
-              last_failure: { at: "2026-01-31T12:00:00.000Z", category: "unavailable" },
-              recent: { calls: 1_840, failed: 37 },
-              latency_ms: { p50: 212.4, p99: 941.7 },
-              prefix_share: 0.97,
-            },
-          ],
-        },
-      ],
-    }),
+    "200": response("The deployments", DeploymentListResponse, examples.deployments),
   },
   async handle(
     { deployments, isOperator }: { deployments: Deployments; isOperator(caller: Caller): Promise<boolean> },
@@ -123,13 +100,6 @@ const modelFailures = {
   "504": timeout,
 };
 
-const exampleModel = {
-  id: "presage-sandbox",
-  object: "model",
-  created: 1767225600,
-  owned_by: "presage",
-};
-
 const listPath = "/v1/models";
 const mostWorlds = 1_000;
 
@@ -151,7 +121,7 @@ const listModels = route("GET", listPath, {
       ModelListResponse.or(
         z.looseObject({ data: z.array(z.unknown()).meta({ description: "The models." }) }),
       ),
-      { object: "list", data: [exampleModel] },
+      { object: "list", data: [examples.model] },
     ),
     ...modelFailures,
   },
@@ -179,7 +149,7 @@ const getModel = route("GET", `${listPath}/*`, {
   description: "Shows one of the models in `GET /v1/models`, as OpenAI's clients expect it.",
   more: { requestParams: { path: ModelPath } },
   responses: {
-    "200": response("The model, as the upstream lists it", Model, exampleModel),
+    "200": response("The model, as the upstream lists it", Model, examples.model),
     ...modelFailures,
     "404": errorResponse("The upstream lists no model with this id", "The upstream lists no such model."),
   },

@@ -1,6 +1,7 @@
 import { ChatCompletionResponse, WorldReference } from "@presage/contract";
 import { z } from "zod";
 import { budgetSpent, errorResponse, response, shouldRetryHeader } from "../http/describe.ts";
+import examples from "./examples.json" with { type: "json" };
 
 /** Examples of errors that the upstream caused. */
 export const rateLimit = errorResponse(
@@ -130,18 +131,5 @@ export const chatCompletion = response(
       choices: z.array(z.unknown()).min(1).meta({ description: "The generated messages." }),
     }),
   ),
-  {
-    id: "chatcmpl-f3fa6abd-4008-44be-b151-71c0e129d47e",
-    object: "chat.completion",
-    created: 1795319207,
-    model: "presage-sandbox",
-    choices: [
-      {
-        index: 0,
-        message: { role: "assistant", content: "You open the fridge." },
-        finish_reason: "stop",
-      },
-    ],
-    usage: { prompt_tokens: 22, completion_tokens: 5, total_tokens: 27 },
-  },
+  examples.chatCompletion,
 );

@@ -27,6 +27,7 @@ import {
   refuseIncomplete,
   refuseStreaming,
 } from "./chats.ts";
+import examples from "./examples.json" with { type: "json" };
 import {
   type ChatRequest,
   type Complete,
@@ -75,13 +76,7 @@ export const predictRoute = route("POST", "/v1/predict", {
       response(
         "The prediction, with `messages` if debug fields are enabled",
         WorldModelPrediction.or(WorldModelResponse),
-        {
-          response: { role: "assistant", content: "You open the fridge." },
-          reasoning: null,
-          finish_reason: "stop",
-          usage: { prompt_tokens: 34, completion_tokens: 5 },
-          matched_stop: null,
-        },
+        examples.predicted,
       ),
     ),
     ...predictionFailures,
@@ -158,18 +153,6 @@ const chats = {
   },
 };
 
-const chatExample = {
-  messages: [
-    { role: "system" as const, content: "You simulate a house." },
-    {
-      role: "user" as const,
-      content: "State: You are in the kitchen. The fridge is closed.\n\nAction: open fridge",
-    },
-  ],
-  temperature: 0,
-  max_tokens: 256,
-};
-
 /** The operation of a server with this `PRESAGE_CHAT_COMPATIBILITY`. */
 export function chatRoute(chatCompatibility: keyof typeof chats): Operation<PredictionServices> {
   const { Request, read, streaming, refused, events } = chats[chatCompatibility];
@@ -182,7 +165,7 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
     description: `OpenAI's chat completions. With \`messages\` the request is forwarded to the upstream; with \`interaction\`, the prompt is composed as for \`POST /v1/predict\`. ${streaming}`,
     more: {
       requestParams: { header: predictionHeaders },
-      requestBody: jsonBody(Request, chatExample),
+      requestBody: jsonBody(Request, examples.chatRequest),
     },
     responses: {
       "200": answered({ ...chatCompletion, content: { ...chatCompletion.content, ...events } }),

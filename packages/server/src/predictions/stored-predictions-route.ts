@@ -2,7 +2,6 @@ import {
   defaultPredictionLimit,
   maxCountedPredictions,
   readInstant,
-  type StoredPrediction,
   StoredPredictionCountQuery,
   StoredPredictionCountResponse,
   StoredPredictionDeleteQuery,
@@ -24,6 +23,7 @@ import { selectNames } from "../platform/storage/rows.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
+import examples from "./examples.json" with { type: "json" };
 import { type Surroundings, selectSurroundings } from "./listed-predictions-store.ts";
 import {
   countValues,
@@ -56,31 +56,6 @@ const bytesPerCharacter = 2;
 /** The action, what was predicted, and what was expected. */
 const textsOfOne = 3;
 
-const example: StoredPrediction = {
-  id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
-  source: "live",
-  created_at: "2026-11-22T03:46:47.926Z",
-  run_id: null,
-  run_name: null,
-  position: null,
-  repeat: null,
-  status: "success",
-  error_category: null,
-  deployment: "qwen-wm",
-  model: "Qwen/Qwen3-8B-wm",
-  replica: "http://10.0.0.1:30000/v1",
-  finish_reason: "stop",
-  prompt_tokens: 34,
-  cached_tokens: 0,
-  completion_tokens: 5,
-  latency_ms: 412.7,
-  score: null,
-  confidence: null,
-  api_key_id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-  api_key_name: "training cluster",
-  request_id: "0b9a1f4e-6f0c-4b61-9a3e-52b0d1a7c9de",
-};
-
 const listPredictions = route("GET", path, {
   needs: "read",
   id: "listPredictions",
@@ -90,7 +65,7 @@ const listPredictions = route("GET", path, {
   query: StoredPredictionListQuery,
   responses: {
     "200": response("The predictions, newest first", StoredPredictionListResponse, {
-      ...page(example),
+      ...page(examples.stored),
       currency: "USD",
     }),
   },
@@ -192,17 +167,7 @@ const listValues = route("GET", `${path}/values`, {
   description: `Counts, for each filter, the values of the account's newest ${maxCountedPredictions.toLocaleString("en")} stored predictions that match all other filters.`,
   query: StoredPredictionCountQuery,
   responses: {
-    "200": response("The values with their counts", StoredPredictionValuesResponse, {
-      source: [{ value: "live", count: 1200 }],
-      status: [
-        { value: "success", count: 1188 },
-        { value: "failed", count: 12 },
-      ],
-      category: [{ value: "timeout", count: 12 }],
-      deployment: [{ value: "qwen-wm", count: 1200 }],
-      model: [{ value: "Qwen/Qwen3-8B-wm", count: 1200 }],
-      api_key_id: [{ value: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59", name: "training cluster", count: 1200 }],
-    }),
+    "200": response("The values with their counts", StoredPredictionValuesResponse, examples.facets),
   },
   async handle({ store }: { store: Store }, { requester, query }) {
     const { accountId } = requester;
@@ -234,16 +199,8 @@ const getOne = route("GET", `${path}/:id`, {
   params: StoredPredictionPath,
   responses: {
     "200": response("The prediction", StoredPredictionDetail, {
-      ...example,
-      context: { environment_state: "A kitchen with a fridge. An apple is in the fridge." },
-      interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
-      messages: null,
-      params: { temperature: 0 },
-      requested_model: null,
-      output: "You open the fridge.",
-      reasoning: null,
-      world: null,
-      error_message: null,
+      ...examples.stored,
+      ...examples.storedTexts,
     }),
     ...noSuch("prediction"),
   },

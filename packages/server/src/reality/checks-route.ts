@@ -12,11 +12,8 @@ import {
   RealityCheckPath,
   RealityCheckRequest,
   RealityCheckRunRequest,
-  type RealityEpisode,
   RealityEpisodeListQuery,
   RealityEpisodeListResponse,
-  type RealityFigure,
-  type RealityFigures,
   RealityPair,
   RealityPairsQuery,
   Run,
@@ -32,11 +29,13 @@ import { readBody, readKeysetPage, readOnce, toCursor } from "../http/request.ts
 import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Store } from "../platform/storage/store.ts";
-import { exampleRun, toRun } from "../runs/run.ts";
+import runExamples from "../runs/examples.json" with { type: "json" };
+import { toRun } from "../runs/run.ts";
 import { toInvalidRequest } from "../runs/runs-route.ts";
 import { type CheckRunServices, runOfCheck } from "./check-run.ts";
 import { type CheckServices, createCheck, deleteCheck, endOrResume, findCheck } from "./checks.ts";
 import { selectChecks, selectEpisodePage, selectRealSteps, selectReplayOf } from "./checks-store.ts";
+import examples from "./examples.json" with { type: "json" };
 import { readPairLines } from "./pairs.ts";
 import { countReplays, selectReplays } from "./replays/replays-store.ts";
 import {
@@ -54,67 +53,6 @@ interface Services {
   store: Store;
 }
 
-const figure = (value: number, lower: number, upper: number, count = 40, tasks = 20): RealityFigure => ({
-  ...{ value, interval: { level: 0.95, lower, upper }, count, tasks, effective_tasks: tasks, note: null },
-});
-const outcomes = {
-  counts: { both: 31, only_simulated: 9, only_real: 3, neither: 17 },
-  false_success_rate: figure(0.225, 0.116, 0.391),
-  missed_success_rate: figure(0.15, 0.046, 0.39, 20),
-  agreement: figure(0.8, 0.673, 0.886, 60),
-  bias: figure(0.1, 0.017, 0.183, 60),
-};
-const exampleFigures: RealityFigures = {
-  sentence:
-    "Of 40 episodes in 20 tasks that succeeded in simulation, 9 failed in reality: 22.5 % (95 % interval 11.6 % to 39.1 %).",
-  outcome: "above",
-  ...outcomes,
-  phi: figure(0.6, 0.38, 0.82, 60),
-  cohen_kappa: figure(0.59, 0.37, 0.81, 60),
-  reward: { absolute_error: figure(0.14, 0.08, 0.2, 60), spearman: figure(0.71, 0.52, 0.9, 60) },
-  divergence: {
-    sentence:
-      "Of 60 episodes in 20 tasks, 31 saw something that reality does not show. Half of all do by step 9.",
-    ...{ count: 60, tasks: 20, diverged: 31, median: 9 },
-    steps: [
-      {
-        ...{ step: 9, at_risk: 52, diverged: 23, censored: 0, survival: 0.48 },
-        interval: { level: 0.95, lower: 0.33, upper: 0.63 },
-      },
-    ],
-  },
-  exploits: {
-    sentence: '"force" is in 8 of the 9 false successes and in 1 of the 31 true ones.',
-    ...{ false_successes: 9, true_successes: 31, tasks: 20, tested: 12 },
-    verbs: [
-      {
-        ...{ verb: "force", false_successes: 8, true_successes: 1, log_odds_ratio: figure(4.8, 2.6, 6.9) },
-        ...{ p_value: 0.0002, p_adjusted: 0.0024 },
-        examples: [
-          {
-            ...{ episode_id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c42", check_id: null, position: 4 },
-          },
-        ],
-      },
-    ],
-  },
-  consistency: null,
-  policies: [{ policy: "step-400", ...outcomes }],
-  policy_order: { kendall_tau: null, policies: 1, note: "To rank policies takes at least three." },
-};
-const example: RealityCheck = {
-  id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c42",
-  name: "step 400 in the lab",
-  environment: "sandbox",
-  environment_revision: 1,
-  ...{ source: "pairs", real: null, status: "completed", reason: null },
-  false_success_limit: 0.1,
-  ...{ episodes: 60, waiting: 0, failed: 0 },
-  created_by: "019aa5f0-3a52-7000-8d1c-5b1f3f6a2e10",
-  created_at: "2026-11-28T09:12:44.120Z",
-};
-const pair = { task_id: "boil-water-3", policy: "step-400", simulated: true, real: false };
-
 const createRealityCheck = route("POST", "/v1/reality-checks", {
   needs: "evaluate",
   id: "createRealityCheck",
@@ -130,13 +68,13 @@ const createRealityCheck = route("POST", "/v1/reality-checks", {
       content: {
         "application/json": {
           schema: RealityCheckRequest,
-          example: { name: example.name, environment: "sandbox", false_success_limit: 0.1, pairs: [pair] },
+          example: examples.newCheck,
         },
-        "application/x-ndjson": { schema: RealityPair, example: pair },
+        "application/x-ndjson": { schema: RealityPair, example: examples.pair },
       },
     },
   },
-  responses: { "201": response("The reality check", RealityCheck, { ...example, episodes: 1 }) },
+  responses: { "201": response("The reality check", RealityCheck, { ...examples.check, episodes: 1 }) },
   async handle(services: CheckServices & Pick<HttpServices, "settings">, { call, requester, query }) {
     const body =
       (await readPairLines(call, query)) ??
@@ -153,7 +91,7 @@ const listRealityChecks = route("GET", "/v1/reality-checks", {
   summary: "List reality checks",
   description: "Lists the account's reality checks, newest first.",
   query: RealityCheckListQuery,
-  responses: { "200": response("The reality checks", RealityCheckListResponse, page(example)) },
+  responses: { "200": response("The reality checks", RealityCheckListResponse, page(examples.check)) },
   async handle({ store }: Services, { requester, query }) {
     const reader = store.briefReader(requester);
     const { accountId } = requester;
@@ -174,7 +112,10 @@ const getRealityCheck = route("GET", "/v1/reality-checks/:id", {
     "Returns a reality check and what it says: how often success in simulation is success in reality, with intervals that are clustered by task.",
   params: RealityCheckPath,
   responses: {
-    "200": response("The reality check", RealityCheckDetail, { ...example, figures: exampleFigures }),
+    "200": response("The reality check", RealityCheckDetail, {
+      ...examples.check,
+      figures: examples.figures,
+    }),
     ...noSuch("reality check"),
   },
   async handle(services: Services, { reserve, requester, params: { id } }) {
@@ -217,7 +158,8 @@ const changeRoute = (
     params: RealityCheckPath,
     responses: {
       "200": response("The reality check", RealityCheck, {
-        ...{ ...example, status: verb === "cancel" ? "cancelled" : "running" },
+        ...examples.check,
+        status: verb === "cancel" ? "cancelled" : "running",
       }),
       "409": errorResponse(...refusal),
       ...noSuch("reality check"),
@@ -244,13 +186,6 @@ const resumeRealityCheck = changeRoute(
   ["It is not paused", "Only a paused reality check can be resumed; this one is completed."],
 );
 
-const replayed = {
-  ...{ position: 1, episode_id: "019aa5f7-1d10-7000-9b2e-4f6f5a2d9c41", task_id: "train/3" },
-  ...{ policy: "step-400", simulated: true, real: false, simulated_reward: 1, real_reward: 0 },
-  ...{ steps: 6, diverged_at: 4 },
-};
-const exampleEpisode: RealityEpisode = { ...replayed, error: null };
-
 const listRealityEpisodes = route("GET", "/v1/reality-checks/:id/episodes", {
   needs: "read",
   id: "listRealityEpisodes",
@@ -260,7 +195,7 @@ const listRealityEpisodes = route("GET", "/v1/reality-checks/:id/episodes", {
   params: RealityCheckPath,
   query: RealityEpisodeListQuery,
   responses: {
-    "200": response("The episodes", RealityEpisodeListResponse, page(exampleEpisode)),
+    "200": response("The episodes", RealityEpisodeListResponse, page(examples.episode)),
     ...noSuch("reality check"),
   },
   async handle(services: Services, { requester, params: { id }, query }) {
@@ -290,26 +225,7 @@ const getEpisodeReality = route("GET", "/v1/episodes/:id/reality", {
     "Returns what the real environment, or a recording, said to the actions of an episode, as its newest reality check has it.",
   params: EpisodePath,
   responses: {
-    "200": response("What really happened", EpisodeReality, {
-      ...replayed,
-      ...{
-        check_id: example.id,
-        real_environment: "lab",
-        first_observation: "This room is called the workshop.",
-      },
-      real_steps: [
-        ...[
-          {
-            step: 1,
-            action: "open chest",
-            observation: "It is locked.",
-            reward: 0,
-            done: false,
-            latency_ms: 8,
-          },
-        ],
-      ],
-    }),
+    "200": response("What really happened", EpisodeReality, examples.replayed),
     ...noSuch("replay"),
   },
   async handle({ store }: Services, { reserve, requester, params: { id } }) {
@@ -331,7 +247,7 @@ const getEnvironmentReality = route("GET", "/v1/environments/:name/reality", {
   params: EnvironmentPath,
   query: EnvironmentRealityQuery,
   responses: {
-    "200": response("The figures", EnvironmentReality, { ...exampleFigures, state: null }),
+    "200": response("The figures", EnvironmentReality, { ...examples.figures, state: null }),
     ...noSuch("environment"),
   },
   async handle(services: RealityServices, { reserve, requester, params: { name }, query }) {
@@ -341,9 +257,9 @@ const getEnvironmentReality = route("GET", "/v1/environments/:name/reality", {
 
 const exactMatch = { evaluator: "exact-match" };
 const exampleOfRun = {
-  ...exampleRun,
+  ...runExamples.run,
   name: "step 400 in the lab",
-  target: { predictions: "imported" as const },
+  target: { predictions: "imported" },
 };
 
 const runRealityCheck = route("POST", "/v1/reality-checks/:id/run", {

@@ -20,6 +20,7 @@ import {
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { type AgreementCell, selectAgreementCells, selectDisagreements } from "./corrections-store.ts";
+import examples from "./examples.json" with { type: "json" };
 import { selectResults } from "./write/stored-results-store.ts";
 
 interface AgreementServices {
@@ -42,26 +43,11 @@ function agreementUnder({ path, idOfOne, word, sameAs }: ProfileNaming) {
     description: `Compares the verdicts of each revision with people's corrections: how often they agreed, and in which direction the evaluator errs.${sameAs("GET", "/{public_id}/agreement")}`,
     params: EvaluatorProfilePath,
     responses: {
-      "200": response("Each revision's agreement with the account's corrections", AgreementResponse, {
-        public_id: "01a2015d-186e-7532-bc58-42568ddb915f",
-        revisions: [
-          {
-            revision: 1,
-            corrected: 20,
-            agreed: 17,
-            should_fail: 2,
-            should_pass: 1,
-            interval_method: "independent",
-            clusters: null,
-            agreement: 0.85,
-            agreement_interval: {
-              level: 0.95,
-              lower: 0.6396039275970434,
-              upper: 0.9476306360768003,
-            },
-          },
-        ],
-      }),
+      "200": response(
+        "Each revision's agreement with the account's corrections",
+        AgreementResponse,
+        examples.agreement,
+      ),
       ...profileNotFound,
     },
     async handle(services: AgreementServices, { requester, params }) {
@@ -81,25 +67,11 @@ function disagreementsUnder({ path, idOfOne, word, sameAs }: ProfileNaming) {
     query: DisagreementQuery,
     allowsUnknown: true,
     responses: {
-      "200": response("The results, the latest corrections first", DisagreementListResponse, {
-        data: [
-          {
-            result_id: "41",
-            evaluator_id: "contains-2026-11-21",
-            revision: 1,
-            pass: false,
-            score_raw: 0,
-            created_at: "2026-11-22T03:46:48.009Z",
-            correction: {
-              pass: true,
-              score_raw: 1,
-              comment: "It says “gate” instead of “door”.",
-              created_at: "2026-11-22T09:12:05.310Z",
-            },
-            output: "The gate opens.",
-          },
-        ],
-      }),
+      "200": response(
+        "The results, the latest corrections first",
+        DisagreementListResponse,
+        examples.disagreements,
+      ),
       ...profileNotFound,
     },
     async handle(services: AgreementServices, { requester, params, query }) {

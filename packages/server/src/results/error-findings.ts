@@ -18,6 +18,7 @@ import {
   selectErrorFindings,
   selectJudgedResults,
 } from "./error-findings-store.ts";
+import examples from "./examples.json" with { type: "json" };
 import { selectResultIds } from "./search/search-store.ts";
 
 const path = "/v1/error-taxonomy-revision/:revision_id";
@@ -55,38 +56,11 @@ const recentFindings = route("GET", `${path}/recent-findings`, {
     "Looks at the account's newest 2,000 verdicts of error taxonomies: what those of the revision found, by model and by run, with examples of each error.",
   params: ErrorTaxonomyRevisionPath,
   responses: {
-    "200": response("The errors that the newest evaluations found", RecentErrorFindingsResponse, {
-      considered: 480,
-      evaluated: 120,
-      models: [
-        {
-          model: "world-model-7b",
-          evaluated: 120,
-          findings: [{ path: ["doors", "opened by itself"], count: 7 }],
-        },
-      ],
-      runs: [
-        {
-          evaluation_run_id: "nightly-12",
-          name: null,
-          evaluated: 120,
-          findings: [{ path: ["doors", "opened by itself"], count: 7 }],
-        },
-      ],
-      examples: [
-        {
-          path: ["doors", "opened by itself"],
-          results: [
-            {
-              id: "412",
-              created_at: "2026-11-22T03:46:48.062Z",
-              model: "world-model-7b",
-              reason: "Nobody touched the cellar door, and it stands open.",
-            },
-          ],
-        },
-      ],
-    }),
+    "200": response(
+      "The errors that the newest evaluations found",
+      RecentErrorFindingsResponse,
+      examples.errorFindings,
+    ),
     ...revisionNotFound,
   },
   async handle(services: { store: Store }, { requester, params }) {

@@ -30,7 +30,8 @@ import { InvalidRequestError, missing } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Admission } from "../platform/limits/admission.ts";
 import { type EvaluateServices, type Evaluation, type EvaluationRequest, evaluate } from "./evaluate.ts";
-import { exampleEvaluation, exampleResult, readResultMetadata, toEvaluationResult } from "./result.ts";
+import examples from "./examples.json" with { type: "json" };
+import { readResultMetadata, toEvaluationResult } from "./result.ts";
 
 const headers = z.object({
   "Idempotency-Key": z
@@ -51,21 +52,10 @@ const evaluateSample = route("POST", "/v1/evaluate", {
   description:
     "Runs 1 to 20 evaluators on one sample, concurrently, and stores the results before it responds. A family's `required_input_fields` and `optional_input_fields` say which texts its evaluators read. An evaluator that fails does not make the request fail: its outcome has a status and an error message instead of a verdict.",
   hasOldNames: true,
-  more: { requestParams: { header: headers }, requestBody: body(EvaluateRequest, exampleEvaluation) },
+  more: { requestParams: { header: headers }, requestBody: body(EvaluateRequest, examples.evaluation) },
   responses: {
     "200": response("The outcome of each evaluator, in request order", EvaluateResponse, {
-      results: [
-        {
-          evaluator_id: "edit-distance-2026-11-21",
-          profile_name: "system:default",
-          criteria: "system:default",
-          status: "success",
-          error_message: null,
-          evaluation_result: exampleResult,
-          criterion_id: "edit-distance-2026-11-21",
-          result: exampleResult,
-        },
-      ],
+      results: [{ ...examples.evaluated, evaluation_result: examples.result, result: examples.result }],
     }),
     ...budgetSpent,
     "409": errorResponse(

@@ -22,6 +22,7 @@ import { forgetOldRequests, type Once, recordRequest } from "../platform/storage
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import type { KeysInFlight } from "./evaluate.ts";
+import examples from "./examples.json" with { type: "json" };
 import { type FreeRunIds, placeResults, refuseRunIds } from "./placement.ts";
 import type { NewProject } from "./projects-store.ts";
 import { type ResultMetadata, readResultMetadata } from "./result.ts";
@@ -42,33 +43,17 @@ const importOfResults = route("POST", "/v1/evaluation-results/batch", {
   description:
     "Stores up to 1,000 verdicts that another tool gave, all or none. They can be searched, summarised, corrected and exported like the account's own.",
   body: EvaluationResultBatchRequest,
-  bodyExample: {
-    evaluation_results: [
-      {
-        evaluator_id: "house-rules",
-        pass: false,
-        score_raw: 0.25,
-        explanation: "The apple is not mentioned.",
-        evaluated_model_output: "You open the fridge.",
-        app: "night-runs",
-      },
-    ],
-  },
+  bodyExample: examples.resultsToImport,
   isExact: true,
   bodyLimit: "long",
   once: "import results",
   hasOldNames: true,
   responses: {
-    "201": response("The stored results, in the same order", EvaluationResultBatchResponse, {
-      evaluation_results: [
-        {
-          id: "2",
-          app: "night-runs",
-          created_at: "2026-11-22T03:46:48.032Z",
-          evaluator_id: "external:house-rules",
-        },
-      ],
-    }),
+    "201": response(
+      "The stored results, in the same order",
+      EvaluationResultBatchResponse,
+      examples.importedResults,
+    ),
     "409": errorResponse(
       "An evaluation_run_id is a run whose results Presage makes",
       "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41 is a run whose results Presage makes. Leave evaluation_run_id out, or name an experiment.",
@@ -89,37 +74,16 @@ const importOfClient = route("POST", "/v1/evaluations/batch", {
   description:
     "Stores up to 1,000 verdicts of evaluators that ran in a client, all or none, as imported results. Clients that have such evaluators send them here in the background, without the texts. A repeated batch is stored once.",
   body: ClientEvaluationBatchRequest,
-  bodyExample: {
-    evaluations: [
-      {
-        log_id: "15ee024e-4b3a-4e97-85d2-1c84a005a3a6",
-        evaluator_id: "is_short",
-        pass: true,
-        score: 1,
-        metric_name: "is_short",
-        evaluation_duration: "PT0.001086S",
-        project_name: "kitchen",
-        app: "night-runs",
-        tags: { split: "validation" },
-      },
-    ],
-  },
+  bodyExample: examples.evaluationsToImport,
   isExact: true,
   bodyLimit: "long",
   more: { requestParams: { header: idempotencyHeader } },
   responses: {
-    "201": response("The stored evaluations, in the same order", ClientEvaluationBatchResponse, {
-      evaluations: [
-        {
-          id: "3",
-          log_id: "15ee024e-4b3a-4e97-85d2-1c84a005a3a6",
-          created_at: "2026-11-22T03:46:48.051Z",
-          app: "night-runs",
-          evaluator_id: "external:is_short",
-          evaluation_type: "client_evaluation",
-        },
-      ],
-    }),
+    "201": response(
+      "The stored evaluations, in the same order",
+      ClientEvaluationBatchResponse,
+      examples.importedEvaluations,
+    ),
   },
   async handle(services: ImportServices, { call, requester, body }) {
     const { evaluations } = body;

@@ -16,6 +16,7 @@ import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
+import examples from "./examples.json" with { type: "json" };
 import {
   insertProjects,
   type NewProject,
@@ -26,12 +27,6 @@ import {
 } from "./projects-store.ts";
 
 const path = "/v1/projects";
-export const exampleProject: Project = {
-  id: "019aa5f2-7d3c-7000-8a55-0d5f3f1c2b11",
-  name: "ScienceWorld",
-  created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-  created_at: "2026-11-22T03:46:48.004Z",
-};
 
 const listProjects = route("GET", path, {
   needs: "read",
@@ -41,7 +36,7 @@ const listProjects = route("GET", path, {
   query: ProjectListQuery,
   allowsUnknown: true,
   responses: {
-    "200": response("The projects, newest first", ProjectListResponse, { projects: [exampleProject] }),
+    "200": response("The projects, newest first", ProjectListResponse, { projects: [examples.project] }),
   },
   async handle({ store }: { store: Store }, { requester, query }) {
     const page = readPage(query, defaultPageLimit);
@@ -57,11 +52,11 @@ const create = route("POST", path, {
   description:
     "Creates a project. If the account already has a project of this name, that one is returned, so that a client can send the same request before every experiment.",
   body: ProjectCreateRequest,
-  bodyExample: { name: exampleProject.name },
+  bodyExample: { name: examples.project.name },
   once: "create project",
   responses: {
-    "200": response("The project that already had this name", Project, exampleProject),
-    "201": response("The new project", Project, exampleProject),
+    "200": response("The project that already had this name", Project, examples.project),
+    "201": response("The new project", Project, examples.project),
   },
   async handle(services: { store: Store }, { call, requester, body: { name }, once }) {
     const newProject = { name, userId: call.caller.userId };
@@ -78,7 +73,7 @@ const getProject = route("GET", `${path}/:id`, {
   description: "Returns one project of the account.",
   params: ProjectPath,
   responses: {
-    "200": response("The project", ProjectResponse, { project: exampleProject }),
+    "200": response("The project", ProjectResponse, { project: examples.project }),
     ...noSuch("project"),
   },
   async handle({ store }: { store: Store }, { requester, params: { id } }) {

@@ -1,5 +1,4 @@
 import {
-  type Correction,
   CorrectionRequest,
   CorrectionResponse,
   EvaluationResultPath,
@@ -11,8 +10,9 @@ import { reserveStored } from "../http/memory.ts";
 import { reply, route } from "../http/route.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { correctResult, withdrawCorrection } from "./corrections.ts";
+import examples from "./examples.json" with { type: "json" };
 import { labelsOf } from "./labels/labels.ts";
-import { exampleResult, toEvaluationResult } from "./result.ts";
+import { toEvaluationResult } from "./result.ts";
 import type { CountsMerger } from "./write/merge-counts.ts";
 import { getResult, measureResult } from "./write/stored-results-store.ts";
 
@@ -23,12 +23,6 @@ interface ResultServices {
 
 const path = "/v1/evaluation-results";
 const resultNotFound = noSuch("result", "evaluation result");
-const exampleCorrection: Correction = {
-  pass: true,
-  score_raw: 1,
-  comment: "The state does not say what is in the fridge.",
-  created_at: "2026-11-22T03:46:48.009Z",
-};
 
 const showResult = route("GET", `${path}/:id`, {
   needs: "read",
@@ -38,8 +32,8 @@ const showResult = route("GET", `${path}/:id`, {
   params: EvaluationResultPath,
   responses: {
     "200": response("The result", EvaluationResultResponse, {
-      evaluation_result: exampleResult,
-      evaluation_results: [exampleResult],
+      evaluation_result: examples.result,
+      evaluation_results: [examples.result],
       labels: [],
     }),
     ...resultNotFound,
@@ -61,11 +55,11 @@ const correct = route("POST", `${path}/:id/correction`, {
     "Adds a person's verdict to a result; one that equals the evaluator's confirms it. Searches and summaries count the latest correction. The evaluator's own verdict stays in the result.",
   params: EvaluationResultPath,
   body: CorrectionRequest,
-  bodyExample: { pass: true, comment: exampleCorrection.comment },
+  bodyExample: { pass: true, comment: examples.correction.comment },
   once: "correct result",
   responses: {
     "201": response("The result with its correction, which counts from now on", CorrectionResponse, {
-      evaluation_result: { ...exampleResult, correction: exampleCorrection },
+      evaluation_result: { ...examples.result, correction: examples.correction },
     }),
     "409": errorResponse("The evaluation has no verdict", "The evaluation has no verdict to correct."),
     ...resultNotFound,
@@ -94,7 +88,7 @@ const withdraw = route("DELETE", `${path}/:id/correction`, {
   params: EvaluationResultPath,
   responses: {
     "200": response("The result, with the correction that counts now", CorrectionResponse, {
-      evaluation_result: exampleResult,
+      evaluation_result: examples.result,
     }),
     "404": errorResponse(
       "The account has no such result, or its latest correction is not the caller's",

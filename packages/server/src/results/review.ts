@@ -5,7 +5,7 @@ import { response } from "../http/describe.ts";
 import { reply, route } from "../http/route.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { exampleResult } from "./result.ts";
+import examples from "./examples.json" with { type: "json" };
 import {
   drawCandidates,
   type ReviewRow,
@@ -41,20 +41,7 @@ const reviewQueue = route("POST", "/v1/evaluation-results/review", {
   },
   hasOldNames: true,
   responses: {
-    "200": response("What to look at, in this order", ReviewQueueResponse, {
-      considered: 480,
-      has_more: false,
-      reviewed: 12,
-      data: [
-        {
-          id: exampleResult.id ?? "1",
-          reason: "repeats-disagree",
-          distance: 0.04,
-          evaluators: null,
-          repeats: { passed: 1, not_passed: 2 },
-        },
-      ],
-    }),
+    "200": response("What to look at, in this order", ReviewQueueResponse, examples.reviewQueue),
   },
   async handle(services: ReviewServices, { requester, body }) {
     const wanted = {

@@ -15,10 +15,11 @@ import { conflict } from "../platform/errors.ts";
 import { type CalibrationSample, fitCalibration } from "../platform/statistics/calibration.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
+import examples from "../worlds/examples.json" with { type: "json" };
 import { findWorld } from "../worlds/find-world.ts";
 import type { WorldRevision } from "../worlds/world.ts";
 import { addCalibration, type WorldVerbServices } from "../worlds/worlds.ts";
-import { exampleWorld, toWorld } from "../worlds/worlds-route.ts";
+import { toWorld } from "../worlds/worlds-route.ts";
 import { outcome, readOutcomes } from "./report/outcomes.ts";
 import { readInRanges } from "./report/outcomes-store.ts";
 import { selectWorldScores } from "./report/records-store.ts";
@@ -40,7 +41,7 @@ const calibrateRoute = route("POST", "/v1/worlds/:name/calibrations", {
   body: WorldCalibrationRequest,
   bodyExample: { run_id: "019aa5f5-8d1e-7000-a1f0-1c2b3a4d5e6f", split: "calibration" },
   responses: {
-    "200": response("The calibrated revision", World, { ...exampleWorld, revision: 2 }),
+    "200": response("The calibrated revision", World, { ...examples.world, revision: 2 }),
     "409": errorResponse(
       "The run has not finished, or the world was revised since",
       "The run is of shop@1, and the latest revision is 2.",

@@ -21,8 +21,8 @@ import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
-import { exampleProject } from "../results/projects.ts";
 import { selectProject } from "../results/projects-store.ts";
+import examples from "./examples.json" with { type: "json" };
 import {
   type ExperimentPage,
   type ExperimentRow,
@@ -38,15 +38,6 @@ interface ExperimentServices {
   store: Store;
 }
 
-const exampleExperiment: Experiment = {
-  id: "019aa5f3-1b42-7000-9d1e-6a0c4f7e8d22",
-  project_id: exampleProject.id,
-  name: "qwen3-8b, temperature 0",
-  tags: { split: "test" },
-  metadata: { seed: 7 },
-  created_at: "2026-11-22T03:46:48.120Z",
-};
-
 const listOwnExperiments = route("GET", "/v1/experiments", {
   needs: "read",
   id: "listExperiments",
@@ -56,7 +47,7 @@ const listOwnExperiments = route("GET", "/v1/experiments", {
   allowsUnknown: true,
   responses: {
     "200": response("The experiments, newest first", ExperimentListResponse, {
-      experiments: [exampleExperiment],
+      experiments: [examples.experiment],
     }),
     ...pageTooLarge,
   },
@@ -76,15 +67,10 @@ const createOwnExperiment = route("POST", "/v1/experiments", {
     "Creates an experiment in a project. Evaluations and imports that name it in experiment_id belong to it and to its project.",
   body: ExperimentCreateRequest,
   isExact: true,
-  bodyExample: {
-    project_id: exampleExperiment.project_id,
-    name: exampleExperiment.name,
-    tags: exampleExperiment.tags,
-    metadata: exampleExperiment.metadata,
-  },
+  bodyExample: examples.newExperiment,
   once: "create experiment",
   responses: {
-    "201": response("The new experiment", ExperimentResponse, { experiment: exampleExperiment }),
+    "201": response("The new experiment", ExperimentResponse, { experiment: examples.experiment }),
   },
   async handle(services: ExperimentServices, { call, requester, body, once }) {
     const wanted = {
@@ -106,7 +92,7 @@ const showExperiment = route("GET", "/v1/experiments/:id", {
   description: "Returns one experiment of the account.",
   params: ExperimentPath,
   responses: {
-    "200": response("The experiment", ExperimentResponse, { experiment: exampleExperiment }),
+    "200": response("The experiment", ExperimentResponse, { experiment: examples.experiment }),
     ...noSuch("experiment"),
   },
   async handle({ store }: ExperimentServices, { requester, params }) {
@@ -127,7 +113,7 @@ const updateExperiment = route("POST", "/v1/experiments/:id", {
   bodyExample: { metadata: { seed: 7, finished: true } },
   responses: {
     "200": response("The experiment with its new metadata", ExperimentResponse, {
-      experiment: { ...exampleExperiment, metadata: { seed: 7, finished: true } },
+      experiment: { ...examples.experiment, metadata: { seed: 7, finished: true } },
     }),
     ...noSuch("experiment"),
   },

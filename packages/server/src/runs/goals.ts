@@ -18,20 +18,12 @@ import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { GoalsTable } from "../platform/storage/schema/runs.ts";
 import { inTransaction, type Store } from "../platform/storage/store.ts";
+import examples from "./examples.json" with { type: "json" };
 import { deleteGoal, selectGoals, upsertGoal } from "./goals-store.ts";
 
 interface Services {
   store: Store;
 }
-
-const exampleGoal: Goal = {
-  run_name: "nightly",
-  evaluator: "exact-match",
-  profile_name: null,
-  pass_rate: 0.8,
-  set_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-  set_at: "2026-11-28T09:12:44.120Z",
-};
 
 const listGoals = route("GET", "/v1/goals", {
   needs: "read",
@@ -39,7 +31,7 @@ const listGoals = route("GET", "/v1/goals", {
   summary: "List the goals of runs",
   description: "Returns the pass rates that runs are to reach, by the name of the runs.",
   query: GoalListQuery,
-  responses: { "200": response("The goals, the latest first", GoalListResponse, page(exampleGoal)) },
+  responses: { "200": response("The goals, the latest first", GoalListResponse, page(examples.goal)) },
   async handle({ store }: Services, { requester, query }) {
     const reader = store.briefReader(requester);
     const { rows, next } = await selectGoals(reader, requester.accountId, readKeysetPage(query));
@@ -56,7 +48,7 @@ const setOwnGoal = route("PUT", "/v1/goals/:run_name", {
   params: GoalPath,
   body: GoalRequest,
   bodyExample: { evaluator: "exact-match", pass_rate: 0.8 },
-  responses: { "200": response("The goal", Goal, exampleGoal) },
+  responses: { "200": response("The goal", Goal, examples.goal) },
   async handle(services: Services, { call, requester, params, body }) {
     const wanted = { ...body, runName: params.run_name, userId: call.caller.userId };
     return reply(200, toGoal(await setGoal(services, requester, wanted)));

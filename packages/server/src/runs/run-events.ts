@@ -11,7 +11,8 @@ import { route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { ClientCounts } from "./client/client-counts.ts";
-import { exampleRun, hasEnded, type Run, toRun } from "./run.ts";
+import examples from "./examples.json" with { type: "json" };
+import { hasEnded, type Run, toRun } from "./run.ts";
 import { findRun } from "./runs.ts";
 
 type AuthenticateNeeds = Parameters<typeof authenticate>[0];
@@ -58,7 +59,7 @@ const streamRun = route("GET", "/v1/runs/:id/events", {
       content: {
         "text/event-stream": {
           schema: RunEvent,
-          example: { event: "run", id: "2k9x1c7", data: JSON.stringify(exampleRun) },
+          example: { event: "run", id: "2k9x1c7", data: JSON.stringify(examples.run) },
         },
       },
     },

@@ -18,6 +18,7 @@ import { conflict } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
+import examples from "./examples.json" with { type: "json" };
 import type { PredictionsUploads } from "./imported.ts";
 import type { Run, RunDataset, RunQueue } from "./run.ts";
 import {
@@ -43,42 +44,6 @@ export const externalTarget = {
   "409": errorResponse("The run's target is external", "The run's target is external."),
 };
 
-const exampleSample: RunSample = {
-  dataset_sample_id: "kitchen-1/0",
-  trajectory_id: "kitchen-1",
-  step: 0,
-  repeat: 0,
-  changes: 1,
-  verb: "open",
-  confidence: null,
-  prediction: {
-    id: "019aa5f7-0b52-7000-a6c4-51a7d80c2f19",
-    status: "success",
-    error_category: null,
-    finish_reason: "stop",
-    usage: { prompt_tokens: 34, completion_tokens: 9 },
-    latency_ms: 412.5,
-  },
-  verdicts: [
-    {
-      evaluator: "exact-match-2026-11-21",
-      profile_name: "system:default",
-      status: "success",
-      pass: true,
-      score: 1,
-      evaluation_result_id: "1042",
-    },
-  ],
-};
-const { prediction: exampleDetails, ...exampleRest } = exampleSample;
-export const exampleRunLine: RunExportLine = {
-  ...exampleRest,
-  prediction: "The fridge is open.",
-  reasoning: null,
-  error_message: null,
-  details: exampleDetails,
-};
-
 const listSamples = route("GET", "/v1/runs/:id/samples", {
   needs: "read",
   id: "listRunSamples",
@@ -88,7 +53,7 @@ const listSamples = route("GET", "/v1/runs/:id/samples", {
   params: RunPath,
   query: RunSampleListQuery,
   responses: {
-    "200": response("The predictions, without their texts", RunSampleListResponse, page(exampleSample)),
+    "200": response("The predictions, without their texts", RunSampleListResponse, page(examples.sample)),
     ...noSuch("run"),
     ...externalTarget,
   },

@@ -276,59 +276,6 @@ export function runCost(
   };
 }
 
-export const exampleProvenance = {
-  presage_version: "0.1.0",
-  prompt_version: "1",
-  dataset_digest: "5e0e4cb1d3ab5ae1b3d7a0e1d1a8f5f3f0cf9f0d41d6b8cbb06f1c4b7b0f2a91",
-  models: ["presage-sandbox"],
-  in_sample: false,
-};
-export const exampleEvaluator = {
-  evaluator: "exact-match-2026-11-21",
-  profile_name: "system:default",
-  profile_id: "7a2c3b1e-5d7f-5c0a-9a44-0b8f7a6d2e10",
-  profile_revision: 1,
-};
-
-export const exampleFinishedRun = {
-  id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
-  name: "sandbox, teacher-forced",
-  status: "finished",
-  status_reason: null,
-  progress: {
-    samples: 394,
-    predicted: 390,
-    evaluated: 394,
-    failed: 6,
-    failed_predictions: 4,
-    without_verdict: 2,
-    answers: { truncated: 3, empty: 0, repaired: 0 },
-    tries: { retried: { upstream: 12 }, timed_out: 4, at_once: 3 },
-  },
-  dataset_id: "019aa5f4-2c61-7000-b5a7-41d27c0c9e33",
-  revision: 1,
-  target: { deployment: "sandbox" },
-  params: { temperature: 0 },
-  mode: "teacher-forced",
-  evaluators: [exampleEvaluator] as [NamedEvaluator],
-  repeats: 1,
-  concurrency: 16,
-  tags: null,
-  provenance: exampleProvenance,
-  notes: [],
-  created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-  created_at: "2026-11-22T03:50:11.102Z",
-  started_at: "2026-11-22T03:50:11.150Z",
-  finished_at: "2026-11-22T03:52:40.020Z",
-} satisfies WireRun;
-
-export const exampleRun: WireRun = {
-  ...exampleFinishedRun,
-  status: "running",
-  progress: { ...exampleFinishedRun.progress, predicted: 120, evaluated: 112 },
-  finished_at: null,
-};
-
 export const runLeaseMs = 30_000;
 /** Longer than a batch waits for the client. */
 export const uploadLeaseMs = 120_000;

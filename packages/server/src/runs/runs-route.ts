@@ -19,10 +19,10 @@ import type { Deployments } from "../upstream/deployments.ts";
 import type { KnownWorlds } from "../worlds/find-world.ts";
 import type { ClientCounts } from "./client/client-counts.ts";
 import { createRun } from "./create-run.ts";
+import examples from "./examples.json" with { type: "json" };
 import { toListedRuns } from "./headlines/listed-runs.ts";
-import { exampleListedRun } from "./report/example-report.ts";
 import type { RunQueue } from "./run.ts";
-import { exampleRun, toRun } from "./run.ts";
+import { toRun } from "./run.ts";
 import {
   addEvaluators,
   cancelRun,
@@ -51,7 +51,13 @@ const listOwnRuns = route("GET", "/v1/runs", {
   description:
     "Returns the runs of the account, newest first, each with the figures that matter most. Experiments that clients make are among them, with the target `external`.",
   query: RunListQuery,
-  responses: { "200": response("The runs, newest first", RunListResponse, page(exampleListedRun)) },
+  responses: {
+    "200": response(
+      "The runs, newest first",
+      RunListResponse,
+      page({ ...examples.finishedRun, ...examples.headlined }),
+    ),
+  },
   async handle(services: RunServices, { requester, query }) {
     const filter = { datasetId: query.dataset_id, status: query.status, name: query.name };
     const { rows, next } = await listRuns(services, requester, filter, readKeysetPage(query));
@@ -67,14 +73,9 @@ const createOwnRun = route("POST", "/v1/runs", {
   description:
     "Has a deployment, a world or a baseline predict every sample of a dataset's revision, and evaluators judge the predictions. Each verdict is also an evaluation result.",
   body: RunCreateRequest,
-  bodyExample: {
-    dataset_id: exampleRun.dataset_id ?? "",
-    target: { deployment: "sandbox" },
-    params: { temperature: 0 },
-    evaluators: [{ evaluator: "exact-match" }],
-  },
+  bodyExample: examples.newRun,
   once: "create run",
-  responses: { "201": response("The run, which starts soon", Run, exampleRun) },
+  responses: { "201": response("The run, which starts soon", Run, examples.run) },
   async handle(services: RunServices, { call, requester, body, once }) {
     const references = readReferences(body);
     const wanted = { ...body, evaluators: references, userId: call.caller.userId };
@@ -91,7 +92,7 @@ const showRun = route("GET", "/v1/runs/:id", {
   summary: "Get one run",
   description: "Returns the run with its progress.",
   params: RunPath,
-  responses: { "200": response("The run", Run, exampleRun), ...noSuch("run") },
+  responses: { "200": response("The run", Run, examples.run), ...noSuch("run") },
   handle: async (services: RunServices, { requester, params }) =>
     reply(200, toRun(await findRun(services, requester, params.id))),
 });
@@ -118,7 +119,7 @@ const addRunEvaluators = route("POST", "/v1/runs/:id/evaluators", {
   body: RunEvaluatorsRequest,
   bodyExample: { evaluators: [{ evaluator: "state-change" }] },
   responses: {
-    "200": response("The run, which resumes if it was finished", Run, exampleRun),
+    "200": response("The run, which resumes if it was finished", Run, examples.run),
     ...noSuch("run"),
     "409": errorResponse(
       "The run was cancelled or failed, its target is external, or it would have too many evaluators",
@@ -186,7 +187,7 @@ function changing(change: typeof cancelRun, { path, refused, ...declared }: Chan
     needs: "evaluate",
     params: RunPath,
     responses: {
-      "200": response("The run", Run, exampleRun),
+      "200": response("The run", Run, examples.run),
       ...noSuch("run"),
       "409": errorResponse("The run has ended, or its target is external", refused),
     },

@@ -8,6 +8,7 @@ import { type PriceList, withoutNoise } from "../platform/prices.ts";
 import { microsPerHour, toFlag, toIsoInstant } from "../platform/storage/columns.ts";
 import { inTransaction, type Store } from "../platform/storage/store.ts";
 import { deleteBudget, isKeyOf, upsertBudget } from "./budgets-store.ts";
+import examples from "./examples.json" with { type: "json" };
 import {
   microsPerUnit,
   monthAt,
@@ -28,20 +29,13 @@ interface BudgetServices {
   pricedModels(): string[];
 }
 
-const example: BudgetListResponse = {
-  currency: "USD",
-  since: "2026-11-01T00:00:00.000Z",
-  resets_at: "2026-12-01T00:00:00.000Z",
-  data: [{ api_key_id: null, limit: 500, stops: true, spent: 412.75, share: 0.8255, state: "warning" }],
-};
-
 const listBudgets = route("GET", "/v1/budgets", {
   needs: "read",
   id: "listBudgets",
   summary: "Show budgets and what is spent of them",
   description:
     "Shows what the account and its keys may spend in this calendar month (UTC), and what they have spent. Calls of a run and of judges count for the key or the user who started them.",
-  responses: { "200": response("The budgets", BudgetListResponse, example) },
+  responses: { "200": response("The budgets", BudgetListResponse, examples.budgets) },
   async handle(services: BudgetServices, { requester }) {
     return reply(200, showBudgets(services, requester.accountId));
   },
@@ -56,7 +50,7 @@ const setBudget = route("PATCH", "/v1/budgets", {
   body: BudgetRequest,
   bodyExample: { api_key_id: null, limit: 500, stops: true },
   responses: {
-    "200": response("All budgets of the account", BudgetListResponse, example),
+    "200": response("All budgets of the account", BudgetListResponse, examples.budgets),
     "404": errorResponse("The account has no such key", "There is no such API key."),
   },
   async handle(services: BudgetServices, { requester, body }) {

@@ -13,6 +13,7 @@ import { reply, route } from "../http/route.ts";
 import { costOf, type PriceList, type Prices, withoutNoise } from "../platform/prices.ts";
 import { microsPerHour, nowMicros } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
+import examples from "./examples.json" with { type: "json" };
 import { type Holder, selectHolders } from "./people-store.ts";
 import {
   maxRows,
@@ -205,48 +206,6 @@ function toSpending(period: RequestedPeriod, used: Used): Omit<SpendingResponse,
   };
 }
 
-const exampleSpent = { prompt_tokens: 185_400, completion_tokens: 20_600, cost: 0.31, unpriced_tokens: 0 };
-const exampleUserId = "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e";
-const example: SpendingResponse = {
-  since: "2026-11-01T00:00:00.000Z",
-  until: "2026-11-22T09:30:00.000Z",
-  step: "day",
-  currency: "USD",
-  total: { requests: 412, failed: 4, example_tokens: 96_200, ...exampleSpent },
-  today: exampleSpent,
-  unpriced_models: [],
-  people: [
-    {
-      user_id: exampleUserId,
-      name: "Sam Doe",
-      requests: 412,
-      failed: 4,
-      example_tokens: 96_200,
-      ...exampleSpent,
-      keys: [
-        {
-          api_key_id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-          name: "training cluster",
-          requests: 412,
-          failed: 4,
-          example_tokens: 96_200,
-          ...exampleSpent,
-          models: [{ model: "qwen3-32b", operation: "run", ...exampleSpent }],
-        },
-      ],
-    },
-  ],
-  data: [
-    {
-      start: "2026-11-22T00:00:00.000Z",
-      user_id: exampleUserId,
-      model: "qwen3-32b",
-      tokens: 206_000,
-      cost: 0.31,
-    },
-  ],
-};
-
 /** Approximate size of an entry in a response. */
 const bytesPerEntry = 260;
 
@@ -257,7 +216,9 @@ const listSpending = route("GET", "/v1/usage/people", {
   description:
     "Shows what the people of the account spent, with which keys and on which models, accurate to about 10 s. Calls of runs and of judges count for whoever started them. Without a price list there are tokens but no costs.",
   query: SpendingQuery,
-  responses: { "200": response("Spending by person, key and model, and by time", SpendingResponse, example) },
+  responses: {
+    "200": response("Spending by person, key and model, and by time", SpendingResponse, examples.spending),
+  },
   async handle({ store, prices: list }: { store: Store; prices: PriceList }, { call, requester, query }) {
     const period = readUsagePeriod(query);
     const prices = list.current();

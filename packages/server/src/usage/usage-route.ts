@@ -20,6 +20,7 @@ import {
   toIsoInstant,
 } from "../platform/storage/columns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
+import examples from "./examples.json" with { type: "json" };
 import { addToBucket, type LatencyCounts, noLatencies, toLatency } from "./latency.ts";
 import { type Holder, selectHolders, selectNamedKeys } from "./people-store.ts";
 import {
@@ -151,18 +152,6 @@ function costOfTokens(
   };
 }
 
-const examplePeriod = {
-  since: "2026-11-15T00:00:00.000Z",
-  until: "2026-11-22T09:30:00.000Z",
-  step: "day" as const,
-};
-const exampleLatency = {
-  count: 412,
-  total_ms: { p50: 840, p95: 1910 },
-  overhead_ms: { p50: 0.4, p95: 1.2 },
-};
-const exampleKeyId = "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59";
-
 /** Approximate size of a row in a response. */
 const bytesPerRow = 240;
 export const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
@@ -175,35 +164,7 @@ const listUsage = route("GET", "/v1/usage", {
     "Counts the account's requests, failures and tokens by key, operation and hour or day, accurate to about 10 s, with their cost where the server has a price list. At most 400 days by the day, 31 days by the hour.",
   query: UsageQuery,
   responses: {
-    "200": response("The account's usage, oldest first", UsageResponse, {
-      ...examplePeriod,
-      currency: "USD",
-      data: [
-        {
-          start: "2026-11-22T00:00:00.000Z",
-          api_key_id: exampleKeyId,
-          user_id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
-          operation: "predict",
-          requests: 412,
-          failures: { rate_limit: 3, timeout: 1 },
-          prompt_tokens: 185_400,
-          completion_tokens: 20_600,
-          cached_tokens: 61_000,
-          example_tokens: 96_200,
-          cost: 0.04017,
-          unpriced_tokens: 0,
-        },
-      ],
-      api_keys: [
-        {
-          id: exampleKeyId,
-          name: "training cluster",
-          prefix: "psg_lQSp",
-          last_four: "6sTQ",
-          revoked_at: null,
-        },
-      ],
-    }),
+    "200": response("The account's usage, oldest first", UsageResponse, examples.usage),
   },
   async handle({ store, prices }: { store: Store; prices: PriceList }, { call, requester, query }) {
     const period = readUsagePeriod(query);
@@ -224,11 +185,7 @@ const getUsageLatency = route("GET", "/v1/usage/latency", {
     "Shows quantiles of how long predictions took, in total and without the upstream's part. Predictions that did not reach the upstream are left out.",
   query: LatencyQuery,
   responses: {
-    "200": response("Quantiles, overall and by time, oldest first", LatencyResponse, {
-      ...examplePeriod,
-      overall: exampleLatency,
-      data: [{ start: "2026-11-22T00:00:00.000Z", ...exampleLatency }],
-    }),
+    "200": response("Quantiles, overall and by time, oldest first", LatencyResponse, examples.latency),
   },
   async handle({ store }: { store: Store }, { requester, query }) {
     const period = readUsagePeriod(query);

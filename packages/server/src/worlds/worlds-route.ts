@@ -2,7 +2,6 @@ import {
   defaultRevisionLimit,
   readWorldReference,
   World,
-  type WorldConfig,
   WorldCreateRequest,
   WorldListQuery,
   WorldListResponse,
@@ -19,6 +18,7 @@ import { reply, route } from "../http/route.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { answerFromRecords } from "./complete-through-world.ts";
+import examples from "./examples.json" with { type: "json" };
 import { chooseExamples, type ExampleServices } from "./examples.ts";
 import { findWorld, noSuchWorld } from "./find-world.ts";
 import { composeTurns, type ReadyWorld, toAsked, type WorldRevision } from "./world.ts";
@@ -29,35 +29,6 @@ interface Services extends WorldVerbServices, ExampleServices {
   worldUses: WorldUses;
 }
 
-const config: WorldConfig = {
-  instructions: "You are the tools of a shop.",
-  examples: { dataset: "shop-traces", split: "train" },
-  retrieval: { k: 8 },
-};
-export const exampleWorld: World = {
-  name: "shop",
-  revision: 1,
-  config,
-  pinned: {
-    examples: {
-      dataset_id: "019aa5f4-2c61-7000-b5a7-41d27c0c9e33",
-      dataset: "shop-traces",
-      revision: 4,
-      digest: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-      count: 820,
-      trajectories: 61,
-      actions: 312,
-      features: "bytes3-1",
-      index_digest: "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752",
-    },
-    calibration: null,
-    prompt_digest: "fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13",
-  },
-  archived: false,
-  created_at: "2026-11-28T09:12:44.120Z",
-  revised_at: "2026-11-28T09:12:44.120Z",
-};
-
 const createWorldRoute = route("POST", "/v1/worlds", {
   needs: "evaluate",
   id: "createWorld",
@@ -65,10 +36,10 @@ const createWorldRoute = route("POST", "/v1/worlds", {
   description:
     "Creates a world: instructions, recorded examples with a way to find the right ones, and a model. What it names is pinned: the latest revision of its dataset stays the world's until the world is revised. Predictions name a world in `world` or the header `x-presage-world`.",
   body: WorldCreateRequest,
-  bodyExample: { name: "shop", ...config },
+  bodyExample: { name: "shop", ...examples.world.config },
   once: "create world",
   responses: {
-    "201": response("The world", World, exampleWorld),
+    "201": response("The world", World, examples.world),
     "400": errorResponse(
       "Paths of Presage begin with this name",
       "The name datasets is reserved. Choose another one.",
@@ -91,7 +62,7 @@ const listWorldsRoute = route("GET", "/v1/worlds", {
   summary: "List worlds",
   description: "Lists the account's worlds in their latest revisions, newest first, without archived ones.",
   query: WorldListQuery,
-  responses: { "200": response("The worlds", WorldListResponse, page(exampleWorld)) },
+  responses: { "200": response("The worlds", WorldListResponse, page(examples.world)) },
   async handle({ store }: Services, { requester, query }) {
     const reader = store.briefReader(requester);
     const { worlds, next } = await selectWorlds(reader, requester.accountId, readKeysetPage(query));
@@ -105,7 +76,7 @@ const getWorld = route("GET", "/v1/worlds/:name", {
   summary: "Show a world",
   description: "Returns a world in its latest revision, or in the one that NAME@NUMBER names.",
   params: WorldPath,
-  responses: { "200": response("The world", World, exampleWorld), ...noSuch("world") },
+  responses: { "200": response("The world", World, examples.world), ...noSuch("world") },
   handle: async (services: Services, { requester, params: { name } }) =>
     reply(200, toWorld(await findByReference(services, requester, name))),
 });
@@ -120,7 +91,7 @@ const reviseWorldRoute = route("PATCH", "/v1/worlds/:name", {
   body: WorldReviseRequest,
   bodyExample: { retrieval: { k: 4 } },
   responses: {
-    "200": response("The latest revision", World, { ...exampleWorld, revision: 2 }),
+    "200": response("The latest revision", World, { ...examples.world, revision: 2 }),
     "409": errorResponse("It was revised meanwhile", "The world was revised meanwhile. Try again."),
     ...noSuch("world"),
   },
@@ -156,7 +127,7 @@ const listRevisions = route("GET", "/v1/worlds/:name/revisions", {
   params: WorldPath,
   query: WorldRevisionListQuery,
   responses: {
-    "200": response("The revisions", WorldRevisionListResponse, page(exampleWorld)),
+    "200": response("The revisions", WorldRevisionListResponse, page(examples.world)),
     ...noSuch("world"),
   },
   async handle(services: Services, { requester, params: { name }, query: { limit, after } }) {
@@ -181,32 +152,7 @@ const previewWorld = route("POST", "/v1/worlds/:name/preview", {
   body: WorldPreviewRequest,
   bodyExample: { interaction: { state: "The cart is empty.", action: "add(item='lamp')" } },
   responses: {
-    "200": response("What would be sent", WorldPreview, {
-      world: { name: "shop", revision: 1 },
-      messages: [
-        { role: "system", content: "You are the tools of a shop." },
-        { role: "user", content: "State: The cart is empty.\n\nAction: add(item='cup')" },
-        { role: "assistant", content: "Added: cup." },
-        { role: "user", content: "State: The cart is empty.\n\nAction: add(item='lamp')" },
-      ],
-      answer: "Added: lamp.",
-      explain: {
-        examples: [
-          {
-            dataset_sample_id: "t-17/0",
-            trajectory_id: "t-17",
-            similarity: 0.731204,
-            by: { action: 0.663, state: 1, task: 0 },
-            chars: 46,
-          },
-        ],
-        left_out: { trajectory: 0, duplicate: 2, budget: 0, filter: 114 },
-        truncated: false,
-        ...{ reduced: false, score: null, scores: {}, predictions: 0 },
-        ...{ prompt_tokens_of_examples: null, cost_of_examples: null },
-        retrieval_ms: 0.4,
-      },
-    }),
+    "200": response("What would be sent", WorldPreview, examples.preview),
     ...noSuch("world"),
   },
   handle: async (services: Services, { requester, params: { name }, body }) =>

@@ -22,12 +22,15 @@ import {
 } from "@presage/contract";
 import {
   compileResponseSchemas,
+  listOperations,
   type Operation,
   openRewardStandardPaths,
   type ResponseSchemas,
   readDocument,
+  type Schema,
 } from "../../../../fuzz/document.ts";
 import { startTarget, type Target } from "../../../../fuzz/target/target.ts";
+import { openApiDocument } from "../../src/app/openapi-document.ts";
 import { eventually } from "../support/eventually.ts";
 import { makeUser } from "../support/sign-in/make-user.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
@@ -253,6 +256,24 @@ function differenceOf(
     .map((line) => check(JSON.parse(line)))
     .find(Boolean);
 }
+
+test("every example of the document has the shape of its schema, without unknown fields", () => {
+  const document = JSON.parse(JSON.stringify(openApiDocument()));
+  const { compile } = compileResponseSchemas(listOperations(document));
+  const found: string[] = [];
+  let examples = 0;
+  function look(value: unknown, place: string): void {
+    if (typeof value !== "object" || value === null) return;
+    if ("schema" in value && "example" in value) {
+      examples += 1;
+      const violation = compile(JSON.stringify(value.schema), value.schema as Schema)(value.example);
+      if (violation !== undefined) found.push(`${place}: ${violation}`);
+    } else for (const [name, part] of Object.entries(value)) look(part, `${place} ${name}`);
+  }
+  look(document.paths, "");
+  expect(found).toEqual([]);
+  expect(examples).toBeGreaterThan(1_000);
+});
 
 onAnyDatabase((database) => {
   test("every example of a request succeeds, and its response is as documented", async () => {

@@ -8,7 +8,7 @@ import { requesterOf } from "../../http/call.ts";
 import { errorResponse, response } from "../../http/describe.ts";
 import { receiveUpload } from "../../http/receive-upload.ts";
 import { reply, route } from "../../http/route.ts";
-import { exampleSample } from "../datasets-route.ts";
+import examples from "../examples.json" with { type: "json" };
 import type { DatasetUploads } from "../upload/upload-revision.ts";
 import { readImport } from "./import.ts";
 import { openAiChat } from "./layouts/messages/openai-chat.ts";
@@ -50,30 +50,6 @@ export function uploadedFiles(example: string) {
   } as const;
 }
 
-const examplePreview: ImportPreview = {
-  format: "openai-chat",
-  files: [
-    {
-      file: "runs.jsonl",
-      format: "openai-chat",
-      recognised_by: "messages with tool calls",
-      reader_version: 1,
-    },
-  ],
-  trajectories: 1,
-  samples: 1,
-  tools: ["shell"],
-  with: { time: 0, usage: 0, reward: 1, done: 0 },
-  left_out: { last_message_of_agent: 1 },
-  redacted: {},
-  repaired: 0,
-  skipped: 0,
-  faults: [],
-  first: [exampleSample],
-  complete: true,
-  other_formats: [{ format: "atif", why_not: "It needs `schema_version` that begins with `ATIF-v1.`." }],
-};
-
 interface PreviewServices {
   datasets: Pick<DatasetUploads, "maxBytes"> & { uploads: Pick<DatasetUploads["uploads"], "previewImport"> };
 }
@@ -93,7 +69,7 @@ const previewOfImport = route("POST", "/v1/imports/preview", {
     },
   },
   responses: {
-    "200": response("What the import would store", ImportPreview, examplePreview),
+    "200": response("What the import would store", ImportPreview, examples.importPreview),
     "413": errorResponse(
       "The file is 200 times as long as its compressed form",
       "The body becomes more than 200 times as long when it is decompressed. Send it uncompressed.",

@@ -20,7 +20,8 @@ import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import { InvalidFieldError, UploadError } from "../../platform/errors.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { toDatasetRevision } from "../datasets.ts";
-import { exampleRevision, exampleSample, noSuchRevision } from "../datasets-route.ts";
+import { noSuchRevision } from "../datasets-route.ts";
+import examples from "../examples.json" with { type: "json" };
 import { ownLines, readImport } from "../traces/import.ts";
 import { uploadedFiles } from "../traces/imports-route.ts";
 import { openAiChat } from "../traces/layouts/messages/openai-chat.ts";
@@ -35,7 +36,6 @@ interface UploadServices {
   realityLines(requester: Requester, selection: RealityCheckSelection): AsyncIterable<Uint8Array>;
 }
 
-const { dataset_sample_id: _, ...exampleLine } = exampleSample;
 const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
   needs: "evaluate",
   id: "uploadDatasetRevision",
@@ -50,7 +50,7 @@ const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
       description:
         "Lines of Presage's own, or a file of another layout: see the parameter `format`. As `multipart/form-data`, several files.",
       content: {
-        "application/x-ndjson": { schema: DatasetLine, example: exampleLine },
+        "application/x-ndjson": { schema: DatasetLine, example: examples.line },
         "application/json": {
           schema: z.union([EpisodeSelection, RealityCheckSelection]),
           example: { environment: "sandbox", status: "finished" },
@@ -60,8 +60,8 @@ const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
     },
   },
   responses: {
-    "200": response("The revision that already had these lines", DatasetRevision, exampleRevision),
-    "201": response("The new revision", DatasetRevision, exampleRevision),
+    "200": response("The revision that already had these lines", DatasetRevision, examples.revision),
+    "201": response("The new revision", DatasetRevision, examples.revision),
     "409": errorResponse(
       "The dataset was deleted during the upload, the upload was interrupted for too long, or another revision was added while lines were appended",
       "The upload was interrupted for too long.",
@@ -71,16 +71,11 @@ const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
       "The upload is larger than PRESAGE_MAX_DATASET_BYTES or 200 times as long as its gzip, or the account's datasets would be larger than its quota",
       "The upload is larger than 1073741824 bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.",
     ),
-    "422": response("A line, named by its number, or the request is not valid", HTTPValidationError, {
-      detail: [
-        {
-          type: "value_error",
-          loc: ["body", "line", 17, "next_state"],
-          msg: "Value error, Field required",
-          ctx: { error: "Field required" },
-        },
-      ],
-    }),
+    "422": response(
+      "A line, named by its number, or the request is not valid",
+      HTTPValidationError,
+      examples.wrongLine,
+    ),
     "507": errorResponse(
       "The disk of the database has less room than PRESAGE_MIN_FREE_DISK_BYTES",
       "The database's disk has 734003200 bytes free, and uploads and runs leave 1073741824 (PRESAGE_MIN_FREE_DISK_BYTES).",

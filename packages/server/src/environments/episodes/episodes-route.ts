@@ -1,6 +1,5 @@
 import {
   EpisodeCreateRequest,
-  type EpisodeFigures,
   EpisodeFiguresQuery,
   EpisodeFiguresResponse,
   EpisodeListQuery,
@@ -8,7 +7,6 @@ import {
   EpisodePath,
   Episode as EpisodeSchema,
   EpisodeStart,
-  type EpisodeSummary,
   episodeIdleMinutes,
   StepRequest,
   StepResponse,
@@ -24,72 +22,13 @@ import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import type { Admission } from "../../platform/limits/admission.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { predictionFailures } from "../../predictions/predictions-openapi.ts";
+import examples from "../examples.json" with { type: "json" };
 import { type AskServices, askDeployment } from "./ask.ts";
 import { deleteEpisode, hasExpired, listEpisodes, type WantedEpisodes } from "./episode.ts";
 import { toWantedEpisodes } from "./episode-lines.ts";
 import { countByGroup, showEpisode, toEpisodeStart, toEpisodeSummary, toStep } from "./show-episode.ts";
 import { type NewEpisode, type StartServices, startEpisode } from "./start-episode.ts";
 import { type StepServices, stepEpisode } from "./step-episode.ts";
-
-const start =
-  "This room is called the workshop. In it, you see: a lantern, which is deactivated. You also see: A door to the yard (that is closed)";
-const step: StepResponse = {
-  observation: "The lantern is now activated.",
-  reward: 1,
-  terminated: true,
-  truncated: false,
-  info: {
-    step: 1,
-    outcome: "success",
-    stop_reason: "output_contains: {goal}",
-    prediction_id: "019aa5f7-24b2-7000-a6c1-0d2f1f0a7b55",
-    reward_error: null,
-    deployment: "sandbox",
-    model: "presage-sandbox",
-    finish_reason: "stop",
-    prompt_tokens: 209,
-    cached_tokens: 0,
-    completion_tokens: 5,
-    latency_ms: 1.8,
-  },
-};
-const summary: EpisodeSummary = {
-  id: "019aa5f7-1d10-7000-9b2e-4f6f5a2d9c41",
-  environment: "sandbox",
-  revision: 1,
-  split: "train",
-  index: 0,
-  seed: null,
-  policy: null,
-  status: "finished",
-  outcome: "success",
-  stop_reason: "output_contains: {goal}",
-  steps_taken: 1,
-  reward: 1,
-  failed_steps: 0,
-  created_at: "2026-11-22T03:46:51.371Z",
-  last_active_at: "2026-11-22T03:46:53.114Z",
-};
-const figures: EpisodeFigures = {
-  environment: "sandbox",
-  revision: null,
-  deployment: null,
-  split: null,
-  episodes: 41,
-  open: 1,
-  expired: 0,
-  finished: 40,
-  successes: 31,
-  failures: 0,
-  tasks: 20,
-  success_rate: 0.775,
-  success_interval: { level: 0.95, lower: 0.619, upper: 0.879 },
-  mean_steps: 6.2,
-  rewarded: 40,
-  mean_reward: 0.775,
-  failed_steps: 0,
-  last_started_at: "2026-11-22T03:46:51.371Z",
-};
 
 const listEpisodesRoute = route("GET", "/v1/episodes", {
   needs: "read",
@@ -98,7 +37,7 @@ const listEpisodesRoute = route("GET", "/v1/episodes", {
   description: "Lists the account's episodes, newest first, without their steps.",
   query: EpisodeListQuery,
   responses: {
-    "200": response("The episodes", EpisodeListResponse, page(summary)),
+    "200": response("The episodes", EpisodeListResponse, page(examples.episode)),
     ...noSuch("environment"),
   },
   async handle(services: { store: Store }, { requester, query }) {
@@ -117,20 +56,7 @@ const startEpisodeRoute = route("POST", "/v1/episodes", {
   bodyExample: { environment: "sandbox", index: 0 },
   once: "start episode",
   responses: {
-    "201": response("What the agent sees first", EpisodeStart, {
-      episode_id: summary.id,
-      observation: start,
-      info: {
-        environment: "sandbox",
-        revision: 1,
-        split: "train",
-        index: 0,
-        prompt: "Turn on the lantern.",
-        metadata: null,
-        max_steps: 20,
-        reality: null,
-      },
-    }),
+    "201": response("What the agent sees first", EpisodeStart, examples.started),
     "409": errorResponse(
       "Successes in the environment are false too often, and it refuses new episodes then",
       "The environment kitchen refuses new episodes: its false success rate is above the limit of 0.1.",
@@ -161,7 +87,7 @@ const countEpisodesRoute = route("GET", "/v1/episodes/figures", {
     "Summarises the account's episodes by environment and, optionally, by one more field. Intervals are clustered by task, as episodes of one task depend on each other. An environment without episodes has no group.",
   query: EpisodeFiguresQuery,
   responses: {
-    "200": response("The groups", EpisodeFiguresResponse, { data: [figures] }),
+    "200": response("The groups", EpisodeFiguresResponse, { data: [examples.figures] }),
     ...noSuch("environment"),
   },
   async handle(services: { store: Store }, { requester, query }) {
@@ -177,11 +103,9 @@ const getEpisode = route("GET", "/v1/episodes/:id", {
   params: EpisodePath,
   responses: {
     "200": response("The episode", EpisodeSchema, {
-      ...summary,
-      initial_state: start,
-      prompt: "Turn on the lantern.",
-      goal: "The lantern is now activated.",
-      steps: [{ action: "activate lantern", ...step }],
+      ...examples.episode,
+      ...examples.played,
+      steps: [{ action: "activate lantern", ...examples.step }],
     }),
     ...noSuch("episode"),
   },
@@ -220,7 +144,7 @@ const stepEpisodeRoute = route("POST", "/v1/episodes/:id/step", {
     requestBody: body(StepRequest, { action: "activate lantern" }),
   },
   responses: {
-    "200": response("The step", StepResponse, step),
+    "200": response("The step", StepResponse, examples.step),
     ...predictionFailures,
     "409": errorResponse(
       "The episode has ended or expired, its world can no longer be asked, or another step was taken at the same time",

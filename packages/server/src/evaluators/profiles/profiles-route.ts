@@ -24,6 +24,7 @@ import type { Changer } from "../../platform/audit.ts";
 import { conflict } from "../../platform/errors.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
+import examples from "../examples.json" with { type: "json" };
 import type { Family } from "../family.ts";
 import {
   asCriteria,
@@ -52,25 +53,7 @@ interface ProfileServices extends ConfigServices, Pick<HttpServices, "log"> {
 }
 
 export const profileNotFound = noSuch("profile", "evaluator profile");
-const exampleProfile: EvaluatorProfile = {
-  public_id: "01a2015d-186e-7532-bc58-42568ddb915f",
-  evaluator_family: "contains",
-  name: "opens-the-door",
-  revision: 1,
-  config: { substrings: ["door", "open"], mode: "all" },
-  description: "The output says that the door opens.",
-  is_managed: false,
-  created_at: "2026-11-22T03:46:48.046Z",
-  archived_at: null,
-  evaluator_id: "contains",
-  is_patronus_managed: false,
-};
-const exampleRevision: EvaluatorProfile = {
-  ...exampleProfile,
-  revision: 2,
-  config: { substrings: ["door", "opens"], mode: "all" },
-  created_at: "2026-11-22T09:12:05.310Z",
-};
+
 const archived_at = "2026-11-23T16:40:11.902Z";
 
 /** A schema with an id would become a reference to a place that the document does not have. */
@@ -102,7 +85,7 @@ function configSchema(config: z.ZodType) {
 }
 
 /** Both names have the same profiles, so the examples of creating differ. */
-const exampleNames = { [asProfiles.path]: exampleProfile.name, [asCriteria.path]: "mentions-the-door" };
+const exampleNames = { [asProfiles.path]: examples.profile.name, [asCriteria.path]: "mentions-the-door" };
 
 export const evaluatorProfileRoutes = [asProfiles, asCriteria].flatMap((naming) => [
   listUnder(naming),
@@ -123,8 +106,8 @@ function listUnder(naming: ProfileNaming) {
     hasOldNames: true,
     responses: {
       "200": responseWithMany(naming, "The account's profiles, newest first, then the built-in ones", [
-        exampleRevision,
-        exampleProfile,
+        examples.revisedProfile,
+        examples.profile,
       ]),
       ...pageTooLarge,
     },
@@ -138,8 +121,8 @@ function listUnder(naming: ProfileNaming) {
 
 function createUnder(naming: ProfileNaming) {
   const { path, one, idOfOne, word, sameAs } = naming;
-  const name = exampleNames[path] ?? exampleProfile.name;
-  const { evaluator_family, config, description } = exampleProfile;
+  const name = exampleNames[path] ?? examples.profile.name;
+  const { evaluator_family, config, description } = examples.profile;
   return route("POST", path, {
     needs: "evaluate",
     id: `create${idOfOne}`,
@@ -151,7 +134,7 @@ function createUnder(naming: ProfileNaming) {
     hasOldNames: true,
     more: { requestBody: body(NewProfile, { evaluator_family, name, config, description }) },
     responses: {
-      "201": responseWithOne(naming, "The profile's first revision", { ...exampleProfile, name }),
+      "201": responseWithOne(naming, "The profile's first revision", { ...examples.profile, name }),
       "409": errorResponse(
         "The family already has a profile of this name, possibly archived",
         "The family contains already has a profile of this name; it may be archived.",
@@ -183,8 +166,8 @@ function archiveUnder(naming: ProfileNaming) {
     hasOldNames: true,
     responses: {
       "200": responseWithMany(naming, "Every revision of the profile, newest first", [
-        { ...exampleRevision, archived_at },
-        { ...exampleProfile, archived_at },
+        { ...examples.revisedProfile, archived_at },
+        { ...examples.profile, archived_at },
       ]),
       "409": errorResponse("The profile is built-in", "system:default is built in and cannot be changed."),
       ...profileNotFound,
@@ -209,12 +192,12 @@ function reviseUnder(naming: ProfileNaming) {
     description: `Replaces the config of a profile. Evaluations use the newest revision; a result keeps the revision that it was made with.${sameAs("POST", "/{public_id}/revision")}`,
     params: EvaluatorProfilePath,
     body: EvaluatorProfileRevisionRequest,
-    bodyExample: { config: exampleRevision.config },
+    bodyExample: { config: examples.revisedProfile.config },
     isExact: true,
     once: "revise profile",
     hasOldNames: true,
     responses: {
-      "201": responseWithOne(naming, "The new revision", exampleRevision),
+      "201": responseWithOne(naming, "The new revision", examples.revisedProfile),
       "409": errorResponse(
         "The profile is archived or built-in",
         "The profile is archived and cannot be revised.",

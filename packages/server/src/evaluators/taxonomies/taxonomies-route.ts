@@ -19,6 +19,7 @@ import { InvalidRequestError, missing } from "../../http/validate.ts";
 import { notFound } from "../../platform/errors.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
+import examples from "../examples.json" with { type: "json" };
 import {
   createRevision,
   getRevision,
@@ -34,26 +35,8 @@ interface TaxonomyServices {
 }
 
 const path = "/v1/error-taxonomy-revision";
-const exampleRevision: ErrorTaxonomyRevision = {
-  id: "01a2015d-187e-70b0-965c-8be5fb52bf57",
-  error_taxonomy_id: "01a2015d-187d-7136-a0f0-0e7dccc24d02",
-  error_taxonomy_name: "rooms",
-  error_taxonomy_description: "Mistakes about rooms and doors.",
-  revision: 1,
-  body: {
-    categories: [
-      {
-        name: "doors",
-        errors: [{ name: "opened by itself", description: "A door that no one touched is open." }],
-      },
-    ],
-  },
-  metadata: null,
-  labels: ["draft"],
-  account_id: "01a2015d-17ca-76a6-84a3-fcf32365f7d8",
-  created_at: "2026-11-22T03:46:48.062Z",
-};
-const revision = { "200": response("The revision", ErrorTaxonomyRevision, exampleRevision) };
+
+const revision = { "200": response("The revision", ErrorTaxonomyRevision, examples.taxonomy) };
 export const revisionNotFound = noSuch("revision", "revision of an error taxonomy");
 const builtIn = {
   "409": errorResponse(
@@ -71,7 +54,7 @@ const listOfRevisions = route("GET", path, {
   allowsUnknown: true,
   responses: {
     "200": response("The revisions, newest first", ErrorTaxonomyRevisionListResponse, {
-      data: [exampleRevision],
+      data: [examples.taxonomy],
     }),
     ...pageTooLarge,
   },
@@ -89,17 +72,12 @@ const create = route("POST", path, {
   description:
     "Adds a revision to a taxonomy, which is named by id or by name. If no taxonomy has this name, it is created. Profiles of the family `error-taxonomy` refer to a taxonomy by name and to a revision by label.",
   body: ErrorTaxonomyRevisionCreateRequest,
-  bodyExample: {
-    error_taxonomy_name: exampleRevision.error_taxonomy_name,
-    error_taxonomy_description: exampleRevision.error_taxonomy_description,
-    body: exampleRevision.body,
-    labels: exampleRevision.labels,
-  },
+  bodyExample: examples.newTaxonomy,
   isExact: true,
   once: "create error taxonomy revision",
   responses: {
     "201": response("The new revision", ErrorTaxonomyRevisionCreateResponse, {
-      error_taxonomy_revision: exampleRevision,
+      error_taxonomy_revision: examples.taxonomy,
     }),
     "404": errorResponse("The account has no taxonomy with this id", "There is no such error taxonomy."),
     "409": errorResponse(

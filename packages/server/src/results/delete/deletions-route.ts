@@ -17,6 +17,7 @@ import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { ResultDeletionsTable } from "../../platform/storage/schema/results.ts";
 import { inTransaction, type Requester, type Store } from "../../platform/storage/store.ts";
+import examples from "../examples.json" with { type: "json" };
 import type { SearchFilter } from "../search/filter.ts";
 import { type FilterServices, readExportQuery, readSearchFilter } from "../search/read-filter.ts";
 import { searchIds } from "../search/search-results.ts";
@@ -31,15 +32,6 @@ interface DeletionServices {
 }
 
 const path = "/v1/evaluation-results";
-
-const exampleDeletion: EvaluationResultDeletion = {
-  id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
-  status: "running",
-  count: 41_200,
-  deleted: 0,
-  created_at: "2026-11-22T03:46:48.009Z",
-  finished_at: null,
-};
 
 const deleteMany = route("DELETE", path, {
   needs: "manage",
@@ -57,7 +49,7 @@ const deleteMany = route("DELETE", path, {
     "202": response(
       "The deletion, which continues in the background",
       EvaluationResultDeletion,
-      exampleDeletion,
+      examples.deletion,
     ),
     "409": errorResponse(
       "Another number of results matches",
@@ -88,7 +80,7 @@ const getDeletion = route("GET", "/v1/evaluation-result-deletions/:id", {
   params: EvaluationResultDeletionPath,
   responses: {
     "200": response("The deletion", EvaluationResultDeletion, {
-      ...exampleDeletion,
+      ...examples.deletion,
       status: "finished",
       deleted: 41_200,
       finished_at: "2026-11-22T03:47:30.512Z",

@@ -15,6 +15,7 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { appendCorrection, removeCorrection } from "../corrections.ts";
 import { selectLatestCorrection } from "../corrections-store.ts";
+import examples from "../examples.json" with { type: "json" };
 import { lockResult } from "../write/counts-store.ts";
 import type { CountsMerger } from "../write/merge-counts.ts";
 import { selectResults } from "../write/stored-results-store.ts";
@@ -30,16 +31,6 @@ import {
 
 const resultNotFound = noSuch("result", "evaluation result");
 
-const exampleLabel: EvaluationLabel = {
-  result_id: "1",
-  label: "fail",
-  score: null,
-  annotator: "ada@example.com",
-  user_id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
-  created_at: "2026-11-28T09:12:05.310Z",
-};
-const exampleList: LabelListResponse = { data: [exampleLabel], correction: null };
-
 const listLabels = route("GET", "/v1/evaluation-results/:id/labels", {
   needs: "read",
   id: "listEvaluationLabels",
@@ -47,7 +38,10 @@ const listLabels = route("GET", "/v1/evaluation-results/:id/labels", {
   description: "Lists what people say of the result's output, and the correction that counts.",
   params: EvaluationResultPath,
   responses: {
-    "200": response("The labels, one a person", LabelListResponse, exampleList),
+    "200": response("The labels, one a person", LabelListResponse, {
+      data: [examples.label],
+      correction: null,
+    }),
     ...resultNotFound,
   },
   async handle(services: LabelServices, { requester, params }) {
@@ -66,7 +60,10 @@ const addLabel = route("POST", "/v1/evaluation-results/:id/labels", {
   bodyExample: { label: "fail" },
   once: "label result",
   responses: {
-    "201": response("All labels of the result", LabelListResponse, exampleList),
+    "201": response("All labels of the result", LabelListResponse, {
+      data: [examples.label],
+      correction: null,
+    }),
     "409": errorResponse("The evaluation has no verdict", "The evaluation has no verdict to label."),
     ...resultNotFound,
   },

@@ -20,7 +20,8 @@ import { logBrokenResponse, streamList, streamTexts } from "../../http/response.
 import { reply, route } from "../../http/route.ts";
 import { refuseUnknownFields } from "../../http/validate.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
-import { exampleResult, type StoredResult, toCurrentResult, toEvaluationResult } from "../result.ts";
+import examples from "../examples.json" with { type: "json" };
+import { type StoredResult, toCurrentResult, toEvaluationResult } from "../result.ts";
 import { type FilterServices, readExportQuery, readSearchFilter, readSearchOrder } from "./read-filter.ts";
 import { exportResults, searchResults } from "./search-results.ts";
 import { listApps, listTags } from "./values-store.ts";
@@ -107,7 +108,7 @@ const search = route("POST", `${path}/search`, {
   hasOldNames: true,
   responses: {
     "200": response("The results, in the requested order", EvaluationResultSearchResponse, {
-      results: [exampleResult],
+      results: [examples.result],
     }),
     "413": errorResponse(
       "The body is too large, or the page has more than 64 MB of text; lower text_limit or limit",
@@ -144,7 +145,7 @@ const exportOfSearch = route("GET", `${path}/export`, {
       description:
         "All results of the search, without a limit, one per line, as JSON or CSV. If the connection breaks, the export is incomplete. Results that are deleted meanwhile may be missing.",
       content: {
-        "application/x-ndjson": { schema: EvaluationResult, example: exampleResult },
+        "application/x-ndjson": { schema: EvaluationResult, example: examples.result },
         "text/csv": {
           schema: { type: "string" },
           example: "id,app,evaluator_id,pass\n1,night-runs,edit-distance-2026-11-21,false\n",
@@ -178,17 +179,7 @@ const listOfTags = route("GET", `${path}/tags`, {
   query: EvaluationTagListQuery,
   allowsUnknown: true,
   responses: {
-    "200": response("The tags, by key and value", EvaluationTagListResponse, {
-      tags: [
-        {
-          key: "split",
-          value: "test",
-          created_at: "2026-11-20T08:30:12.004Z",
-          last_used: exampleResult.created_at,
-        },
-      ],
-      next: null,
-    }),
+    "200": response("The tags, by key and value", EvaluationTagListResponse, examples.tags),
   },
   async handle(services: SearchServices, { requester, query: { limit, after } }) {
     const page = {

@@ -18,6 +18,7 @@ import {
 } from "../../platform/statistics/intervals.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import examples from "../examples.json" with { type: "json" };
 import { fromThousandths } from "../result.ts";
 import { columnsOf, type Dimension, type GroupKey, type ResultFilter } from "../search/filter.ts";
 import { type FilterServices, readResultFilter } from "../search/read-filter.ts";
@@ -139,37 +140,11 @@ const summaryOfResults = route("POST", "/v1/evaluation-results/summary", {
   },
   hasOldNames: true,
   responses: {
-    "200": response("The groups, by day if requested, then largest first", EvaluationSummaryResponse, {
-      source: "rollups",
-      groups: [
-        {
-          key: {
-            evaluator_id: "edit-distance-2026-11-21",
-            evaluator_family: "edit-distance",
-            day: "2026-11-22",
-          },
-          count: 41,
-          scored: 40,
-          passed: 30,
-          not_passed: 10,
-          not_applicable: 0,
-          failed: 1,
-          interval_method: "independent",
-          clusters: null,
-          pass_rate: 0.75,
-          pass_rate_interval: {
-            level: 0.95,
-            lower: 0.5980686424286384,
-            upper: 0.8581385424466846,
-          },
-          mean_score: 0.8125,
-          mean_score_interval: { level: 0.95, lower: 0.76, upper: 0.865 },
-          p10: 0.531,
-          p50: 0.88,
-          p90: 1,
-        },
-      ],
-    }),
+    "200": response(
+      "The groups, by day if requested, then largest first",
+      EvaluationSummaryResponse,
+      examples.summary,
+    ),
   },
   async handle(services: FilterServices, { requester, body }) {
     const dimensions = body.group_by ?? [];

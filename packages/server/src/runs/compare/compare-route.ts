@@ -14,16 +14,10 @@ import { type Holder, reserveBytes } from "../../platform/limits/memory.ts";
 import { selectNames } from "../../platform/storage/rows.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { clientMemoryBytes } from "../client/client-counts.ts";
+import examples from "../examples.json" with { type: "json" };
 import { toHtml, toMarkdown } from "../report/pages.ts";
 import { documentContent, documentResponse, preferredFormat } from "../report/report-route.ts";
-import {
-  exampleFinishedRun,
-  isClientRun,
-  isSameEvaluator,
-  type Run,
-  type RunEvaluator,
-  toRun,
-} from "../run.ts";
+import { isClientRun, isSameEvaluator, type Run, type RunEvaluator, toRun } from "../run.ts";
 import {
   type ComparedSampleCursor,
   type ComparedSampleRow,
@@ -34,94 +28,16 @@ import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
 import { comparisonDocument } from "./comparison-document.ts";
 
-const usualComparisonBytes = 2_000_000;
-
-const exampleReference = exampleFinishedRun;
-const exampleCandidate = {
-  ...exampleFinishedRun,
-  id: "019aa5f9-02b7-7000-a1f3-6b0d8f4e2c15",
-  name: "sandbox, warmer",
-  params: { temperature: 0.5 },
-};
-const [exampleEvaluator] = exampleReference.evaluators;
-const exampleInterval = { level: 0.95, lower: -0.071, upper: 0.031 };
-
-export const exampleComparison: Comparison = {
+const { finishedRun } = examples;
+export const exampleComparison = {
+  ...examples.comparison,
   runs: [
-    { ...exampleReference, left_out: 0 },
-    { ...exampleCandidate, left_out: 0 },
+    { ...finishedRun, left_out: 0 },
+    { ...finishedRun, ...examples.otherRun, left_out: 0 },
   ],
-  evaluators: [
-    {
-      ...exampleEvaluator,
-      reference: {
-        run_id: exampleReference.id,
-        mean: 0.8,
-        pass_rate: 0.75,
-        count: 388,
-        mean_failures_as_zero: 0.788,
-      },
-      candidates: [
-        {
-          run_id: exampleCandidate.id,
-          mean: 0.78,
-          pass_rate: 0.73,
-          count: 388,
-          mean_failures_as_zero: 0.77,
-          trajectories: 12,
-          difference: -0.02,
-          interval: exampleInterval,
-          p_value: 0.41,
-          p_permutation: 0.41,
-          p_adjusted: 0.41,
-          measure: "score",
-          outcome: "undecided",
-          why: "within_noise",
-          survives_one_failure: null,
-          unseen_share: 0.221,
-          wins: 20,
-          losses: 31,
-          ties: 337,
-          only_in_reference: 0,
-          only_in_candidate: 2,
-          difference_failures_as_zero: -0.018,
-          min_detectable: 0.074,
-          trajectories_for_1_point: 658,
-          strata: {
-            exploratory: true,
-            step: [
-              {
-                key: 0,
-                count: 12,
-                trajectories: 12,
-                reference_mean: 0.9,
-                mean: 0.9,
-                difference: 0,
-                interval: null,
-                p_value: 1,
-              },
-            ],
-            changed: [],
-            changes: [],
-          },
-          note: null,
-        },
-      ],
-    },
-  ],
-  preliminary: false,
-  evaluators_left_out: [],
-  seed: 1,
-  provenance: { statistics: 2 },
 };
-const exampleSample: ComparedSample = {
-  dataset_sample_id: "kitchen-1/3",
-  trajectory_id: "kitchen-1",
-  step: 3,
-  difference: -1,
-  reference: { position: 4, score: 1, pass_rate: 1, evaluation_result_id: "4031" },
-  candidate: { position: 4, score: 0, pass_rate: 0, evaluation_result_id: "4425" },
-};
+
+const usualComparisonBytes = 2_000_000;
 
 const compareOwnRuns = route("GET", "/v1/comparisons", {
   needs: "read",
@@ -160,7 +76,7 @@ const listDifferingSamples = route("GET", "/v1/comparisons/samples", {
     "Returns the samples that an evaluator scores lower or higher in the second run than in the first, largest difference first.",
   query: ComparedSampleListQuery,
   responses: {
-    "200": response("A page of samples", ComparedSampleListResponse, page(exampleSample)),
+    "200": response("A page of samples", ComparedSampleListResponse, page(examples.comparedSample)),
     "404": errorResponse(
       "The account does not have both runs, or they have no such evaluator in common",
       "The runs do not both have this evaluator with the same revision of the same profile.",

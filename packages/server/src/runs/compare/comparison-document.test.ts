@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
-import type { Comparison } from "@presage/contract";
+import { Comparison } from "@presage/contract";
 import { toHtml, toMarkdown } from "../report/pages.ts";
-import { exampleComparison } from "./compare-route.ts";
+import { exampleComparison as documented } from "./compare-route.ts";
 import { comparisonDocument } from "./comparison-document.ts";
+
+const exampleComparison = Comparison.parse(documented);
 
 /** The example with this text in every place that a user or a model fills. */
 function comparisonOf(text: string): Comparison {

@@ -4,7 +4,7 @@ import { reply, route } from "../../http/route.ts";
 import type { PriceList } from "../../platform/prices.ts";
 import { selectNames } from "../../platform/storage/rows.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { exampleListedRun } from "../report/example-report.ts";
+import examples from "../examples.json" with { type: "json" };
 import { isSameNamed, type Run } from "../run.ts";
 import { type HeadedRun, selectHeadedRuns } from "./headlines-store.ts";
 import { toListedRuns } from "./listed-runs.ts";
@@ -23,14 +23,7 @@ const listHeadlines = route("GET", "/v1/headlines", {
     "Returns the newest finished run of each deployment, world, or name of imported predictions over each dataset, beside a baseline, its goal and the run before. Baselines are not rows of their own, and pilots are left out. Of the account's 500 newest finished runs, at most 50 rows.",
   responses: {
     "200": response("The newest first", HeadlineListResponse, {
-      data: [
-        {
-          run: exampleListedRun,
-          dataset_name: "kitchen",
-          baseline: { kind: "no-change", run_id: null, pass_rate: 0.3, interval: null, count: 388 },
-          change: null,
-        },
-      ],
+      data: [{ run: { ...examples.finishedRun, ...examples.headlined }, ...examples.headline }],
     }),
   },
   handle: async (services: Services, { requester }) =>

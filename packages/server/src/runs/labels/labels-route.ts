@@ -15,23 +15,11 @@ import { receiveUpload } from "../../http/receive-upload.ts";
 import { readKeysetPage, toCursor } from "../../http/request.ts";
 import { reply, route } from "../../http/route.ts";
 import type { LabelServices } from "../../results/labels/labels.ts";
+import examples from "../examples.json" with { type: "json" };
 import type { FindNeeds } from "../runs.ts";
 import { agreementOf } from "./agreement.ts";
 import { importLabels } from "./import-labels.ts";
 import { drawLabelSample, listLabelSamples } from "./label-samples.ts";
-
-const exampleSample: LabelSample = {
-  id: "019aa5f7-0b52-7000-a6c4-51a7d80c2f19",
-  run_id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
-  evaluator: "judge-2026-11-21",
-  profile_name: "system:matches-gold",
-  by: "uniform",
-  seed: 1,
-  drawn_from: 394,
-  left_out: 120,
-  created_at: "2026-11-28T09:12:05.310Z",
-  data: [{ result_id: "1042", probability: 0.0508, labelled: false }],
-};
 
 const drawSample = route("POST", "/v1/runs/:id/label-sample", {
   needs: "evaluate",
@@ -44,7 +32,7 @@ const drawSample = route("POST", "/v1/runs/:id/label-sample", {
   bodyExample: { size: 20, seed: 7, by: "verdict" },
   once: "draw label sample",
   responses: {
-    "201": response("What was drawn", LabelSample, exampleSample),
+    "201": response("What was drawn", LabelSample, examples.labelSample),
     ...noSuch("run"),
     "409": errorResponse(
       "The run has not ended",
@@ -65,7 +53,7 @@ const listSamples = route("GET", "/v1/runs/:id/label-samples", {
   params: RunPath,
   query: LabelSampleListQuery,
   responses: {
-    "200": response("The draws, the newest first", LabelSampleListResponse, page(exampleSample)),
+    "200": response("The draws, the newest first", LabelSampleListResponse, page(examples.labelSample)),
     ...noSuch("run"),
   },
   async handle(services: FindNeeds, { requester, params, query: { limit = maxLabelSamples, after } }) {
@@ -74,34 +62,6 @@ const listSamples = route("GET", "/v1/runs/:id/label-samples", {
     return reply(200, { data: rows, next: toCursor(next) });
   },
 });
-
-const made = { count: 120, trajectories: 25, effective_trajectories: 18.2, note: null };
-const interval = (lower: number, upper: number) => ({ level: 0.95, lower, upper });
-const exampleAgreement: LabelAgreement = {
-  run_id: exampleSample.run_id,
-  evaluator: "judge-2026-11-21",
-  profile_name: "system:matches-gold",
-  against: "human",
-  sentence:
-    "judge agrees with people on 91 % (84 % to 95 %) of 120 samples; beyond chance κ = 0.79 (0.66 to 0.92). It passes 7 of the 43 that people fail.",
-  note: null,
-  weighted: true,
-  counts: { both_pass: 73, only_evaluator: 7, only_reference: 4, both_fail: 36 },
-  undecided: 0,
-  agreement: { value: 0.908, interval: interval(0.84, 0.95), ...made },
-  cohen_kappa: { value: 0.79, interval: interval(0.66, 0.92), ...made },
-  gwet_ac1: { value: 0.83, interval: interval(0.71, 0.95), ...made },
-  krippendorff_alpha: { value: 0.79, interval: interval(0.66, 0.92), ...made },
-  people_alpha: {
-    ...{ value: null, interval: null, count: 0, trajectories: 0, effective_trajectories: null },
-    note: "No verdict has the labels of two people.",
-  },
-  sensitivity: { value: 0.948, interval: interval(0.87, 0.98), ...made, count: 77 },
-  specificity: { value: 0.837, interval: interval(0.7, 0.92), ...made, count: 43 },
-  precision: { value: 0.913, interval: interval(0.83, 0.96), ...made, count: 80 },
-  more_labels: { half_width: 0.05, count: 16 },
-  annotators: [{ annotator: "ada@example.com", labels: 120, agreed: 109 }],
-};
 
 const getAgreement = route("GET", "/v1/agreement", {
   needs: "read",
@@ -114,7 +74,7 @@ const getAgreement = route("GET", "/v1/agreement", {
     "200": response(
       "The figures; null with the reason where there are none",
       LabelAgreement,
-      exampleAgreement,
+      examples.agreement,
     ),
     ...noSuch("run"),
     "409": errorResponse(

@@ -16,14 +16,8 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { findWorld } from "../../worlds/find-world.ts";
 import { findByReference } from "../../worlds/worlds-route.ts";
-import {
-  exampleEvaluator,
-  isPreliminary,
-  type Run,
-  type RunDataset,
-  samplesOfRevision,
-  toEvaluatorNames,
-} from "../run.ts";
+import examples from "../examples.json" with { type: "json" };
+import { isPreliminary, type Run, type RunDataset, samplesOfRevision, toEvaluatorNames } from "../run.ts";
 import { externalTarget, findEvaluator, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
@@ -34,46 +28,6 @@ import { isOfSplit, type RunSamples, readRunSamples } from "./samples.ts";
 
 /** Of the arrays that the card is made of, beside those of the run's samples. */
 const bytesPerPrediction = 150;
-
-const interval = { level: 0.95, lower: 0.135, upper: 0.193 };
-const made = { count: 388, trajectories: 25, effective_trajectories: 17.8, note: null };
-const exampleCalibration: RunCalibration = {
-  ...exampleEvaluator,
-  preliminary: false,
-  of: "confidence",
-  ...{ without_confidence: 0, fitted_on_it: false, left_out: 0 },
-  sentence: "If you keep only the 38 % it is surest of, at most 5 % are wrong.",
-  brier: {
-    value: 0.162,
-    interval,
-    ...made,
-    parts: { reliability: 0.004, resolution: 0.09, uncertainty: 0.247, within_bins: 0.001 },
-  },
-  ece: { value: 0.043, interval: { level: 0.95, lower: 0.021, upper: 0.086 }, ...made, expected: 0.039 },
-  auroc: { value: 0.91, interval: { level: 0.95, lower: 0.86, upper: 0.943 }, ...made },
-  reliability: [
-    {
-      lower: 0.91,
-      upper: 0.97,
-      count: 26,
-      confidence: 0.94,
-      pass_rate: 0.923,
-      interval: { level: 0.95, lower: 0.742, upper: 0.98 },
-    },
-  ],
-  risk_coverage: [
-    { threshold: 0.8, coverage: 0.38, risk: 0.021, interval: { level: 0.95, lower: 0.008, upper: 0.05 } },
-  ],
-  aurc: { value: 0.11, interval: { level: 0.95, lower: 0.07, upper: 0.168 }, ...made },
-  coverage_at_risk: {
-    value: 0.38,
-    interval: null,
-    ...made,
-    note: "It has no interval of its own: it goes by the upper end of the risk's.",
-    risk: 0.05,
-    threshold: 0.8,
-  },
-};
 
 export const getCalibration = route("GET", "/v1/runs/:id/calibration", {
   needs: "read",
@@ -87,7 +41,7 @@ export const getCalibration = route("GET", "/v1/runs/:id/calibration", {
     "200": response(
       "The figures; null where there are fewer than 50 predictions",
       RunCalibration,
-      exampleCalibration,
+      examples.calibration,
     ),
     ...noSuch("run"),
     ...externalTarget,
@@ -115,7 +69,7 @@ export const getWorldCalibration = route("GET", "/v1/worlds/:name/calibration", 
   query: RunCalibrationQuery,
   responses: {
     "200": response("The figures, and the run", WorldCalibrationCard, {
-      ...exampleCalibration,
+      ...examples.calibration,
       run_id: "019aa5f5-8d1e-7000-a1f0-1c2b3a4d5e6f",
     }),
     ...noRunOfWorld,

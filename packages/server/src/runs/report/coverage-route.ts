@@ -4,7 +4,8 @@ import { reply, route } from "../../http/route.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { recordsName } from "../../worlds/complete-through-world.ts";
-import { exampleEvaluator, type Run, samplesOfRevision, toEvaluatorNames } from "../run.ts";
+import examples from "../examples.json" with { type: "json" };
+import { type Run, samplesOfRevision, toEvaluatorNames } from "../run.ts";
 import { findEvaluator, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { findRunOfWorld, noRunOfWorld } from "./calibration-route.ts";
@@ -31,16 +32,7 @@ const getCoverage = route("GET", "/v1/worlds/:name/coverage", {
   params: WorldPath,
   query: RunCalibrationQuery,
   responses: {
-    "200": response("The figures, and the run", WorldCoverage, {
-      ...exampleEvaluator,
-      run_id: "019aa5f5-8d1e-7000-a1f0-1c2b3a4d5e6f",
-      ...{ predictions: 388, without_example: 0, judged: 388, right: 221 },
-      actions: [
-        { verb: "focus", predictions: 12, without_example: 0, nearest: 0.412, judged: 12, right: 3 },
-        { verb: "open", predictions: 61, without_example: 0, nearest: 0.874, judged: 61, right: 55 },
-      ],
-      misleading: [{ dataset_sample_id: "t-17/3", trajectory_id: "t-17", chosen: 9, wrong: 8 }],
-    }),
+    "200": response("The figures, and the run", WorldCoverage, examples.coverage),
     ...noRunOfWorld,
   },
   async handle(services: FindNeeds, { reserve, requester, params, query }) {

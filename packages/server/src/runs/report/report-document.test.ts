@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
-import type { RunReport, RunStratum } from "@presage/contract";
+import { RunReport, type RunStratum } from "@presage/contract";
 import { describeEvaluator, reportDocument } from "./document.ts";
-import { exampleReport } from "./example-report.ts";
 import { toHtml, toMarkdown } from "./pages.ts";
+import { exampleReport as documented } from "./report-route.ts";
+
+const exampleReport = RunReport.parse(documented);
 
 const hostile = [
   `<script>alert(1)</script>`,
@@ -145,8 +147,9 @@ test("a rate of thousands is written without an exponent", () => {
 });
 
 test("evaluators of one family are told apart, repeats are said, and rows that are left out are counted", () => {
-  const [evaluator] = exampleReport.evaluators;
-  if (evaluator === undefined) throw new Error("The example has no evaluator");
+  const [found] = exampleReport.evaluators;
+  if (found === undefined) throw new Error("The example has no evaluator");
+  const evaluator = { ...found, profile_name: "system:default", profile_id: "1", profile_revision: 1 };
   const other = { ...evaluator, profile_name: "system:mdlm-exact", note: "Rough." };
   const step = { diverged: 1, censored: 0, survival: 0.5, interval: null, at_risk: 2 };
   const curve = { steps: Array.from({ length: 130 }, (_, index) => ({ ...step, step: index })), median: 0 };

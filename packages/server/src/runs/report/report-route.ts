@@ -7,10 +7,10 @@ import { type Holder, reserveBytes } from "../../platform/limits/memory.ts";
 import type { PriceList } from "../../platform/prices.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { type ClientCounts, clientMemoryBytes } from "../client/client-counts.ts";
+import examples from "../examples.json" with { type: "json" };
 import { type Run, toRun } from "../run.ts";
 import { findRun } from "../runs.ts";
 import { reportDocument } from "./document.ts";
-import { exampleReport } from "./example-report.ts";
 import { reportPolicy, toHtml, toMarkdown } from "./pages.ts";
 import { reportMemoryBytes, reportRun } from "./report-run.ts";
 
@@ -22,6 +22,27 @@ export interface ReportServices {
 
 /** With 1,000 steps and 20 evaluators it may be a few times as long. */
 const usualReportBytes = 2_000_000;
+
+const { figures, finishedRun } = examples;
+export const exampleReport = {
+  ...examples.report,
+  run: finishedRun,
+  evaluators: [
+    {
+      ...finishedRun.evaluators[0],
+      ...figures,
+      strata: {
+        step: [{ key: 0, ...figures }],
+        trajectory: [{ key: "kitchen-1", ...figures }],
+        changed: [{ key: "changed", ...figures }],
+        changes: [{ key: "1-2", ...figures }],
+        verb: [{ key: "open", ...figures }],
+        tag: [{ key: "split=test", ...figures }],
+      },
+      strata_left_out: { step: 0, trajectory: 0, tag: 0 },
+    },
+  ],
+};
 
 /** A report as a page or as Markdown, in the document. */
 export function documentContent(markdown: string) {
