@@ -15,6 +15,8 @@ def test_reality_is_a_table_with_its_sentence(presage: Presage) -> None:
     assert table.splitlines()[0].split() == ["figure", "value", "95", "%", "interval", "episodes", "tasks"]
     assert "false success, late" in table
     assert "10 failed in reality: 25.0 %" in table
+    assert "bias, points" in table
+    assert "+25.0" in table
     with presage.episode("sandbox", index=0, policy="late") as episode:
         listed = presage.request("GET", "/v1/episodes", policy="late")["data"]
         assert [one["id"] for one in listed] == [episode.id]

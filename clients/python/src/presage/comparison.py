@@ -51,13 +51,13 @@ def _named(evaluator: dict[str, Any]) -> str:
 
 
 def _figures(side: dict[str, Any]) -> tuple[str, ...]:
-    figures = (str(side["count"]), _in_points(side["mean"], ""))
+    figures = (str(side["count"]), in_points(side["mean"], ""))
     if "difference" not in side:
         return (*figures, "reference", "", "", "", "", "")
-    between = " to ".join(_in_points(at[end]) for end in ("lower", "upper")) if (at := side["interval"]) else ""
+    between = " to ".join(in_points(at[end]) for end in ("lower", "upper")) if (at := side["interval"]) else ""
     tested = (between, "" if (p := side["p_adjusted"]) is None else "< 0.001" if p < 0.001 else f"{p:.3f}")
-    return (*figures, _in_points(side["difference"]), *tested, side["outcome"], str(side["wins"]), str(side["losses"]))
+    return (*figures, in_points(side["difference"]), *tested, side["outcome"], str(side["wins"]), str(side["losses"]))
 
 
-def _in_points(share: float | None, sign: str = "+") -> str:
-    return "" if share is None else f"{share * 100:{sign}.1f}"
+def in_points(share: float | None, sign: str = "+") -> str:
+    return "" if share is None else f"{share * 100:{sign}.1f}".replace("-", "−")

@@ -1,10 +1,11 @@
 """How often simulated success is real, as a table."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ._call import Call, part
 from ._connections import Connections
+from .comparison import in_points
 from .errors import ConflictError
 
 _HEADINGS = ("figure", "value", "95 % interval", "episodes", "tasks")
@@ -12,7 +13,6 @@ _RATES = {
     "false_success_rate": "false success",
     "missed_success_rate": "missed success",
     "agreement": "agreement",
-    "bias": "bias",
 }
 
 
@@ -28,7 +28,8 @@ class Reality:
 
     def rows(self) -> list[tuple[str, ...]]:
         """The cells of the table, without its head."""
-        return [(name, *_cells(figure)) for name, figure in self._figures()]
+        rates = [(name, *_cells(figure, _percent)) for name, figure in self._figures()]
+        return [*rates, ("bias, points", *_cells(self.data["bias"], in_points))]
 
     def _figures(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for key, name in _RATES.items():
@@ -62,9 +63,9 @@ class RealityTables:
         return Reality(self._connections.send(Call("GET", path, query=query)))
 
 
-def _cells(figure: dict[str, Any]) -> tuple[str, ...]:
-    between = " to ".join(_percent(at[end]) for end in ("lower", "upper")) if (at := figure["interval"]) else ""
-    return (_percent(figure["value"]), between or figure["note"] or "", str(figure["count"]), str(figure["tasks"]))
+def _cells(figure: dict[str, Any], show: Callable[[float | None], str]) -> tuple[str, ...]:
+    between = " to ".join(show(at[end]) for end in ("lower", "upper")) if (at := figure["interval"]) else ""
+    return (show(figure["value"]), between or figure["note"] or "", str(figure["count"]), str(figure["tasks"]))
 
 
 def _percent(share: float | None) -> str:

@@ -5,7 +5,7 @@ import Negotiator from "negotiator";
 import { findSession } from "../http/authenticate.ts";
 import type { RoutedRequest } from "../http/call.ts";
 import { appPolicy } from "../http/pages.ts";
-import { openFile, openPage, page, type Route } from "../http/route.ts";
+import { openFile, openPage, openRedirect, page, type Route } from "../http/route.ts";
 import { notFound, ServiceError } from "../platform/errors.ts";
 import { commandName } from "../platform/words.ts";
 import type { Services, Settings } from "./services.ts";
@@ -147,6 +147,9 @@ export function docsRoutes(services: Services): Route[] {
       return new Response(document, { headers: { "content-type": "application/json" } });
     }),
     docs("/docs", () => "index"),
+    openRedirect("/docs/", () =>
+      Promise.resolve(new Response(null, { status: 308, headers: { location: "/docs" } })),
+    ),
     docs("/docs/:operation", ({ operation = "" }) => checkName(operation)),
     docs("/docs/guides/:guide", ({ guide = "" }) => `guides-${checkName(guide)}`),
   ];

@@ -24,16 +24,19 @@ import { replicaAddress } from "../upstream/replicas.ts";
 import { NoResponseError } from "../upstream/send.ts";
 import { examples, json } from "./command.ts";
 import { megabytes } from "./database.ts";
+import { readNumber } from "./run-options.ts";
 
 /** `presage doctor`. */
 export function addDoctorCommand(program: Command): void {
   program
     .command("doctor")
     .description("check everything that the server needs")
+    .option("--timeout <seconds>", "wait for each model server no longer, and twice as long for a check", "5")
     .option(...json)
-    .addHelpText(...examples("presage doctor", "presage doctor --json"))
-    .action(async (options) => {
-      process.exitCode = await doctor(process.env, options);
+    .addHelpText(...examples("presage doctor", "presage doctor --json", "presage doctor --timeout 60"))
+    .action(async ({ timeout, ...options }) => {
+      const answerMs = readNumber("--timeout", timeout) * 1000;
+      process.exitCode = await doctor(process.env, { ...options, answerMs });
     });
 }
 
@@ -57,8 +60,11 @@ interface Finding {
 }
 
 /** Prints what is good, and what to do about the rest. Returns the exit code. Changes nothing. */
-export async function doctor(raw: RawEnvironment, { json = false }: { json?: boolean }): Promise<0 | 1> {
-  const findings = [versions(), ...(await examine(raw))];
+async function doctor(
+  raw: RawEnvironment,
+  { json = false, answerMs }: { json?: boolean; answerMs: number },
+): Promise<0 | 1> {
+  const findings = [versions(), ...(await examine(raw, answerMs))];
   for (const { check, state, text } of findings) {
     process.stdout.write(
       json
@@ -69,7 +75,7 @@ export async function doctor(raw: RawEnvironment, { json = false }: { json?: boo
   return findings.some(({ state }) => state === "bad") ? 1 : 0;
 }
 
-async function examine(raw: RawEnvironment): Promise<Finding[]> {
+async function examine(raw: RawEnvironment, answerMs: number): Promise<Finding[]> {
   let config: Config;
   try {
     config = readConfig(raw);
@@ -78,13 +84,14 @@ async function examine(raw: RawEnvironment): Promise<Finding[]> {
     if (!(error instanceof ConfigError)) throw error;
     return error.message.split("\n").map((text) => ({ check: "configuration", state: "bad", text }));
   }
+  const checkMs = 2 * answerMs;
   const checked = await Promise.all([
-    inTime("database", checkDatabase(config)),
-    inTime("upstream", checkUpstreams(config)),
-    inTime("judge", checkJudge(config)),
-    inTime("real", checkRealEnvironments(config)),
-    inTime("provider", checkProvider(config)),
-    inTime("redis", checkRedis(config)),
+    inTime("database", checkDatabase(config), checkMs),
+    inTime("upstream", checkUpstreams(config, answerMs), checkMs),
+    inTime("judge", checkJudge(config, answerMs), checkMs),
+    inTime("real", checkRealEnvironments(config, answerMs), checkMs),
+    inTime("provider", checkProvider(config), checkMs),
+    inTime("redis", checkRedis(config), checkMs),
   ]);
   return [...configuration(raw), ...checked.flat()];
 }
@@ -93,7 +100,7 @@ async function examine(raw: RawEnvironment): Promise<Finding[]> {
 async function inTime(
   check: Finding["check"],
   finding: Promise<Finding | Finding[]>,
-  timeoutMs = 10_000,
+  timeoutMs: number,
 ): Promise<Finding[]> {
   const late = Promise.withResolvers<Finding[]>();
   const text = `no answer within ${timeoutMs / 1000} s; look at the network between this machine and that one`;
@@ -240,11 +247,10 @@ async function checkRedis({ redisUrl }: Config): Promise<Finding> {
   }
 }
 
-const timeoutMs = 5_000;
-const common = { timeoutMs, retries: 0, keepAlive: false };
+const common = { retries: 0, keepAlive: false };
 
 /** Asks every replica of every deployment for its models. */
-async function checkUpstreams(config: Config): Promise<Finding[]> {
+async function checkUpstreams(config: Config, timeoutMs: number): Promise<Finding[]> {
   if (config.deployments === undefined && config.upstream.urls === undefined) {
     const text = "PRESAGE_UPSTREAM_URL is not set: the built-in sandbox predicts";
     return [{ check: "upstream", state: "off", text }];
@@ -253,7 +259,7 @@ async function checkUpstreams(config: Config): Promise<Finding[]> {
     const { deployments } = await readDeploymentSettings(config);
     const found = await Promise.all(
       deployments.map(({ name, urls, apiKey, model }) =>
-        askEach("upstream", { ...common, name, urls, apiKey, model }),
+        askEach("upstream", { ...common, timeoutMs, name, urls, apiKey, model }),
       ),
     );
     return found.flat();
@@ -264,20 +270,20 @@ async function checkUpstreams(config: Config): Promise<Finding[]> {
 }
 
 /** Resets every real environment once. */
-async function checkRealEnvironments(config: Config): Promise<Finding[]> {
+async function checkRealEnvironments(config: Config, timeoutMs: number): Promise<Finding[]> {
   const check = "real";
   if (config.realEnvironments === undefined)
     return [{ check, state: "off", text: "PRESAGE_REAL_ENVIRONMENTS is not set: there are none" }];
   try {
     const settings = await readRealEnvironments(config);
-    return await Promise.all(settings.map(resetOnce));
+    return await Promise.all(settings.map((one) => resetOnce(one, timeoutMs)));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.message.split("\n").map((text) => ({ check, state: "bad", text }));
   }
 }
 
-async function resetOnce(given: RealEnvironmentSettings): Promise<Finding> {
+async function resetOnce(given: RealEnvironmentSettings, timeoutMs: number): Promise<Finding> {
   const { name, reset } = given;
   const check = "real";
   if (placeholdersOf(reset).length > 0)
@@ -295,9 +301,9 @@ async function resetOnce(given: RealEnvironmentSettings): Promise<Finding> {
 }
 
 /** The model behind judges, if it is not the upstream. */
-async function checkJudge(config: Config): Promise<Finding[]> {
+async function checkJudge(config: Config, timeoutMs: number): Promise<Finding[]> {
   const own = upstreamOfJudges(config);
-  if (own !== undefined) return await askEach("judge", { ...own, ...common });
+  if (own !== undefined) return await askEach("judge", { ...own, ...common, timeoutMs });
   const isNone = config.deployments === undefined && config.upstream.urls === undefined;
   const text = isNone
     ? "no model: judges cannot be used. Set PRESAGE_UPSTREAM_URL or PRESAGE_JUDGE_URL for them"
@@ -326,11 +332,11 @@ async function ask(check: Finding["check"], options: UpstreamOptions): Promise<F
     if (!(error instanceof UpstreamError)) throw error;
     // What it sent may repeat the key.
     const status = error.status === undefined ? "" : ` (status ${error.status})`;
-    return { check, state: "bad", text: `${place}: ${adviceFor(error)}${status}` };
+    return { check, state: "bad", text: `${place}: ${adviceFor(error, options.timeoutMs)}${status}` };
   }
 }
 
-function adviceFor(error: UpstreamError): string {
+function adviceFor(error: UpstreamError, timeoutMs: number): string {
   const { category, status } = error;
   if (status === 401 || status === 403) return "it refuses the API key. Correct it";
   if (status === 404)

@@ -17,7 +17,7 @@ import { readUndecided, setGateExitCode, type Undecided } from "./gate.ts";
 import { withConnection, withRunConnection } from "./open-connection.ts";
 import { findSamples } from "./run.ts";
 import { readNumber } from "./run-options.ts";
-import { printTable, withInterval } from "./run-tables.ts";
+import { describeDifference, printTable, withInterval } from "./run-tables.ts";
 import { type Column, printJsonOr } from "./terminal.ts";
 
 interface RealityOptions extends ConnectionOptions {
@@ -99,13 +99,15 @@ async function realityCommand(
 
 function refuseContradictions(
   environment: string | undefined,
-  { pairs, episodes, dataset, name, policy, timeout }: RealityOptions,
+  { pairs, episodes, dataset, name, policy, timeout, maxFalseSuccess, undecided }: RealityOptions,
 ): void {
   const sources = [pairs, episodes, dataset].filter((source) => source !== undefined);
   if (pairs === undefined && environment === undefined)
     throw new CommandError("reality needs an environment, or --pairs");
   if (sources.length > 1) throw new CommandError("Give one of --pairs, --episodes and --dataset");
   if (pairs !== undefined && name === undefined) throw new CommandError("--pairs needs --name");
+  if (undecided !== undefined && maxFalseSuccess === undefined)
+    throw new CommandError("--undecided needs --max-false-success");
   if (sources.length === 0 && name !== undefined)
     throw new CommandError("--name needs --pairs, --episodes or --dataset");
   if ((pairs ?? dataset) !== undefined && policy !== undefined)
@@ -203,16 +205,20 @@ interface Row {
   name: string;
   figure: RealityFigure;
   meaning: string;
-  /** Not a share. */
-  isNumber?: boolean;
+  /** Absent: a share. */
+  unit?: "points" | "number";
 }
 
 const columns: readonly Column<Row>[] = [
   { heading: "figure", text: ({ name }) => printable(name), canWrap: true },
   {
     heading: "value (95 %)",
-    text: ({ figure: { value, interval }, isNumber }) =>
-      isNumber ? withInterval(value, interval, 1, 2, "") : withInterval(value, interval, 100, 1, " %"),
+    text({ figure: { value, interval }, unit }) {
+      if (unit === "points") return describeDifference(value, interval);
+      return unit === "number"
+        ? withInterval(value, interval, 1, 2, "")
+        : withInterval(value, interval, 100, 1, " %");
+    },
     align: "right",
   },
   { heading: "episodes", text: ({ figure: { count } }) => String(count), align: "right" },
@@ -230,7 +236,7 @@ function printFigures(figures: RealityFigures): void {
     { name: "false success", figure: false_success_rate, meaning: "simulated successes that fail" },
     { name: "missed success", figure: missed_success_rate, meaning: "simulated failures that succeed" },
     { name: "agreement", figure: agreement, meaning: "episodes that end alike" },
-    { name: "bias", figure: bias, meaning: "simulated less real success rate" },
+    { name: "bias, points", figure: bias, meaning: "simulated less real success rate", unit: "points" },
     ...policies.map(({ policy, false_success_rate: figure }) => ({
       ...{ name: `false success, ${policy}`, figure, meaning: "of this policy" },
     })),
@@ -246,8 +252,8 @@ function printFigures(figures: RealityFigures): void {
 function describeRewards({ reward: { absolute_error, spearman } }: RealityFigures): Row[] {
   if (absolute_error.value === null) return [];
   return [
-    { name: "reward error", figure: absolute_error, meaning: "how far rewards are apart", isNumber: true },
-    { name: "reward ranks", figure: spearman, meaning: "Spearman's ρ of both rewards", isNumber: true },
+    { name: "reward error", figure: absolute_error, meaning: "how far rewards are apart", unit: "number" },
+    { name: "reward ranks", figure: spearman, meaning: "Spearman's ρ of both rewards", unit: "number" },
   ];
 }
 
@@ -258,7 +264,7 @@ function describeExploits({ exploits: { verbs, ...all } }: RealityFigures): Row[
     name: `exploit, ${verb}`,
     figure: log_odds_ratio,
     meaning: `log odds: in ${false_successes} of ${all.false_successes} false, ${true_successes} of ${all.true_successes} true successes`,
-    isNumber: true,
+    unit: "number",
   }));
 }
 

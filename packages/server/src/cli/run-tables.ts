@@ -7,6 +7,7 @@ import {
   describeLeftOut,
   describePrevious,
   describeTrouble,
+  formatPoints,
   isMeant,
   nameOfPrevious,
 } from "@presage/contract/describe-runs";
@@ -211,7 +212,8 @@ const comparisonColumns: readonly Column<ComparisonRow>[] = [
   { heading: "mean", text: ({ mean }) => mean?.toFixed(3) ?? "–", align: "right" },
   {
     heading: "difference (95 %)",
-    text: ({ candidate }) => (candidate === undefined ? "reference" : describeDifference(candidate)),
+    text: ({ candidate }) =>
+      candidate === undefined ? "reference" : describeDifference(candidate.difference, candidate.interval),
     align: "right",
   },
   {
@@ -228,18 +230,14 @@ function ofCandidate(heading: string, text: (candidate: Candidate) => string): C
   return { heading, text: ({ candidate }) => (candidate ? text(candidate) : ""), align: "right" };
 }
 
-function describeDifference({ difference, interval }: Candidate): string {
-  if (difference === null) return "–";
-  const range = interval === null ? "" : ` (${points(interval.lower)} to ${points(interval.upper)})`;
-  return points(difference) + range;
+/** A difference of shares with its interval, in percentage points. */
+export function describeDifference(difference: number | null, interval: Interval): string {
+  const range = interval && ` (${formatPoints(interval.lower)} to ${formatPoints(interval.upper)})`;
+  return `${formatPoints(difference)}${range ?? ""}`;
 }
 
 function describeOptional(value: number | null, describe: (value: number) => string): string {
   return value === null ? "–" : describe(value);
-}
-
-function points(share: number): string {
-  return (100 * share).toFixed(1).replace("-", "−");
 }
 
 const lineEveryMs = 10_000;

@@ -9,6 +9,7 @@ import {
   type RealityFigures,
   readInstant,
 } from "@presage/contract";
+import { formatPoints } from "@presage/contract/describe-runs";
 import { findEnvironment, type RealityServices } from "../environments/find-environment.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import type {
@@ -166,7 +167,7 @@ export function realityDocument({ name, environment, real, figures }: RealityChe
         cellsOf("False success", figures.false_success_rate),
         cellsOf("Missed success", figures.missed_success_rate),
         cellsOf("Agreement", figures.agreement),
-        cellsOf("Bias", figures.bias),
+        cellsOf("Bias, points", figures.bias, formatPoints),
       ],
     },
     ...(policies.length === 0
@@ -211,7 +212,11 @@ function exploitParts({
   ];
 }
 
-function cellsOf(name: string, { value, interval, count, tasks, note }: RealityFigure): string[] {
-  const bounds = interval === null ? "–" : `${percent(interval.lower)} to ${percent(interval.upper)}`;
-  return [name, value === null ? "–" : percent(value), bounds, String(count), String(tasks), note ?? ""];
+function cellsOf(
+  name: string,
+  { value, interval, count, tasks, note }: RealityFigure,
+  format = percent,
+): string[] {
+  const bounds = interval === null ? "–" : `${format(interval.lower)} to ${format(interval.upper)}`;
+  return [name, value === null ? "–" : format(value), bounds, String(count), String(tasks), note ?? ""];
 }

@@ -50,9 +50,9 @@ interface Line {
 }
 
 /** The exit code, and the state and texts of each check. No secret is printed. */
-async function diagnose(environment: Record<string, string>) {
+async function diagnose(environment: Record<string, string>, timeout = "120") {
   const all = { PRESAGE_DATABASE_URL: `sqlite:${join(folder, "absent", "presage.db")}`, ...environment };
-  const { code, stdout, stderr } = await runPresage(["doctor", "--json"], all);
+  const { code, stdout, stderr } = await runPresage(["doctor", "--json", "--timeout", timeout], all);
   expect([stderr, stdout.includes("hidden")]).toEqual(["", false]);
   const lines = stdout
     .trim()
@@ -124,6 +124,12 @@ test("Of each replica it says what is wrong with it, and of the judge", async ()
   expect(of("upstream")[1]?.text).toEndWith("it cannot be reached. Start it, or correct the address");
   expect(of("upstream")[2]?.text).toEndWith("it refuses the API key. Correct it (status 401)");
   expect(of("judge")[0]?.text).toEndWith("does not list absent-model. Its models are test-model");
+});
+
+test("It waits for an answer as long as it is told to", async () => {
+  await using silent = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise(() => {}) });
+  const { of } = await diagnose({ PRESAGE_UPSTREAM_URL: `http://127.0.0.1:${silent.port}/v1` }, "0.5");
+  expect(of("upstream")[0]?.text).toEndWith("no answer within 0.5 s. Is it still loading its model?");
 });
 
 test("Of an upstream that cannot be reached it says why", async () => {

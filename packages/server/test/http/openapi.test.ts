@@ -243,6 +243,8 @@ test("the reference has a page for each operation, and no others", async () => {
     pages.map(async (page) => (await fetch(`${presage.url}/docs/${page}`, { method: "GET" })).status),
   );
   expect(statuses).toEqual(pages.map(() => 200));
+  const withSlash = await fetch(`${presage.url}/docs/`, { redirect: "manual" });
+  expect([withSlash.status, withSlash.headers.get("location")]).toEqual([308, "/docs"]);
   for (const other of ["nothing", "..%2fshell", "guides/nothing", "guides/..%2fpredict"])
     expect((await fetch(`${presage.url}/docs/${other}`)).status).toBe(404);
 });

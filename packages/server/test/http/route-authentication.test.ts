@@ -60,6 +60,7 @@ const waysIn = [
 const sockets = ["GET /v1/environments/:name/openenv/ws"];
 const files = [
   "GET /assets/:name",
+  "GET /docs/",
   "GET /docs/:operation",
   "GET /docs/guides/:guide",
   "GET /sign-in/pages.css",

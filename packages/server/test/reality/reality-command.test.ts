@@ -57,6 +57,14 @@ test.each(["the configured database", "a server"])("reality gates by the interva
   expect(await reality("sandbox", "--pairs", file, "--name", "n")).toMatchObject({ code: 0 });
   const ofEnvironment = await reality("sandbox", "--policy", "step-400", "--json");
   expect(JSON.parse(ofEnvironment.stdout)).toMatchObject({ counts: { only_simulated: 4, both: 36 } });
+
+  const pessimistic = JSON.stringify({ task_id: "t", simulated: false, real: true });
+  await Bun.write(
+    file,
+    Array.from({ length: 6 }, (_, task) => pessimistic.replace('"t"', `"t${task}"`)).join("\n"),
+  );
+  const { stdout } = await reality("--pairs", file, "--name", "n");
+  expect(stdout).toMatch(/^bias, points +−100\.0 /m);
 });
 
 test("a new check of recordings is waited for, and a server is needed for it", async () => {

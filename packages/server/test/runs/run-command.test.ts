@@ -408,6 +408,7 @@ test.each([
   ["label x pass --draw 2", "--draw takes a run and no label"],
   ["label x --draw 2 --annotator ada", "--draw cannot be combined with --annotator"],
   ["reality x --name n", "--name needs --pairs"],
+  ["reality x --undecided pass", "--undecided needs --max-false-success"],
   ["reality --pairs nothing.jsonl --name n --policy p", "--policy is for episodes"],
 ])("presage %s is refused", async (command, start) => {
   const { code, stderr } = await runPresage(command.split(" "), {});
