@@ -66,9 +66,17 @@ class World:
             prediction,
         )
 
-    def preview(self, state: str, action: str, **fields: Any) -> dict[str, Any]:
-        """The messages that a step would send, and the examples in them. No model is asked."""
-        body = {"interaction": {"state": state, "action": action}, "history": self.history[-_MAX_HISTORY:], **fields}
+    def preview(
+        self, state: str | None = None, action: str | None = None, *, sample: str | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        """The messages that a step would send, and the examples in them. No model is asked.
+
+        `sample="t-17/0"` is a recorded step of the world's dataset, in place of a state and an action.
+        """
+        body: dict[str, Any] = {"sample": {"dataset_sample_id": sample}}
+        if sample is None:
+            body = {"interaction": {"state": state, "action": action}, "history": self.history[-_MAX_HISTORY:]}
+        body |= fields
         return self.client.request("POST", f"/v1/worlds/{part(self.name)}/preview", body)
 
     def reset(self) -> None:

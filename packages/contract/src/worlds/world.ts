@@ -363,8 +363,27 @@ export const WorldRevisionListResponse = listOf(
 export const WorldPreviewRequest = z
   .strictObject({
     context: Context.nullish().meta({ description: "Sections in place of the world's." }),
-    interaction: Interaction.meta({ description: "The step to predict." }),
+    interaction: Interaction.nullish().meta({ description: "The step to predict." }),
+    sample: z
+      .strictObject({
+        dataset_sample_id: storableText().meta({ description: "The sample's id in its dataset." }),
+        dataset: shortText(200).nullish().meta({
+          description:
+            "The name of a dataset of the account, or its id. If not given, that of the world's examples, in their revision.",
+        }),
+        revision: z.int().min(1).nullish().meta({
+          description: "The number of its revision. If not given, the latest.",
+        }),
+      })
+      .nullish()
+      .meta({
+        description:
+          "A recorded step to predict, in place of `interaction`: with its context and the steps before it, and without its own trajectory among the examples.",
+      }),
     ...worldRequestFields,
+  })
+  .refine(({ interaction, sample }) => Boolean(interaction) !== Boolean(sample), {
+    error: "Give either interaction or sample",
   })
   .meta({ id: "WorldPreviewRequest" });
 export type WorldPreviewRequest = z.infer<typeof WorldPreviewRequest>;

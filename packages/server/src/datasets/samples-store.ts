@@ -128,6 +128,17 @@ export async function selectSizesByTrajectory(
   return await query.orderBy("trajectory_id").orderBy("step").limit(limit).execute();
 }
 
+/** Where the sample of an id is. */
+export async function selectPositionOf(reader: Database, revisionId: number, sampleId: string) {
+  const row = await reader
+    .selectFrom("dataset_samples")
+    .select("position")
+    .where("revision_id", "=", revisionId)
+    .where("sample_id", "=", sampleId)
+    .executeTakeFirst();
+  return row?.position;
+}
+
 /** Where the steps of a trajectory before a step are, in their order; of many, the last ones. */
 export async function selectEarlierPositions(
   reader: Database,

@@ -18,7 +18,7 @@ import type { Registry } from "../evaluators/registry.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { InvalidFieldError, notFound, ServiceError } from "../platform/errors.ts";
-import { nowMicros } from "../platform/storage/columns.ts";
+import { type Micros, microsPerMs, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
@@ -28,7 +28,7 @@ import { isRecords, type ReadyWorld } from "../worlds/world.ts";
 import { holdWorld } from "../worlds/worlds-store.ts";
 import { asksDeployment, nameOf, noCounts, type Run, type RunQueue, type RunTarget } from "./run.ts";
 import { toRunEvaluators } from "./runs.ts";
-import { insertRun, selectRun } from "./runs-store.ts";
+import { insertRun, selectNamesSince, selectRun } from "./runs-store.ts";
 
 type RequestedRun = Omit<RunCreateRequest, "evaluators">;
 
@@ -68,7 +68,18 @@ export async function createRun(
       const draw = drawOf(wanted, revision);
       const isLeaky = world?.pinned.calibration?.dataset_id === wanted.dataset_id;
       const made = { account_id: accountId, api_key_id: apiKeyId, evaluators, target };
-      const created = toQueuedRun(wanted, { ...made, revision, change, draw, isLeaky, ends });
+      const createdAt = nowMicros();
+      const name = wanted.name ?? (await nameByTime(transaction, accountId, nameOf(target), createdAt));
+      const created = toQueuedRun(wanted, {
+        ...made,
+        name,
+        createdAt,
+        revision,
+        change,
+        draw,
+        isLeaky,
+        ends,
+      });
       await insertRun(transaction, created, { heldBy });
       await recordChange(transaction, requester, "run.create", created.id, {
         name: created.name,
@@ -162,7 +173,24 @@ function refuseRule(rule: EpisodeStop, path: readonly (string | number)[]): void
   }
 }
 
-interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" | "target"> {
+/** What predicts and when, and which of those of one minute it is. */
+async function nameByTime(
+  transaction: Database,
+  accountId: string,
+  target: string,
+  now: Micros,
+): Promise<string> {
+  const minute = toIsoInstant(now).slice(0, "2026-01-31T12:00".length);
+  const name = `${target} ${minute.replace("T", " ")}`;
+  const taken = await selectNamesSince(transaction, accountId, Date.parse(`${minute}Z`) * microsPerMs);
+  if (!taken.has(name)) return name;
+  let number = 2;
+  while (taken.has(`${name} (${number})`)) number += 1;
+  return `${name} (${number})`;
+}
+
+interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" | "target" | "name"> {
+  createdAt: Micros;
   revision: Revision;
   change: string | null;
   draw: RunDraw | undefined;
@@ -171,13 +199,15 @@ interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" 
   ends: PinnedEnds | undefined;
 }
 
-function toQueuedRun(wanted: NewRun, { revision, change, draw, isLeaky, ends, ...parts }: RunParts): Run {
+function toQueuedRun(
+  wanted: NewRun,
+  { createdAt, revision, change, draw, isLeaky, ends, ...parts }: RunParts,
+): Run {
   const { target } = parts;
   const repeats = wanted.repeats ?? 1;
   return {
     ...parts,
     id: Bun.randomUUIDv7(),
-    name: wanted.name ?? `${nameOf(target)} ${new Date().toISOString().slice(0, 16).replace("T", " ")}`,
     status: "queued",
     status_reason: null,
     paused_by: null,
@@ -205,7 +235,7 @@ function toQueuedRun(wanted: NewRun, { revision, change, draw, isLeaky, ends, ..
     },
     notes: [],
     created_by: wanted.userId,
-    created_at: nowMicros(),
+    created_at: createdAt,
     started_at: null,
     finished_at: null,
   };

@@ -100,6 +100,21 @@ export interface InsertedRun {
   heldBy?: HeldLease | undefined;
 }
 
+/** The names of an account's runs since an instant. */
+export async function selectNamesSince(
+  transaction: Database,
+  accountId: string,
+  from: Micros,
+): Promise<ReadonlySet<string>> {
+  const rows = await transaction
+    .selectFrom("runs")
+    .select("name")
+    .where("account_id", "=", accountId)
+    .where("created_at", ">=", from)
+    .execute();
+  return new Set(rows.map(({ name }) => name));
+}
+
 /** Inserts a run that no process works on yet, unless it is held. With a placement, none ever will. */
 export async function insertRun(transaction: Database, run: Run, { placement, heldBy }: InsertedRun = {}) {
   const { counts, dataset, clientEvaluators: _, ...columns } = run;

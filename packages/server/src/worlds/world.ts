@@ -78,9 +78,14 @@ export interface Asked {
 }
 
 /** What a request asks. */
-export function toAsked({ context, interaction, history, exclude }: WorldPreviewRequest): Asked {
+export function toAsked({
+  context,
+  interaction,
+  history,
+  exclude,
+}: Omit<WorldPreviewRequest, "sample">): Asked {
   return {
-    ...{ context, interaction, history: history ?? [] },
+    ...{ context, interaction: interaction ?? undefined, history: history ?? [] },
     exclude: { trajectoryIds: exclude?.trajectory_ids ?? [], tags: exclude?.tags ?? {} },
   };
 }

@@ -21,7 +21,8 @@ import { answerFromRecords } from "./complete-through-world.ts";
 import examples from "./examples.json" with { type: "json" };
 import { chooseExamples, type ExampleServices } from "./examples.ts";
 import { findWorld, noSuchWorld } from "./find-world.ts";
-import { composeTurns, type ReadyWorld, toAsked, type WorldRevision } from "./world.ts";
+import { askRecorded, findSample } from "./recorded-steps.ts";
+import { type Asked, composeTurns, type ReadyWorld, toAsked, type WorldRevision } from "./world.ts";
 import { createWorld, deleteWorld, reviseWorld, type WorldUses, type WorldVerbServices } from "./worlds.ts";
 import { selectWorldRevisions, selectWorlds } from "./worlds-store.ts";
 
@@ -147,7 +148,7 @@ const previewWorld = route("POST", "/v1/worlds/:name/preview", {
   id: "previewWorld",
   summary: "Preview a prediction",
   description:
-    "Returns the messages that a prediction through the world would send, and the examples in them with their similarities. No model is asked.",
+    "Returns the messages that a prediction through the world would send, and the examples in them with their similarities. The step is in the request (`interaction`), or a recorded one (`sample`), of which it is what a run would send. No model is asked.",
   params: WorldPath,
   body: WorldPreviewRequest,
   bodyExample: { interaction: { state: "The cart is empty.", action: "add(item='lamp')" } },
@@ -179,14 +180,33 @@ async function previewThrough(
   request: WorldPreviewRequest,
 ): Promise<WorldPreview> {
   const world = await findReady(services, requester, name);
-  const wanted = toAsked(request);
   const reader = services.store.reader(requester);
+  const wanted = await askedBy(services, requester, world, request);
   const chosen = await chooseExamples(services, reader, world, wanted, requester.signal);
   return {
     world: { name: world.name, revision: world.revision },
     messages: composeTurns(world, wanted, chosen.examples),
     answer: answerFromRecords(world, chosen) ?? null,
     explain: chosen.explain,
+  };
+}
+
+/** What a preview is of: a step of the request, or a recorded one, of which the request may replace parts. */
+async function askedBy(
+  services: PreviewServices,
+  requester: Requester,
+  world: ReadyWorld,
+  { sample, ...request }: WorldPreviewRequest,
+): Promise<Asked> {
+  const given = toAsked(request);
+  if (!sample) return given;
+  const found = await findSample(services, requester, world, sample);
+  const recorded = await askRecorded(services.store.reader(requester), world, found);
+  return {
+    ...recorded,
+    context: given.context ?? recorded.context,
+    history: request.history ?? recorded.history,
+    exclude: given.exclude,
   };
 }
 

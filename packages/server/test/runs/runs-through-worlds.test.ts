@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { WorldPreview } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
@@ -95,6 +96,16 @@ onAnyDatabase((database) => {
     await worlds.create("told", { examples: { dataset: await newDataset() }, retrieval: { k: 1 } });
     const forced = listen();
     await end((await create({ dataset_id, target: { world: "told" } })).id);
+    // A preview of a sample is what a run sends of it.
+    const previews = markedSamples.map(async ({ trajectory_id, step }) => {
+      const sample = { dataset: dataset_id, dataset_sample_id: `${trajectory_id}/${step}` };
+      const response = await presage.call("POST", "/v1/worlds/told/preview", { sample });
+      const { messages } = (await response.json()) as WorldPreview;
+      return JSON.stringify(messages);
+    });
+    expect(new Set(await Promise.all(previews))).toEqual(
+      new Set(forced.map(({ messages }) => JSON.stringify(messages))),
+    );
     const lastOf = (asked: typeof forced, step: number) =>
       asked.map(({ messages }) => messages).find((all) => all.at(-1)?.content?.includes(`open door ${step}`));
     expect(lastOf(forced, 2)?.slice(-5)).toEqual([

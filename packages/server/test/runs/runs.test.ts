@@ -52,6 +52,16 @@ onAnyDatabase((database) => {
     return id;
   }
 
+  test("runs without a name are told apart, also if they are made at once", async () => {
+    answerWith(upBy(1));
+    const dataset_id = await newDataset();
+    const make = () =>
+      create({ dataset_id, target: { baseline: "no-change" }, evaluators: [{ evaluator: "exact-match" }] });
+    const names = (await Promise.all([make(), make(), make()])).map(({ name }) => name);
+    expect(new Set(names).size).toBe(3);
+    for (const name of names) expect(name).toMatch(/^no-change \d{4}-\d\d-\d\d \d\d:\d\d( \([23]\))?$/);
+  });
+
   test("a teacher-forced run predicts every sample from the recorded state, and each verdict is an evaluation result", async () => {
     const told = answerWith(upBy(1));
     const dataset_id = await newDataset();

@@ -129,6 +129,12 @@ test.each(places)("revisions of a world are made, told apart and hidden, in %s",
   const preview = await run("worlds", "preview", "shop", ...step);
   expect(preview.stdout).toStartWith("── system\nYou are a shop.\nYou are terse.\n── user\nState: Cart");
   expect(preview.stdout).toEndWith("── user\nState: Empty.\n\nAction: add vase\n");
+  const recorded = await run("worlds", "preview", "shop", "--sample", "t-0/0");
+  expect(recorded.stdout).toStartWith("── system\nYou are a shop.\nYou are terse.\n");
+  expect(await run("worlds", "preview", "shop", "--state", "Empty.")).toMatchObject({
+    code: 1,
+    stderr: "preview needs --state and --action, or --sample\n",
+  });
   upstream.answer = () => Response.json(completion("A vase."));
   const predicted = await run("predict", "--world", "shop", "--explain", ...step);
   expect([predicted.stdout, predicted.stderr]).toEqual(["A vase.\n", preview.stderr]);

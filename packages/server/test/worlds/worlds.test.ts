@@ -23,6 +23,10 @@ import { slowTest } from "../support/whole-run.ts";
 
 const upstream = useUpstream();
 
+interface ErrorBody {
+  detail: { loc: string[]; msg: string }[];
+}
+
 /** The word of a trajectory is only in its own answers. */
 const lines = ["alpha", "beta", "gamma"].flatMap((word, trajectory) =>
   ["lamp", "cup", "box"].map((item, step) => ({
@@ -150,6 +154,27 @@ onAnyDatabase((database) => {
     await post("/v1/predict", { ...body, world: "shop" });
     expect(upstream.received.map((request) => request.body.messages)).toEqual([messages]);
     expect(upstream.received[0]?.body).toMatchObject({ temperature: 0 });
+  });
+
+  test("a recorded sample is previewed by its id, and what there is not is refused with its place", async () => {
+    const sample = { dataset_sample_id: "t-1/1" };
+    const { explain, messages } = await post<WorldPreview>("/v1/worlds/records/preview", { sample });
+    expect(messages.at(-1)?.content).toBe("State: The cart has 1 things.\n\nAction: add cup");
+    expect(new Set(explain.examples.map(({ trajectory_id }) => trajectory_id))).toEqual(
+      new Set(["t-0", "t-2"]),
+    );
+    for (const [body, place, msg] of [
+      [{ sample: { ...sample, dataset: "none" } }, "dataset", "There is no such dataset"],
+      [{ sample: { ...sample, revision: 9 } }, "revision", "The dataset has no such revision"],
+      [{ sample: { dataset_sample_id: "t" } }, "dataset_sample_id", "The revision has no such sample"],
+    ] as const)
+      expect((await post<ErrorBody>("/v1/worlds/records/preview", body, 422)).detail).toMatchObject([
+        { loc: ["body", "sample", place], msg: `Value error, ${msg}` },
+      ]);
+    for (const body of [{}, { sample, interaction }])
+      expect((await post<ErrorBody>("/v1/worlds/records/preview", body, 422)).detail).toMatchObject([
+        { loc: ["body"], msg: "Value error, Give either interaction or sample" },
+      ]);
   });
 
   test("the answer says which world, and why if it is asked", async () => {

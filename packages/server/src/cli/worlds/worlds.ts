@@ -6,6 +6,7 @@ import {
   type WorldConfidence,
   WorldConfig,
   WorldCreateRequest,
+  type WorldPreviewRequest,
 } from "@presage/contract";
 import type { Command } from "commander";
 import { validate } from "../../http/validate.ts";
@@ -152,21 +153,45 @@ function addReadingCommands(worlds: Command): void {
   worlds
     .command("preview <name>")
     .description("print what a prediction would send, and its examples; no model is asked")
-    .requiredOption("--state <text>", "the state before the action")
-    .requiredOption("--action <text>", "the agent's action")
+    .option("--state <text>", "the state before the action")
+    .option("--action <text>", "the agent's action")
+    .option("--sample <id>", "in their place, this recorded sample of the world's dataset")
+    .option("--dataset <dataset[@revision]>", "where the sample is, if not there")
     .option("--json", "print it as JSON")
     .option(...onServer)
-    .addHelpText(...examples('presage worlds preview shop --state "An empty cart." --action "add cup"'))
+    .addHelpText(
+      ...examples(
+        'presage worlds preview shop --state "An empty cart." --action "add cup"',
+        "presage worlds preview shop --sample t-17/0",
+      ),
+    )
     .action(onRunConnection(previewWorld));
 }
 
-async function previewWorld(
-  { call }: RunConnection,
-  name: string,
-  { state, action, json }: { state: string; action: string; json?: boolean },
-): Promise<void> {
-  const preview = await call(({ worlds }) => worlds.preview(name, { interaction: { state, action } }));
-  printJsonOr(json, preview, ({ messages }) => {
+interface PreviewFlags {
+  state?: string;
+  action?: string;
+  sample?: string;
+  dataset?: string;
+  json?: boolean;
+}
+
+function toPreviewRequest({ state, action, sample, dataset }: PreviewFlags): WorldPreviewRequest {
+  if (sample === undefined) {
+    if (dataset !== undefined) throw new CommandError("--dataset needs --sample");
+    if (state === undefined || action === undefined)
+      throw new CommandError("preview needs --state and --action, or --sample");
+    return { interaction: { state, action } };
+  }
+  if ((state ?? action) !== undefined)
+    throw new CommandError("--sample cannot be combined with --state and --action");
+  return { sample: { dataset_sample_id: sample, ...(dataset !== undefined && readDataset(dataset)) } };
+}
+
+async function previewWorld({ call }: RunConnection, name: string, flags: PreviewFlags): Promise<void> {
+  const request = toPreviewRequest(flags);
+  const preview = await call(({ worlds }) => worlds.preview(name, request));
+  printJsonOr(flags.json, preview, ({ messages }) => {
     for (const { role, content } of messages) process.stdout.write(`── ${role}\n${showText(content)}\n`);
     printNotice(describeExamples(preview).join("\n"));
   });
@@ -281,6 +306,12 @@ async function readConfig(
   return validate(WorldConfig, config, "body");
 }
 
+/** DATASET, or DATASET@REVISION. */
+function readDataset(text: string): { dataset: string; revision?: number } {
+  const [, dataset = "", revision] = /^(.*?)(?:@([1-9]\d{0,8}))?$/s.exec(text) ?? [];
+  return { dataset, ...(revision !== undefined && { revision: Number(revision) }) };
+}
+
 /** Of a dataset with splits, the samples that train, so that none that tests is an example. */
 async function readExamples(
   connection: RunConnection,
@@ -288,10 +319,8 @@ async function readExamples(
   before: (WorldConfig["examples"] & {}) | undefined,
 ): Promise<WorldConfig["examples"]> {
   if (named === undefined && split === undefined) return undefined;
-  const [, dataset = "", revision] =
-    /^(.*?)(?:@([1-9]\d{0,8}))?$/s.exec(named ?? before?.dataset ?? "") ?? [];
-  if (dataset === "") throw new CommandError("--split needs --examples");
-  const wanted = { dataset, ...(revision !== undefined && { revision: Number(revision) }) };
+  const wanted = readDataset(named ?? before?.dataset ?? "");
+  if (wanted.dataset === "") throw new CommandError("--split needs --examples");
   const [first] = split === undefined ? await samplesOf(connection, wanted, { most: 1 }) : [];
   const train = first?.tags?.split === undefined ? undefined : "train";
   if (train) printNotice("Only samples with the tag split=train are examples; --split names another.");

@@ -1,6 +1,4 @@
-import type { DatasetSample, HistoryStep } from "@presage/contract";
-import { readSamplesAt } from "../../datasets/samples.ts";
-import { selectEarlierPositions } from "../../datasets/samples-store.ts";
+import type { DatasetSample } from "@presage/contract";
 import type { Answer } from "../../platform/storage/answer-columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
@@ -15,6 +13,7 @@ import {
 } from "../../worlds/complete-through-world.ts";
 import type { ExampleServices } from "../../worlds/examples.ts";
 import { findReferred, type KnownWorlds } from "../../worlds/find-world.ts";
+import { readHistory } from "../../worlds/recorded-steps.ts";
 import { type Asked, fieldsOf, isRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
 import { toKeptText } from "../report/records-store.ts";
 import { nameOf, type Run, type RunDataset } from "../run.ts";
@@ -82,12 +81,14 @@ export async function throughWorld(
   predicted: readonly string[],
 ): Promise<ThroughWorld> {
   const { interaction, context, trajectory_id: trajectoryId, tags } = sample;
+  const { revisionId } = run.dataset;
+  const told = run.mode === "free-running" ? predicted : undefined;
   const asked: Asked = {
     context,
     ...(interaction
       ? { interaction: { ...interaction, state: predicted.at(-1) ?? interaction.state } }
       : { messages: promptOf(sample, predicted) }),
-    history: interaction ? await readHistory({ reader, run, world }, sample, predicted) : [],
+    history: interaction ? await readHistory({ reader, revisionId, world }, sample, told) : [],
     recorded: { trajectoryId, tags: tags ?? {} },
   };
   const findDeployment = findIn(services.deployments);
@@ -95,28 +96,6 @@ export async function throughWorld(
     complete: completeThroughWorld({ ...services, reader, findDeployment }, world, asked),
     keep: (completion) => toKept(sample, completion, predicted.at(-1)),
   };
-}
-
-async function readHistory(
-  { reader, run, world }: Omit<WorldRun, "services">,
-  { trajectory_id, step }: DatasetSample,
-  predicted: readonly string[],
-): Promise<HistoryStep[]> {
-  const { revisionId } = run.dataset;
-  const limit = isRecords(world.config.model) ? 0 : stepsShown(world.config);
-  if (limit === 0 || step === 0) return [];
-  const positions = await selectEarlierPositions(reader, revisionId, { trajectory_id, step, limit });
-  const earlier = new Map<number, DatasetSample>();
-  const sizes = positions.map((position) => ({ position, bytes: 0 }));
-  for await (const piece of readSamplesAt(reader, revisionId, sizes))
-    for (const { position, sample } of piece) earlier.set(position, sample);
-  return positions.flatMap((position, index) => {
-    const { interaction, next_state: recorded } = earlier.get(position) ?? {};
-    const next = run.mode === "free-running" ? predicted.at(index - positions.length) : recorded;
-    return interaction === undefined || next === undefined
-      ? []
-      : [{ action: interaction.action, next_state: next }];
-  });
 }
 
 /** More than what rounding changes. */
