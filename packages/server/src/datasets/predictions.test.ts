@@ -47,5 +47,7 @@ test("a failed prediction is left out, an empty one is not", () => {
 test("a line without an index is named by its number, and one without a reference is refused", () => {
   expect(read({ predicted: "a", expected: "a" }, 5)?.dataset_sample_id).toBe("line-5");
   expect(() => read({ predicted: "a" })).toThrow("Field required");
-  expect(() => read({ predicted: { a: 1 }, expected: "a" })).toThrow("expected string");
+  expect(() => read({ predicted: { a: 1 }, expected: "a" })).toThrow(
+    "Input should be a valid string, not an object",
+  );
 });

@@ -249,7 +249,8 @@ function location(where: string, path: Path): (string | number)[] {
   return [where, ...path.map((part) => (typeof part === "number" ? part : String(part)))];
 }
 
-function valueAt(root: unknown, path: Path): unknown {
+/** What is at a path; undefined if nothing is. */
+export function valueAt(root: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (holder, key) => (hasOwn(holder, key) ? Reflect.get(Object(holder), key) : undefined),
     root,

@@ -104,7 +104,8 @@ const deleteWorldRoute = route("DELETE", "/v1/worlds/:name", {
   needs: "evaluate",
   id: "deleteWorld",
   summary: "Delete a world",
-  description: "Deletes a world with all its revisions. Predictions that it made stay.",
+  description:
+    "Deletes a world with all its revisions. Predictions that it made stay, and so do the numbers of its revisions: a later world of the name begins with the next one.",
   params: WorldPath,
   responses: {
     "204": { description: "It is deleted." },

@@ -1,6 +1,6 @@
 import type { WorldConfig, WorldPins } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
-import type { Micros } from "../platform/storage/columns.ts";
+import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type Keyset, type KeysetPage, toListPart } from "../platform/storage/lists.ts";
 import { prepareStatement } from "../platform/storage/rows.ts";
 import type { WorldRevisionsTable, WorldsTable } from "../platform/storage/schema/runs.ts";
@@ -8,15 +8,33 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import type { WorldRevision } from "./world.ts";
 
-/** Stores a world, unless its account has one of this name. Returns whether it did. */
-export async function insertWorld(transaction: Database, row: WorldsTable): Promise<boolean> {
+/**
+ * Stores a world, unless its account has one of this name. Returns the number of its first revision, which comes after those of deleted
+ * worlds of the name.
+ */
+export async function insertWorld(
+  transaction: Database,
+  row: Omit<WorldsTable, "last_revision" | "archived_at" | "deleted_at">,
+): Promise<number | undefined> {
   const inserted = await transaction
     .insertInto("worlds")
-    .values(row)
-    .onConflict((conflict) => conflict.columns(["account_id", "name"]).doNothing())
-    .returning("id")
+    .values({ ...row, last_revision: 1, archived_at: null, deleted_at: null })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["account_id", "name"])
+        .doUpdateSet((of) => ({
+          id: of.ref("excluded.id"),
+          last_revision: of("worlds.last_revision", "+", 1),
+          archived_at: null,
+          deleted_at: null,
+          created_by: of.ref("excluded.created_by"),
+          created_at: of.ref("excluded.created_at"),
+        }))
+        .where("worlds.deleted_at", "is not", null),
+    )
+    .returning("last_revision")
     .executeTakeFirst();
-  return inserted !== undefined;
+  return inserted?.last_revision;
 }
 
 /** Stores a revision, which becomes the latest. */
@@ -101,7 +119,8 @@ function withRevisions(database: Database, accountId: string) {
       "revision.pinned",
       "revision.created_at as revised_at",
     ])
-    .where("world.account_id", "=", accountId);
+    .where("world.account_id", "=", accountId)
+    .where("world.deleted_at", "is", null);
 }
 
 function toWorld(
@@ -118,7 +137,8 @@ function toWorld(
 /** Which of these names worlds of any account have. */
 export async function selectWorldNames(database: Database, names: readonly string[]): Promise<string[]> {
   const named = database.selectFrom("worlds").select("name").distinct().where("name", "in", names);
-  return (await named.orderBy("name").execute()).map(({ name }) => name);
+  const rows = await named.where("deleted_at", "is", null).orderBy("name").execute();
+  return rows.map(({ name }) => name);
 }
 
 /** Locks a world until the transaction ends. Undefined if the account has none of this name. */
@@ -132,6 +152,7 @@ export async function lockWorld(
     .select(["id", "last_revision"])
     .where("account_id", "=", accountId)
     .where("name", "=", name)
+    .where("deleted_at", "is", null)
     .$if(isPostgres(transaction), (query) => query.forUpdate())
     .executeTakeFirst();
 }
@@ -142,6 +163,7 @@ export async function holdWorld(transaction: Database, id: string): Promise<bool
     .selectFrom("worlds")
     .select("id")
     .where("id", "=", id)
+    .where("deleted_at", "is", null)
     .$if(isPostgres(transaction), (query) => query.forKeyShare())
     .executeTakeFirst();
   return held !== undefined;
@@ -155,8 +177,8 @@ export async function updateArchived(
   await transaction.updateTable("worlds").set({ archived_at: archivedAt }).where("id", "=", id).execute();
 }
 
-/** With its revisions. */
+/** Deletes its revisions. Their numbers stay taken: runs and predictions name them. */
 export async function deleteWorldRows(transaction: Database, id: string): Promise<void> {
   await transaction.deleteFrom("world_revisions").where("world_id", "=", id).execute();
-  await transaction.deleteFrom("worlds").where("id", "=", id).execute();
+  await transaction.updateTable("worlds").set({ deleted_at: nowMicros() }).where("id", "=", id).execute();
 }

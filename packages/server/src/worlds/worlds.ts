@@ -57,21 +57,20 @@ export async function createWorld(
     async work(transaction): Promise<WorldRevision> {
       const now = nowMicros();
       const id = Bun.randomUUIDv7();
-      const row = {
-        ...{ id, account_id: accountId, name, last_revision: 1, archived_at: null },
-        ...{ created_by: userId, created_at: now },
-      };
-      if (!(await insertWorld(transaction, row)))
+      const row = { id, account_id: accountId, name, created_by: userId, created_at: now };
+      const revision = await insertWorld(transaction, row);
+      if (revision === undefined)
         throw new ServiceError("conflict", `There is already a world named ${JSON.stringify(name)}.`);
-      await insertWorldRevision(transaction, toRow(id, 1, config, pinned, now));
+      await insertWorldRevision(transaction, toRow(id, revision, config, pinned, now));
       await recordChange(transaction, requester, "world.create", id, { name });
       return {
-        ...{ id, name, revision: 1, config, pinned },
+        ...{ id, name, revision, config, pinned },
         ...{ archived_at: null, created_at: now, revised_at: now },
       };
     },
-    toReceipt: (made) => ({ name: made.name }),
-    recall: (receipt) => findWorld(services, requester, { name: String(receipt.name), revision: 1 }),
+    toReceipt: ({ name, revision }) => ({ name, revision }),
+    recall: ({ name, revision = 1 }) =>
+      findWorld(services, requester, { name: String(name), revision: Number(revision) }),
   });
   services.knownWorlds.forget(accountId, name);
   return world;

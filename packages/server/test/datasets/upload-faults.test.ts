@@ -23,7 +23,17 @@ const encode = (text: string) => new TextEncoder().encode(text);
 /** A body whose third line is wrong, and what is said of it. */
 const faults: Record<string, { third: string | Uint8Array; at?: (string | number)[]; reason: RegExp }> = {
   "not JSON": { third: '{"trajectory_id": "t",', reason: /not JSON/ },
-  "not an object": { third: "[1]", reason: /expected object/ },
+  "not an object": { third: "[1]", reason: /valid dictionary or object [a-z ]+, not a list"/ },
+  "a field of another kind": {
+    third: JSON.stringify(line(2, { trajectory_id: 4711 })),
+    at: ["trajectory_id"],
+    reason: /Input should be a valid string, not a number"/,
+  },
+  "a nested field that is null": {
+    third: JSON.stringify(line(2, { interaction: { state: null, action: "a" } })),
+    at: ["interaction", "state"],
+    reason: /Input should be a valid string, not null"/,
+  },
   "without a next state": {
     third: JSON.stringify(line(2, { next_state: undefined })),
     at: ["next_state"],
@@ -36,7 +46,8 @@ const faults: Record<string, { third: string | Uint8Array; at?: (string | number
   },
   "with a field that nobody knows": {
     third: JSON.stringify(line(2, { nextState: "x" })),
-    reason: /nextState/,
+    at: ["nextState"],
+    reason: /not permitted/,
   },
   "a step twice": { third: JSON.stringify(line(1)), at: ["step"], reason: /step 1 of trajectory t/ },
   "an id twice": {

@@ -49,7 +49,7 @@ onAnyDatabase((database) => {
     expect({ path, status: response.status, text }).toEqual({ path, status, text });
     return JSON.parse(text) as Body;
   }
-  const create = (body: object) => post<World>("/v1/worlds", body, 201);
+  const create = (body: object, status = 201) => post<World>("/v1/worlds", body, status);
   const retrieval = { kind: "retrieval" };
   let datasetId = "";
 
@@ -134,6 +134,29 @@ onAnyDatabase((database) => {
     expect(none.config).toEqual({});
     for (const name of ["whole", "unrewarded"])
       expect((await presage.call("DELETE", `/v1/worlds/${name}`)).status).toBe(204);
+  });
+
+  test("a name that is used again goes on counting, so that no revision is ever another's", async () => {
+    const remove = async () => (await presage.call("DELETE", "/v1/worlds/again")).status;
+    const read = async (path: string) => {
+      const response = await presage.call("GET", `/v1/worlds/${path}`);
+      return { status: response.status, body: (await response.json()) as World & { detail?: string } };
+    };
+    const first = await create({ name: "again", model: retrieval });
+    await presage.call("PATCH", "/v1/worlds/again", { description: "The second." });
+    expect([await remove(), await remove()]).toEqual([204, 404]);
+    for (const reference of ["again", "again@1", "again/revisions"])
+      expect((await read(reference)).status).toBe(404);
+    const second = await create({ name: "again", description: "Another.", model: retrieval });
+    expect([first.revision, second.revision]).toEqual([1, 3]);
+    expect((await read("again")).body).toEqual(second);
+    expect(await read("again@2")).toMatchObject({
+      status: 404,
+      body: { detail: "The world again has no revision 2; the latest is 3." },
+    });
+    expect((await read("again/revisions")).body).toMatchObject({ data: [second] });
+    await create({ name: "again", model: retrieval }, 409);
+    expect(await remove()).toBe(204);
   });
 
   test("what is sent is what the preview showed", async () => {

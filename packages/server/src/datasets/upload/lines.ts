@@ -1,6 +1,7 @@
 import { Readable, type Transform } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { z } from "zod";
+import { InvalidRequestError, validate, valueAt } from "../../http/validate.ts";
 import { ServiceError, UploadError } from "../../platform/errors.ts";
 import { scanJson } from "../../platform/limits/scan-json.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
@@ -186,21 +187,25 @@ export class LineError extends Error {
   }
 }
 
-/** Checks a line's value and returns the very same value. Throws a `LineError` for the first issue. */
+/** Checks a line's value and returns the very same value. Throws a `LineError` for the first issue, in the words of other refusals. */
 export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
-  const issue = schema.safeParse(value).error?.issues[0];
-  if (issue === undefined) return value as z.input<Schema>;
-  const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
-  const isMissing = issue.code === "invalid_type" && path.length > 0 && !has(value, path);
-  throw new LineError(isMissing ? "Field required" : issue.message, path);
+  try {
+    return validate(schema, value, "body");
+  } catch (error) {
+    const [issue] = error instanceof InvalidRequestError ? error.issues : [];
+    if (issue === undefined) throw error;
+    const path = issue.loc.slice(1);
+    const said = issue.msg.replace(/^Value error, /, "");
+    const isOfKind = issue.type.endsWith("_type");
+    throw new LineError(isOfKind ? `${said}, not ${kindOf(valueAt(value, path))}` : said, path);
+  }
 }
 
-function has(value: unknown, path: readonly (string | number)[]): boolean {
-  const found = path.reduce<unknown>(
-    (inner, name) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, name) : undefined),
-    value,
-  );
-  return found !== undefined;
+/** What JSON calls a value. */
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 /** Handles a line. A `LineError` becomes an `UploadError` that names the line. */

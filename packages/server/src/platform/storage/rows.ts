@@ -133,7 +133,8 @@ const named = [
   "select public_id as id, name, account_id from evaluator_profiles",
   "select id, environment as name, account_id from episodes",
   "select id, run_name as name, account_id from goals",
-  ...["datasets", "environments", "error_taxonomies", "projects", "reality_checks", "runs", "worlds"].map(
+  "select id, name, account_id from worlds where deleted_at is null",
+  ...["datasets", "environments", "error_taxonomies", "projects", "reality_checks", "runs"].map(
     (table) => `select id, name, account_id from ${table}`,
   ),
 ];

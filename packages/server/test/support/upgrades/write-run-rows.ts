@@ -193,7 +193,7 @@ export async function writeEnvironmentRows({ insert }: RowWriter): Promise<void>
   const config = JSON.stringify({ description: awkward });
   await insert("worlds", {
     ...own,
-    ...{ id: idOf.world, name: "shop", last_revision: 1, archived_at: null },
+    ...{ id: idOf.world, name: "shop", last_revision: 1, archived_at: null, deleted_at: null },
   });
   await insert("goals", {
     ...own,

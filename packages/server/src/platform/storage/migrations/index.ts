@@ -148,6 +148,7 @@ export const migrations: Record<string, Migration> = {
   "047-example-tokens": inOrder(
     "alter table usage_counts add column example_tokens bigint default 0 not null",
   ),
+  "048-deleted-worlds": inOrder("alter table worlds add column deleted_at bigint"),
 };
 
 /** A migration of these statements. */

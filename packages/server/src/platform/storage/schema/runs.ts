@@ -37,9 +37,11 @@ export interface WorldsTable {
   id: string;
   account_id: string;
   name: string;
-  /** The latest revision's number. */
+  /** The latest revision's number. A world that is made under the name of a deleted one goes on from it. */
   last_revision: number;
   archived_at: Micros | null;
+  /** Null while it is there. */
+  deleted_at: Micros | null;
   created_by: string;
   created_at: Micros;
 }

@@ -53,7 +53,7 @@ const faults: [string, object, (string | number)[]][] = [
   ["a turn that is not there", { turn_idx: 4 }, ["prompt", 3]],
   ["a turn that has no answer", { turn_idx: 3, response: ["a", "b"] }, ["response", 2]],
   ["turns from 0", { turn_idx: 0 }, ["turn_idx"]],
-  ["a prompt that is a number", { prompt: [1] }, ["prompt"]],
+  ["a prompt that is a number", { prompt: [1] }, ["prompt", 0]],
   ["no answers", { response: undefined }, ["response"]],
 ];
 for (const [name, faulty, path] of faults)
