@@ -90,7 +90,10 @@ async function makeDataset(name: string, of: Trajectory[]): Promise<string> {
       step: index,
       context: { task_context: about },
       interaction: { state: steps[index - 1]?.observation ?? first, action },
-      ...{ next_state: observation, reward, done, tags: { task: `${task}/${variation}` } },
+      next_state: observation,
+      reward,
+      done,
+      tags: { task: `${task}/${variation}` },
     })),
   );
   await call("POST", `/v1/datasets/${id}/revisions`, asLines(samples));

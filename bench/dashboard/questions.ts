@@ -125,8 +125,10 @@ const fillAccount = async (presage: RunningPresage, samples: number): Promise<vo
   const goal = JSON.stringify({ evaluator: "exact-match", pass_rate: 0.6 });
   await call(presage, "PUT", "/v1/goals/our model", goal);
   const pairs = Array.from({ length: 400 }, (_, index) => ({
-    ...{ task_id: `t${index % 40}`, episode_id: `e${index}` },
-    ...{ simulated: index % 3 > 0, real: index % 4 > 0 },
+    task_id: `t${index % 40}`,
+    episode_id: `e${index}`,
+    simulated: index % 3 > 0,
+    real: index % 4 > 0,
   }));
   await post(presage, "/v1/reality-checks", { name: "lab", environment: "sandbox", pairs });
   // A disputed verdict.

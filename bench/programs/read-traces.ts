@@ -68,7 +68,11 @@ if (isMainThread) {
   const seconds = (performance.now() - startedAtMs) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
   parentPort?.postMessage({
-    ...{ bytes, samples, seconds, cpuSeconds: (user + system) / 1e6 },
-    ...{ startRssBytes, peakRssBytes: peakRssBytes() },
+    bytes,
+    samples,
+    seconds,
+    cpuSeconds: (user + system) / 1e6,
+    startRssBytes,
+    peakRssBytes: peakRssBytes(),
   } satisfies ReadTraces);
 }

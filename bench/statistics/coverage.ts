@@ -156,7 +156,9 @@ const designs = {
 } satisfies Record<string, (coverage: Coverage) => boolean>;
 
 const row = (trajectories: number, name: keyof typeof designs, chosenBy: Summary) => ({
-  ...{ trajectories, name, chosenBy },
+  trajectories,
+  name,
+  chosenBy,
   has: (one: Coverage) => one.trajectories === trajectories && designs[name](one),
 });
 

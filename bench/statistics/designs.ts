@@ -105,8 +105,12 @@ const likeScienceWorld = eachOf("ScienceWorld's", true, (draws) => draws.pick(sc
 const oneHasHalf = dominated("one has half of the samples", 1);
 
 export const allLengths: readonly Lengths[] = [
-  ...[equal, geometric, likeAppWorld, likeScienceWorld],
-  ...[dominated("one has a third of the samples", 0.5), oneHasHalf],
+  equal,
+  geometric,
+  likeAppWorld,
+  likeScienceWorld,
+  dominated("one has a third of the samples", 0.5),
+  oneHasHalf,
   eachOf("log-normal", false, (draws) => Math.max(1, Math.round(mean * Math.exp(draws.normal() - 0.5)))),
 ];
 export const fewLengths = [equal, geometric, likeScienceWorld, oneHasHalf];

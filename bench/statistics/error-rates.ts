@@ -40,8 +40,10 @@ const signs = { ...overallSigns, mostClusters: 12 };
 
 /** No difference in truth: as much better elsewhere as it loses. */
 const failsWhole = (share: number): Pair => ({
-  ...{ name: `B fails whole in ${100 * share} %, and is better elsewhere`, rate: 0.8 },
-  ...{ gain: (4 * share) / (1 - share), fails: [0, share] },
+  name: `B fails whole in ${100 * share} %, and is better elsewhere`,
+  rate: 0.8,
+  gain: (4 * share) / (1 - share),
+  fails: [0, share],
 });
 
 export const samePairs: readonly Pair[] = [

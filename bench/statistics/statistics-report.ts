@@ -167,8 +167,12 @@ const worstTable = (rates: readonly Coverage[]): string =>
       .toSorted((one, other) => one.covered.product - other.covered.product)
       .slice(0, 6)
       .map(({ trajectories, lengths, truth, correlation, covered }) => [
-        ...[String(trajectories), lengths.name, String(truth), String(correlation)],
-        ...[showPercent(covered.before), showPercent(covered.product)],
+        String(trajectories),
+        lengths.name,
+        String(truth),
+        String(correlation),
+        showPercent(covered.before),
+        showPercent(covered.product),
       ]),
   );
 

@@ -176,8 +176,11 @@ const uploadTransitions = (presage: RunningPresage, name: string, count: number)
     const { fields, trajectoryId, nextState } = transition(index);
     const { action, state, task } = fields;
     return `${JSON.stringify({
-      ...{ trajectory_id: trajectoryId, step: index % 20, context: { task_context: task } },
-      ...{ interaction: { action, state }, next_state: nextState },
+      trajectory_id: trajectoryId,
+      step: index % 20,
+      context: { task_context: task },
+      interaction: { action, state },
+      next_state: nextState,
     })}\n`;
   });
 };

@@ -52,8 +52,20 @@ const answerOf = async (
 
 /** What names a run or says how long it took, not how true it is. */
 const notFigures: ReadonlySet<string> = new Set([
-  ...["id", "run_id", "name", "run", "runs", "provenance", "created_at", "started_at", "finished_at"],
-  ...["latency_ms", "predictions_per_second", "cost", "waited", "duration_ms"],
+  "id",
+  "run_id",
+  "name",
+  "run",
+  "runs",
+  "provenance",
+  "created_at",
+  "started_at",
+  "finished_at",
+  "latency_ms",
+  "predictions_per_second",
+  "cost",
+  "waited",
+  "duration_ms",
 ]);
 
 /** Where two answers differ in a figure, to the last digit; one sentence each. */

@@ -54,7 +54,9 @@ const operations: readonly Operation<CommandServices>[] = [
   ...datasetRoutes,
   ...datasetUploadRoutes,
   ...importRoutes,
-  ...[exportDatasetRoute, exportRunRoute, exportEpisodesRoute],
+  exportDatasetRoute,
+  exportRunRoute,
+  exportEpisodesRoute,
   ...worldRoutes,
   ...worldCalibrationRoutes,
   ...realityRoutes,
@@ -74,7 +76,10 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 /** Whoever runs the command has the database, and so may do everything; nothing is limited. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 const settings = {
-  ...{ maxBodyBytes: unlimited, maxShortBodyBytes: unlimited, listsDeployments: true, debugFields: false },
+  maxBodyBytes: unlimited,
+  maxShortBodyBytes: unlimited,
+  listsDeployments: true,
+  debugFields: false,
 };
 const admission = { admit: () => undefined, leave() {}, inFlight: () => 0 };
 const connection = { timeout() {}, requestIP: () => null, upgrade: () => false };
@@ -116,7 +121,11 @@ function readParams(pathname: string, url: string): Record<string, string> | und
 }
 
 const noDeployments: Deployments = {
-  ...{ find: () => undefined, all: () => [], areCached: () => false, revision: () => 0, replace() {} },
+  find: () => undefined,
+  all: () => [],
+  areCached: () => false,
+  revision: () => 0,
+  replace() {},
   getDefault() {
     throw new Error("This command asks no model");
   },
@@ -182,14 +191,22 @@ export async function composeCommand(
   const { log: ofResponses, broken } = keepBroken();
   const { sweep, ended } = createSweeps();
   const services: CommandServices = {
-    ...{ ...evaluation, ...worlds, store, deployments, worldUses, settings, log: ofResponses },
+    ...evaluation,
+    ...worlds,
+    store,
+    deployments,
+    worldUses,
+    settings,
+    log: ofResponses,
     ...(await composeMoney(config, store, purpose)),
     admission,
     capture: { decide: () => "off", watch: (complete) => complete },
     isOperator: async () => true,
     pricedModels: () => servedModels(config, deployments),
     datasets: {
-      ...{ ...config.datasets, floor: diskFloorOf(config), uploads: uploadInPlace(store.database) },
+      ...config.datasets,
+      floor: diskFloorOf(config),
+      uploads: uploadInPlace(store.database),
       sweeper: { schedule: () => sweep((signal) => sweepRevisions(store.database, signal)) },
     },
     runs: {
@@ -203,10 +220,13 @@ export async function composeCommand(
     episodeLines: (requester, selection) => readEpisodeLines({ store }, requester, selection),
     realityLines: (requester, selection) => readRealityLines({ store }, requester, selection),
     realityOf: watchReality({ store }, () => {}).stateOf,
-    ...{ realEnvironments: { find: () => undefined }, replays: { wake() {} } },
+    realEnvironments: { find: () => undefined },
+    replays: { wake() {} },
   };
   return {
-    ...{ store, services, broken },
+    store,
+    services,
+    broken,
     fetch: fetchHere(operations, services, callerOf(store.owner, actor)),
     start: (id) => runs.start(services, { id, leaseId }),
     async stop() {

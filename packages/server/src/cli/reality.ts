@@ -238,7 +238,9 @@ function printFigures(figures: RealityFigures): void {
     { name: "agreement", figure: agreement, meaning: "episodes that end alike" },
     { name: "bias, points", figure: bias, meaning: "simulated less real success rate", unit: "points" },
     ...policies.map(({ policy, false_success_rate: figure }) => ({
-      ...{ name: `false success, ${policy}`, figure, meaning: "of this policy" },
+      name: `false success, ${policy}`,
+      figure,
+      meaning: "of this policy",
     })),
     ...describeRewards(figures),
     ...describeExploits(figures),

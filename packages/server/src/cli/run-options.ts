@@ -48,7 +48,10 @@ export function addRunOptions(command: Command): Command {
     .option("--revision <number>", "revision of the dataset; by default the latest")
     .addOption(
       choice("--format <format>", "format of a file's lines; by default detected from the first", [
-        ...["presage", "chat", "llm-sim", "predictions"],
+        "presage",
+        "chat",
+        "llm-sim",
+        "predictions",
       ]),
     )
     .option("--name <name>", "the run's name")
@@ -66,7 +69,7 @@ export function addRunOptions(command: Command): Command {
       choice(
         "--mode <mode>",
         "by default teacher-forced; in free-running, each step starts from the prediction for the step before",
-        [...["teacher-forced", "free-running"]],
+        ["teacher-forced", "free-running"],
       ),
     )
     .option(
@@ -114,8 +117,24 @@ const targets = ["model", "deployment", "world", "baseline", "predictions"] as c
 const sampling = ["params", "temperature", "seed", "maxTokens"] as const;
 
 const ofNewRuns = [
-  ...["dataset", "revision", "format", "name", "model", "deployment", "world", "baseline", "mode"],
-  ...["limit", "drawSeed", "evaluator", "protocol", "repeats", "concurrency", "ends", ...sampling, "tag"],
+  "dataset",
+  "revision",
+  "format",
+  "name",
+  "model",
+  "deployment",
+  "world",
+  "baseline",
+  "mode",
+  "limit",
+  "drawSeed",
+  "evaluator",
+  "protocol",
+  "repeats",
+  "concurrency",
+  "ends",
+  ...sampling,
+  "tag",
 ] as (keyof RunOptions)[];
 
 /** An option that has no effect is a mistake. */

@@ -260,5 +260,7 @@ export const datasetRoutes = [
   getDataset,
   deleteOneDataset,
   listDatasetRevisions,
-  ...[listDatasetSamples, listDatasetTrajectories, getDatasetTrajectory],
+  listDatasetSamples,
+  listDatasetTrajectories,
+  getDatasetTrajectory,
 ];

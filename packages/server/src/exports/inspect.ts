@@ -144,8 +144,12 @@ function createTotals(run: RunOfDataset, model: string) {
         total_samples: run.counts.samples,
         completed_samples: completed,
         scores: means.map(({ name, sum, scored }) => ({
-          ...{ name, scorer: name, reducer: "mean", params: {} },
-          ...{ scored_samples: scored, unscored_samples: samples - scored },
+          name,
+          scorer: name,
+          reducer: "mean",
+          params: {},
+          scored_samples: scored,
+          unscored_samples: samples - scored,
           metrics: scored === 0 ? {} : { mean: { name: "mean", value: sum / scored, params: {} } },
         })),
       },
@@ -239,7 +243,10 @@ function sampleOf(
     target: next_state,
     messages: failure === undefined ? [...input, message] : input,
     output: {
-      ...{ model, usage, time, error: failure },
+      model,
+      usage,
+      time,
+      error: failure,
       choices: failure === undefined ? [{ message, stop_reason }] : [],
     },
     scores: scoresOf(run, line),
@@ -247,7 +254,9 @@ function sampleOf(
     model_usage: usage && { [model]: usage },
     started_at: time && new Date(endedMs - time * 1000).toISOString(),
     completed_at: new Date(endedMs).toISOString(),
-    ...{ total_time: time, working_time: time, uuid: details.id },
+    total_time: time,
+    working_time: time,
+    uuid: details.id,
     error: failure === undefined ? undefined : errorOf(failure),
   };
 }

@@ -232,7 +232,16 @@ function worldMessages({ samples }: Trajectory): { role: string; content: string
 }
 
 const fields = [
-  ...["step", "context", "interaction", "messages", "next_state", "reward", "done", "at", "usage", "tags"],
+  "step",
+  "context",
+  "interaction",
+  "messages",
+  "next_state",
+  "reward",
+  "done",
+  "at",
+  "usage",
+  "tags",
 ] as (keyof DatasetSample & keyof ReadSample)[];
 
 /**

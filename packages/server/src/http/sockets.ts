@@ -227,7 +227,7 @@ export function createOpenSockets(max = maxSockets): OpenSockets {
     count: () => sockets.size,
     stop() {
       isStopping = true;
-      for (const socket of [...sockets]) socket.stop();
+      for (const socket of Array.from(sockets)) socket.stop();
     },
     abort() {
       const left = [...sockets];

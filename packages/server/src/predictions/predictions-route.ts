@@ -193,7 +193,12 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
         const asked = { context, ...(interaction ? { interaction } : { messages }) };
         const session = readSessionHeader(request.headers);
         const asking = askWorld(services, call, {
-          ...{ world, asked, body, params: setFields(body), session, sharing },
+          world,
+          asked,
+          body,
+          params: setFields(body),
+          session,
+          sharing,
         });
         reserveSentBody(exchange);
         const completion = await asking;

@@ -140,8 +140,15 @@ export async function* readDetails(
 }
 
 const noTexts = {
-  ...{ context: null, interaction: null, messages: null, params: null, requested_model: null },
-  ...{ world: null, output: null, reasoning: null, error_message: null },
+  context: null,
+  interaction: null,
+  messages: null,
+  params: null,
+  requested_model: null,
+  world: null,
+  output: null,
+  reasoning: null,
+  error_message: null,
 };
 
 /** What each filter can be set to. A filter's own value does not hide the others that could be chosen. */

@@ -145,7 +145,10 @@ export async function predictThroughWorld(
 ): Promise<{ prediction: WorldModelPrediction; completion: WorldCompletion }> {
   const asked = toAsked(body);
   const completion = await askWorld(services, call, {
-    ...{ world, asked, body: body as ChatRequest, params: body.params ?? {} },
+    world,
+    asked,
+    body: body as ChatRequest,
+    params: body.params ?? {},
     ...how,
   });
   const isExplained = body.explain === true || call.request.headers.get(explainHeader) === "1";

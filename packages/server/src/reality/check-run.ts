@@ -101,8 +101,12 @@ async function makeRun(
       services,
       requester,
       {
-        ...{ ...wanted, name: check.name, dataset_id: dataset.id, revision: revision.number },
-        ...{ target: { predictions: "imported" }, tags: { reality_check: check.id } },
+        ...wanted,
+        name: check.name,
+        dataset_id: dataset.id,
+        revision: revision.number,
+        target: { predictions: "imported" },
+        tags: { reality_check: check.id },
       },
       undefined,
     );
@@ -113,7 +117,9 @@ async function makeRun(
       run.id,
     );
     const predictions = lines(({ line: { trajectory_id, step }, simulated: prediction }) => ({
-      ...{ trajectory_id, step, prediction },
+      trajectory_id,
+      step,
+      prediction,
     }));
     await uploads.uploadPredictions({ ...upload, runId: run.id }, predictions, signal);
     services.runs.wake();

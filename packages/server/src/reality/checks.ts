@@ -61,14 +61,22 @@ export async function createCheck(
   return await doOnce(services.store.writer(requester), once, {
     async work(transaction) {
       const check: RealityChecksTable = {
-        ...{ id: Bun.randomUUIDv7(), account_id: accountId, ...begun },
-        ...{ environment: environment?.name ?? null, environment_id: environment?.id ?? null },
+        id: Bun.randomUUIDv7(),
+        account_id: accountId,
+        ...begun,
+        environment: environment?.name ?? null,
+        environment_id: environment?.id ?? null,
         environment_revision: environment?.revision ?? null,
-        ...{ status: isKnown ? "completed" : "running", reason: null, drawn_until: null },
+        status: isKnown ? "completed" : "running",
+        reason: null,
+        drawn_until: null,
         false_success_limit:
           wanted.false_success_limit ?? environment?.config.real?.false_success_limit ?? null,
-        ...{ episodes: pairs.length, created_by: userId, created_at: nowMicros() },
-        ...{ run_id: null, whole_run_id: null },
+        episodes: pairs.length,
+        created_by: userId,
+        created_at: nowMicros(),
+        run_id: null,
+        whole_run_id: null,
       };
       await insertCheck(transaction, check);
       const known = pairs.map((pair, index) => toRow(check.id, index + 1, pair));

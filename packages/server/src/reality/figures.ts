@@ -64,7 +64,9 @@ function rewardsOf(episodes: readonly CheckedEpisode[]) {
     known.some(({ realReward }) => realReward !== null);
   if (!bothPay) return [];
   return known.map(({ task, simulatedReward, realReward }) => ({
-    ...{ task, simulated: simulatedReward ?? 0, real: realReward ?? 0 },
+    task,
+    simulated: simulatedReward ?? 0,
+    real: realReward ?? 0,
   }));
 }
 
@@ -112,9 +114,14 @@ async function divergenceOf(episodes: readonly CheckedEpisode[]): Promise<Realit
       diverged === 0
         ? `None of ${all} saw anything that reality does not show.`
         : `Of ${all}, ${diverged} saw something that reality does not show. ${half}`,
-    ...{ count: compared.length, tasks: byTask.length, diverged, median },
+    count: compared.length,
+    tasks: byTask.length,
+    diverged,
+    median,
     steps: steps.map(({ atRisk, interval, ...step }) => ({
-      ...{ ...step, at_risk: atRisk, interval: hasIntervals ? interval : null },
+      ...step,
+      at_risk: atRisk,
+      interval: hasIntervals ? interval : null,
     })),
   };
 }

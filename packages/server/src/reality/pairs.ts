@@ -15,7 +15,8 @@ export async function readPairLines(
 ): Promise<RealityCheckRequest | undefined> {
   if (!call.request.headers.get("content-type")?.startsWith("application/x-ndjson")) return undefined;
   const wanted: RealityCheckRequest = {
-    ...{ ...named, pairs: await readPairs(call) },
+    ...named,
+    pairs: await readPairs(call),
     ...(environment_revision !== undefined && { environment_revision: Number(environment_revision) }),
     ...(false_success_limit !== undefined && { false_success_limit: Number(false_success_limit) }),
   };
@@ -32,7 +33,9 @@ async function readPairs(call: CallWithCaller): Promise<RealityPair[]> {
         if (value === undefined) continue;
         if (pairs.length === maxRealityPairs)
           throw new UploadError({
-            ...{ line: line.number, path: [], reason: `A check has at most ${maxRealityPairs} pairs` },
+            line: line.number,
+            path: [],
+            reason: `A check has at most ${maxRealityPairs} pairs`,
           });
         pairs.push(atLine(line.number, () => checkLine(RealityPair, value)));
       }
@@ -64,16 +67,19 @@ export function toRow(
 ): RealityEpisodesTable {
   const flag = (value: boolean) => (value ? 1 : 0);
   return {
-    ...{ check_id, position, task_id, episode_id: episode_id ?? null, policy: policy ?? null },
-    ...{ simulated: flag(simulated), real: flag(real) },
+    check_id,
+    position,
+    task_id,
+    episode_id: episode_id ?? null,
+    policy: policy ?? null,
+    simulated: flag(simulated),
+    real: flag(real),
     replayed: typeof replayed === "boolean" ? flag(replayed) : null,
-    ...{
-      simulated_reward: null,
-      real_reward: null,
-      steps: null,
-      diverged_at: null,
-      verbs: null,
-      checked_at: nowMicros(),
-    },
+    simulated_reward: null,
+    real_reward: null,
+    steps: null,
+    diverged_at: null,
+    verbs: null,
+    checked_at: nowMicros(),
   };
 }

@@ -83,27 +83,52 @@ export function toCheck(
   const { id, name, environment, environment_revision: revision, source, real, status, reason } = check;
   const { false_success_limit, created_by, created_at } = check;
   return {
-    ...{ id, name, environment, environment_revision: revision },
-    ...{ source, real, status, reason, false_success_limit, episodes: check.episodes },
+    id,
+    name,
+    environment,
+    environment_revision: revision,
+    source,
+    real,
+    status,
+    reason,
+    false_success_limit,
+    episodes: check.episodes,
     ...(counts.get(id) ?? { waiting: 0, failed: 0 }),
-    ...{ created_by, created_at: toIsoInstant(created_at) },
+    created_by,
+    created_at: toIsoInstant(created_at),
   };
 }
 
 export function toRealityEpisode(row: RealityEpisodesTable): RealityEpisode {
   const { episode_id, task_id, policy, simulated_reward, real_reward } = row;
   return {
-    ...{ position: row.position, episode_id, task_id, policy },
-    ...{ simulated: row.simulated === 1, real: row.real === 1 },
-    ...{ simulated_reward, real_reward, steps: row.steps },
-    ...{ diverged_at: row.diverged_at, error: null },
+    position: row.position,
+    episode_id,
+    task_id,
+    policy,
+    simulated: row.simulated === 1,
+    real: row.real === 1,
+    simulated_reward,
+    real_reward,
+    steps: row.steps,
+    diverged_at: row.diverged_at,
+    error: null,
   };
 }
 
 export function toFailedEpisode({ position, episode_id, error }: RealityReplaysTable): RealityEpisode {
   return {
-    ...{ position, episode_id, task_id: null, policy: null, simulated: null, real: null },
-    ...{ simulated_reward: null, real_reward: null, steps: null, diverged_at: null, error },
+    position,
+    episode_id,
+    task_id: null,
+    policy: null,
+    simulated: null,
+    real: null,
+    simulated_reward: null,
+    real_reward: null,
+    steps: null,
+    diverged_at: null,
+    error,
   };
 }
 
@@ -115,11 +140,18 @@ export function toEpisodeReality(
   const { check_id, real_environment } = found;
   const first = steps.find(({ step }) => step === 0)?.observation ?? null;
   return {
-    ...{ ...episode, check_id, real_environment, first_observation: first },
+    ...episode,
+    check_id,
+    real_environment,
+    first_observation: first,
     real_steps: steps
       .filter(({ step }) => step > 0)
       .map(({ step, action, observation, reward, done, latency_micros: latency }) => ({
-        ...{ step, action, observation, reward, done: done === 1 },
+        step,
+        action,
+        observation,
+        reward,
+        done: done === 1,
         latency_ms: latency === null ? null : latency / microsPerMs,
       })),
   };
@@ -130,9 +162,16 @@ function toChecked(row: RealityEpisodesTable): CheckedEpisode {
   const { task_id, episode_id, policy, replayed, simulated_reward, real_reward, verbs } = row;
   const outcomes = { simulated: row.simulated === 1, real: row.real === 1 };
   return {
-    ...{ task: task_id, policy, ...outcomes, ...(replayed !== null && { replayed: replayed === 1 }) },
-    ...{ episodeId: episode_id, position: row.position, checkId: row.check_id },
-    ...{ simulatedReward: simulated_reward, realReward: real_reward, steps: row.steps },
+    task: task_id,
+    policy,
+    ...outcomes,
+    ...(replayed !== null && { replayed: replayed === 1 }),
+    episodeId: episode_id,
+    position: row.position,
+    checkId: row.check_id,
+    simulatedReward: simulated_reward,
+    realReward: real_reward,
+    steps: row.steps,
     divergedAt: row.diverged_at,
     verbs: verbs === null ? null : (JSON.parse(verbs) as string[]),
   };
@@ -204,7 +243,10 @@ function exploitParts({
         "p",
       ],
       rows: verbs.map(({ log_odds_ratio: { value, interval }, ...verb }) => [
-        ...[verb.verb, String(verb.false_successes), String(verb.true_successes), value?.toFixed(2) ?? "–"],
+        verb.verb,
+        String(verb.false_successes),
+        String(verb.true_successes),
+        value?.toFixed(2) ?? "–",
         interval === null ? "–" : `${interval.lower.toFixed(2)} to ${interval.upper.toFixed(2)}`,
         verb.p_adjusted?.toFixed(3) ?? "–",
       ]),

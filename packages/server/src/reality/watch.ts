@@ -207,13 +207,17 @@ function watch(limit: number, error: number) {
       const found = look();
       const { count, sum } = moments;
       const figure = {
-        ...{ value: count === 0 ? null : sum / count, count, tasks: tasks.size },
+        value: count === 0 ? null : sum / count,
+        count,
+        tasks: tasks.size,
         interval: found === undefined ? null : { ...found.interval(), kind: "anytime-valid" as const },
       };
       const known: RealityState["state"] = ringing === undefined ? "ok" : "alarm";
       return {
-        ...{ state: found === undefined ? ("too-few" as const) : known, since: ringing?.since ?? null },
-        ...{ ...figure, sentence: describeFalseSuccess(figure, sum, "anytime-valid") },
+        state: found === undefined ? ("too-few" as const) : known,
+        since: ringing?.since ?? null,
+        ...figure,
+        sentence: describeFalseSuccess(figure, sum, "anytime-valid"),
       };
     },
   };

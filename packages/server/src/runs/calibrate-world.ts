@@ -85,8 +85,12 @@ async function calibrateWorld(
       `It has ${samples.length} judged predictions with the world's numbers; 50 are needed`,
     );
   const calibration: WorldCalibration = {
-    ...{ run_id: run.id, dataset_id: run.dataset.datasetId, revision: run.dataset.revision },
-    ...{ split: split ?? null, evaluator: run.evaluators[place]?.id ?? "", methods },
+    run_id: run.id,
+    dataset_id: run.dataset.datasetId,
+    revision: run.dataset.revision,
+    split: split ?? null,
+    evaluator: run.evaluators[place]?.id ?? "",
+    methods,
     samples: samples.length,
     trajectories: new Set(samples.map(({ trajectory }) => trajectory)).size,
     table,

@@ -168,8 +168,15 @@ const finish = changing(finishRun, {
 });
 
 export const runRoutes = [
-  ...[listOwnRuns, createOwnRun, showRun, removeRun, addRunEvaluators],
-  ...[cancel, pause, resume, finish],
+  listOwnRuns,
+  createOwnRun,
+  showRun,
+  removeRun,
+  addRunEvaluators,
+  cancel,
+  pause,
+  resume,
+  finish,
 ];
 
 interface Changing {

@@ -57,7 +57,10 @@ export interface UsageTotals extends Pick<Use, "accountId" | "keyId" | "operatio
 
 export function emptyTotals({ accountId, keyId, operation, failure, model }: Use, hour: number): UsageTotals {
   const tokens = {
-    ...{ promptTokens: 0, completionTokens: 0, upstreamCachedTokens: 0, cachedTokens: 0 },
+    promptTokens: 0,
+    completionTokens: 0,
+    upstreamCachedTokens: 0,
+    cachedTokens: 0,
     exampleTokens: 0,
   };
   return {

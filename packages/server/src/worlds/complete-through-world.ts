@@ -156,7 +156,10 @@ async function settle(
     return {
       ...answered,
       ...withUsageOf(again, [answered, again]),
-      ...{ confidence, abstained: false, isEscalated: true, world: toAnswering(world, again.deployment) },
+      confidence,
+      abstained: false,
+      isEscalated: true,
+      world: toAnswering(world, again.deployment),
       explain: { ...explain, predictions: explain.predictions + 1 },
     };
   } catch (error) {

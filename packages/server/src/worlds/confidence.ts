@@ -95,8 +95,12 @@ function askToState(messages: readonly PromptMessage[], answer: string): Partial
     messages: [...messages, { role: "assistant", content: answer }, { role: "user", content: question }],
     max_tokens: 32,
     // What shapes the answer would only be in the way.
-    ...{ max_completion_tokens: undefined, tools: undefined, tool_choice: undefined },
-    ...{ n: undefined, stop: undefined, logprobs: undefined },
+    max_completion_tokens: undefined,
+    tools: undefined,
+    tool_choice: undefined,
+    n: undefined,
+    stop: undefined,
+    logprobs: undefined,
     response_format: {
       type: "json_schema",
       json_schema: {

@@ -90,8 +90,12 @@ export function tagOf(name: string, value: string): string {
 /** Collects examples; `finish` makes them searchable. */
 export function collectExamples() {
   const columns = {
-    ...{ positions: growing(), pairOf: growing(), charsOf: growing() },
-    ...{ actionOf: growing(), stateOf: growing(), taskOf: growing() },
+    positions: growing(),
+    pairOf: growing(),
+    charsOf: growing(),
+    actionOf: growing(),
+    stateOf: growing(),
+    taskOf: growing(),
   };
   const trajectoryOf = growing();
   const trajectories = new Map<string, number>();
@@ -131,7 +135,9 @@ export function collectExamples() {
       const tagged = taggedAt.values();
       for (const [at, place] of ofTag.numbers.entries()) ofTag.numbers[at] = tagged[place] ?? 0;
       return {
-        ...{ ...of, ...texts, postings: invert(texts.actions) },
+        ...of,
+        ...texts,
+        postings: invert(texts.actions),
         names: JSON.stringify([[...trajectories.keys()], [...tags.keys()]]),
         ofTrajectory: group(trajectoryOf.values(), trajectories.size),
         ofTag,

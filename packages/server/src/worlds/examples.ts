@@ -61,13 +61,18 @@ export async function chooseExamples(
     examples: chosen.map(({ example }) => example),
     explain: {
       examples: chosen.map(({ example: { sampleId, trajectoryId }, one }) => ({
-        ...{ dataset_sample_id: sampleId, trajectory_id: trajectoryId },
+        dataset_sample_id: sampleId,
+        trajectory_id: trajectoryId,
         ...one,
       })),
       left_out: { ...found.leftOut, filter: found.filtered },
       truncated: found.isTruncated,
-      ...{ reduced: false, score: null, scores: {}, predictions: 0 },
-      ...{ prompt_tokens_of_examples: null, cost_of_examples: null },
+      reduced: false,
+      score: null,
+      scores: {},
+      predictions: 0,
+      prompt_tokens_of_examples: null,
+      cost_of_examples: null,
       retrieval_ms: found.ms,
     },
   };
@@ -75,8 +80,11 @@ export async function chooseExamples(
 
 /** Of a world without examples. */
 const nothing: Awaited<ReturnType<Indexes["find"]>> = {
-  ...{ examples: [], leftOut: { trajectory: 0, duplicate: 0, budget: 0 } },
-  ...{ isTruncated: false, filtered: 0, ms: 0 },
+  examples: [],
+  leftOut: { trajectory: 0, duplicate: 0, budget: 0 },
+  isTruncated: false,
+  filtered: 0,
+  ms: 0,
 };
 
 /** What examples are found by, and which are wanted. */

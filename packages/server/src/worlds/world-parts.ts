@@ -35,7 +35,10 @@ export function createWorldParts(
   const exampleTexts = createExampleTexts();
   const knownWorlds = createKnownWorlds(store);
   return {
-    ...{ indexes, exampleTexts, knownWorlds, observe },
+    indexes,
+    exampleTexts,
+    knownWorlds,
+    observe,
     forgetRevisions(ids) {
       knownWorlds.forgetAll();
       indexes.forget(ids);

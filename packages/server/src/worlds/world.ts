@@ -85,7 +85,9 @@ export function toAsked({
   exclude,
 }: Omit<WorldPreviewRequest, "sample">): Asked {
   return {
-    ...{ context, interaction: interaction ?? undefined, history: history ?? [] },
+    context,
+    interaction: interaction ?? undefined,
+    history: history ?? [],
     exclude: { trajectoryIds: exclude?.trajectory_ids ?? [], tags: exclude?.tags ?? {} },
   };
 }

@@ -64,8 +64,14 @@ export async function createWorld(
       await insertWorldRevision(transaction, toRow(id, revision, config, pinned, now));
       await recordChange(transaction, requester, "world.create", id, { name });
       return {
-        ...{ id, name, revision, config, pinned },
-        ...{ archived_at: null, created_at: now, revised_at: now },
+        id,
+        name,
+        revision,
+        config,
+        pinned,
+        archived_at: null,
+        created_at: now,
+        revised_at: now,
       };
     },
     toReceipt: ({ name, revision }) => ({ name, revision }),
@@ -94,7 +100,9 @@ export async function reviseWorld(
   const kept = "examples" in changes ? undefined : before.pinned.examples;
   const pinned = isRevised ? await pin(services, requester, config, { before, kept }) : before.pinned;
   return await insertNext(services, requester, before, {
-    ...{ config, pinned, archived },
+    config,
+    pinned,
+    archived,
     fields: Object.keys(changes),
   });
 }

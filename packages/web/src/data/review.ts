@@ -37,9 +37,15 @@ async function drawnQueue(
   const all = drawn?.data ?? [];
   const left = all.filter(({ labelled }) => !labelled);
   return {
-    ...{ considered: all.length, has_more: false, reviewed: all.length - left.length },
+    considered: all.length,
+    has_more: false,
+    reviewed: all.length - left.length,
     data: left.map(({ result_id }) => ({
-      ...{ id: result_id, reason: "drawn", distance: null, evaluators: null, repeats: null },
+      id: result_id,
+      reason: "drawn",
+      distance: null,
+      evaluators: null,
+      repeats: null,
     })),
   };
 }

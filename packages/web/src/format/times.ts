@@ -25,7 +25,10 @@ export function exactTime(at: string): string {
 }
 
 const clock = new Intl.DateTimeFormat("en-GB", {
-  ...{ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" },
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
 });
 
 /** “29 Nov, 02:14”, in the user's time zone. */

@@ -84,7 +84,10 @@ function DoneFigures({ done }: { done: Done }) {
 
 function toRow(label: string, { value, interval, count, trajectories, note }: Figure) {
   return {
-    ...{ key: label, label, value, count },
+    key: label,
+    label,
+    value,
+    count,
     lower: interval?.lower,
     upper: interval?.upper,
     basis: note ?? `${formatCount(count)} predictions in ${formatCount(trajectories)} trajectories`,
@@ -103,7 +106,10 @@ function StepCurve({ name, steps, format }: StepCurveProps) {
   const series = [{ key: "run", label: "This run", points }];
   return (
     <CurveChart
-      {...{ shape: "line", xLabel: "Step", series, format }}
+      shape="line"
+      xLabel="Step"
+      series={series}
+      format={format}
       label={`${name} by step`}
       yLabel={name}
       formatTick={format}

@@ -200,7 +200,11 @@ export function countOutcome(
   const name = outcomeName(outcome);
   const of: OutcomeCounts = counts.get(id) ?? {
     name,
-    ...{ passed: 0, notPassed: 0, failed: 0, graded: 0, scoreSum: 0 },
+    passed: 0,
+    notPassed: 0,
+    failed: 0,
+    graded: 0,
+    scoreSum: 0,
     clusters: new Map(),
   };
   counts.set(id, of);

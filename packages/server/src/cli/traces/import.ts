@@ -144,9 +144,16 @@ function importedJson(
 ) {
   const { format, files = [], left_out = {}, redacted = {}, faults = [] } = read ?? {};
   return {
-    ...{ dataset_id: id, revision, digest, format },
+    dataset_id: id,
+    revision,
+    digest,
+    format,
     files: files.map(({ file, format }) => ({ file, format })),
-    ...{ trajectories, samples, left_out, redacted, faults },
+    trajectories,
+    samples,
+    left_out,
+    redacted,
+    faults,
   };
 }
 

@@ -107,7 +107,8 @@ async function testSide(
 
 async function recordsOf(connection: RunConnection, world: World): Promise<string> {
   const { name, revision } = await varyWorld(connection, world, {
-    ...{ suffix: "-records", what: `the records of ${world.name} alone` },
+    suffix: "-records",
+    what: `the records of ${world.name} alone`,
     changes: { model: { kind: "retrieval" } },
   });
   return `${name}@${revision}`;

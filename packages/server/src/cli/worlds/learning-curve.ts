@@ -52,7 +52,8 @@ export async function measureCurve(
       });
       copied = some.dataset_id;
       const { name, revision, pinned } = await varyWorld(connection, world, {
-        ...{ suffix: "-curve", what: `${world.name} with some of its examples` },
+        suffix: "-curve",
+        what: `${world.name} with some of its examples`,
         changes: { examples: { ...world.config.examples, dataset: copied, revision: some.revision } },
       });
       varied = name;

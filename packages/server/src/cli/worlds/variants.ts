@@ -70,7 +70,8 @@ export async function varyWorld(
     ...config,
     examples: config.examples && { ...config.examples, revision: pinned.examples?.revision },
     confidence: methods && { methods, samples },
-    ...{ ...changes, description },
+    ...changes,
+    description,
   };
   const known = await call(({ worlds }) => worlds.get(varied)).catch(unlessFound);
   if (known !== undefined && known.config.description !== description) throw notMade("world", varied);

@@ -44,7 +44,8 @@ function addConfigOptions(command: Command): Command {
     .option("--model <deployment>", "the deployment that answers")
     .addOption(
       choice("--retrieval <how>", "the records alone answer: as they are, or adapted to the action", [
-        ...["adapted", "nearest"],
+        "adapted",
+        "nearest",
       ]),
     )
     .option("--instructions <file>", "how the system turn begins")

@@ -192,7 +192,9 @@ export function idOf(id: string): string {
 /** A text's first characters. */
 export function beginningOf(text: string, characters: number): string {
   if (text.length <= characters) return text;
-  return [...text.slice(0, 2 * characters)].slice(0, characters).join("");
+  return Array.from(text.slice(0, 2 * characters))
+    .slice(0, characters)
+    .join("");
 }
 
 /** As much of a text as a tag may have. */

@@ -62,7 +62,9 @@ export class UnrecognisedError extends UploadError {
         ? "it has no JSON object. WebArena's and BrowserGym's pickles are not read; both can write ATIF or OpenTelemetry"
         : `its keys are ${seen.join(", ")}${keys.size > maxKeys ? ", …" : ""}`;
     super({
-      ...{ line: undefined, path: [], file },
+      line: undefined,
+      path: [],
+      file,
       type: "unrecognised_layout",
       reason: `No known layout: ${what}`,
       ctx: { formats: layouts.map(({ format, about }) => ({ format, needs: about.recognised_by })) },

@@ -112,7 +112,14 @@ async function receiveRevision(
     return await receiveUpload(call, (body, { isGzip }) =>
       uploads.uploadRevision(
         {
-          ...{ accountId, actor, datasetId: id, isGzip, isAppended, maxBytes, floor, quotaBytes },
+          accountId,
+          actor,
+          datasetId: id,
+          isGzip,
+          isAppended,
+          maxBytes,
+          floor,
+          quotaBytes,
           ...readImport(query),
           contentType: call.request.headers.get("content-type") ?? undefined,
         },

@@ -138,7 +138,7 @@ function describe(
 }
 
 function quote(substring: string): string {
-  const shown = [...substring.slice(0, 80)].slice(0, 40).join("");
+  const shown = Array.from(substring.slice(0, 80)).slice(0, 40).join("");
   return JSON.stringify(shown.length < substring.length ? `${shown}…` : shown);
 }
 

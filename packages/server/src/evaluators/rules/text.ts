@@ -122,7 +122,9 @@ export function describeDifference(output: string, gold: string, at: number, sta
 
 function describeAt(text: string, at: number): string {
   if (at >= text.length) return "ends there";
-  const shown = [...text.slice(at, at + 2 * shownCharacters)].slice(0, shownCharacters).join("");
+  const shown = Array.from(text.slice(at, at + 2 * shownCharacters))
+    .slice(0, shownCharacters)
+    .join("");
   return `has ${JSON.stringify(at + shown.length < text.length ? `${shown}…` : shown)}`;
 }
 

@@ -272,7 +272,9 @@ export function shareFigure(
     const without = Float64Array.from(sums, (one) => (sum - one.sum) / (weight - one.weight));
     const interval = jackknifeInterval(value, without, made.effective_trajectories ?? 0);
     return {
-      ...{ value, interval: interval.interval, ...made },
+      value,
+      interval: interval.interval,
+      ...made,
       note: interval.why === null ? null : whyNoInterval[interval.why],
     };
   }

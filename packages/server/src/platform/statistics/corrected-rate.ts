@@ -80,7 +80,8 @@ export function correctedDifference(
   const difference = other.passRate - one.passRate;
   if (Math.min(one.labelled.length, other.labelled.length) < fewestLabelled)
     return {
-      ...{ difference, interval: null },
+      difference,
+      interval: null,
       note: "Fewer than 6 trajectories have labels in one of the runs.",
     };
   const rateWithout = ({ all, how }: Estimate, left: LabelledCluster | undefined) =>

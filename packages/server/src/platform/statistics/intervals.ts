@@ -72,8 +72,12 @@ export interface ClusteredMoments {
 }
 
 export const noMoments: Readonly<ClusteredMoments> = {
-  ...{ clusters: 0, count: 0, sum: 0 },
-  ...{ sumSquares: 0, countSums: 0, countSquares: 0 },
+  clusters: 0,
+  count: 0,
+  sum: 0,
+  sumSquares: 0,
+  countSums: 0,
+  countSquares: 0,
 };
 
 /** What rounding may leave of a difference, in relation to the numbers. */

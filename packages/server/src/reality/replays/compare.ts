@@ -91,7 +91,10 @@ export function compareWith(
   return {
     episode: {
       ...at,
-      ...{ task_id: taskIdOf(row), episode_id: row.id, policy: row.policy, replayed: null },
+      task_id: taskIdOf(row),
+      episode_id: row.id,
+      policy: row.policy,
+      replayed: null,
       simulated: toFlag(succeededInSimulation(episode)),
       real: toFlag(reality.succeeded),
       simulated_reward: row.reward,
@@ -105,8 +108,13 @@ export function compareWith(
       ...(reality.first === undefined ? [] : [{ step: 0, ...first }]),
       ...reality.steps.map(numbered),
     ].map(({ step, action, observation, reward, done, latencyMs }) => ({
-      ...{ ...at, step, action: toStorableText(action), observation: toStorableText(observation), reward },
-      ...{ done: toFlag(done), latency_micros: latencyMs === null ? null : Math.round(latencyMs * 1000) },
+      ...at,
+      step,
+      action: toStorableText(action),
+      observation: toStorableText(observation),
+      reward,
+      done: toFlag(done),
+      latency_micros: latencyMs === null ? null : Math.round(latencyMs * 1000),
     })),
   };
 }

@@ -50,13 +50,23 @@ async function startContinuous(database: Database, environment: DrawnEnvironment
   await insertCheck(database, {
     // One for each revision of an environment.
     id: Bun.randomUUIDv5(`continuous/${environment.id}/${environment.revision}`, "url"),
-    ...{ account_id: environment.account_id, source: "continuous" },
+    account_id: environment.account_id,
+    source: "continuous",
     name: `${environment.name}, revision ${environment.revision}: ${real.share * 100} % of its episodes`,
-    ...{ environment: environment.name, environment_id: environment.id },
-    ...{ environment_revision: environment.revision, real: real.name, recordings: null },
-    ...{ status: "running", reason: null, drawn_until: 0, episodes: 0 },
-    ...{ false_success_limit: real.false_success_limit ?? null, run_id: null, whole_run_id: null },
-    ...{ created_by: environment.created_by, created_at: nowMicros() },
+    environment: environment.name,
+    environment_id: environment.id,
+    environment_revision: environment.revision,
+    real: real.name,
+    recordings: null,
+    status: "running",
+    reason: null,
+    drawn_until: 0,
+    episodes: 0,
+    false_success_limit: real.false_success_limit ?? null,
+    run_id: null,
+    whole_run_id: null,
+    created_by: environment.created_by,
+    created_at: nowMicros(),
   });
 }
 

@@ -99,9 +99,15 @@ async function findOrStart(
   // An alarm refuses the episodes of agents, not those that measure whether it is still right.
   const unwatched = { ...services, realityOf: async () => undefined };
   return await startEpisode(unwatched, requester, {
-    ...{ id: known === undefined ? id : Bun.randomUUIDv7(), task, split: "test" },
-    ...{ environment: check.environment ?? "", revision: Number(check.environment_revision) },
-    ...{ index: undefined, seed: undefined, policy: undefined, apiKeyId: undefined },
+    id: known === undefined ? id : Bun.randomUUIDv7(),
+    task,
+    split: "test",
+    environment: check.environment ?? "",
+    revision: Number(check.environment_revision),
+    index: undefined,
+    seed: undefined,
+    policy: undefined,
+    apiKeyId: undefined,
   });
 }
 
@@ -113,8 +119,11 @@ async function toReality(
   { successReward }: Recordings,
 ): Promise<Reality> {
   const steps = samples.map(({ interaction, next_state, reward, done }) => ({
-    ...{ action: interaction.action, observation: next_state, reward: reward ?? null },
-    ...{ done: done === true, latencyMs: null },
+    action: interaction.action,
+    observation: next_state,
+    reward: reward ?? null,
+    done: done === true,
+    latencyMs: null,
   }));
   const reality = { first: samples[0]?.interaction.state, steps };
   const rules = { stop: config.stop };

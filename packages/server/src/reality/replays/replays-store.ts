@@ -16,7 +16,9 @@ export type NewReplay = Pick<RealityReplaysTable, "episode_id" | "trajectory_id"
 export async function insertReplays(transaction: Database, checkId: string, wanted: readonly NewReplay[]) {
   const last = await lastPosition(transaction, checkId);
   const rows = wanted.map((one, index) => ({
-    ...{ check_id: checkId, position: last + 1 + index, error: null },
+    check_id: checkId,
+    position: last + 1 + index,
+    error: null,
     ...one,
   }));
   await insertRows(transaction, "reality_replays", rows);

@@ -48,8 +48,18 @@ function toHeadlineFigures(figures: HeadlineFigures): HeadlineFigures {
   const { count, failed, trajectories, mean, interval, pass_rate, pass_interval, unseen_share } = figures;
   const { lower_if_missing, pass_lower_if_missing, pass_rate_failures_as_zero, no_change } = figures;
   return {
-    ...{ count, failed, trajectories, mean, interval, pass_rate, pass_interval, unseen_share },
-    ...{ lower_if_missing, pass_lower_if_missing, pass_rate_failures_as_zero, no_change },
+    count,
+    failed,
+    trajectories,
+    mean,
+    interval,
+    pass_rate,
+    pass_interval,
+    unseen_share,
+    lower_if_missing,
+    pass_lower_if_missing,
+    pass_rate_failures_as_zero,
+    no_change,
   };
 }
 

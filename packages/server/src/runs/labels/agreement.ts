@@ -161,7 +161,9 @@ async function againstEvaluator(
   }
   const agreement = pairAgreement(pairs.end(), false);
   const reference = {
-    ...{ weighted: false, undecided: 0, annotators: [] },
+    weighted: false,
+    undecided: 0,
+    annotators: [],
     krippendorff_alpha: krippendorffAlpha(pairs.things()),
     people_alpha: { ...krippendorffAlpha([]), note: "No people's labels are compared." },
   };
@@ -178,7 +180,10 @@ function toAgreement(
   notes: readonly string[],
 ): LabelAgreement {
   return {
-    ...{ run_id: run?.id ?? null, evaluator: evaluator === "" ? null : evaluator, profile_name, against },
+    run_id: run?.id ?? null,
+    evaluator: evaluator === "" ? null : evaluator,
+    profile_name,
+    against,
     sentence: describeAgreement(
       { counts, ...figures },
       { evaluatorId: evaluator, otherId: against, isWeighted: reference.weighted },

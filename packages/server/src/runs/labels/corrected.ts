@@ -97,7 +97,9 @@ export async function correctedDifferences(
     const { note, ...of } = correctedDifference(one.clusters, other.clusters);
     const notes = [note, one.drawn && other.drawn ? null : notDrawn];
     const difference = {
-      ...{ ...of, raw: other.raw - one.raw, labels: { reference: one.labels, candidate: other.labels } },
+      ...of,
+      raw: other.raw - one.raw,
+      labels: { reference: one.labels, candidate: other.labels },
       note: notes.filter(Boolean).join(" ") || null,
     };
     found.set(run.id, { ...difference, sentence: describeDifference(difference) });

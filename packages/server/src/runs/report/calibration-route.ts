@@ -124,7 +124,8 @@ async function calibrationOf(
     preliminary: isPreliminary(run),
     of,
     without_confidence: without,
-    ...{ fitted_on_it: isFittedOnIt, left_out: leftOut },
+    fitted_on_it: isFittedOnIt,
+    left_out: leftOut,
     sentence: isFittedOnIt
       ? `Fitted on these samples: ${coverage.slice(0, 1).toLowerCase()}${coverage.slice(1)}`
       : coverage,

@@ -133,24 +133,31 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
     <>
       {evaluator !== undefined && (
         <OutcomeCard
-          {...{ comparison, evaluator, marked }}
+          comparison={comparison}
+          evaluator={evaluator}
+          marked={marked}
           reports={loaded}
           onChooseEvaluator={(key) => change({ evaluator: key, open: undefined }, { replace: true })}
         />
       )}
-      <ChosenRuns {...{ marked, runs, runIds, choose }} />
-      <LeftOutNote {...{ evaluators, leftOut: evaluators_left_out, marked }} />
+      <ChosenRuns marked={marked} runs={runs} runIds={runIds} choose={choose} />
+      <LeftOutNote evaluators={evaluators} leftOut={evaluators_left_out} marked={marked} />
       {evaluator !== undefined && (
         <>
-          <DifferencesCard {...{ evaluators, marked }} chosen={evaluator} />
-          <CurvesCard {...{ evaluator, marked, state }} reports={loaded} />
-          <SurvivalCard {...{ evaluator, marked }} reports={loaded} />
-          <StrataCard {...{ evaluator, marked }} />
+          <DifferencesCard evaluators={evaluators} marked={marked} chosen={evaluator} />
+          <CurvesCard evaluator={evaluator} marked={marked} state={state} reports={loaded} />
+          <SurvivalCard evaluator={evaluator} marked={marked} reports={loaded} />
+          <StrataCard evaluator={evaluator} marked={marked} />
         </>
       )}
       <EffortCard marked={marked} reports={loaded} />
       {evaluator !== undefined && (
-        <ChangedSamplesCard key={evaluatorKey(evaluator)} {...{ evaluator, marked, state }} />
+        <ChangedSamplesCard
+          key={evaluatorKey(evaluator)}
+          evaluator={evaluator}
+          marked={marked}
+          state={state}
+        />
       )}
     </>
   );

@@ -93,7 +93,12 @@ export function Playground({ model, deployment, world }: PlaygroundProps) {
       />
       <div ref={output} className="flex min-h-0 min-w-0 flex-col">
         <Output
-          {...{ model, deployment, world, drafting, predictions, tab }}
+          model={model}
+          deployment={deployment}
+          world={world}
+          drafting={drafting}
+          predictions={predictions}
+          tab={tab}
           onChooseTab={setTab}
           onRetry={predict}
           onCancel={cancel}

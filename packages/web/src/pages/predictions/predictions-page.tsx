@@ -65,7 +65,7 @@ function PredictionsPage() {
       }
     >
       <LogFilters log={log} filter={filter} />
-      <LogTable {...{ log, list, count }} />
+      <LogTable log={log} list={list} count={count} />
       <DeletePredictionsDialog
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}

@@ -76,8 +76,10 @@ function Asked({ result }: { result: EvaluationResult }) {
   });
   const sample = samples?.[0];
   const place = {
-    ...{ datasetId: result.dataset_id ?? "", revision: run?.revision ?? undefined },
-    ...{ trajectoryId: sample?.trajectory_id ?? "", step: sample?.step ?? 0 },
+    datasetId: result.dataset_id ?? "",
+    revision: run?.revision ?? undefined,
+    trajectoryId: sample?.trajectory_id ?? "",
+    step: sample?.step ?? 0,
   };
   const { data: recorded } = useQuery({
     ...datasetSampleQuery(presage, place),

@@ -190,12 +190,13 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
       )}
       <OtherIssueList
         issues={otherIssues(refused, [
-          ...[["name"], ["description"], ["model"], ["instructions"]],
-          ...[
-            ["examples", "dataset"],
-            ["examples", "split"],
-            ["retrieval", "k"],
-          ],
+          ["name"],
+          ["description"],
+          ["model"],
+          ["instructions"],
+          ["examples", "dataset"],
+          ["examples", "split"],
+          ["retrieval", "k"],
         ])}
       />
       {save.error !== null && refused.length === 0 && <ErrorNotice error={save.error} />}

@@ -11,8 +11,18 @@ const namespace = "http://www.w3.org/2000/svg";
 const margin = 8;
 /** What stylesheets decide of a shape. */
 const shapeStyles = [
-  ...["fill", "fill-opacity", "opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin"],
-  ...["font-family", "font-size", "font-weight", "text-anchor", "paint-order"],
+  "fill",
+  "fill-opacity",
+  "opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linejoin",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+  "paint-order",
 ];
 
 /** Draws an element: its SVGs, its texts and the lines between its rows. Buttons are left out. */

@@ -68,7 +68,11 @@ function readAt({ series, step, format }: TimePlotProps, point: ChartPoint | und
   const rows = series.map(({ key, label, color, shape, isDashed = false }) => {
     const value = point?.values[key] ?? null;
     return {
-      ...{ key, label, color, shape, isDashed },
+      key,
+      label,
+      color,
+      shape,
+      isDashed,
       value: value === null ? null : formatChartValue(value, format),
       dot: shape === "line" && typeof value === "number" ? value : null,
     };

@@ -65,7 +65,15 @@ export function TextDifference({
           </span>
         )}
       </div>
-      <DifferenceBody {...{ before, after, beforeLabel, afterLabel, difference, layout, isJson }} />
+      <DifferenceBody
+        before={before}
+        after={after}
+        beforeLabel={beforeLabel}
+        afterLabel={afterLabel}
+        difference={difference}
+        layout={layout}
+        isJson={isJson}
+      />
     </div>
   );
 }

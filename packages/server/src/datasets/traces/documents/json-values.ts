@@ -2,13 +2,26 @@ import { isObject, maxDepth } from "../content.ts";
 
 /** Arrays of a document whose elements are documents by themselves. */
 const innerArrays = new Set([
-  ...["simulations", "resourceSpans", "resource_spans", "data", "spans", "runs", "traces", "samples"],
+  "simulations",
+  "resourceSpans",
+  "resource_spans",
+  "data",
+  "spans",
+  "runs",
+  "traces",
+  "samples",
   "observations",
 ]);
 /** Fields of documents that are read whole, whatever arrays they have. */
 const wholeFields = new Set([
-  ...["messages", "conversations", "nodes", "trajectory", "steps"],
-  ...["next_state", "interaction", "tick_state"],
+  "messages",
+  "conversations",
+  "nodes",
+  "trajectory",
+  "steps",
+  "next_state",
+  "interaction",
+  "tick_state",
 ]);
 /** Whether a field is read with its document as a whole: a trace with an id and observations is one, a page of observations is not. */
 const isWhole = (field: string, hasId: boolean) =>

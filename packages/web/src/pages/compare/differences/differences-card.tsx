@@ -106,7 +106,9 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
       {candidates.map((candidate) => {
         const one = markedOf(candidate.run_id);
         return (
-          one !== undefined && <CandidateRow key={candidate.run_id} {...{ candidate, marked: one, domain }} />
+          one !== undefined && (
+            <CandidateRow key={candidate.run_id} candidate={candidate} marked={one} domain={domain} />
+          )
         );
       })}
     </tbody>

@@ -117,7 +117,8 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
         place={readPlace(search.open)}
         sample={open}
         filter={filter}
-        {...{ reference, candidate }}
+        reference={reference}
+        candidate={candidate}
         previous={samples[index - 1]}
         next={index < 0 ? undefined : samples[index + 1]}
         onCloseAutoFocus={table.takeFocusBack}
@@ -218,7 +219,9 @@ function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...props }: Sa
         )}
         {shown === undefined
           ? found.isFetching && <SkeletonRows count={3} className="h-24" />
-          : place !== undefined && <SampleTexts sample={shown} {...{ place, reference, candidate }} />}
+          : place !== undefined && (
+              <SampleTexts sample={shown} place={place} reference={reference} candidate={candidate} />
+            )}
       </ScrollRegion>
     </Drawer>
   );

@@ -125,7 +125,9 @@ export function readEnvironmentDraft(draft: EnvironmentDraft): ReadEnvironmentDr
     return null;
   };
   const real = {
-    ...{ name: draft.real.trim(), share: share("share"), false_success_limit: share("false_success_limit") },
+    name: draft.real.trim(),
+    share: share("share"),
+    false_success_limit: share("false_success_limit"),
     on_alarm: draft.on_alarm === "refuse" ? ("refuse" as const) : ("warn" as const),
   };
   const params = draft.params.trim() === "" ? undefined : parseJsonObject(draft.params);

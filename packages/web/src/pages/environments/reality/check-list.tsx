@@ -37,10 +37,16 @@ export function CheckList({ checks }: { checks: readonly RealityCheck[] }) {
 }
 
 const tones: Record<RealityCheck["status"], Tone> = {
-  ...{ running: "accent", paused: "warn", cancelled: "neutral", completed: "pass" },
+  running: "accent",
+  paused: "warn",
+  cancelled: "neutral",
+  completed: "pass",
 };
 const sources: Record<RealityCheck["source"], string> = {
-  ...{ pairs: "known outcomes", episodes: "episodes", recordings: "recordings", continuous: "continuous" },
+  pairs: "known outcomes",
+  episodes: "episodes",
+  recordings: "recordings",
+  continuous: "continuous",
 };
 
 function Check({ check, isShown, onShow }: { check: RealityCheck; isShown: boolean; onShow(): void }) {
@@ -155,7 +161,11 @@ function EpisodeName({ episode, isPresages }: { episode: RealityEpisode; isPresa
   const { episode_id: id, task_id, position, diverged_at: step } = episode;
   const name = <InlineText text={task_id ?? `episode ${position}`} />;
   if (id === null || !isPresages) return name;
-  return <EpisodeLink {...{ id, step }}>{name}</EpisodeLink>;
+  return (
+    <EpisodeLink id={id} step={step}>
+      {name}
+    </EpisodeLink>
+  );
 }
 
 function divergenceOf({ diverged_at, steps }: RealityEpisode): string | undefined {

@@ -63,7 +63,10 @@ interface FigureRow {
 
 function rowsOf({ reward, consistency, ...figures }: EnvironmentReality): FigureRow[] {
   const row = (name: string, figure: Figure, format: FigureRow["format"], explanation: string) => ({
-    ...{ name, figure, format, explanation },
+    name,
+    figure,
+    format,
+    explanation,
   });
   const { absolute_error: error, spearman } = reward;
   return [
@@ -109,7 +112,10 @@ const percent = (value: number) => `${Math.round(value * 100)} %`;
 export function PolicyCurve({ figures }: { figures: EnvironmentReality }) {
   const { policies, policy_order, state, exploits } = figures;
   const points = policies.map(({ false_success_rate: figure }, index) => ({
-    ...{ x: index + 1, value: figure.value, lower: figure.interval?.lower, upper: figure.interval?.upper },
+    x: index + 1,
+    value: figure.value,
+    lower: figure.interval?.lower,
+    upper: figure.interval?.upper,
     basis:
       figure.note ??
       `${counted(figure.count, "simulated success", "simulated successes")}, ${counted(figure.tasks, "task")}`,

@@ -27,7 +27,11 @@ export function RealityTab({ environment }: { environment: Environment }) {
     <>
       <div className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 py-3">
         <div className="flex min-w-0 flex-1 basis-80 flex-col gap-1 text-sm">
-          {isEmpty ? <HowTo environment={environment} /> : <State {...{ environment, figures, checks }} />}
+          {isEmpty ? (
+            <HowTo environment={environment} />
+          ) : (
+            <State environment={environment} figures={figures} checks={checks} />
+          )}
         </div>
         <NewCheck environment={environment} />
       </div>

@@ -15,8 +15,10 @@ import type { Trace, Turn } from "../../turns.ts";
 
 const rewardNames = ["reward"];
 const metricNames = {
-  ...{ prompt_tokens: "prompt_tokens", completion_tokens: "completion_tokens" },
-  ...{ cached_tokens: "cached_tokens", cost_usd: "cost_usd" },
+  prompt_tokens: "prompt_tokens",
+  completion_tokens: "completion_tokens",
+  cached_tokens: "cached_tokens",
+  cost_usd: "cost_usd",
 };
 
 const versionOf = ({ value }: TraceDocument) => {

@@ -20,7 +20,9 @@ interface Session {
 /** Messages that Pi adds, and that neither the agent nor the environment wrote. */
 const ownMessages = /^(bashExecution|custom|branchSummary|compactionSummary)$/;
 const piUsage = {
-  ...{ prompt_tokens: "input", completion_tokens: "output", cached_tokens: "cacheRead" },
+  prompt_tokens: "input",
+  completion_tokens: "output",
+  cached_tokens: "cacheRead",
   cost_usd: "cost.total",
 };
 

@@ -50,8 +50,10 @@ function parentOf({ value, path }: At, place: number): number | undefined {
 }
 
 const usageNames = {
-  ...{ prompt_tokens: "prompt_tokens", completion_tokens: "completion_tokens" },
-  ...{ cached_tokens: "cached_input_tokens", cost_usd: "cost" },
+  prompt_tokens: "prompt_tokens",
+  completion_tokens: "completion_tokens",
+  cached_tokens: "cached_input_tokens",
+  cost_usd: "cost",
 };
 
 /** What the call that made a node took. Of several that did, the last. */

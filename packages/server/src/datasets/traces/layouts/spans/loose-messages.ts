@@ -42,11 +42,22 @@ function turnsOf(value: unknown, leftOut: LeftOut): Turn[] {
 
 /** What LangChain calls those who speak, and others. */
 const roles: Record<string, string> = {
-  ...{ human: "user", HumanMessage: "user", HumanMessageChunk: "user" },
-  ...{ ai: "assistant", AIMessage: "assistant", AIMessageChunk: "assistant", model: "assistant" },
-  ...{ system: "system", SystemMessage: "system", developer: "system" },
-  ...{ tool: "tool", ToolMessage: "tool", function: "function", FunctionMessage: "function" },
-  ...{ user: "user", assistant: "assistant" },
+  human: "user",
+  HumanMessage: "user",
+  HumanMessageChunk: "user",
+  ai: "assistant",
+  AIMessage: "assistant",
+  AIMessageChunk: "assistant",
+  model: "assistant",
+  system: "system",
+  SystemMessage: "system",
+  developer: "system",
+  tool: "tool",
+  ToolMessage: "tool",
+  function: "function",
+  FunctionMessage: "function",
+  user: "user",
+  assistant: "assistant",
 };
 
 /** A message with its role and fields as OpenAI has them; undefined if it is none. */

@@ -27,8 +27,12 @@ export function spanValues({ value }: TraceDocument): [Record<string, unknown>, 
 
 /** In what an export, a trace or a page has its spans. */
 const nests = [
-  ...["resourceSpans", "resource_spans", "scopeSpans", "scope_spans"],
-  ...["instrumentationLibrarySpans", "spans"],
+  "resourceSpans",
+  "resource_spans",
+  "scopeSpans",
+  "scope_spans",
+  "instrumentationLibrarySpans",
+  "spans",
 ];
 
 function within(value: unknown, path: (string | number)[]): [Record<string, unknown>, (string | number)[]][] {
@@ -44,10 +48,16 @@ const names = {
   id: ["spanId", "span_id", "context.span_id", "properties.$ai_span_id"],
   parent: ["parentSpanId", "parent_id", "parent_span_id", "properties.$ai_parent_id"],
   start: [
-    ...["startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "startedAt", "metrics.start"],
-    ...["created", "timestamp"],
+    "startTimeUnixNano",
+    "start_time_unix_nano",
+    "start_time",
+    "startTime",
+    "startedAt",
+    "metrics.start",
+    "created",
+    "timestamp",
   ],
-  end: [...["endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime", "endedAt", "metrics.end"]],
+  end: ["endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime", "endedAt", "metrics.end"],
   failure: ["error", "error.message", "errorInfo.message", "properties.$ai_error"],
   message: ["status.message", "status.description", "status_message"],
 };
