@@ -70,6 +70,54 @@ export function joinedTurn(one: AgentTurn, other: AgentTurn): AgentTurn {
   };
 }
 
+/** Turns as they were recorded. */
+export interface Part {
+  /** The model's message that an agent's turns are parts of. */
+  message: string | undefined;
+  turns: readonly Turn[];
+}
+
+export function countTurns(parts: readonly Part[]): number {
+  return parts.reduce((sum, { turns }) => sum + turns.length, 0);
+}
+
+/** All turns in their order. The parts of one message of the agent's, between which answers may stand, are one turn. */
+export function joinedTurns(parts: readonly Part[]): Turn[] {
+  const turns: Turn[] = [];
+  const begun = new Map<string, number>();
+  for (const { message, turns: added } of parts)
+    for (const turn of added) {
+      const at = message === undefined ? undefined : begun.get(message);
+      const earlier = at === undefined ? undefined : turns[at];
+      if (turn.by === "agent" && at !== undefined && earlier?.by === "agent")
+        turns[at] = joinedTurn(earlier, turn);
+      else {
+        if (turn.by === "agent" && message !== undefined) begun.set(message, turns.length);
+        turns.push(turn);
+      }
+    }
+  return turns;
+}
+
+/** An event of a session that can be rewound. */
+export interface Event {
+  id: string | undefined;
+  /** Null: it is a root. Unknown or absent: it follows the event before it. */
+  parent: string | null | undefined;
+}
+
+/** The places of the events that lead to the one at `end`. */
+export function branchTo(events: readonly Event[], end: number): Set<number> {
+  const places = new Map(events.map(({ id }, place) => [id, place]));
+  const branch = new Set<number>();
+  for (let at = end; at >= 0 && !branch.has(at); ) {
+    branch.add(at);
+    const parent = events[at]?.parent;
+    at = parent === null ? -1 : ((parent === undefined ? undefined : places.get(parent)) ?? at - 1);
+  }
+  return branch;
+}
+
 /** A trajectory as its layout recorded it. */
 export interface Trace {
   /** Absent: the layout gives none. */

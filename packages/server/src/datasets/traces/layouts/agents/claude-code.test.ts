@@ -146,6 +146,36 @@ test("what Claude Code itself says is neither the task nor an action", async () 
   expect(figures.left_out).toEqual({ media: 1, other_event: 1 });
 });
 
+test("of a session that was rewound, the branch that ends it is read, with all answers of calls made at once", async () => {
+  const at = (uuid: string, parentUuid: string | null) => ({ uuid, parentUuid });
+  const { samples, figures } = await read([
+    user("Find the lamp.", at("a1", null)),
+    assistant("msg_0", [use("toolu_0", "ls attic")], undefined, at("a2", "a1")),
+    // The first prompt was rewound.
+    user("Find the key.", at("b1", null)),
+    line("attachment", undefined, at("b2", "b1")),
+    assistant("msg_1", [use("toolu_1", "ls")], undefined, at("b3", "b2")),
+    assistant("msg_1", [use("toolu_2", "ls drawer")], undefined, at("b4", "b3")),
+    user(result("toolu_1", "drawer"), at("b5", "b3")),
+    user(result("toolu_2", "key.txt"), at("b6", "b4")),
+    assistant("msg_2", [use("toolu_3", "rm key.txt")], undefined, at("c1", "b6")),
+    user(result("toolu_3", "removed"), at("c2", "c1")),
+    // Compacted: its parent is another field's.
+    line("system", undefined, {
+      ...{ content: "Conversation compacted", subtype: "compact_boundary" },
+      ...{ ...at("d1", null), logicalParentUuid: "b6" },
+    }),
+    assistant("msg_3", [use("toolu_4", "cat key.txt")], undefined, at("d2", "d1")),
+    user(result("toolu_4", "42"), at("d3", "d2")),
+  ]);
+  expect(samples.map(({ context, next_state }) => [context?.task_context, next_state])).toEqual([
+    ["Find the key.", "drawer"],
+    ["Find the key.", "key.txt"],
+    ["Find the key.", "42"],
+  ]);
+  expect(figures.left_out).toMatchObject({ branch: 4 });
+});
+
 test("sessions whose lines alternate are read apart, and of many the silent ones first", async () => {
   const ids = Array.from({ length: 20 }, (_, index) => `session-${index}`);
   const turns = [

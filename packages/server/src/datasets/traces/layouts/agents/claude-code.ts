@@ -1,14 +1,15 @@
 import { LineError } from "../../../upload/lines.ts";
-import { fieldAt, isObject, textIn, timeOf } from "../../content.ts";
+import { fieldAt, isObject, type LeftOut, textIn, timeOf } from "../../content.ts";
 import type { Layout, ReadOptions, Recorded, TraceDocument, TraceReader } from "../../layout.ts";
 import { turnsOfMessage, usageIn } from "../../messages.ts";
-import { joinedTurn, type Turn } from "../../turns.ts";
+import { branchTo, countTurns, type Event, joinedTurns, type Part, type Turn } from "../../turns.ts";
+
+/** One without turns only leads to others. */
+interface Line extends Event, Part {}
 
 interface Session {
   id: string | undefined;
-  turns: Turn[];
-  /** Where the turn of each message of the agent's is. */
-  begun: Map<string, number>;
+  lines: Line[];
   /** The number of the line that it had last. */
   last: number;
 }
@@ -38,7 +39,7 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
 
   function sessionOf(line: Record<string, unknown>): Session {
     const id = textIn(line, "sessionId") ?? current?.id;
-    current = sessions.get(id) ?? { id, turns: [], begun: new Map(), last: 0 };
+    current = sessions.get(id) ?? { id, lines: [], last: 0 };
     sessions.set(id, current);
     lines += 1;
     current.last = lines;
@@ -49,32 +50,44 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
     if (sessions.size <= maxSessions) return;
     const silent = [...sessions.values()].reduce((one, other) => (other.last < one.last ? other : one));
     sessions.delete(silent.id);
-    yield { trace: silent };
+    yield recordedOf(silent, leftOut);
   }
 
   return {
     *read({ value }: TraceDocument) {
       if (!isObject(value) || typeof value.type !== "string") throw new LineError("Field required", ["type"]);
-      const { type, content, subtype } = value;
-      if (value.isSidechain === true) leftOut.count("side_chain");
-      else if (type === "user" || type === "assistant") {
-        if (isOwn(value)) leftOut.count("other_event");
-        else {
-          const turns = turnsOfLine(value, leftOut);
-          add(sessionOf(value), textIn(value.message, "id"), turns);
-        }
-      } else if (type === "system" && typeof content === "string" && !notices.test(String(subtype)))
-        sessionOf(value).turns.push({ by: "system", content });
-      else leftOut.count("other_event");
+      const turns = turnsOfLine(value, leftOut);
+      // Lines without turns lead to others as well.
+      if (textIn(value, "uuid") !== undefined || turns.length > 0)
+        sessionOf(value).lines.push({
+          id: textIn(value, "uuid"),
+          parent: textIn(value, "parentUuid") ?? textIn(value, "logicalParentUuid") ?? rootOf(value),
+          message: value.type === "assistant" ? textIn(value.message, "id") : undefined,
+          turns,
+        });
       yield* closeSilent();
     },
     *end() {
-      for (const trace of sessions.values()) yield { trace };
+      for (const session of sessions.values()) yield recordedOf(session, leftOut);
     },
   };
 }
 
-function turnsOfLine(line: Record<string, unknown>, leftOut: ReadOptions["leftOut"]): Turn[] {
+function rootOf({ parentUuid, subtype }: Record<string, unknown>): null | undefined {
+  return parentUuid === null && subtype !== "compact_boundary" ? null : undefined;
+}
+
+function turnsOfLine(line: Record<string, unknown>, leftOut: LeftOut): Turn[] {
+  const { type, content, subtype, isSidechain } = line;
+  const isSaid = type === "user" || type === "assistant";
+  if (isSidechain !== true && isSaid && !isOwn(line)) return turnsSaid(line, leftOut);
+  if (isSidechain !== true && type === "system" && typeof content === "string" && !notices.test(`${subtype}`))
+    return [{ by: "system", content }];
+  leftOut.count(isSidechain === true ? "side_chain" : "other_event");
+  return [];
+}
+
+function turnsSaid(line: Record<string, unknown>, leftOut: LeftOut): Turn[] {
   const turns = turnsOfMessage(line.message, ["message"], leftOut, ({ usage }) => ({
     at: timeOf(line.timestamp),
     usage: usageIn(usage, usageNames),
@@ -84,24 +97,31 @@ function turnsOfLine(line: Record<string, unknown>, leftOut: ReadOptions["leftOu
   return isAside ? turns.map((turn) => (turn.by === "environment" ? { ...turn, isAside } : turn)) : turns;
 }
 
-/** Adds the turns of a line. The lines of one message of the agent's, between which answers may stand, are one turn. */
-function add({ turns, begun }: Session, id: string | undefined, added: readonly Turn[]): void {
-  for (const turn of added) {
-    const at = turn.by === "agent" && id !== undefined ? begun.get(id) : undefined;
-    const earlier = at === undefined ? undefined : turns[at];
-    if (turn.by === "agent" && at !== undefined && earlier?.by === "agent")
-      turns[at] = joinedTurn(earlier, turn);
-    else {
-      if (turn.by === "agent" && id !== undefined) begun.set(id, turns.length);
-      turns.push(turn);
-    }
-  }
+const callsOf = (turn: Turn) => (turn.by === "agent" ? (turn.calls ?? []) : []);
+
+/** The branch that ends the session: turns that were rewound are on others. */
+function recordedOf({ id, lines }: Session, leftOut: LeftOut): Recorded {
+  const branch = branchTo(
+    lines,
+    lines.findLastIndex(({ turns }) => turns.length > 0),
+  );
+  // Calls made at once are lines of one message; the answers of all but the last lead nowhere.
+  const messages = new Set([...branch].flatMap((at) => lines[at]?.message ?? []));
+  const isPart = ({ message }: Line) => message !== undefined && messages.has(message);
+  const called = lines.filter(isPart).flatMap(({ turns }) => turns.flatMap(callsOf));
+  const calls = new Set(called.map((call) => call.id));
+  const isAnswer = (turn: Turn) => turn.by === "answer" && calls.has(turn.of);
+  const isKept = (line: Line, at: number) =>
+    branch.has(at) || line.id === undefined || isPart(line) || line.turns.some(isAnswer);
+  const kept = lines.filter(isKept);
+  leftOut.count("branch", countTurns(lines) - countTurns(kept));
+  return { trace: { id, turns: joinedTurns(kept) } };
 }
 
 /** The sessions that Claude Code keeps in its `projects` folder. */
 export const claudeCode: Layout = {
   format: "claude-code",
-  version: 2,
+  version: 3,
   about: {
     title: "Claude Code's sessions",
     recognised_by: "lines with `type`, `uuid` and `sessionId`",
@@ -112,7 +132,8 @@ export const claudeCode: Layout = {
     context:
       "first user text that is neither `isMeta` nor of a command; lines of type `system`, unless they are notices",
     also: "`timestamp`; `input_tokens`, `output_tokens` and `cache_read_input_tokens` of the turn's last line",
-    left_out: "lines with `isSidechain`, `thinking`, `toolUseResult`, summaries, snapshots and other events",
+    left_out:
+      "lines with `isSidechain`, turns that were rewound (`parentUuid`), `thinking`, `toolUseResult`, summaries, snapshots and other events",
     example: [
       `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s1","isSidechain":false,"timestamp":"2026-01-01T10:00:00.000Z","message":{"role":"user","content":"Find the key."}}`,
       `{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s1","isSidechain":false,"timestamp":"2026-01-01T10:00:01.000Z","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-test","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls drawer"}}],"usage":{"input_tokens":12,"output_tokens":5,"cache_read_input_tokens":0}}}`,

@@ -1,5 +1,5 @@
 import { LineError } from "../../../upload/lines.ts";
-import { isObject, type LeftOut, listIn, textIn, timeOf } from "../../content.ts";
+import { fieldAt, isObject, type LeftOut, listIn, textIn, timeOf } from "../../content.ts";
 import {
   type At,
   type Layout,
@@ -10,7 +10,7 @@ import {
   type TraceDocument,
 } from "../../layout.ts";
 import { saidIn } from "../../messages.ts";
-import { joinedTurn, type Turn } from "../../turns.ts";
+import { branchTo, countTurns, type Event, joinedTurns, type Part, type Turn } from "../../turns.ts";
 
 const kinds = /^[A-Z]\w*(Event|Observation|Condensation|CondensationRequest)$|^Condensation(Request)?$/;
 const sources = ["agent", "user", "environment", "hook"];
@@ -22,50 +22,33 @@ const isState = ({ entry }: TraceDocument) => entry !== undefined && stateEntry.
 
 /** The events of one folder of a zip, or of a file. */
 interface Conversation {
-  events: Event[];
-  leaf: string | undefined;
-  model: string | undefined;
+  events: HandsEvent[];
+  /** Of `base_state.json`. */
+  state: Record<string, unknown>;
 }
 
 const maxEvents = 200_000;
 
-/** The events from the root to the leaf, and how many turns are on other branches. */
-function activeBranch({ events, leaf }: Conversation): { branch: Event[]; others: number } {
-  const places = new Map(events.map(({ id }, place) => [id, place]));
-  const last = events.findLastIndex(({ kind }) => !besideTree.includes(kind));
-  const active = new Set<number>();
-  for (let at = (leaf === undefined ? undefined : places.get(leaf)) ?? last; at >= 0 && !active.has(at); ) {
-    active.add(at);
-    const { parent } = events[at] as Event;
-    // Without a parent it follows the event before it, as all did once.
-    at = parent === rootParent ? -1 : ((parent === undefined ? undefined : places.get(parent)) ?? at - 1);
-  }
-  const others = events.filter(({ turn }, at) => turn !== undefined && !active.has(at)).length;
-  return { branch: events.filter((_, at) => active.has(at)), others };
-}
-
 function recordedOf(conversation: Conversation, id: string | undefined, leftOut: LeftOut): Recorded {
-  conversation.events.sort((one, other) => one.order - other.order);
-  const { branch, others } = activeBranch(conversation);
-  leftOut.count("branch", others);
-  const turns: Turn[] = [];
+  const events = conversation.events.sort((one, other) => one.order - other.order);
+  const named = textIn(conversation.state, "leaf_event_id");
+  const leaf = events.findIndex(({ id: of }) => of !== undefined && of === named);
+  const last = events.findLastIndex(({ kind }) => !besideTree.includes(kind));
+  const active = branchTo(events, leaf < 0 ? last : leaf);
+  const branch = events.filter((_, at) => active.has(at));
+  leftOut.count("branch", countTurns(events) - countTurns(branch));
   const finishing = new Set<string | undefined>();
-  let response: string | undefined;
-  for (const { turn, response: of } of branch) {
-    if (turn === undefined) continue;
-    if (turn.by === "agent")
-      for (const { id, name } of turn.calls ?? []) if (name === "finish") finishing.add(id);
-    // The call that ends a run is answered with the agent's last words.
-    const isEnd = turn.by === "answer" && turn.isError !== true && finishing.has(turn.of);
-    const last = turns.at(-1);
-    const isSame = of !== undefined && of === response;
-    if (isSame && turn.by === "agent" && last?.by === "agent" && turn.calls && last.calls)
-      turns[turns.length - 1] = { ...joinedTurn(last, turn), content: last.content ?? turn.content };
-    else turns.push(isEnd ? { ...turn, done: true } : turn);
-    response = of;
-  }
+  for (const { turns } of branch)
+    for (const turn of turns)
+      if (turn.by === "agent")
+        for (const { id, name } of turn.calls ?? []) if (name === "finish") finishing.add(id);
+  // The call that ends a run is answered with the agent's last words.
+  const turns = joinedTurns(branch).map((turn) =>
+    turn.by === "answer" && turn.isError !== true && finishing.has(turn.of) ? { ...turn, done: true } : turn,
+  );
+  const model = textIn(fieldAt(conversation.state.agent, "llm"), "model");
   const tools = branch.findLast((event) => event.tools !== undefined)?.tools;
-  return { trace: { id, turns, tools, tags: { model: conversation.model } } };
+  return { trace: { id, turns, tools, tags: { model } } };
 }
 
 function openReader({ leftOut }: Pick<ReadOptions, "leftOut">): ReturnType<Layout["open"]> {
@@ -75,18 +58,12 @@ function openReader({ leftOut }: Pick<ReadOptions, "leftOut">): ReturnType<Layou
     read(document) {
       const { entry } = document;
       const folder = (entry ?? "").replace(/[^/]*$/, "").replace(/(^|\/)(events\/)?$/, "");
-      const conversation = conversations.get(folder) ?? { events: [], leaf: undefined, model: undefined };
+      const conversation = conversations.get(folder) ?? { events: [], state: {} };
       conversations.set(folder, conversation);
       const at = objectAt(document.value);
-      if (isState(document)) {
-        const { agent } = at.value;
-        conversation.leaf = textIn(at.value, "leaf_event_id");
-        conversation.model = isObject(agent) ? textIn(agent.llm, "model") : undefined;
-        return [];
-      }
-      count += 1;
+      if (isState(document)) conversation.state = at.value;
+      else conversation.events.push(eventOf(at, entry, ++count, leftOut));
       if (count > maxEvents) throw new LineError(`There are more than ${maxEvents} events`, []);
-      conversation.events.push(eventOf(at, entry, count, leftOut));
       return [];
     },
     *end() {
@@ -97,21 +74,20 @@ function openReader({ leftOut }: Pick<ReadOptions, "leftOut">): ReturnType<Layou
   };
 }
 
-/** An event of OpenHands, as far as it is used. */
-interface Event {
-  id: string | undefined;
-  parent: string | undefined;
+/** An event, as far as it is used. */
+interface HandsEvent extends Event, Part {
   kind: string;
   order: number;
-  /** Undefined if it is of no turn. */
-  turn: Turn | undefined;
-  /** Of the model's answer, whose calls are one turn. */
-  response: string | undefined;
   tools: unknown;
 }
 
 /** `place` is its number in the file. */
-function eventOf({ value, path }: At, entry: string | undefined, place: number, leftOut: LeftOut): Event {
+function eventOf(
+  { value, path }: At,
+  entry: string | undefined,
+  place: number,
+  leftOut: LeftOut,
+): HandsEvent {
   const kind = requiredText({ value, path }, "kind");
   const number = /event-(\d+)-[^/]*$/.exec(entry ?? "")?.[1];
   const turn = turnOf({ value, path }, kind);
@@ -120,11 +96,11 @@ function eventOf({ value, path }: At, entry: string | undefined, place: number, 
     leftOut.count("other_event");
   return {
     id: textIn(value, "id"),
-    parent: textIn(value, "parent_id"),
+    parent: value.parent_id === rootParent ? null : textIn(value, "parent_id"),
     kind,
     order: number === undefined ? place : Number(number),
-    turn,
-    response: textIn(value, "llm_response_id"),
+    turns: turn === undefined ? [] : [turn],
+    message: textIn(value, "llm_response_id"),
     tools: kind === "SystemPromptEvent" ? value.tools : undefined,
   };
 }
@@ -182,11 +158,9 @@ export const openHands: Layout = {
   },
   recognises(document) {
     if (isState(document)) return "base_state.json";
-    const kind = textIn(document.value, "kind");
-    const source = textIn(document.value, "source");
-    if (kind === undefined || !kinds.test(kind) || source === undefined || !sources.includes(source))
-      return undefined;
-    return `kind ${kind.slice(0, 60)} and source`;
+    const kind = textIn(document.value, "kind") ?? "";
+    const isKnown = kinds.test(kind) && sources.includes(textIn(document.value, "source") ?? "");
+    return isKnown ? `kind ${kind.slice(0, 60)} and source` : undefined;
   },
   open: openReader,
 };
