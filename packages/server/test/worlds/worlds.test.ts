@@ -233,7 +233,7 @@ onAnyDatabase((database) => {
     );
   });
 
-  test("tokens of examples are counted apart in the usage, of requests and of runs", async () => {
+  test("tokens of examples are counted apart in the usage, of requests, of runs and of reality checks", async () => {
     const counted = async (operation: string) => {
       const { data } = (await (await presage.call("GET", "/v1/usage")).json()) as UsageResponse;
       const rows = data.filter((row) => row.operation === operation);
@@ -266,6 +266,13 @@ onAnyDatabase((database) => {
     await eventually(
       () => counted("run"),
       (sum) => sum > 0,
+    );
+    const ofRun = await counted("run");
+    await post("/v1/environments", { name: "checked", world: "shop" }, 201);
+    await post("/v1/reality-checks", { environment: "checked", dataset_id: datasetId }, 201);
+    await eventually(
+      () => counted("run"),
+      (sum) => sum > ofRun,
     );
   });
 

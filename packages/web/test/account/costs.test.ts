@@ -56,6 +56,10 @@ dashboardTest(
     expect(await cells("org/priced")).toEqual(["", "", "18", "€2.50"]);
     expect(await cells("org/unpriced")).toEqual(["", "", "18", "–"]);
 
+    const keys = await visitor.visit("/api-keys");
+    await keys.getByRole("columnheader", { name: "This month" }).waitFor();
+    await keys.getByRole("row", { name: "bootstrap" }).getByText("€2.50").waitFor();
+
     await page.getByRole("button", { name: "Set a budget" }).click();
     const dialog = page.getByRole("dialog", { name: "Monthly budget" });
     await dialog.getByRole("textbox", { name: "Amount in EUR" }).fill("2");

@@ -41,6 +41,13 @@ dashboardTest(
     await table.getByRole("combobox", { name: "Action" }).selectOption("Signed in");
     await table.getByText("from: viewer · to: member").waitFor({ state: "detached" });
     await table.getByRole("cell", { name: "Signed in" }).first().waitFor();
+    await table.getByRole("combobox", { name: "Action" }).selectOption("All actions");
+    const people = table.getByRole("combobox", { name: "By whom" });
+    await people.selectOption("viewer");
+    const made = table.getByRole("row", { name: "Created an environment" });
+    await made.waitFor({ state: "detached" });
+    await people.selectOption("Owner");
+    await made.waitFor();
   },
 );
 

@@ -26,6 +26,11 @@ dashboardTest("From an alarm on the overview to where an episode leaves reality"
     ...{ evaluators: [{ evaluator: "exact-match" }], evaluated_model_input: "You push." },
     ...{ evaluated_model_output: "It opens.", evaluated_model_gold_answer: "It opens." },
   });
+  const list = await visit("/environments", { viewport: wide });
+  const { false_success_rate: rate } = await client.realityChecks.ofEnvironment("rooms");
+  const share = `${(100 * (rate.value ?? 0)).toFixed(1)} %`;
+  await list.getByRole("columnheader", { name: "False success" }).waitFor();
+  await list.getByRole("row", { name: "rooms" }).getByText(share, { exact: true }).waitFor();
   const page = await visit("/", { viewport: wide });
   await page.getByText(/^Alarm\. Of \d+ episodes in \d+ tasks/).waitFor();
   await page.getByRole("link", { name: "Environment rooms" }).first().click();

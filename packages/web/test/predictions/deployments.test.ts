@@ -63,6 +63,7 @@ dashboardTest(
       (isEjected) => isEjected,
     );
     await bad.getByText(/^Unavailable,/).waitFor();
+    await replicas.getByText("Nothing answers: check that the model’s server runs").waitFor();
     await page.getByText("1 of 2 up").waitFor();
     expect(await replicas.getByRole("row", { name: new URL(small.url).host }).textContent()).toContain("64");
   },

@@ -62,6 +62,33 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
   await leanedOn.getByText("Action: close cupboard").waitFor();
 });
 
+dashboardTest("A dataset leads to a new world of it", async ({ visit, client }) => {
+  const { dataset } = await examples(client);
+  const page = await visit(`/datasets/${dataset}`, { viewport: wide });
+  await page.getByRole("link", { name: "Make a world" }).click();
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.getByLabel("Dataset").inputValue()).toBe(dataset);
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(new URL(page.url()).search).toBe("");
+});
+
+dashboardTest("Usage says which share of the tokens were examples of worlds", async ({ visit, client }) => {
+  await client.worlds.create({ name: "leaning", examples: await examples(client) });
+  await client.predict({
+    interaction: { state: "You see a cupboard.", action: "open it" },
+    world: "leaning",
+  });
+  const { people } = await eventually(
+    () => client.usage.people(),
+    ({ total }) => total.example_tokens > 0,
+  );
+  const [{ example_tokens = 0, prompt_tokens = 0, completion_tokens = 0 } = {}] = people;
+  const share = ((100 * example_tokens) / (prompt_tokens + completion_tokens)).toFixed(1);
+  const page = await visit("/usage");
+  await page.getByRole("row", { name: "Owner" }).getByText(`· ${share} % examples`).waitFor();
+});
+
 async function answerRecordedStep(page: Page): Promise<void> {
   await page.getByRole("button", { name: "A recorded step" }).click();
   await page
