@@ -6,33 +6,43 @@ import type { HttpServices } from "./exchange.ts";
 
 export type SessionServices = Pick<HttpServices, "authenticator" | "sessionCookie">;
 
+/** What authenticates; a promise only where something has to be looked up, which most keys have not. */
+type Authenticated = Caller | Promise<Caller>;
+
 /** The caller of a request; throws if there is none. A key in a header takes precedence over the cookie. */
-export async function authenticate(services: SessionServices, call: Call): Promise<Caller> {
-  const { commandLine } = services.authenticator;
-  const [key, ...others] = presentedKeys(call.request.headers);
-  if (key === undefined) return await authenticateSession(services, call.request);
-  const isCommandLine = commandLine.isKey(key) && others.length === 0 && isFromThisMachine(call);
-  return isCommandLine ? await commandLine.findCaller() : await authenticateKey(services, call);
+export function authenticate(services: SessionServices, call: Call): Authenticated {
+  const { authenticator } = services;
+  const keys = presentedKeys(call.request.headers);
+  const [key] = keys;
+  if (key === undefined) return authenticateSession(services, call.request);
+  const isCommandLine = authenticator.commandLine.isKey(key) && keys.length === 1 && isFromThisMachine(call);
+  return isCommandLine ? authenticator.commandLine.findCaller() : callerOf(authenticator, keys);
 }
 
 /** The caller whose key a request has; throws if there is none. */
-export async function authenticateKey(
+export function authenticateKey(
   { authenticator }: Pick<HttpServices, "authenticator">,
   { request: { headers } }: Call,
-): Promise<Caller> {
-  const [key, ...others] = presentedKeys(headers);
-  const caller = key === undefined || others.length > 0 ? undefined : await authenticator.verifyKey(key);
-  if (caller === undefined) throw notAuthenticated();
-  return caller;
+): Authenticated {
+  return callerOf(authenticator, presentedKeys(headers));
 }
 
 /** The caller of a program. Its key may be the password of Basic authentication, which a URL's userinfo becomes. */
-export async function authenticateProgram(
+export function authenticateProgram(
   { authenticator }: Pick<HttpServices, "authenticator">,
   { request: { headers } }: Call,
-): Promise<Caller> {
+): Authenticated {
   if (headers.has("origin")) throw new ServiceError("forbidden", "Web pages may not call this address.");
-  const caller = await authenticator.verifyKey(keyOfProgram(headers));
+  return callerOf(authenticator, [keyOfProgram(headers)]);
+}
+
+function callerOf({ verifyKey }: HttpServices["authenticator"], keys: readonly string[]): Authenticated {
+  const [key] = keys;
+  const caller = key === undefined || keys.length > 1 ? undefined : verifyKey(key);
+  return caller instanceof Promise ? caller.then(required) : required(caller);
+}
+
+function required(caller: Caller | undefined): Caller {
   if (caller === undefined) throw notAuthenticated();
   return caller;
 }

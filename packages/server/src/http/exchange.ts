@@ -163,12 +163,15 @@ export function admit(
   { exchange, caller }: { exchange: Exchange; caller: Caller },
 ): void | Promise<void> {
   const holders = limitHolders(caller);
-  const enter = (rate: RateStatus | undefined) => {
-    exchange.rate = rate;
-    exchange.atEnd = () => admission.leave(holders);
-  };
+  const leave = () => admission.leave(holders);
   const rate = admission.admit(holders);
-  return rate instanceof Promise ? rate.then(enter) : enter(rate);
+  if (rate instanceof Promise) return rate.then((taken) => enter(exchange, taken, leave));
+  enter(exchange, rate, leave);
+}
+
+function enter(exchange: Exchange, rate: RateStatus | undefined, leave: () => void): void {
+  exchange.rate = rate;
+  exchange.atEnd = leave;
 }
 
 /** How a request, or a message of a socket, ended. */

@@ -135,8 +135,15 @@ export function releaseMemory(response: Response, exchange: Exchange): Response 
     reserveBytesAnyway(exchange, 0);
     return response;
   }
-  const { status, headers } = response;
-  const stream = inSlices(response.body, () => reserveBytesAnyway(exchange, 0));
+  return releaseWhenRead(response, response.body, exchange);
+}
+
+function releaseWhenRead(
+  { status, headers }: Response,
+  body: ReadableStream<Uint8Array>,
+  exchange: Exchange,
+): Response {
+  const stream = inSlices(body, () => reserveBytesAnyway(exchange, 0));
   return new Response(stream, { status, headers });
 }
 

@@ -95,12 +95,18 @@ async function readJsonInTurn(bytes: Uint8Array, takeTurn?: TakeTurn): Promise<J
 
 /** The same of bytes that have arrived. */
 export async function readJsonBytes(bytes: Uint8Array): Promise<JsonReading> {
-  if (bytes.length === 0) return nothing;
-  const reading = bytes.length > shortBodyBytes ? await parseInTurns(bytes) : parse(bytes, readJson);
-  return reading.plain === null ? nothing : reading;
+  return bytes.length > shortBodyBytes ? orNothing(await parseInTurns(bytes)) : readShortJson(bytes);
+}
+
+function readShortJson(bytes: Uint8Array): JsonReading {
+  return bytes.length === 0 ? nothing : orNothing(parse(bytes, readJson));
 }
 
 const nothing: JsonReading = { plain: undefined, exact: undefined };
+
+function orNothing(reading: JsonReading): JsonReading {
+  return reading.plain === null ? nothing : reading;
+}
 
 /** Refuses a body that would take too much time or memory, before it is parsed. */
 async function parseInTurns(bytes: Uint8Array): Promise<JsonReading> {
@@ -218,32 +224,48 @@ export async function readExactBody<Schema extends z.ZodType>(
 }
 
 /** A request's body as it is, for which memory is reserved. */
-export async function readBodyBytes({ request, exchange }: Call, maxBodyBytes: number): Promise<Uint8Array> {
-  return await readBytes(request, maxBodyBytes, (bytes) => reserveBody(exchange, bytes));
+export function readBodyBytes({ request, exchange }: Call, maxBodyBytes: number): Promise<Uint8Array> {
+  return readBytes(request, maxBodyBytes, (bytes) => reserveBody(exchange, bytes));
 }
 
-/** `readExactBody` of a body that `readBodyBytes` has read. */
-export async function readExactBytes<Schema extends z.ZodType>(
+/** `readExactBody` of a body that `readBodyBytes` has read; a promise only if it is long. */
+export function readExactBytes<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,
   bytes: Uint8Array,
-): Promise<z.input<Schema>> {
-  return (await readBytesAs(call, schema, bytes)).exact;
+): z.input<Schema> | Promise<z.input<Schema>> {
+  const read = readBytesAs(call, schema, bytes);
+  return read instanceof Promise ? read.then(({ exact }) => exact) : read.exact;
 }
 
-async function readBytesAs<Schema extends z.ZodType>(
+/** A body that is read and checked: `exact` keeps the digits of long integers. */
+interface CheckedBody<Schema extends z.ZodType> {
+  checked: z.input<Schema>;
+  exact: z.input<Schema>;
+}
+
+function readBytesAs<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,
   bytes: Uint8Array,
-): Promise<Record<"checked" | "exact", z.input<Schema>>> {
+): CheckedBody<Schema> | Promise<CheckedBody<Schema>> {
+  if (bytes.length <= shortBodyBytes) return checkBody(call, schema, readShortJson(bytes));
   const { request, exchange } = call;
-  const { plain, exact } = await readJsonInTurn(bytes, () => {
+  const reading = readJsonInTurn(bytes, () => {
     // The server waits now, not the client.
     keepOpen(call);
     return exchange.longWork.take(accountOf(call), request.signal, bytes.length);
   });
+  return reading.then((json) => checkBody(call, schema, json));
+}
+
+function checkBody<Schema extends z.ZodType>(
+  call: Call,
+  schema: Schema,
+  { plain, exact }: JsonReading,
+): CheckedBody<Schema> {
   keepOpen(call);
-  exchange.usesOldNames = usesOldNames(schema, plain);
+  call.exchange.usesOldNames = usesOldNames(schema, plain);
   // The schema sees a long integer as a number, not as the object that keeps its digits.
   return { checked: validate(schema, plain, "body"), exact: exact as z.input<Schema> };
 }

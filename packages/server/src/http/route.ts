@@ -233,7 +233,7 @@ export function reply<const Status extends number, Body>(
 /** The parts of a request that a declaration reads; a promise if there is a body to wait for. */
 function readInput(services: RouteServices, call: CallWithCaller, declaration: Described) {
   if (declaration.body !== undefined) return readWithBody(services, call, declaration, declaration.body);
-  return withOnce(call, declaration, { ...readAddress(call, declaration), body: undefined });
+  return new ReadInput(call, declaration, readAddress(call, declaration), undefined);
 }
 
 async function readWithBody(
@@ -247,31 +247,44 @@ async function readWithBody(
   // That a request uses old names is noted even if its path is refused.
   if (declaration.hasOldNames) {
     const body = await read();
-    return withOnce(call, declaration, { ...readAddress(call, declaration), body });
+    return new ReadInput(call, declaration, readAddress(call, declaration), body);
   }
   const address = readAddress(call, declaration);
-  return withOnce(call, declaration, { ...address, body: await read() });
+  return new ReadInput(call, declaration, address, await read());
 }
 
-function readAddress(call: CallWithCaller, { params, query, allowsUnknown }: Described) {
+type Address = Record<"params" | "query", unknown>;
+
+function readAddress(call: CallWithCaller, { params, query, allowsUnknown }: Described): Address {
   return {
     params: params && readPath(call, params),
     query: query && (allowsUnknown ? readQuery : readKnownQuery)(call, query),
   };
 }
 
-function withOnce<Parts extends { body: unknown }>(call: CallWithCaller, { once }: Described, parts: Parts) {
-  return {
-    ...parts,
-    call,
-    once: once === undefined ? undefined : readOnce(call, once, parts.body),
-    get requester() {
-      return requesterOf(call);
-    },
-    reserve(bytes: number) {
-      reserveBytes(call.exchange, bytes);
-    },
-  };
+/** A class, so that what few handlers ask for is made only for them. */
+class ReadInput {
+  readonly call: CallWithCaller;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly once: Once | undefined;
+
+  constructor(call: CallWithCaller, { once }: Described, { params, query }: Address, body: unknown) {
+    this.call = call;
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.once = once === undefined ? undefined : readOnce(call, once, body);
+  }
+
+  get requester(): Changer {
+    return requesterOf(this.call);
+  }
+
+  get reserve(): (bytes: number) => void {
+    return (bytes) => reserveBytes(this.call.exchange, bytes);
+  }
 }
 
 function toResponse(

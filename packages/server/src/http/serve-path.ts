@@ -12,11 +12,12 @@ import {
   type RoutedRequest,
   requestAddress,
 } from "./call.ts";
-import { checkAccess, type Proof } from "./caller.ts";
+import { type Caller, checkAccess, type Proof } from "./caller.ts";
 import { errorResponse, isOpenAiPath, MethodNotAllowedError, openAiError } from "./errors.ts";
 import {
   cacheHeader,
   deploymentHeader,
+  type Ending,
   type Exchange,
   type HttpServices,
   openExchange,
@@ -123,48 +124,75 @@ export function servePath(
     exchange.atEnd?.();
     if (exchange.reservedBytes > 0) response = releaseMemory(response, exchange);
     closeWhenIdle({ server, request });
-    const totalMs = performance.now() - exchange.startedAtMs;
+    const totalMs = msSince(exchange);
     setHeaders(response.headers, exchange, totalMs);
     if (isSecret) hideAddress(response.headers);
     // The client opens a new connection, to another process.
     if (services.phase() === "stopping") response.headers.set("connection", "close");
-    const { status } = response;
-    const record = (recordedMs: number) => {
-      recordExchange(services, exchange, {
-        method: request.method,
-        route: path,
-        status,
-        totalMs: recordedMs,
-      });
-      counter.end();
-    };
-    if (exchange.lasting === undefined) record(totalMs);
-    else void exchange.lasting.then(() => record(performance.now() - exchange.startedAtMs));
+    end(exchange, { method: request.method, route: path, status: response.status, totalMs });
     return response;
   };
+
+  function end(exchange: Exchange, ending: Ending): void {
+    if (exchange.lasting === undefined) record(exchange, ending);
+    else void exchange.lasting.then(() => record(exchange, { ...ending, totalMs: msSince(exchange) }));
+  }
+
+  function record(exchange: Exchange, ending: Ending): void {
+    recordExchange(services, exchange, ending);
+    counter.end();
+  }
+}
+
+function msSince({ startedAtMs }: Exchange): number {
+  return performance.now() - startedAtMs;
 }
 
 const findCaller = { caller: authenticate, key: authenticateKey, program: authenticateProgram };
 
-async function handle(services: HttpServices, route: Route, call: Call): Promise<Response> {
-  const { request, exchange } = call;
+/** Not async: a key is nearly always known, and every frame of a function that waits is held with the request. */
+function handle(services: HttpServices, route: Route, call: Call): Response | Promise<Response> {
+  const { exchange } = call;
   // With a body, the connection must not idle until the body has arrived.
   if (!methodsWithBody.has(route.method)) keepOpen(call);
   if (route.access === "open") {
     exchange.isOfDashboard = route.isOfDashboard;
-    return await route.handle(call);
+    return route.handle(call);
   }
-  if (route.access !== "page") {
-    const caller = await findCaller[route.access](services, call);
-    recordProof(exchange, caller.proof);
-    checkAccess(caller, route.needs);
-    return await route.handle({ ...call, caller });
+  if (route.access === "page") {
+    exchange.isOfDashboard = true;
+    return handlePage(services, route, call);
   }
-  exchange.isOfDashboard = true;
+  const found = findCaller[route.access](services, call);
+  return found instanceof Promise ? handleLater(found, route, call) : handleFor(found, route, call);
+}
+
+async function handlePage(
+  services: HttpServices,
+  route: Extract<Route, { access: "page" }>,
+  call: Call,
+): Promise<Response> {
+  const { request, exchange } = call;
   const session = await findSession(services, request.headers);
   if (session === undefined) return redirectToSignIn(requestAddress(request));
   recordProof(exchange, session.caller.proof);
   return await route.handle({ ...call, ...session });
+}
+
+type CallerRoute = Exclude<Route, { access: "open" | "page" }>;
+
+async function handleLater(found: Promise<Caller>, route: CallerRoute, call: Call): Promise<Response> {
+  return await handleFor(await found, route, call);
+}
+
+function handleFor(
+  caller: Caller,
+  route: CallerRoute,
+  { request, server, exchange }: Call,
+): Response | Promise<Response> {
+  recordProof(exchange, caller.proof);
+  checkAccess(caller, route.needs);
+  return route.handle({ request, server, exchange, caller });
 }
 
 function recordProof(exchange: Exchange, proof: Proof): void {

@@ -68,11 +68,8 @@ export function upstreamFields(set: Fields): Record<string, unknown> {
 }
 
 export function withoutNulls(fields: Fields): Fields {
-  const names = Object.keys(fields);
-  if (!names.some((name) => fields[name] === null)) return fields;
-  return Object.fromEntries(
-    names.filter((name) => fields[name] !== null).map((name) => [name, fields[name]]),
-  );
+  if (!Object.values(fields).includes(null)) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 function withDefault(holder: unknown, name: string, value: unknown): unknown {
@@ -108,8 +105,12 @@ function splitThinking(content: string): { content: string; reasoning: string | 
 }
 
 function firstStop(...stops: unknown[]): number | string | null {
-  const stop = stops.find((candidate) => typeof candidate === "string" || Number.isInteger(candidate));
-  return typeof stop === "string" || typeof stop === "number" ? stop : null;
+  const stop = stops.find(isStop);
+  return isStop(stop) ? stop : null;
+}
+
+function isStop(value: unknown): value is string | number {
+  return typeof value === "string" || Number.isInteger(value);
 }
 
 /** A chat as the contract has it, but its messages may also be of tools. */

@@ -93,7 +93,8 @@ export const predictRoute = route("POST", "/v1/predict", {
     if (cached !== undefined) return Response.json(readPrediction(cached.body));
     const body = await readExactBytes(call, WorldModelRequest, bytes);
     refuseStreaming(body.params?.stream);
-    const world = await findNamedWorld(services, call, { field: body.world });
+    const finding = findNamedWorld(services, call, { field: body.world });
+    const world = finding && (await finding);
     const session = readSessionHeader(request.headers);
     if (world !== undefined)
       return await answerThroughWorld(services, call, world, body, { session, sharing });
@@ -187,7 +188,8 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
       const { body, respond } = await read(call, bytes);
       refuseStreaming(body.params?.stream);
       refuseIncomplete(body);
-      const world = await findNamedWorld(services, call, { model: body.model });
+      const finding = findNamedWorld(services, call, { model: body.model });
+      const world = finding && (await finding);
       if (world !== undefined) {
         const { context, interaction, messages } = body;
         const asked = { context, ...(interaction ? { interaction } : { messages }) };

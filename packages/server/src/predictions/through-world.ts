@@ -49,16 +49,16 @@ export interface PredictionWorlds extends WorldParts {
 }
 
 /** The world that a request names in its header, in `field`, or as its model if that is no deployment. */
-export async function findNamedWorld(
+export function findNamedWorld(
   { knownWorlds, deployments }: Pick<PredictionWorlds, "knownWorlds" | "deployments">,
   call: CallWithCaller,
   { field, model }: { field?: string | null | undefined; model?: string | null | undefined },
-): Promise<ReadyWorld | undefined> {
+): Promise<ReadyWorld | undefined> | undefined {
   const { headers } = call.request;
-  const named = headers.get(worldHeader) ?? field;
-  const ofHeader = headers.has(worldHeader) ? ["header", worldHeader] : ["body", "world"];
+  const inHeader = headers.get(worldHeader);
+  const named = inHeader ?? field;
   if (named !== null && named !== undefined) {
-    if (headers.has(worldHeader) && field && field !== named)
+    if (inHeader !== null && field && field !== named)
       throw new InvalidRequestError([valueError(["body", "world"], `The header names ${named}`)]);
     if (headers.has(deploymentHeader))
       throw new InvalidRequestError([
@@ -67,16 +67,20 @@ export async function findNamedWorld(
     const wanted = readWorldReference(named);
     if (wanted === undefined)
       throw new InvalidRequestError([
-        valueError(ofHeader, "Input should be the name of a world, or one of its revisions as NAME@NUMBER"),
+        valueError(
+          inHeader === null ? ["body", "world"] : ["header", worldHeader],
+          "Input should be the name of a world, or one of its revisions as NAME@NUMBER",
+        ),
       ]);
-    const world = await knownWorlds.find(requesterOf(call), wanted);
-    if (world === undefined) throw new ServiceError("not_found", `There is no world ${wanted.name}.`);
-    return world;
+    return knownWorlds.find(requesterOf(call), wanted).then((world) => {
+      if (world === undefined) throw new ServiceError("not_found", `There is no world ${wanted.name}.`);
+      return world;
+    });
   }
   const wanted = typeof model === "string" ? readWorldReference(model) : undefined;
   if (wanted === undefined || headers.has(deploymentHeader) || deployments.find(model ?? "") !== undefined)
     return undefined;
-  return await knownWorlds.find(requesterOf(call), wanted).catch((error: unknown) => {
+  return knownWorlds.find(requesterOf(call), wanted).catch((error: unknown) => {
     // A model's name is hardly ever a world's: such requests need no database.
     if (isStoreUnavailable(error)) return undefined;
     throw error;
@@ -85,8 +89,8 @@ export async function findNamedWorld(
 
 /** Throws for fields that mean something only with a world. */
 export function refuseWithoutWorld({ history, exclude, explain }: WorldModelRequest): void {
+  if (!history && !exclude && !explain) return;
   const given = Object.entries({ history, exclude, explain }).filter(([, value]) => Boolean(value));
-  if (given.length === 0) return;
   throw new InvalidRequestError(
     given.map(([name]) => valueError(["body", name], "Only a prediction through a world has this")),
   );

@@ -183,7 +183,7 @@ export function cacheCompletions(
     const found = await cache.findShared(key, maxAgeS);
     if (found === undefined) return undefined;
     try {
-      const { body } = checkCompletion({ status: 200, bytes: found.bytes, text: () => "" });
+      const body = checkCompletion({ status: 200, bytes: found.bytes, text: () => "" });
       const kept = { ...found, reading: readCompletion(body) };
       cache.keepHere(key, kept);
       return toHit(kept);

@@ -23,13 +23,13 @@ const thinkEnd = "</think>";
 const controlTokens = ["<|im_start|>", "<|im_end|>", "<|eot_id|>", "<start_of_turn>", "<end_of_turn>"];
 
 /** Accepts a 2xx response that is a chat completion. Throws an `UpstreamError` for anything else. */
-export function checkCompletion(response: ReadResponse): Pick<UpstreamCompletion, "bytes" | "body"> {
+export function checkCompletion(response: ReadResponse): CompletionBody {
   const body = parse(response);
   if (!isObject(body)) throw unexpected(response, "a chat completion", "it is not a JSON object");
   if (isObject(body.error) || typeof body.error === "string")
     throw classifyCarriedError(toFailed(response), body);
   if (!hasMessage(body)) throw unexpected(response, "a chat completion", "it has no choice with a message");
-  return { bytes: response.bytes, body };
+  return body;
 }
 
 /** Accepts a 2xx response that is a list of models. */
@@ -74,11 +74,12 @@ export interface ModelMessage {
 
 /** The only way in for a model's text: half of a surrogate pair, which no store takes, becomes U+FFFD here. */
 export function readMessage({ message }: CompletionChoice): ModelMessage {
-  const reasoning = [message.reasoning_content, message.reasoning].find(
-    (text) => typeof text === "string" && text !== "",
-  );
   const content = readContent(message.content).toWellFormed();
-  return { content, reasoning: (reasoning as string | undefined)?.toWellFormed() };
+  return { content, reasoning: readReasoning(message.reasoning_content) ?? readReasoning(message.reasoning) };
+}
+
+function readReasoning(text: unknown): string | undefined {
+  return typeof text === "string" && text !== "" ? text.toWellFormed() : undefined;
 }
 
 /** The first control token of a chat template in what a model said. */

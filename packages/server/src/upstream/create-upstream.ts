@@ -132,10 +132,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
     const deadline = startDeadline(clientSignal);
     const model = request.model ?? servedModel.known();
-    const written =
-      model === undefined
-        ? servedModel.find(deadline.signal).then((found) => write(request, found))
-        : write(request, model);
+    const written = model === undefined ? writeOnceKnown(request, deadline.signal) : write(request, model);
     const how: Sending = {
       namesNoModel: request.model === undefined,
       mayRetry,
@@ -146,6 +143,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       isForOtherModel: false,
     };
     return sendForCompletion(written, how, deadline);
+  }
+
+  async function writeOnceKnown(request: CompletionRequest, signal: Cancellation): Promise<WrittenRequest> {
+    return write(request, await servedModel.find(signal));
   }
 
   /** The same for a request whose completion may be cached, or is in flight for another caller. */
@@ -195,7 +196,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   function toCompletion(response: CompleteResponse, model: string): UpstreamCompletion {
     try {
-      return { ...checkCompletion(response), deployment: options.name, model, replica: response.url };
+      const body = checkCompletion(response);
+      return { bytes: response.bytes, body, deployment: options.name, model, replica: response.url };
     } catch (error) {
       replicas.refuseAnswer(response.url, error);
       throw error;
@@ -263,7 +265,7 @@ function write(request: CompletionRequest, model: string): WrittenRequest {
 
 /** The model comes last, where `withModel` replaces it. */
 function writeText({ model: _, ...request }: CompletionRequest, model: string): string {
-  return JSON.stringify({ ...request, model });
+  return JSON.stringify(Object.assign(request, { model }));
 }
 
 /** Bun copies a text to send it and keeps both while it waits; it sends the bytes of a Blob themselves, at every try. */

@@ -140,6 +140,8 @@ export function createSendOnce(options: SendOptions): Send {
     let response: HttpResponse;
     try {
       response = await exchange(call, signal, firstByte?.end);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error instanceof ExchangeError ? toUpstreamError(error) : error;
     } finally {
       firstByte?.end();
     }
@@ -150,7 +152,7 @@ export function createSendOnce(options: SendOptions): Send {
   };
 }
 
-/** Rejects with an `UpstreamError`, a `ServiceError` or the signal's reason. `onHead` is called once the response has begun. */
+/** Rejects with an `ExchangeError`, an `UpstreamError` or a `ServiceError`. `onHead` is called once the response has begun. */
 type ExchangeOnce = (
   call: UpstreamCall,
   signal: Cancellation,
@@ -192,10 +194,10 @@ function createFetch(
         session: pool?.session,
       });
     } catch (error) {
-      throw signal.aborted ? signal.reason : toConnectionError(error);
+      throw new ExchangeError(0, error);
     }
     onHead?.();
-    const bytes = await readResponse(response, signal, onResponseLength);
+    const bytes = await readResponse(response, onResponseLength);
     return { status: response.status, bytes, retryAfter: response.headers.get("retry-after") ?? undefined };
   };
 
@@ -232,21 +234,14 @@ function createSocketExchange(
       .join("");
   const usualHeaders = writeHeaders(headers);
 
-  return async (call, signal, onHead) => {
-    const { method, path, body, freshConnection, onResponseLength } = call;
+  return (call, signal, onHead) => {
+    const { method, path, body, freshConnection, onResponseLength: onLength } = call;
     const own = ownHeaders(call);
     if (own !== undefined && !Object.values(own).every(isHeaderValue))
       throw new NoResponseError(new TypeError("A header has characters that no header may have."));
     const headers = own === undefined ? usualHeaders : usualHeaders + writeHeaders(own);
     const isAlone = !keepAlive || freshConnection === true;
-    const onLength = onResponseLength;
-    try {
-      return await client.send({ method, path, headers, body, signal, isAlone, onHead, onLength });
-    } catch (error) {
-      if (signal.aborted || !(error instanceof ExchangeError)) throw signal.aborted ? signal.reason : error;
-      const { status, cause } = error;
-      throw status === 0 ? toConnectionError(cause) : toBrokenResponseError(cause, status);
-    }
+    return client.send({ method, path, headers, body, signal, isAlone, onHead, onLength });
   };
 }
 
@@ -265,7 +260,6 @@ function startFirstByteTimer(timeoutMs: number): { signal: AbortSignal; end(): v
 
 async function readResponse(
   response: Response,
-  signal: Cancellation,
   onLength: UpstreamCall["onResponseLength"],
 ): Promise<Uint8Array<ArrayBuffer>> {
   let bytes: Uint8Array<ArrayBuffer> | undefined;
@@ -273,7 +267,7 @@ async function readResponse(
     bytes = await readBodyWithin(response, maxResponseBytes, onLength);
   } catch (error) {
     if (error instanceof ServiceError) await discard(response);
-    throw signal.aborted ? signal.reason : toBrokenResponseError(error, response.status);
+    throw new ExchangeError(response.status, error);
   }
   if (bytes !== undefined) return bytes;
   await discard(response);
@@ -295,6 +289,10 @@ async function discard(response: Response): Promise<void> {
 function spellingsOf(credential: string): string[] {
   const inJson = JSON.stringify(credential).slice(1, -1);
   return [credential, inJson, inJson.replaceAll("/", "\\/")];
+}
+
+function toUpstreamError({ status, cause }: ExchangeError): UpstreamError | ServiceError {
+  return status === 0 ? toConnectionError(cause) : toBrokenResponseError(cause, status);
 }
 
 function toConnectionError(error: unknown): UpstreamError {

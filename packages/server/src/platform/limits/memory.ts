@@ -109,7 +109,7 @@ const shortBytes = 64 * 1024;
 export async function readBodyWithin(
   message: Request | Response,
   maxBytes: number,
-  onLength: (bytes: number) => void = () => {},
+  onLength?: (bytes: number) => void,
 ): Promise<Bytes | undefined> {
   const declared = message.headers.get("content-length");
   if (declared === null || message.headers.has("content-encoding"))
@@ -117,19 +117,19 @@ export async function readBodyWithin(
   const length = Number(declared);
   if (length > maxBytes) return undefined;
   if (length > shortBytes) {
-    onLength(length);
-    onLength(0);
+    onLength?.(length);
+    onLength?.(0);
     return await readInPieces(message.body, maxBytes, onLength);
   }
   const bytes = (await message.bytes()) as Bytes;
-  onLength(bytes.length);
+  onLength?.(bytes.length);
   return bytes;
 }
 
 async function readInPieces(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
-  onLength: (bytes: number) => void,
+  onLength?: (bytes: number) => void,
 ): Promise<Bytes | undefined> {
   if (body === null) return new Uint8Array();
   const chunks: Bytes[] = [];
@@ -137,7 +137,7 @@ async function readInPieces(
   for await (const chunk of body as ReadableStream<Bytes>) {
     length += chunk.length;
     if (length > maxBytes) return undefined; // Leaving the loop cancels the stream.
-    onLength(length);
+    onLength?.(length);
     chunks.push(chunk);
     // What arrives meanwhile becomes one chunk.
     const turn = itemOfTurn();

@@ -109,7 +109,7 @@ export function createTokenBuckets() {
     take(wanted: readonly Bucket[], share = 1): BucketState[] {
       const nowMs = performance.now();
       const filled = wanted.map((bucket) => fill(bucket, share, nowMs));
-      const taken = filled.every(({ tokens }) => tokens >= 1) ? 1 : 0;
+      const taken = filled.every(hasToken) ? 1 : 0;
       return filled.map((bucket, index) => {
         const waitMs = waitForToken(bucket.tokens, (wanted[index]?.perMinute ?? 1) * share);
         bucket.tokens -= taken;
@@ -117,6 +117,10 @@ export function createTokenBuckets() {
       });
     },
   };
+}
+
+function hasToken({ tokens }: Filled): boolean {
+  return tokens >= 1;
 }
 
 /** Time until a bucket with this many tokens has one. */

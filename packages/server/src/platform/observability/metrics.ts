@@ -183,21 +183,23 @@ export function createCounter(
       for (const { labels, value } of series.values()) this.inc(labels, value);
     },
   });
-  function add(key: string, labelOf: (place: number) => string, amount: number): void {
+  const othersValues = labelNames.map(() => others);
+
+  /** Every request passes here several times, nearly always with known values. */
+  function increment(labelValues: readonly string[], amount = 1): void {
+    const key = labelValues.join("\n");
     const known = series.get(key);
-    if (known !== undefined) {
-      known.value += amount;
-      return;
-    }
-    const labels = Object.fromEntries(labelNames.map((labelName, place) => [labelName, labelOf(place)]));
+    if (known !== undefined) known.value += amount;
+    else if (series.size < maxSeries || labelValues === othersValues) add(key, labelValues, amount);
+    else increment(othersValues, amount);
+  }
+
+  function add(key: string, values: readonly string[], amount: number): void {
+    const labels = Object.fromEntries(labelNames.map((labelName, place) => [labelName, values[place] ?? ""]));
     series.set(key, { labels, value: amount });
   }
 
-  return (labelValues, amount = 1) => {
-    const key = labelValues.join("\n");
-    if (series.size < maxSeries || series.has(key)) add(key, (place) => labelValues[place] ?? "", amount);
-    else add(others, () => others, amount);
-  };
+  return increment;
 }
 
 /** What Prometheus' clients say of every process. */
