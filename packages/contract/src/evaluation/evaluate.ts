@@ -77,6 +77,9 @@ export const EvaluateItem = z
     evaluation_result: EvaluationResult.nullable().meta({
       description: "The verdict; null if there is none.",
     }),
+    result_id: z.string().optional().meta({
+      description: "Where there is no verdict, the id of the result that is stored of it.",
+    }),
     criterion_id: deprecated(z.string(), "evaluator_id"),
     result: deprecated(EvaluationResult.nullable(), "evaluation_result"),
   })

@@ -23,6 +23,7 @@ import { predictRoute } from "../predictions/predictions-route.ts";
 import { realityRoutes } from "../reality/checks-route.ts";
 import { readRealityLines } from "../reality/real-steps.ts";
 import { watchReality } from "../reality/watch.ts";
+import { evaluateRoutes } from "../results/evaluate-route.ts";
 import { labelRoutes } from "../results/labels/labels.ts";
 import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
@@ -49,6 +50,7 @@ import { uploadInPlace } from "./uploads.ts";
 /** What commands call in their own process. */
 const operations: readonly Operation<CommandServices>[] = [
   predictRoute,
+  ...evaluateRoutes,
   ...modelRoutes,
   ...budgetRoutes,
   ...datasetRoutes,
@@ -102,8 +104,8 @@ function fetchHere<Services>(
       const route = bind(services);
       if (route.access !== "caller") continue;
       const request = Object.assign(new Request(url, init), { params });
-      // Nothing is sent twice.
-      request.headers.delete("idempotency-key");
+      // Nothing is sent twice, but files are evaluated again from where they stopped.
+      if (declaration.once !== undefined) request.headers.delete("idempotency-key");
       const exchange = openExchange(ofExchange, request);
       return await route.handle({ request, server: connection, exchange, caller });
     }
@@ -200,6 +202,7 @@ export async function composeCommand(
     log: ofResponses,
     ...(await composeMoney(config, store, purpose)),
     admission,
+    evaluationAdmission: admission,
     capture: { decide: () => "off", watch: (complete) => complete },
     isOperator: async () => true,
     pricedModels: () => servedModels(config, deployments),

@@ -117,7 +117,7 @@ export interface CommandServices
         | "runStreams"
         | "deletions"
       )
-    | ("realEnvironments" | "builtInProfiles" | "evaluationAdmission")
+    | ("realEnvironments" | "builtInProfiles")
   > {
   readonly settings: Pick<
     Settings,

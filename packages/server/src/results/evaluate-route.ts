@@ -169,13 +169,16 @@ function toShortResponse(items: readonly ResponseItem[]): Response {
   return new Response(json, { headers: { "content-type": "application/json;charset=utf-8" } });
 }
 
-function toItem({ outcome, evaluatorId, profile }: Evaluation): NewItem {
+function toItem(evaluation: Evaluation): NewItem {
+  const { outcome, evaluatorId, profile } = evaluation;
   const profileName = profile?.name ?? "";
+  const isWithout = outcome.status !== "success" && "id" in evaluation;
   return {
     evaluator_id: evaluatorId,
     profile_name: profileName,
     criteria: profileName,
     status: outcome.status,
     error_message: outcome.errorMessage ?? null,
+    ...(isWithout && { result_id: String(evaluation.id) }),
   };
 }

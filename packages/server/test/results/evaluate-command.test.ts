@@ -171,6 +171,18 @@ test("a failed evaluation does not count as a pass: exit 1", async () => {
   expect(ran.code).toBe(1);
 });
 
+test("a failed evaluation has the id of its stored result, also on a server", async () => {
+  const file = await command.fileOf([{ evaluated_model_output: "a" }]);
+  const [here, there] = [`${file}.here`, `${file}.there`];
+  await command.evaluate(file, "--evaluator", "exact-match", "--out", here);
+  const options = ["--evaluator", "exact-match", "--out", there, "--server", command.presage.url];
+  await runPresage(["evaluate", "--file", file, ...options], { PRESAGE_API_KEY: testKey });
+  for (const out of [here, there]) {
+    const [line] = await linesOf(out);
+    expect(line?.results).toMatchObject([{ status: "validation_error", id: expect.stringMatching(/^\d+$/) }]);
+  }
+});
+
 test.each([
   [[], "error: required option '--evaluator <name[=profile]>' not specified"],
   [["--evaluator", "judge"], "--evaluator judge: name a profile, as FAMILY=PROFILE"],

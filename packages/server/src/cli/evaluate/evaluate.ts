@@ -35,7 +35,7 @@ import {
   percent,
   verdictsOf,
 } from "./evaluate-line.ts";
-import { checkEvaluatorsLocally, evaluateLocally, evaluateRemotely, readEvaluator } from "./evaluators.ts";
+import { checkEvaluatorsLocally, checkEvaluatorsRemotely, evaluateBy, readEvaluator } from "./evaluators.ts";
 
 /** `presage evaluate`. */
 export function addEvaluateCommand(program: Command): void {
@@ -139,13 +139,15 @@ async function openEvaluator(
 ): Promise<OpenedEvaluator> {
   if (server !== undefined) {
     const { call, origin } = connectToServer(server, config.clientApiKey);
-    const evaluate = await evaluateRemotely(call, evaluators);
+    await checkEvaluatorsRemotely(call, evaluators);
+    const evaluate = evaluateBy(call, evaluators);
     return { evaluate, findOrigin: async () => origin, stop: async () => {} };
   }
   const own = await openOrCreate(config, ({ server }) => checkEvaluatorsLocally(server, evaluators));
   const { stop } = own.server;
   try {
-    const evaluate = await evaluateLocally(own.server, evaluators);
+    await checkEvaluatorsLocally(own.server, evaluators);
+    const evaluate = evaluateBy(own.call, evaluators);
     const nowhere = isInMemory(config.databaseUrl) ? "never" : "no server";
     return { evaluate, findOrigin: async () => (await own.findOrigin()) ?? nowhere, stop };
   } catch (error) {

@@ -5,9 +5,7 @@ import {
   InvalidEvaluatorsError,
   type WantedEvaluator,
 } from "../../evaluators/resolve-evaluators.ts";
-import { evaluate } from "../../results/evaluate.ts";
-import { readResultMetadata } from "../../results/result.ts";
-import { CommandError, commandLineActor } from "../command.ts";
+import { CommandError } from "../command.ts";
 import type { CallServer } from "../connect.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
@@ -21,42 +19,6 @@ export function readEvaluator(text: string): WantedEvaluator {
 /** The option that named an evaluator. */
 function optionOf({ evaluator, profileName }: WantedEvaluator): string {
   return `--evaluator ${profileName === undefined ? evaluator : `${evaluator}=${profileName}`}`;
-}
-
-/** Evaluates in this process, by evaluators that it knows, and stores the results in the configured database. */
-export async function evaluateLocally(
-  server: CommandServer,
-  evaluators: readonly WantedEvaluator[],
-): Promise<EvaluateSample> {
-  await checkEvaluatorsLocally(server, evaluators);
-  const { account_id: accountId } = server.store.owner;
-  const neverAborted = new AbortController().signal;
-  return async ({ sample, metadata, idempotencyKey }) => {
-    const request = {
-      accountId,
-      actor: commandLineActor(),
-      sample,
-      evaluators,
-      metadata: readResultMetadata(metadata),
-      capture: "all",
-      hasConfidenceInterval: false,
-      idempotencyKey,
-    } as const;
-    // A profile may be archived meanwhile.
-    const evaluations = await evaluate(server.services, request, neverAborted).catch((error: unknown) => {
-      throw namingOptions(error, evaluators);
-    });
-    return evaluations.map((evaluation) => ({
-      evaluator_id: evaluation.evaluatorId,
-      profile_name: evaluation.profile?.name ?? "",
-      status: evaluation.outcome.status,
-      error_message: evaluation.outcome.errorMessage ?? null,
-      id: "id" in evaluation ? String(evaluation.id) : null,
-      pass: evaluation.outcome.pass ?? null,
-      score_raw: evaluation.outcome.score ?? null,
-      explanation: evaluation.outcome.explanation ?? null,
-    }));
-  };
 }
 
 /** Refuses evaluators that cannot be used. */
@@ -90,12 +52,8 @@ function describe(issues: InvalidEvaluatorsError["issues"], evaluators: readonly
     .join("\n");
 }
 
-/** Evaluates on another Presage, which must know the evaluators and their profiles. */
-export async function evaluateRemotely(
-  call: CallServer,
-  evaluators: readonly WantedEvaluator[],
-): Promise<EvaluateSample> {
-  await checkEvaluatorsRemotely(call, evaluators);
+/** Evaluates by evaluators that were checked. */
+export function evaluateBy(call: CallServer, evaluators: readonly WantedEvaluator[]): EvaluateSample {
   const references = evaluators.map(toReference);
   return async ({ sample, metadata, idempotencyKey }) => {
     const request = {
@@ -107,17 +65,24 @@ export async function evaluateRemotely(
       evaluated_model_output: sample.output,
       evaluated_model_gold_answer: sample.goldAnswer,
     };
-    const items = await call(({ evaluate }) => evaluate(request, { idempotencyKey }));
-    return items.map(({ evaluation_result, evaluator_id, profile_name, status, error_message }) => ({
-      evaluator_id,
-      profile_name,
-      status,
-      error_message,
-      id: evaluation_result?.id ?? null,
-      pass: evaluation_result?.pass ?? null,
-      score_raw: evaluation_result?.score_raw ?? null,
-      explanation: evaluation_result?.explanation ?? null,
-    }));
+    // A profile may be archived meanwhile.
+    const items = await call(({ evaluate }) => evaluate(request, { idempotencyKey })).catch(
+      (error: unknown) => {
+        throw namingOptions(error, evaluators);
+      },
+    );
+    return items.map(
+      ({ evaluation_result, result_id, evaluator_id, profile_name, status, error_message }) => ({
+        evaluator_id,
+        profile_name,
+        status,
+        error_message,
+        id: evaluation_result?.id ?? result_id ?? null,
+        pass: evaluation_result?.pass ?? null,
+        score_raw: evaluation_result?.score_raw ?? null,
+        explanation: evaluation_result?.explanation ?? null,
+      }),
+    );
   };
 }
 
