@@ -340,6 +340,9 @@ export const DatasetTrajectorySummary = z
     steps: z.int().meta({ description: "The number of its samples." }),
     first_step: z.int().meta({ description: "The lowest step." }),
     last_step: z.int().meta({ description: "The highest step." }),
+    first_action: z.string().meta({
+      description: "The first 200 characters of its first sample's action, or of the last message there.",
+    }),
     tags: z.record(z.string(), z.string()).nullable().meta({ description: "The tags of its first sample." }),
   })
   .meta({ id: "DatasetTrajectorySummary" });

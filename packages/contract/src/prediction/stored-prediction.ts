@@ -247,6 +247,13 @@ export const StoredPredictionValuesResponse = z
     deployment: valuesOf("Deployments"),
     model: valuesOf("Models"),
     api_key_id: valuesOf("API keys"),
+    latency_ms: z
+      .object({
+        p50: z.number().meta({ description: "The median in milliseconds." }),
+        p95: z.number().meta({ description: "95 % took at most this long, in milliseconds." }),
+      })
+      .nullable()
+      .meta({ description: "Latency of those that succeeded; null if there are none." }),
   })
   .meta({ id: "KeptPredictionValuesResponse" });
 export type StoredPredictionValuesResponse = z.infer<typeof StoredPredictionValuesResponse>;

@@ -143,7 +143,7 @@ export async function listTrajectories(
   const reader = isLong ? store.reader(requester) : store.briefReader(requester);
   const reading = selectTrajectories(reader, id, { ...page, limit: page.limit + 1 });
   const found = await unlessDeleted(reading, { store }, requester, wanted);
-  // Tags are in the body of the first sample, which may be long.
+  // Tags and the action are in the body of the first sample, which may be long.
   const shown = upToPage(found.slice(0, page.limit));
   const byPosition = new Map(shown.map((trajectory) => [trajectory.position, trajectory]));
   const bytesOf = new Map(shown.map(({ position, bytes }) => [position, bytes]));
@@ -162,13 +162,17 @@ export async function listTrajectories(
   };
 }
 
+const begunCharacters = 200;
+
 function toSummary(
   { trajectory_id, steps, first_step, last_step }: StoredTrajectory,
   body: string,
 ): DatasetTrajectorySummary {
   // It was written as one.
-  const { tags }: Pick<DatasetSample, "tags"> = JSON.parse(body);
-  return { trajectory_id, steps, first_step, last_step, tags: tags ?? null };
+  const { tags, interaction, messages }: DatasetSample = JSON.parse(body);
+  const action = interaction?.action ?? messages?.at(-1)?.content ?? "";
+  const first_action = action.slice(0, begunCharacters).toWellFormed();
+  return { trajectory_id, steps, first_step, last_step, first_action, tags: tags ?? null };
 }
 
 /** The lines of samples of these sizes, in their order, a piece at a time. */

@@ -19,6 +19,7 @@ import { reserveStored } from "../http/memory.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { costOf, type PriceList, type Prices, withoutNoise } from "../platform/prices.ts";
+import { microsPerMs } from "../platform/storage/columns.ts";
 import { selectNames } from "../platform/storage/rows.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
@@ -41,6 +42,7 @@ import {
   type PredictionFilter,
   type StoredPredictionRow,
   selectBeginnings,
+  selectQuantiles,
   selectPrediction,
   selectPredictions,
 } from "./stored-predictions-store.ts";
@@ -164,7 +166,7 @@ const listValues = route("GET", `${path}/values`, {
   needs: "read",
   id: "listPredictionValues",
   summary: "List the values that filters can take",
-  description: `Counts, for each filter, the values of the account's newest ${maxCountedPredictions.toLocaleString("en")} stored predictions that match all other filters.`,
+  description: `Counts, for each filter, the values of the account's newest ${maxCountedPredictions.toLocaleString("en")} stored predictions that match all other filters, and says how long those that match all took.`,
   query: StoredPredictionCountQuery,
   responses: {
     "200": response("The values with their counts", StoredPredictionValuesResponse, examples.facets),
@@ -172,7 +174,9 @@ const listValues = route("GET", `${path}/values`, {
   async handle({ store }: { store: Store }, { requester, query }) {
     const { accountId } = requester;
     const reader = store.briefReader(requester);
-    const counts = await countValues(reader, accountId, readPredictionFilter(query));
+    const filter = readPredictionFilter(query);
+    const counts = await countValues(reader, accountId, filter);
+    const latency = await selectQuantiles(reader, accountId, filter, maxCountedPredictions);
     const values = (wanted: CountedColumn) =>
       counts.filter(({ column }) => column === wanted).map(({ value, count }) => ({ value, count }));
     const keys = values("api_key_id");
@@ -185,6 +189,8 @@ const listValues = route("GET", `${path}/values`, {
       deployment: values("deployment"),
       model: values("model"),
       api_key_id: keys.map((key) => ({ ...key, ...defined({ name: names.get(key.value) }) })),
+      latency_ms:
+        latency === undefined ? null : { p50: latency.p50 / microsPerMs, p95: latency.p95 / microsPerMs },
     };
     return reply(200, response);
   },

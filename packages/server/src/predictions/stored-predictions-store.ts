@@ -348,3 +348,24 @@ export async function selectValueCounts(
     await sql<ValueCount>`with newest as ${newest} ${sql.join(counted, sql` union all `)}`.execute(reader);
   return rows;
 }
+
+/** The nearest ranks of how long the newest took that match and succeeded. */
+export async function selectQuantiles(
+  reader: Database,
+  accountId: string,
+  filter: PredictionFilter,
+  most: number,
+): Promise<{ p50: Micros; p95: Micros } | undefined> {
+  const newest = selectNewestMatching(reader, accountId, filter, {
+    columns: ["status", "latency_micros"],
+    limit: most,
+  });
+  const { rows } = await sql<{ p50: Micros | null; p95: Micros | null }>`with newest as ${newest},
+    ranked as (
+      select latency_micros, row_number() over (order by latency_micros) as place, count(*) over () as places
+      from newest where status = 'success' and latency_micros is not null)
+    select min(case when place * 100 >= places * 50 then latency_micros end) as p50,
+      min(case when place * 100 >= places * 95 then latency_micros end) as p95 from ranked`.execute(reader);
+  const { p50 = null, p95 = null } = rows[0] ?? {};
+  return p50 === null || p95 === null ? undefined : { p50, p95 };
+}

@@ -50,6 +50,7 @@ onAnyDatabase((database) => {
       steps: 5,
       first_step: 1,
       last_step: 9,
+      first_action: "go on",
       tags: { first: "room-2" },
     });
     expect(await listed("limit=1")).toEqual(byId);

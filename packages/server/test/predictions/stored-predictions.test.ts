@@ -330,6 +330,26 @@ onEachDatabase((database) => {
     expect(await count("deployment=some")).toMatchObject({ count: 1 });
   });
 
+  test("Those that succeeded say how long they took, by deployment", async () => {
+    const took = (ms: number, given: Given = {}) => ({
+      ...{ deployment: "timed", created_at: 5_000_000, latency_micros: ms * 1_000 },
+      ...given,
+    });
+    await keep([
+      ...Array.from({ length: 20 }, (_, index) => took(20 - index)),
+      took(900, { status: "failed", error_category: "timeout" }),
+      took(800, { deployment: "slow" }),
+    ]);
+    const latency = async (query: string) => {
+      const values = await presage.call("GET", `/v1/predictions/values?${query}`);
+      return StoredPredictionValuesResponse.parse(await values.json()).latency_ms;
+    };
+    expect(await latency("deployment=timed")).toEqual({ p50: 10, p95: 19 });
+    expect(await latency("deployment=slow")).toEqual({ p50: 800, p95: 800 });
+    expect(await latency("deployment=timed&status=failed")).toBeNull();
+    expect(await latency("deployment=nobody")).toBeNull();
+  });
+
   test("Deleting many needs to be told which", async () => {
     for (const query of ["", "?source=live", "?before=2026-01-01", "?source=run&before=2026-01-01"]) {
       expect((await remove(query)).status).toBe(422);

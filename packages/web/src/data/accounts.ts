@@ -53,7 +53,7 @@ export function nameOfMember({ name, email, id }: Member): string {
 
 const auditPageSize = "100";
 
-export type AuditFilter = Pick<AuditEventListQuery, "action" | "actor_user_id" | "object_id">;
+export type AuditFilter = Pick<AuditEventListQuery, "action" | "actor_user_id" | "object_id" | "from">;
 
 /** Who changed what, newest first, page by page. */
 export function auditEventsQuery(presage: Presage, filter: AuditFilter) {

@@ -24,16 +24,17 @@ export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }
 
-const clock = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-});
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "full" });
 
-/** “29 Nov, 02:14”, in the user's time zone. */
+/** “02:14:09”, in the user's time zone. */
 export function clockTime(at: string): string {
   return clock.format(new Date(at));
+}
+
+/** “Sunday 29 November 2026”, in the user's time zone. */
+export function dayOf(at: string): string {
+  return day.format(new Date(at));
 }
 
 /** How far back a page looks. */
@@ -66,6 +67,11 @@ export type Step = keyof typeof stepsMs;
 export function readPeriodSearch(search: Record<string, unknown>): PeriodSearch {
   const period = periods.find((known) => known === search.period);
   return period === undefined ? {} : { period };
+}
+
+/** The start of a period, a whole minute, so that it is the same for a while. */
+export function startOf(period: Period, nowMs: number): string {
+  return new Date(Math.floor((nowMs - hoursOf[period] * hourMs) / 60_000) * 60_000).toISOString();
 }
 
 /** The start of a period, rounded to a whole step, and its step. */

@@ -1,5 +1,5 @@
 import type { StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
-import { type Period, periods } from "../format/times.ts";
+import { type Period, periods, startOf } from "../format/times.ts";
 import { instantOf, present, readText } from "../search-params.ts";
 import { readTableSearch, type TableSearch } from "../ui/data-table/table-view.ts";
 
@@ -75,13 +75,9 @@ export function readPredictionsSearch(search: Record<string, unknown>): Predicti
   };
 }
 
-const hoursOf: Record<Period, number> = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24, "90d": 90 * 24 };
-const hourMs = 3_600_000;
-
-/** The API's filter. The start of the period is a whole minute, so that it is the same for a while. */
+/** The API's filter. */
 export function toPredictionFilter(search: PredictionsSearch, nowMs: number): StoredPredictionFilter {
   const { source, status, category, deployment, model, key, run, request, period, until } = search;
-  const fromMs = period && Math.floor((nowMs - hoursOf[period] * hourMs) / 60_000) * 60_000;
   return present({
     source,
     status,
@@ -92,7 +88,7 @@ export function toPredictionFilter(search: PredictionsSearch, nowMs: number): St
     run_id: run,
     request_id: request,
     to: until,
-    from: fromMs === undefined ? undefined : new Date(fromMs).toISOString(),
+    from: period && startOf(period, nowMs),
   });
 }
 

@@ -26,7 +26,7 @@ export function RunLink({ id }: { id: string }) {
       params={{ runId: id }}
       title={name}
       tabIndex={use(ControlTabIndex)}
-      className="block truncate text-accent-ink underline-offset-2 hover:underline"
+      className="line-clamp-2 whitespace-normal wrap-anywhere text-accent-ink underline-offset-2 hover:underline"
     >
       <InlineText text={name} />
     </Link>

@@ -32,6 +32,12 @@ export function describeReward({
   return `The score of ${evaluator} (${profile_name ?? "system:default"}) on ${steps}`;
 }
 
+function describeParams(params: Params): string {
+  return Object.entries(params)
+    .map(([name, value]) => `${name} ${typeof value === "number" ? value : JSON.stringify(value)}`)
+    .join(", ");
+}
+
 /** Each thing that a world decides, by its name. */
 export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">): Map<string, string> {
   const { examples, retrieval, history, confidence, reward } = config;
@@ -42,19 +48,19 @@ export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">)
   const excluded = retrieval?.exclude_by?.replace(/^tag:/, "");
   const facts: Record<string, string | false | null | undefined> = {
     "Answers by": answererOf(config),
-    Parameters: !isOfRecords(config) && JSON.stringify(paramsOf(config)),
+    Parameters: !isOfRecords(config) && describeParams(paramsOf(config)),
     Dataset: made && `${made.dataset}, revision ${made.revision}`,
     Examples:
       made &&
       `${formatCount(made.count)} of ${counted(made.trajectories, "trajectory", "trajectories")}, with ${counted(made.actions, "distinct action")}`,
     Filter: only.map(([name, value]) => `${name} = ${value}`).join(", "),
     "Of each trajectory": most != null && `the first ${formatCount(most)}`,
-    "Dataset deleted":
-      made && (examples?.required === false ? "answers without examples" : "answers nothing"),
+    "Dataset gone": made && (examples?.required === false ? "answers without examples" : "answers nothing"),
     "In a prompt":
       made &&
       `at most ${counted(retrieval?.k ?? 8, "example")} with ${counted(retrieval?.max_chars ?? 12_000, "character")}`,
-    "They stand": made && (retrieval?.place === "system" ? "in the system turn" : "as turns before the step"),
+    "Place in it":
+      made && (retrieval?.place === "system" ? "in the system turn" : "as turns before the step"),
     Weights: made && formatFields(retrieval?.weights ?? defaultWeights),
     "Similar enough": retrieval?.min_similarity ? `from ${retrieval.min_similarity}` : null,
     "Left out":
@@ -62,7 +68,6 @@ export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">)
       (excluded === undefined || excluded === "trajectory"
         ? "a recorded step’s own trajectory"
         : `a recorded step’s own trajectory, and those with its ${excluded}`),
-    "Equally similar": made && "as the revision has them",
     Confidence:
       confidence &&
       `by ${confidence.methods.join(", ")}${confidence.min_confidence ? `; below ${formatShare(confidence.min_confidence)} it is to ${confidence.below ?? "abstain"}` : ""}`,
@@ -95,7 +100,9 @@ export function changesInWords(before: World, after: World): string[] {
   ];
 }
 
-function textsOf({ description, instructions, context }: WorldConfig): Record<string, unknown> {
-  const texts = Object.entries({ description, instructions, ...context });
-  return Object.fromEntries(texts.filter(([, text]) => typeof text === "string" && text !== ""));
+export function textsOf({ description, instructions, context }: WorldConfig): Record<string, string> {
+  const texts: [string, unknown][] = Object.entries({ description, instructions, ...context });
+  return Object.fromEntries(
+    texts.flatMap(([name, text]) => (typeof text === "string" && text ? [[name, text]] : [])),
+  );
 }

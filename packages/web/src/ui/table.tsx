@@ -44,7 +44,9 @@ export function Table({
 
 /** Each cell has the name of its column, for a phone to show. */
 function labelCells(table: HTMLTableElement | null): void {
-  const names = [...(table?.querySelectorAll("thead th") ?? [])].map((cell) => cell.textContent ?? "");
+  const names = [...(table?.querySelectorAll("thead th") ?? [])].map(
+    (cell) => cell.getAttribute("abbr") ?? cell.textContent ?? "",
+  );
   for (const cell of table?.querySelectorAll<HTMLTableCellElement>("tbody td") ?? [])
     cell.dataset.label = names[cell.cellIndex] ?? "";
 }
@@ -74,10 +76,12 @@ interface CellProps {
   children?: ReactNode;
 }
 
-export function HeaderCell({ isNumber = false, className, children }: CellProps) {
+/** Cells that stand below each other have its short name. */
+export function HeaderCell({ isNumber = false, short, className, children }: CellProps & { short?: string }) {
   return (
     <th
       scope="col"
+      abbr={short}
       className={clsx(
         "px-2 py-2 first:pl-4 last:pr-4 sm:px-4 text-xs font-medium whitespace-nowrap text-ink-3",
         isNumber ? "text-right" : "text-left",

@@ -37,7 +37,22 @@ dashboardTest(
     const change = table.getByRole("row").filter({ hasText: "from: viewer · to: member" });
     await change.getByRole("cell", { name: "Owner", exact: true }).waitFor();
     await change.getByRole("link", { name: "viewer" }).waitFor();
-    await table.getByRole("row", { name: "Created an environment" }).getByText("named").waitFor();
+    const created = table.getByRole("row", { name: "Created an environment" });
+    await created.getByText("named").waitFor();
+    await table.getByRole("rowheader", { name: /^\w+day,? \d+ \w+ \d{4}$/ }).waitFor();
+
+    // A day of its own, which is not in the last 24 hours.
+    const old = Date.now() - 3 * 86_400_000;
+    await store.database
+      .updateTable("audit_events")
+      .set({ created_at: old * 1_000 })
+      .where("action", "=", "environment.create")
+      .execute();
+    await table.getByRole("button", { name: "Refresh" }).click();
+    await table.getByRole("rowheader", { name: /day/ }).nth(1).waitFor();
+    await table.getByRole("combobox", { name: "Period" }).selectOption("The last 24 hours");
+    await created.waitFor({ state: "detached" });
+    await table.getByRole("combobox", { name: "Period" }).selectOption("Any time");
     await table.getByRole("combobox", { name: "Action" }).selectOption("Signed in");
     await table.getByText("from: viewer · to: member").waitFor({ state: "detached" });
     await table.getByRole("cell", { name: "Signed in" }).first().waitFor();

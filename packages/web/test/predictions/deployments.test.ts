@@ -9,6 +9,7 @@ import {
   type TestUpstream,
 } from "../../../server/test/support/upstream/upstream.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
+import { finishRun, uploadHousehold } from "../support/household.ts";
 
 let directory: string;
 let small: TestUpstream;
@@ -40,6 +41,8 @@ const { dashboardTest } = dashboardTests(() => ({
 dashboardTest(
   "Each deployment shows its replicas, and what becomes of them without a reload",
   async (visitor) => {
+    const { id: dataset_id } = await uploadHousehold(visitor.client, "household");
+    await finishRun(visitor.client, { dataset_id, target: { deployment: "large" } });
     const page = await visitor.visit("/");
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("link", { name: "Deployments" }).click();
@@ -48,6 +51,11 @@ dashboardTest(
     await bad.getByText("Up").waitFor();
     await page.getByText("2 of 2 up").waitFor();
     await replicas.getByRole("row", { name: "large" }).getByText("1 of 1 up").waitFor();
+
+    // Of all processes: what a run's predictions took is stored.
+    const large = replicas.getByRole("row", { name: "large" });
+    await large.getByText("0 % of 6").waitFor();
+    await large.getByText(/^p95 [\d.]+ m?s$/).waitFor();
 
     // Which sessions come to it depends on the addresses.
     let sessions = 0;

@@ -2,9 +2,11 @@ import type { AuditEvent } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { Copy, RefreshCw, ScrollText } from "lucide-react";
+import { useState } from "react";
 import { auditEventsQuery, membersQuery, nameOfMember } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { formatCount, formatShare } from "../../format/numbers.ts";
+import { dayOf, periodLabels, periods, startOf } from "../../format/times.ts";
 import { splitVersion } from "../../format/words.ts";
 import { OwnersOnly } from "../../parts/allowed.tsx";
 import { IconButton, useCopy } from "../../ui/button.tsx";
@@ -14,7 +16,7 @@ import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
 import { SearchInput } from "../../ui/form/inputs.tsx";
-import { Select } from "../../ui/form/select.tsx";
+import { Choice } from "../../ui/form/select.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { EmptyState } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -39,15 +41,17 @@ function AuditLogPage() {
 
 function AuditLog() {
   const presage = usePresage();
-  const { action, object, user } = auditLogRoute.useSearch();
+  const { action, object, period, user } = auditLogRoute.useSearch();
+  const [openedMs] = useState(Date.now);
   const { data: members = [] } = useQuery(membersQuery(presage));
   const navigate = auditLogRoute.useNavigate();
-  const change = (part: Partial<Record<"action" | "object" | "user", string>>) =>
+  const change = (part: Partial<Record<"action" | "object" | "period" | "user", string | undefined>>) =>
     navigate({ search: (search) => readAuditLogSearch({ ...search, ...part }), replace: true });
   const filter = {
     ...(action && { action }),
     ...(object && { object_id: object }),
     ...(user && { actor_user_id: user }),
+    ...(period && { from: startOf(period, openedMs) }),
   };
   const list = useInfiniteQuery(auditEventsQuery(presage, filter));
   const view = useTableView("audit-log", auditColumns, { isInAddress: true });
@@ -57,6 +61,7 @@ function AuditLog() {
     columns: auditColumns,
     rows: list.data,
     rowId: ({ id }) => id,
+    groupOf: ({ created_at }) => dayOf(created_at),
     rowName: ({ action }) => actionWords[action],
     sorting: "server",
     spare: ["object"],
@@ -68,23 +73,26 @@ function AuditLog() {
       className="flex min-h-80 flex-col overflow-hidden rounded-lg border border-line bg-surface"
     >
       <header className="flex min-h-10 flex-wrap items-center gap-2 border-b border-line px-4 py-1">
-        <Select
-          aria-label="Action"
-          value={action ?? ""}
-          options={[
-            { value: "", label: "All actions" },
-            ...Object.entries(actionWords).map(([value, label]) => ({ value, label })),
-          ]}
+        <Choice
+          label="Period"
+          any="Any time"
+          value={period}
+          options={periods.map((value) => ({ value, label: `The last ${periodLabels[value]}` }))}
+          onChange={(chosen) => change({ period: chosen })}
+        />
+        <Choice
+          label="Action"
+          any="All actions"
+          value={action}
+          options={Object.entries(actionWords).map(([value, label]) => ({ value, label }))}
           onChange={(chosen) => change({ action: chosen })}
         />
         {members.length > 1 && (
-          <Select
-            aria-label="By whom"
-            value={user ?? ""}
-            options={[
-              { value: "", label: "Everyone" },
-              ...members.map((member) => ({ value: member.id, label: nameOfMember(member) })),
-            ]}
+          <Choice
+            label="By whom"
+            any="Everyone"
+            value={user}
+            options={members.map((member) => ({ value: member.id, label: nameOfMember(member) }))}
             onChange={(chosen) => change({ user: chosen })}
           />
         )}
@@ -119,7 +127,7 @@ const auditColumns: DataColumn<AuditEvent>[] = [
     label: "Time",
     value: ({ created_at }) => created_at,
     cell: ({ created_at }) => <Time at={created_at} isClock />,
-    widthPx: 120,
+    widthPx: 88,
     isFixed: true,
   },
   {

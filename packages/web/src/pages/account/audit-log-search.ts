@@ -1,8 +1,9 @@
 import type { AuditAction } from "@presage/sdk";
+import { type PeriodSearch, readPeriodSearch } from "../../format/times.ts";
 import { readTableSearch, type TableSearch } from "../../ui/data-table/table-view.ts";
 
 /** What the address of the audit log says. */
-interface AuditLogSearch extends TableSearch {
+interface AuditLogSearch extends TableSearch, PeriodSearch {
   action?: AuditAction;
   /** The id of what was changed. */
   object?: string;
@@ -17,6 +18,7 @@ export function readAuditLogSearch(search: Record<string, unknown>): AuditLogSea
   const { action, object, user } = search;
   return {
     ...readTableSearch(search),
+    ...readPeriodSearch(search),
     ...(typeof action === "string" && isAuditAction(action) && { action }),
     ...(typeof object === "string" && object !== "" && { object: object.slice(0, 200) }),
     ...(typeof user === "string" && isUserId.test(user) && { user }),

@@ -170,7 +170,7 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
           onChange={(role) => onChange({ member, role })}
         />
       ),
-      widthPx: 112,
+      widthPx: 132,
       isFixed: true,
     },
   ];

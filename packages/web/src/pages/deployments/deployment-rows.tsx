@@ -16,14 +16,11 @@ type Replica = NonNullable<DeploymentStatus["replicas"]>[number];
 interface DeploymentRowsProps {
   deployment: DeploymentStatus;
   period: Period;
-  /** Of a replica's own columns. */
-  columnCount: number;
 }
 
 /** A deployment, and below it its replicas where they are shown. */
-export function DeploymentRows({ deployment, period, columnCount }: DeploymentRowsProps) {
+export function DeploymentRows({ deployment, period }: DeploymentRowsProps) {
   const { name, model, is_default, replicas } = deployment;
-  const only = replicas?.length === 1 ? replicas[0] : undefined;
   return (
     <tbody className="border-b border-line last:border-b-0">
       <tr className="h-11">
@@ -37,33 +34,17 @@ export function DeploymentRows({ deployment, period, columnCount }: DeploymentRo
               ? "The built-in sandbox: rules, no language model. Set PRESAGE_UPSTREAM_URL to use one."
               : (model ?? "Not asked yet")}
           </span>
-          {only !== undefined && <ReplicaUrl replica={only} />}
           <Advice {...deployment} />
         </RowHeader>
         <Cell>
           <StateBadge {...deployment} />
         </Cell>
-        <Cell isNumber>
-          <Failures deployment={name} period={period} />
-        </Cell>
-        {only !== undefined && <ReplicaCells replica={only} />}
-        {replicas !== undefined && only === undefined && (
-          <td colSpan={columnCount} className="phone:hidden" />
-        )}
+        <StoredCells deployment={name} period={period} />
+        {replicas !== undefined && <td colSpan={2} className="phone:hidden" />}
       </tr>
-      {only === undefined &&
-        replicas?.map((replica) => (
-          <tr key={replica.url} className="h-9 whitespace-nowrap text-ink-2">
-            <RowHeader className="pl-8!">
-              <ReplicaUrl replica={replica} />
-            </RowHeader>
-            <Cell>
-              <Badge tone={looks[replica.state].tone}>{looks[replica.state].label}</Badge>
-            </Cell>
-            <Cell />
-            <ReplicaCells replica={replica} />
-          </tr>
-        ))}
+      {replicas?.map((replica) => (
+        <ReplicaRow key={replica.url} replica={replica} />
+      ))}
     </tbody>
   );
 }
@@ -82,52 +63,72 @@ function Advice({ state, replicas = [] }: DeploymentStatus) {
 }
 
 /** Of the account's stored predictions, of all processes; leads to them. */
-function Failures({ deployment, period }: Pick<DeploymentRowsProps, "period"> & { deployment: string }) {
+function StoredCells({ deployment, period }: Pick<DeploymentRowsProps, "period"> & { deployment: string }) {
   const filter = toPredictionFilter({ deployment, period }, useNow());
   const { data } = useQuery(storedPredictionValuesQuery(usePresage(), filter));
-  if (data === undefined) return none;
-  const countOf = (status: string) => data.status.find(({ value }) => value === status)?.count ?? 0;
+  const countOf = (status: string) => data?.status.find(({ value }) => value === status)?.count ?? 0;
   const failed = countOf("failed");
   const all = failed + countOf("success");
-  const said = `${formatShare(all === 0 ? null : failed / all)} of ${formatCount(all)}`;
   return (
-    <Link
-      to="/predictions"
-      search={{ deployment, period, ...(failed > 0 && { status: "failed" }) }}
-      className={clsx("underline underline-offset-2", failed > 0 ? "text-warn" : "text-accent-ink")}
-    >
-      {said}
-    </Link>
+    <>
+      <Cell isNumber>
+        {all === 0 ? (
+          none
+        ) : (
+          <Link
+            to="/predictions"
+            search={{ deployment, period, ...(failed > 0 && { status: "failed" }) }}
+            className={clsx("underline underline-offset-2", failed > 0 ? "text-warn" : "text-accent-ink")}
+          >
+            {formatShare(failed / all)} of {formatCount(all)}
+          </Link>
+        )}
+      </Cell>
+      <LatencyCell latency={data?.latency_ms} high="p95" />
+    </>
   );
 }
 
 const none = <span className="text-ink-3">–</span>;
 
-function ReplicaUrl({ replica: { url } }: { replica: Replica }) {
+interface LatencyCellProps<High extends string> {
+  latency: ({ p50: number } & Record<High, number>) | null | undefined;
+  high: High;
+}
+
+function LatencyCell<High extends string>({ latency, high }: LatencyCellProps<High>) {
   return (
-    <span className="block max-w-64 truncate font-mono text-xs font-normal text-ink-2" title={url}>
-      {url.replace(/^https?:\/\//, "")}
-    </span>
+    <Cell isNumber className="whitespace-nowrap">
+      {latency ? (
+        <>
+          {formatDuration(latency.p50)}
+          <span className="pl-2 text-xs text-ink-3">
+            {high} {formatDuration(latency[high])}
+          </span>
+        </>
+      ) : (
+        none
+      )}
+    </Cell>
   );
 }
 
-function ReplicaCells({ replica }: { replica: Replica }) {
-  const { in_flight, limit, latency_ms, last_failure, recent } = replica;
+function ReplicaRow({ replica }: { replica: Replica }) {
+  const { url, state, in_flight, limit, latency_ms, last_failure, recent } = replica;
   return (
-    <>
+    <tr className="h-9 whitespace-nowrap text-ink-2">
+      <RowHeader className="pl-8!">
+        <span className="block max-w-64 truncate font-mono text-xs" title={url}>
+          {url.replace(/^https?:\/\//, "")}
+        </span>
+      </RowHeader>
+      <Cell>
+        <Badge tone={looks[state].tone}>{looks[state].label}</Badge>
+      </Cell>
       <Cell isNumber className={clsx(recent.failed > 0 && "text-warn")}>
-        {recent.calls === 0 ? none : `${formatCount(recent.failed)} of ${formatCount(recent.calls)}`}
+        {recent.calls === 0 ? none : `${formatCount(recent.failed)} of ${formatCount(recent.calls)} tries`}
       </Cell>
-      <Cell isNumber className="whitespace-nowrap">
-        {latency_ms === null ? (
-          none
-        ) : (
-          <>
-            {formatDuration(latency_ms.p50)}
-            <span className="block text-xs text-ink-3">p99 {formatDuration(latency_ms.p99)}</span>
-          </>
-        )}
-      </Cell>
+      <LatencyCell latency={latency_ms} high="p99" />
       <Cell isNumber>
         {limit === null ? formatCount(in_flight) : `${formatCount(in_flight)} of ${formatCount(limit)}`}
       </Cell>
@@ -140,7 +141,7 @@ function ReplicaCells({ replica }: { replica: Replica }) {
           </>
         )}
       </Cell>
-    </>
+    </tr>
   );
 }
 

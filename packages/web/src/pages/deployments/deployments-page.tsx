@@ -53,30 +53,30 @@ function DeploymentsPage() {
                 <tr className="border-b border-line">
                   <HeaderCell>Deployment</HeaderCell>
                   <HeaderCell>State</HeaderCell>
-                  <HeaderCell isNumber>Failed, {periodLabels[period]}</HeaderCell>
-                  {showsReplicas &&
-                    columns.map(({ name, title, isNumber = false }) => (
-                      <HeaderCell key={name} isNumber={isNumber}>
-                        <span title={title}>{name}</span>
+                  <HeaderCell isNumber>Failed</HeaderCell>
+                  <HeaderCell isNumber>Latency, median</HeaderCell>
+                  {showsReplicas && (
+                    <>
+                      <HeaderCell isNumber>
+                        <span title="Requests in flight, and the most there may be; a 429 halves it">
+                          In flight
+                        </span>
                       </HeaderCell>
-                    ))}
+                      <HeaderCell>Last failure</HeaderCell>
+                    </>
+                  )}
                 </tr>
               </thead>
               {deployments.map((deployment) => (
-                <DeploymentRows
-                  key={deployment.name}
-                  deployment={deployment}
-                  period={period}
-                  columnCount={columns.length}
-                />
+                <DeploymentRows key={deployment.name} deployment={deployment} period={period} />
               ))}
             </Table>
           </Card>
           <p className="text-xs text-ink-3">
-            Failures are counted among your account’s stored predictions of the last {periodLabels[period]},
-            whichever process made them.{" "}
+            A deployment’s failures and latency are of your account’s stored predictions of the last{" "}
+            {periodLabels[period]}, at most the newest 10,000, whichever process made them.{" "}
             {showsReplicas
-              ? `Tries, latency, requests in flight and the last failure are of the process that answered just now, every ${refreshMs / 1000} seconds; the latency above is of all processes.`
+              ? `A replica’s are of the process that answered just now: tries of the last 5 minutes, and its last 256 answers. They are read every ${refreshMs / 1000} seconds.`
               : "Replicas and their state are shown to the account that runs this server."}
           </p>
         </>
@@ -84,19 +84,3 @@ function DeploymentsPage() {
     </Page>
   );
 }
-
-/** Of a replica, behind those that a deployment has too. */
-const columns: { name: string; title?: string; isNumber?: boolean }[] = [
-  { name: "Tries failed", title: "Tries of the last 5 minutes that the replica failed", isNumber: true },
-  {
-    name: "Latency here",
-    title: "Median and 99th percentile of the latency of its last 256 answers",
-    isNumber: true,
-  },
-  {
-    name: "In flight",
-    title: "Requests in flight, and the most there may be; a 429 halves it",
-    isNumber: true,
-  },
-  { name: "Last failure" },
-];

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { usePresage } from "../../data/client.ts";
 import { referenceOf, worldCoverageQuery } from "../../data/worlds.ts";
 import { counted, formatCount, formatShare } from "../../format/numbers.ts";
-import { shortEvaluatorNames } from "../../format/words.ts";
+import { humanizeName, shortEvaluatorNames } from "../../format/words.ts";
 import { DatasetLink, ExampleLink } from "../../parts/datasets.tsx";
-import { worldFacts } from "../../parts/worlds.ts";
+import { textsOf, worldFacts } from "../../parts/worlds.ts";
 import { Fact } from "../../ui/card.tsx";
 import { Awaited } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
@@ -23,13 +23,16 @@ interface ExamplesTabProps {
 /** What its examples are of, and how they are chosen. */
 export function ExamplesTab({ world, runs }: ExamplesTabProps) {
   const { examples } = world.pinned;
+  const texts = Object.entries(textsOf(world.config)).map(
+    ([name, text]) => [humanizeName(name), text] as const,
+  );
   const run = runs.find(
     ({ status, target }) => status === "finished" && "world" in target && target.world === referenceOf(world),
   );
   return (
     <>
       <dl className="grid grid-cols-[9rem_1fr] text-sm">
-        {[...worldFacts(world)].map(([name, text]) => (
+        {[...texts, ...worldFacts(world)].map(([name, text]) => (
           <Fact key={name} look="lined" name={name}>
             <span className="min-w-0 wrap-anywhere">
               {name === "Dataset" && examples !== null ? (

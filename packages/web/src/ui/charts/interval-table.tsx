@@ -160,7 +160,7 @@ export function IntervalTable(props: IntervalTableProps) {
           )}
         </figcaption>
       )}
-      <div className="absolute top-0.5 right-1 bg-surface max-md:hidden">
+      <div className="absolute top-0.5 right-1 max-md:hidden">
         <ExportMenu
           label={label}
           isDrawn

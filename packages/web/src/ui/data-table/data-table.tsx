@@ -99,6 +99,14 @@ const rowHeightPx = 40;
 const rowsBeyond = 12;
 const rowsBeforeEnd = 40;
 
+/** A row's height, with that of the name of its group above it. */
+function heightOf(row: Element): number {
+  const before = row.previousElementSibling;
+  const isName = before?.firstElementChild?.getAttribute("scope") === "rowgroup";
+  const { bottom } = row.getBoundingClientRect();
+  return bottom - (isName ? before : row).getBoundingClientRect().top;
+}
+
 /** Which rows are rendered: all of a short table and on paper, those in sight of a long one. */
 function useVirtualRows<Row>(
   { scroller, sortedRows }: DataTableModel<Row>,
@@ -113,6 +121,7 @@ function useVirtualRows<Row>(
     estimateSize: () => rowHeightPx,
     getItemKey: (index) => sortedRows[index]?.id ?? index,
     overscan: rowsBeyond,
+    measureElement: heightOf,
   });
   const shown = virtualizer.getVirtualItems();
   const last = shown.at(-1);

@@ -21,13 +21,13 @@ interface BeginningProps {
   beside?: string | null | undefined;
 }
 
-/** The beginning of a text in a column, where the tag around a tool's answer has no room; of one that begins like `beside`, from where it differs. */
+/** The beginning of a text in a column, in up to two lines, where the tag around a tool's answer has no room; of one that begins like `beside`, from where it differs. */
 export function Beginning({ text, beside }: BeginningProps) {
   if (text == null) return <span className="text-ink-3">–</span>;
   const shown = withoutTag(text);
   const from = startOfDifference(shown, withoutTag(beside ?? ""));
   return (
-    <span className="font-mono text-xs text-ink">
+    <span className="line-clamp-2 font-mono text-xs whitespace-normal wrap-anywhere text-ink print:line-clamp-none">
       <InlineText text={from === 0 ? shown : `…${shown.slice(from)}`} />
     </span>
   );

@@ -5,7 +5,7 @@ import { Card } from "../../../ui/card.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import type { MarkedRun } from "../run-mark.tsx";
-import { RunMark, RunName } from "../run-mark.tsx";
+import { RunName } from "../run-mark.tsx";
 
 interface EffortCardProps {
   marked: readonly MarkedRun[];
@@ -44,17 +44,14 @@ const measures: Measure[] = [
 export function EffortCard({ marked, reports }: EffortCardProps) {
   return (
     <Card title="Costs and latency" hint="Of the whole runs, not only of the samples that are compared.">
-      <Table label="Costs and latency">
+      <Table label="Costs and latency" isStacked>
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Measure</HeaderCell>
             {marked.map((one) => (
-              <HeaderCell key={one.run.id} isNumber className="max-w-56">
-                <span className="flex justify-end phone:hidden">
+              <HeaderCell key={one.run.id} isNumber className="max-w-56" short={one.letter}>
+                <span className="flex justify-end">
                   <RunName marked={one} />
-                </span>
-                <span aria-hidden className="hidden phone:block">
-                  <RunMark {...one} />
                 </span>
               </HeaderCell>
             ))}

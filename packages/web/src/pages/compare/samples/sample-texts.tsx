@@ -28,15 +28,15 @@ export function SampleTexts({ sample, place, reference, candidate }: SampleTexts
   const gold = before.data ?? after.data;
   return (
     <div className="flex flex-col gap-5 p-4">
+      {gold?.evaluated_model_input != null && (
+        <PlainText text={gold.evaluated_model_input} label="State and action" />
+      )}
       <div className="grid gap-5 lg:grid-cols-2">
         <ComparedOutput marked={reference} judged={sample.reference} result={before} place={place} />
         <ComparedOutput marked={candidate} judged={sample.candidate} result={after} place={place} />
       </div>
       {gold?.evaluated_model_gold_answer != null && (
         <PlainText text={gold.evaluated_model_gold_answer} label="Recorded next state" />
-      )}
-      {gold?.evaluated_model_input != null && (
-        <PlainText text={gold.evaluated_model_input} label="State and action" />
       )}
     </div>
   );

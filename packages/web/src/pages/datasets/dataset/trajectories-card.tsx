@@ -17,7 +17,7 @@ import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../../ui/data-table/table-view.ts";
 import { SearchInput } from "../../../ui/form/inputs.tsx";
 import { EmptyState } from "../../../ui/notice.tsx";
-import { SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
 
 const route = getRouteApi("/datasets/$datasetId");
 
@@ -56,6 +56,7 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
       search: inAddress === undefined ? {} : { revision: inAddress },
     }),
     sorting: "server",
+    spare: ["tags"],
     isMain: true,
   });
   const hint =
@@ -98,8 +99,16 @@ const columns: DataColumn<DatasetTrajectorySummary>[] = [
     value: ({ trajectory_id }) => trajectory_id,
     cell: ({ trajectory_id }) => <SampleName id={trajectory_id} />,
     widthPx: 200,
-    isElastic: true,
     isFixed: true,
+    isSortable: false,
+  },
+  {
+    id: "action",
+    label: "First action",
+    value: ({ first_action }) => first_action,
+    cell: ({ first_action }) => <Beginning text={first_action} />,
+    isElastic: true,
+    widthPx: 200,
     isSortable: false,
   },
   {

@@ -127,7 +127,7 @@ const columns: DataColumn<RunRow>[] = [
     hint: "The pass rate to reach: met if the whole interval reaches it, missed if all of it is below.",
     value: ({ run }) => run.goal?.pass_rate,
     cell: ({ run: { goal } }) => goal && <GoalState goal={goal} />,
-    widthPx: 124,
+    widthPx: 140,
   },
   {
     id: "no_change",

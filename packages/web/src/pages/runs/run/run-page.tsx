@@ -35,7 +35,8 @@ function RunPage() {
     );
   }
   return (
-    <Page title={run.name} hint={<RunFacts run={run} />} actions={<RunActions run={run} />}>
+    <Page title={run.name} actions={<RunActions run={run} />}>
+      <RunFacts run={run} />
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       <ProgressCard run={run} />
       <Tabs
@@ -75,7 +76,7 @@ function RunFacts({ run }: { run: Run }) {
     provenance,
   } = run;
   return (
-    <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+    <p className="-mt-2 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm wrap-anywhere text-ink-2">
       <RunStatus status={status} />
       <span className="font-medium text-ink">
         <InlineText text={describeTarget(target)} />
@@ -100,7 +101,7 @@ function RunFacts({ run }: { run: Run }) {
         {isActive(run) && started_at === null ? "created " : "started "}
         <Time at={started_at ?? created_at} />
       </span>
-    </span>
+    </p>
   );
 }
 

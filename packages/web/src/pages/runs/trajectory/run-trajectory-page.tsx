@@ -61,7 +61,7 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
   return (
     <Page
       title={trajectoryId}
-      hint={<Origin run={run} trajectoryId={trajectoryId} steps={outline.steps.length} />}
+      hint={<Origin run={run} trajectoryId={trajectoryId} steps={found.data && outline.steps.length} />}
       actions={
         run.repeats > 1 && (
           <Segmented
@@ -147,7 +147,14 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
   }
 }
 
-function Origin({ run, trajectoryId, steps }: { run: Run; trajectoryId: string; steps: number }) {
+interface OriginProps {
+  run: Run;
+  trajectoryId: string;
+  /** Undefined until loaded. */
+  steps: number | undefined;
+}
+
+function Origin({ run, trajectoryId, steps }: OriginProps) {
   const { id, name, mode, dataset_id: datasetId, revision } = run;
   const dataset = useQuery({
     ...datasetQuery(usePresage(), datasetId ?? ""),
@@ -176,9 +183,13 @@ function Origin({ run, trajectoryId, steps }: { run: Run; trajectoryId: string; 
             </Link>
           </>
         )}
-        {" · "}
-        {counted(steps, "step")}
-        <StepKeysHint count={steps} />
+        {steps !== undefined && (
+          <>
+            {" · "}
+            {counted(steps, "step")}
+            <StepKeysHint count={steps} />
+          </>
+        )}
       </span>
       <Badge>{mode}</Badge>
     </span>
