@@ -42,9 +42,9 @@ import {
   type PredictionFilter,
   type StoredPredictionRow,
   selectBeginnings,
-  selectQuantiles,
   selectPrediction,
   selectPredictions,
+  selectQuantiles,
 } from "./stored-predictions-store.ts";
 
 interface StoredPredictionServices extends PromptServices {

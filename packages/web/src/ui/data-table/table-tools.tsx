@@ -6,7 +6,8 @@ import type { DataTableModel } from "./table-model.ts";
 /** Choosing columns, and taking the rows that are loaded elsewhere. */
 export function TableTools<Row>({ table }: { table: DataTableModel<Row> }) {
   const { columns, label, shownColumns, sortedRows, view } = table;
-  const shown = shownColumns.map(({ id }) => id);
+  // Not those drawn: they come a moment later, and the next change may be made before.
+  const shown = view.columnIds;
   const toggle = (id: string) =>
     view.changeColumns(
       columns
