@@ -1,4 +1,4 @@
-import type { Micros } from "../platform/storage/columns.ts";
+import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type {
   RealityChecksTable,
@@ -7,13 +7,21 @@ import type {
 } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
+/** What is the same of every new check. */
+type FilledIn = "created_at" | "reason" | "run_id" | "whole_run_id";
+
 /** One that is there already, by its id, stays as it is. */
-export async function insertCheck(transaction: Database, row: RealityChecksTable) {
+export async function insertCheck(
+  transaction: Database,
+  check: Omit<RealityChecksTable, FilledIn>,
+): Promise<RealityChecksTable> {
+  const row = { ...check, created_at: nowMicros(), reason: null, run_id: null, whole_run_id: null };
   await transaction
     .insertInto("reality_checks")
     .values(row)
     .onConflict((of) => of.column("id").doNothing())
     .execute();
+  return row;
 }
 
 export async function selectCheck(
@@ -89,18 +97,22 @@ export async function selectReplayOf(reader: Database, accountId: string, episod
     .executeTakeFirst();
 }
 
-/** What happened in the real environment, from the step 0. */
+/** What happened in the real environment: what is seen before the first action, if that is known, and the steps. */
 export async function selectRealSteps(
   reader: Database,
   { check_id, position }: Pick<RealityEpisodesTable, "check_id" | "position">,
-): Promise<RealityStepsTable[]> {
-  return await reader
+): Promise<{ first: string | undefined; steps: RealityStepsTable[] }> {
+  const rows = await reader
     .selectFrom("reality_steps")
     .selectAll()
     .where("check_id", "=", check_id)
     .where("position", "=", position)
     .orderBy("step")
     .execute();
+  const [first] = rows;
+  return first?.step === 0
+    ? { first: first.observation, steps: rows.slice(1) }
+    : { first: undefined, steps: rows };
 }
 
 /** The reality checks of an environment, or of one of its revisions. */

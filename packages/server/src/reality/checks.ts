@@ -8,9 +8,8 @@ import { listEpisodes } from "../environments/episodes/episode.ts";
 import { toWantedEpisodes } from "../environments/episodes/episode-lines.ts";
 import { findEnvironment } from "../environments/find-environment.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { conflict, InvalidFieldError, notFound, ServiceError } from "../platform/errors.ts";
+import { conflict, InvalidFieldError, notFound, ServiceError, undefinedIfGone } from "../platform/errors.ts";
 import { deleteInBatches } from "../platform/storage/batches.ts";
-import { nowMicros } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { doOnce, findReceipt, type Once } from "../platform/storage/once.ts";
 import { deleteSharesOf, insertRows } from "../platform/storage/rows.ts";
@@ -60,7 +59,7 @@ export async function createCheck(
   const isKnown = begun.source === "pairs";
   return await doOnce(services.store.writer(requester), once, {
     async work(transaction) {
-      const check: RealityChecksTable = {
+      const check = await insertCheck(transaction, {
         id: Bun.randomUUIDv7(),
         account_id: accountId,
         ...begun,
@@ -68,17 +67,12 @@ export async function createCheck(
         environment_id: environment?.id ?? null,
         environment_revision: environment?.revision ?? null,
         status: isKnown ? "completed" : "running",
-        reason: null,
         drawn_until: null,
         false_success_limit:
           wanted.false_success_limit ?? environment?.config.real?.false_success_limit ?? null,
         episodes: pairs.length,
         created_by: userId,
-        created_at: nowMicros(),
-        run_id: null,
-        whole_run_id: null,
-      };
-      await insertCheck(transaction, check);
+      });
       const known = pairs.map((pair, index) => toRow(check.id, index + 1, pair));
       await insertRows(transaction, "reality_episodes", known);
       if (!isKnown) await insertReplays(transaction, check.id, replays);
@@ -97,12 +91,13 @@ async function findSimulated(
   { environment: name, environment_revision: revision }: RealityCheckRequest,
 ): Promise<EnvironmentRevision | undefined> {
   if (!name) return undefined;
-  return await findEnvironment(services, requester, name, revision ?? undefined).catch((error: unknown) => {
-    if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
-    throw revision
-      ? new InvalidFieldError(["environment_revision"], "The environment has no such revision")
-      : new InvalidFieldError(["environment"], "There is no environment of this name");
-  });
+  const found = await findEnvironment(services, requester, name, revision ?? undefined).catch(
+    undefinedIfGone,
+  );
+  if (found !== undefined) return found;
+  throw revision
+    ? new InvalidFieldError(["environment_revision"], "The environment has no such revision")
+    : new InvalidFieldError(["environment"], "There is no environment of this name");
 }
 
 async function begin(

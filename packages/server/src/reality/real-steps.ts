@@ -48,17 +48,15 @@ async function stepsOf(
   const episode = await findUnlessDeleted(services, requester, id);
   if (episode === undefined) return [];
   const reader = services.store.reader(requester);
-  const [simulated, seen] = [await selectSteps(reader, id, 0), await selectRealSteps(reader, row)];
-  const first = seen.find(({ step }) => step === 0)?.observation;
+  const simulated = await selectSteps(reader, id, 0);
+  const { first, steps } = await selectRealSteps(reader, row);
   const { config, task } = episode;
   const real = {
     ...episode,
     config: { ...config, prompt_form: "state-action" as const },
     task: { ...task, initial_state: first ?? task.initial_state },
   };
-  const taken = seen
-    .filter(({ step }) => step > 0)
-    .map((step) => ({ ...step, terminated: step.done, truncated: 0 as const }));
+  const taken = steps.map((step) => ({ ...step, terminated: step.done, truncated: 0 as const }));
   return linesOf(real, taken)
     .map((line, index) => {
       // The simulation's are not what really happened.

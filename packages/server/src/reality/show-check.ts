@@ -16,12 +16,16 @@ import type {
   RealityChecksTable,
   RealityEpisodesTable,
   RealityReplaysTable,
-  RealityStepsTable,
 } from "../platform/storage/schema/reality.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { firstRows, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
 import { findCheck } from "./checks.ts";
-import { countEpisodes, selectEpisodePage, selectEpisodesOfEnvironment } from "./checks-store.ts";
+import {
+  countEpisodes,
+  selectEpisodePage,
+  selectEpisodesOfEnvironment,
+  type selectRealSteps,
+} from "./checks-store.ts";
 import { type CheckedEpisode, percent, realityFigures } from "./figures.ts";
 import { countReplays } from "./replays/replays-store.ts";
 
@@ -80,36 +84,33 @@ export function toCheck(
   check: RealityChecksTable,
   counts: Awaited<ReturnType<typeof countReplays>>,
 ): RealityCheck {
-  const { id, name, environment, environment_revision: revision, source, real, status, reason } = check;
-  const { false_success_limit, created_by, created_at } = check;
   return {
-    id,
-    name,
-    environment,
-    environment_revision: revision,
-    source,
-    real,
-    status,
-    reason,
-    false_success_limit,
+    id: check.id,
+    name: check.name,
+    environment: check.environment,
+    environment_revision: check.environment_revision,
+    source: check.source,
+    real: check.real,
+    status: check.status,
+    reason: check.reason,
+    false_success_limit: check.false_success_limit,
     episodes: check.episodes,
-    ...(counts.get(id) ?? { waiting: 0, failed: 0 }),
-    created_by,
-    created_at: toIsoInstant(created_at),
+    ...(counts.get(check.id) ?? { waiting: 0, failed: 0 }),
+    created_by: check.created_by,
+    created_at: toIsoInstant(check.created_at),
   };
 }
 
 export function toRealityEpisode(row: RealityEpisodesTable): RealityEpisode {
-  const { episode_id, task_id, policy, simulated_reward, real_reward } = row;
   return {
     position: row.position,
-    episode_id,
-    task_id,
-    policy,
+    episode_id: row.episode_id,
+    task_id: row.task_id,
+    policy: row.policy,
     simulated: row.simulated === 1,
     real: row.real === 1,
-    simulated_reward,
-    real_reward,
+    simulated_reward: row.simulated_reward,
+    real_reward: row.real_reward,
     steps: row.steps,
     diverged_at: row.diverged_at,
     error: null,
@@ -134,46 +135,42 @@ export function toFailedEpisode({ position, episode_id, error }: RealityReplaysT
 
 export function toEpisodeReality(
   found: RealityEpisodesTable & { real_environment: string | null },
-  steps: readonly RealityStepsTable[],
+  { first, steps }: Awaited<ReturnType<typeof selectRealSteps>>,
 ): EpisodeReality {
   const { error: _, ...episode } = toRealityEpisode(found);
   const { check_id, real_environment } = found;
-  const first = steps.find(({ step }) => step === 0)?.observation ?? null;
   return {
     ...episode,
     check_id,
     real_environment,
-    first_observation: first,
-    real_steps: steps
-      .filter(({ step }) => step > 0)
-      .map(({ step, action, observation, reward, done, latency_micros: latency }) => ({
-        step,
-        action,
-        observation,
-        reward,
-        done: done === 1,
-        latency_ms: latency === null ? null : latency / microsPerMs,
-      })),
+    first_observation: first ?? null,
+    real_steps: steps.map(({ step, action, observation, reward, done, latency_micros: latency }) => ({
+      step,
+      action,
+      observation,
+      reward,
+      done: done === 1,
+      latency_ms: latency === null ? null : latency / microsPerMs,
+    })),
   };
 }
 
 /** An episode as figures take it. */
 function toChecked(row: RealityEpisodesTable): CheckedEpisode {
-  const { task_id, episode_id, policy, replayed, simulated_reward, real_reward, verbs } = row;
-  const outcomes = { simulated: row.simulated === 1, real: row.real === 1 };
   return {
-    task: task_id,
-    policy,
-    ...outcomes,
-    ...(replayed !== null && { replayed: replayed === 1 }),
-    episodeId: episode_id,
+    task: row.task_id,
+    policy: row.policy,
+    simulated: row.simulated === 1,
+    real: row.real === 1,
+    ...(row.replayed !== null && { replayed: row.replayed === 1 }),
+    episodeId: row.episode_id,
     position: row.position,
     checkId: row.check_id,
-    simulatedReward: simulated_reward,
-    realReward: real_reward,
+    simulatedReward: row.simulated_reward,
+    realReward: row.real_reward,
     steps: row.steps,
     divergedAt: row.diverged_at,
-    verbs: verbs === null ? null : (JSON.parse(verbs) as string[]),
+    verbs: row.verbs === null ? null : (JSON.parse(row.verbs) as string[]),
   };
 }
 

@@ -16,8 +16,7 @@ async function insertRunning(database: Database, id: string): Promise<Replayed[]
   await insertCheck(database, {
     ...{ id, account_id: "account", name: "lab", environment: null, environment_id: null },
     ...{ environment_revision: null, source: "episodes", real: "lab", recordings: null, status: "running" },
-    ...{ reason: null, drawn_until: null, false_success_limit: null, episodes: 0, created_by: "user" },
-    ...{ created_at: 1, run_id: null, whole_run_id: null },
+    ...{ drawn_until: null, false_success_limit: null, episodes: 0, created_by: "user" },
   });
   const waiting = Array.from({ length: episodes }, (_, index) => ({
     episode_id: `e${index}`,

@@ -59,14 +59,10 @@ async function startContinuous(database: Database, environment: DrawnEnvironment
     real: real.name,
     recordings: null,
     status: "running",
-    reason: null,
     drawn_until: 0,
     episodes: 0,
     false_success_limit: real.false_success_limit ?? null,
-    run_id: null,
-    whole_run_id: null,
     created_by: environment.created_by,
-    created_at: nowMicros(),
   });
 }
 
