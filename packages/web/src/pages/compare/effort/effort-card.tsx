@@ -82,6 +82,7 @@ export function EffortCard({ marked, reports }: EffortCardProps) {
 }
 
 function costText({ total, currency, unpriced_tokens }: NonNullable<RunReport["cost"]>): string {
+  if (total === null) return "no price";
   const text = formatCost(total, currency);
   return unpriced_tokens === 0 ? text : `${text} without ${formatCount(unpriced_tokens)} tokens`;
 }

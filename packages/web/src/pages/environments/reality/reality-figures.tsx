@@ -102,7 +102,7 @@ function rowsOf({ reward, consistency, ...figures }: EnvironmentReality): Figure
 
 function intervalOf({ interval, note }: Figure, format: (value: number) => string): string {
   if (interval === null) return note ?? "no interval";
-  if (format === formatShare) return describeInterval(interval);
+  if (format === formatShare) return describeInterval(interval).replace(" ", "\u00a0");
   return `${format(interval.lower)} – ${format(interval.upper)}`;
 }
 
