@@ -22,6 +22,7 @@ export const DatasetFormat = z.enum([
   "anthropic",
   "openai-chat",
   "sharegpt",
+  "chatgpt",
   "chat",
 ]);
 export type DatasetFormat = z.infer<typeof DatasetFormat>;

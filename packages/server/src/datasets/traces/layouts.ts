@@ -11,6 +11,7 @@ import { tau } from "./layouts/agents/tau.ts";
 import { verifiers } from "./layouts/agents/verifiers.ts";
 import { agentworld } from "./layouts/messages/agentworld.ts";
 import { anthropic } from "./layouts/messages/anthropic.ts";
+import { chatGpt } from "./layouts/messages/chatgpt.ts";
 import { openAiChat } from "./layouts/messages/openai-chat.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/messages/own.ts";
 import { sharegpt } from "./layouts/messages/sharegpt.ts";
@@ -40,6 +41,7 @@ export const layouts: readonly Layout[] = [
   anthropic,
   openAiChat,
   sharegpt,
+  chatGpt,
   chat,
 ];
 
