@@ -102,7 +102,7 @@ export function readTags(pairs: readonly string[]): Record<string, string> {
 export const defaultMaxHttpRequests = 256;
 
 /** What Bun reads from the environment only when it starts. A value that is already set is left alone. */
-const settings = {
+export const runtimeSettings = {
   /** Maximum concurrent outgoing requests. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
   /**
@@ -118,13 +118,13 @@ const settings = {
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "500",
 };
 
-/** Replaces this process, once, by one that starts with `settings`. Where the system has no `execve`, Bun's defaults apply. */
+/** Replaces this process, once, by one that starts with `runtimeSettings`. Where the system has no `execve`, Bun's defaults apply. */
 export function settleRuntime(): void {
   if (process.env.BUN_CONFIG_MAX_HTTP_REQUESTS !== undefined || typeof process.execve !== "function") return;
   const isCompiled = Bun.main.startsWith("/$bunfs/");
   const programAndArguments = isCompiled ? process.argv.slice(2) : process.argv.slice(1);
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...programAndArguments], {
-    ...settings,
+    ...runtimeSettings,
     ...process.env,
   });
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { DatasetSample, StoredPredictionDetail } from "@presage/contract";
 import * as fc from "fast-check";
+import { isWholeRun } from "../../test/support/whole-run.ts";
 import { createCanonicaliser, lineOf } from "../datasets/canonical-samples.ts";
 import { exactJson } from "../datasets/traces/documents/exact-json.ts";
 import { importText } from "../datasets/traces/import-text.fixture.ts";
@@ -95,7 +96,7 @@ test.each([
       expect(figures.format).toBe(format);
       expect(stored(samples)).toEqual(stored(one.samples));
     }),
-    { numRuns: 300 },
+    { numRuns: isWholeRun ? 300 : 60 },
   );
 });
 

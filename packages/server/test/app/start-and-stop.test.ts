@@ -9,6 +9,7 @@ import { killAfterTests } from "../support/presage/child-processes.ts";
 import { presageCommand } from "../support/presage/main-file.ts";
 import { callWithKey, testKey } from "../support/presage/presage.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const repository = join(import.meta.dir, "../../../..");
 const upstream = startUpstream();
@@ -55,7 +56,7 @@ async function readiness(url: string): Promise<string> {
   );
 }
 
-test("Ctrl-C in npm start's terminal, which signals all its processes, loses no prediction", async () => {
+slowTest("Ctrl-C in npm start's terminal, which signals all its processes, loses no prediction", async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const launcher = start(

@@ -11,10 +11,11 @@ import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { seeded } from "../support/seeded.ts";
+import { isWholeRun } from "../support/whole-run.ts";
 
 const presage = usePresage();
 const { create, upload } = datasetClient(presage);
-const files = 60;
+const files = isWholeRun ? 60 : 20;
 let folder: string;
 
 beforeAll(async () => {

@@ -10,6 +10,7 @@ import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 onAnyDatabase((database) => {
   const upstream = useUpstream();
@@ -86,7 +87,7 @@ onAnyDatabase((database) => {
     expect((await historyOf(sessionId)).map((line) => line.split(":")[0])).toEqual(["wait", "wait", "open"]);
   });
 
-  test("a client that waits long hears something after 10 s, and then the result", async () => {
+  slowTest("a client that waits long hears something after 10 s, and then the result", async () => {
     if (database.name !== "SQLite") return;
     const held = Promise.withResolvers<void>();
     upstream.answer = async () => {

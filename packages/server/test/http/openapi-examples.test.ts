@@ -127,7 +127,7 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
       (status) => status === "finished",
     );
   }
-  const [run = ""] = finished;
+  const [run = "", untouched = ""] = finished;
   const startEpisode = async () =>
     EpisodeStart.parse(await post("/v1/episodes", { environment: "sandbox", index: 0 })).episode_id;
   const [open, closed] = [await startEpisode(), await startEpisode()];
@@ -136,6 +136,8 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
     cancelRun: await waiting(),
     pauseRun: await waiting(),
     resumeRun: paused,
+    // Evaluators are added to the other one, which then is not finished for a moment.
+    finishRun: untouched,
   };
   const queries: Record<string, string> = {
     deleteEvaluationResults: "?dry_run=true",

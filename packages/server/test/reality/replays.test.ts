@@ -20,6 +20,7 @@ import { eventually } from "../support/eventually.ts";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 /** In reality, success is what the task asks for; in simulation it is also a chest that is open. */
 const isGoal = { output_contains: "{goal}", outcome: "success" };
@@ -308,7 +309,7 @@ onAnyDatabase((database) => {
     expect(ids).toEqual(expect.arrayContaining(data.map((one) => one.episode_id)));
   });
 
-  test("a restarted server resumes a check that was under way", async () => {
+  slowTest("a restarted server resumes a check that was under way", async () => {
     await make("stopped", { real: { name: "lab" } });
     await play("stopped", Array(30).fill("activate lantern"));
     const made = await call("POST", "/v1/reality-checks", { environment: "stopped", episodes: {} });

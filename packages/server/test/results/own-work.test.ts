@@ -1,6 +1,7 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ruleRunnerDefaults } from "../../src/evaluators/rules/run-rule.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyz";
 /** One runs in each thread, and as many wait. */
@@ -22,7 +23,7 @@ async function compare(characters: number): Promise<number> {
   return response.status;
 }
 
-test("a short comparison ends before long ones of its account that were asked for earlier", async () => {
+slowTest("a short comparison ends before long ones of its account that were asked for earlier", async () => {
   const ended: string[] = [];
   const evaluate = async (what: string, characters: number) => {
     expect(await compare(characters)).toBe(200);

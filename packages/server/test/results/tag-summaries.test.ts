@@ -11,6 +11,7 @@ import { seeded } from "../support/seeded.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 /** Of imports, and of hundreds of results that killed processes count. */
 const rounds = process.env.PRESAGE_TEST_ALL === undefined ? 3 : 8;
@@ -181,7 +182,7 @@ onAnyDatabase((database) => {
       for (const body of asked) await expectSameFromRows({ ...body, app: "busy" });
     }, 120_000);
 
-    test(
+    slowTest(
       "after processes that count were killed",
       seeded(async (draw) => {
         await store(1_000, 1_000 + 400 * rounds);

@@ -15,7 +15,7 @@ import { onAnyDatabase } from "../support/store/databases.ts";
 import { oneAtATime } from "../support/upstream/one-at-a-time.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
-import { isWholeRun } from "../support/whole-run.ts";
+import { isWholeRun, slowTest } from "../support/whole-run.ts";
 
 /** Four trajectories of five steps. */
 const samples = ["a", "b", "c", "d"].flatMap((trajectory) =>
@@ -326,7 +326,7 @@ onAnyDatabase((database) => {
     });
   });
 
-  test("the line of progress says how many calls at once the deployment bears", async () => {
+  slowTest("the line of progress says how many calls at once the deployment bears", async () => {
     upstream.answer = oneAtATime(600);
     const path = await file("slow.jsonl", samples.slice(0, 8));
     const { code, stderr } = await runPresage(["run", "--dataset", path, "--evaluator", "exact-match"], {

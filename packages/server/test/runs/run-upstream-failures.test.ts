@@ -172,7 +172,7 @@ test("a deployment whose calls all fail is out, also where its answers are 200 o
   }
 });
 
-test("time-outs are counted, shrink the run's pace, and fail no sample", async () => {
+slowTest("time-outs are counted, shrink the run's pace, and fail no sample", async () => {
   let [inFlight, most, call] = [0, 0, 0];
   upstream.answer = async () => {
     inFlight += 1;

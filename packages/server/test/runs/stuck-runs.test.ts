@@ -11,6 +11,7 @@ import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const hourMicros = 3_600_000_000;
 
@@ -141,32 +142,36 @@ onAnyDatabase((database) => {
     await presage.stop();
   }, 90_000);
 
-  test("a lease that is longer than leases are, as after a clock was set back, holds nothing", async () => {
-    upstream.answer = answer;
-    const { databaseUrl, presage } = await start();
-    await using store = await openStore(databaseUrl);
-    const { create, end } = runClient(presage);
-    const dataset_id = await datasetClient(presage).create();
-    await datasetClient(presage).uploadNew(dataset_id, samplesOf(8));
-    const { id } = await create({ dataset_id, target: { predictions: "imported" } });
-    await store.database
-      .updateTable("runs")
-      .set({ status: "running", lease_id: "someone", lease_until: Date.now() * 1_000 + hourMicros })
-      .where("id", "=", id)
-      .execute();
-    expect(await end(id, 20_000)).toMatchObject({ status: "finished", progress: { failed: 8 } });
-    const upload = await create({ dataset_id, target: { predictions: "imported" } });
-    await store.database
-      .updateTable("runs")
-      .set({ lease_id: "someone", lease_until: Date.now() * 1_000 + hourMicros })
-      .where("id", "=", upload.id)
-      .execute();
-    const line = JSON.stringify({ index: 0, prediction: "next" });
-    const sent = await presage.call("POST", `/v1/runs/${upload.id}/predictions`, line);
-    expect([sent.status, await sent.text()]).toEqual([200, expect.any(String)]);
-    expect(await end(upload.id, 20_000)).toMatchObject({ status: "finished", progress: { predicted: 1 } });
-    await presage.stop();
-  }, 90_000);
+  slowTest(
+    "a lease that is longer than leases are, as after a clock was set back, holds nothing",
+    async () => {
+      upstream.answer = answer;
+      const { databaseUrl, presage } = await start();
+      await using store = await openStore(databaseUrl);
+      const { create, end } = runClient(presage);
+      const dataset_id = await datasetClient(presage).create();
+      await datasetClient(presage).uploadNew(dataset_id, samplesOf(8));
+      const { id } = await create({ dataset_id, target: { predictions: "imported" } });
+      await store.database
+        .updateTable("runs")
+        .set({ status: "running", lease_id: "someone", lease_until: Date.now() * 1_000 + hourMicros })
+        .where("id", "=", id)
+        .execute();
+      expect(await end(id, 20_000)).toMatchObject({ status: "finished", progress: { failed: 8 } });
+      const upload = await create({ dataset_id, target: { predictions: "imported" } });
+      await store.database
+        .updateTable("runs")
+        .set({ lease_id: "someone", lease_until: Date.now() * 1_000 + hourMicros })
+        .where("id", "=", upload.id)
+        .execute();
+      const line = JSON.stringify({ index: 0, prediction: "next" });
+      const sent = await presage.call("POST", `/v1/runs/${upload.id}/predictions`, line);
+      expect([sent.status, await sent.text()]).toEqual([200, expect.any(String)]);
+      expect(await end(upload.id, 20_000)).toMatchObject({ status: "finished", progress: { predicted: 1 } });
+      await presage.stop();
+    },
+    90_000,
+  );
 
   test("a lease of other work that is longer than it may be is taken, too", async () => {
     await using store = await openStore(await database.create());

@@ -4,6 +4,7 @@ import { createUpstream } from "../../src/upstream/create-upstream.ts";
 import { expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { completion } from "../support/upstream/upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 const noSignal = new AbortController().signal;
 
@@ -181,19 +182,22 @@ test("the limit of a deployment's only replica is kept as well", async () => {
   expect(fleet.first.mostInFlight).toBe(2);
 });
 
-test("lists of models say nothing about a replica: neither its latency nor that its model answers", async () => {
-  await using fleet = await createFleet(1, { hasFallback: true, firstByteTimeoutMs: 1_500 });
-  const { first, ask, stateOf, upstream } = fleet;
-  const [replica] = upstream.replicas.all;
-  await upstream.listModels(noSignal);
-  expect([replica?.requests, replica?.latency.percentiles()]).toEqual([0, undefined]);
-  first.delayMs = 60_000;
-  for (const session of sessions.slice(0, 3)) {
+slowTest(
+  "lists of models say nothing about a replica: neither its latency nor that its model answers",
+  async () => {
+    await using fleet = await createFleet(1, { hasFallback: true, firstByteTimeoutMs: 1_500 });
+    const { first, ask, stateOf, upstream } = fleet;
+    const [replica] = upstream.replicas.all;
     await upstream.listModels(noSignal);
-    expect(await ask(session).catch((error: unknown) => error)).toMatchObject({ category: "timeout" });
-  }
-  expect(stateOf(first)).toBe("ejected");
-});
+    expect([replica?.requests, replica?.latency.percentiles()]).toEqual([0, undefined]);
+    first.delayMs = 60_000;
+    for (const session of sessions.slice(0, 3)) {
+      await upstream.listModels(noSignal);
+      expect(await ask(session).catch((error: unknown) => error)).toMatchObject({ category: "timeout" });
+    }
+    expect(stateOf(first)).toBe("ejected");
+  },
+);
 
 test("the only replica of a deployment is never held back by its 429s, and shows no limit", async () => {
   await using fleet = await createFleet(1);

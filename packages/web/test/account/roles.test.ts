@@ -7,7 +7,7 @@ import { finishRun, uploadHousehold } from "../support/household.ts";
 import type { Page } from "../support/page.ts";
 import type { Visitor } from "../support/run-with-visitor.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests();
 
 /** A viewer's page. */
 async function visitAsViewer({ visit, presage, databaseUrl }: Visitor<Page>, email: string): Promise<Page> {
@@ -85,20 +85,23 @@ dashboardTest("A second owner sees whose the keys of the account are, and revoke
   await client.members.update(eve, { role: "viewer" });
 });
 
-browserTest("A key that is pressed on the own role asks before it changes anything", async ({ visit }) => {
-  const page = await visit("/account/members");
-  const role = page
-    .getByRole("row", { name: "Owner" })
-    .filter({ hasText: "You" })
-    .getByRole("combobox", { name: "Role of" });
-  await role.focus();
-  await page.keyboard.press("m");
-  const question = page.getByRole("alertdialog", { name: "Make yourself a member?" });
-  await question.getByText("only another owner can make you an owner again").waitFor();
-  await question.getByRole("button", { name: "Cancel" }).click();
-  await question.waitFor({ state: "detached" });
-  expect(await role.inputValue()).toBe("owner");
-});
+slowBrowserTest(
+  "A key that is pressed on the own role asks before it changes anything",
+  async ({ visit }) => {
+    const page = await visit("/account/members");
+    const role = page
+      .getByRole("row", { name: "Owner" })
+      .filter({ hasText: "You" })
+      .getByRole("combobox", { name: "Role of" });
+    await role.focus();
+    await page.keyboard.press("m");
+    const question = page.getByRole("alertdialog", { name: "Make yourself a member?" });
+    await question.getByText("only another owner can make you an owner again").waitFor();
+    await question.getByRole("button", { name: "Cancel" }).click();
+    await question.waitFor({ state: "detached" });
+    expect(await role.inputValue()).toBe("owner");
+  },
+);
 
 dashboardTest("The last owner reads why they stay one", async ({ visit, expectErrors }) => {
   expectErrors(/status of 409 .*\/v1\/members/);
@@ -128,7 +131,7 @@ dashboardTest("A viewer sees what their role does not allow, and why", async (vi
   expect(await page.getByRole("dialog").count()).toBe(0);
 });
 
-dashboardTest(
+slowDashboardTest(
   "A viewer's page refuses what would change an environment, a run or a dataset",
   async (visitor) => {
     const { client, presage } = visitor;
@@ -153,7 +156,7 @@ dashboardTest(
   },
 );
 
-dashboardTest("A viewer's playground asks nothing by its shortcut either", async (visitor) => {
+slowDashboardTest("A viewer's playground asks nothing by its shortcut either", async (visitor) => {
   const page = await visitAsViewer(visitor, "paul@example.org");
   await page.goto(`${visitor.presage.url}/playground`);
   await page.getByRole("button", { name: "Predict" }).and(page.locator("[aria-disabled=true]")).waitFor();

@@ -6,7 +6,7 @@ import { signOut } from "../support/sign-out.ts";
 
 const { browserTest, slowBrowserTest } = dashboardTests();
 
-browserTest("The printed address signs in once", async ({ visit, newSignInAddress, expectErrors }) => {
+slowBrowserTest("The printed address signs in once", async ({ visit, newSignInAddress, expectErrors }) => {
   const address = await newSignInAddress();
   const page = await visit(address, { isSignedIn: false });
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
@@ -74,7 +74,7 @@ browserTest("Signing in leads to the requested page", async ({ visit, newSignInA
   await page.getByRole("heading", { name: "People & spend", level: 1 }).waitFor();
 });
 
-browserTest(
+slowBrowserTest(
   "Signing out leads to the page that says so, also while a list is still read",
   async (visitor) => {
     const { visit, newSignInAddress } = visitor;

@@ -4,7 +4,7 @@ import { copiedText } from "../support/copied-text.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import type { Locator, Page } from "../support/page.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { slowBrowserTest, dashboardTest } = dashboardTests();
 const names = ["run 10", "run 9", "alpha"];
 
 /** Names of keys in the order of the table, without those of other tests. */
@@ -86,7 +86,7 @@ dashboardTest("J, K and the arrows go through a table's rows, but not while typi
   expect(await name.inputValue()).toBe("jk");
 });
 
-browserTest("A table is copied for spreadsheets and as Markdown", async ({ visit }) => {
+slowBrowserTest("A table is copied for spreadsheets and as Markdown", async ({ visit }) => {
   const page = await visit("/api-keys?sort=name&columns=name,scopes", { permissions: ["clipboard-read"] });
   await expectNames(page, ["alpha", "run 9", "run 10"]);
   const copied = async (kind: string, start: string) => {

@@ -5,7 +5,7 @@ import { expectAccessible, wide } from "../support/expect-accessible.ts";
 import { follow } from "../support/share-page.ts";
 import { watchShifts } from "../support/watch-shifts.ts";
 
-const { dashboardTest, slowBrowserTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest, slowBrowserTest } = dashboardTests();
 
 /** One episode that succeeds, one that is cut short and one that is open. */
 async function fill(client: Presage): Promise<{ name: string; won: string }> {
@@ -132,7 +132,7 @@ dashboardTest(
   },
 );
 
-dashboardTest(
+slowDashboardTest(
   "Episodes become a dataset by one click, and the palette finds environments",
   async (visitor) => {
     const { visit, client } = visitor;

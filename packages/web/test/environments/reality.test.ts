@@ -14,7 +14,7 @@ writeFileSync(
   file,
   "environments: { lab: { protocol: http, url: 'http://127.0.0.1:9', environment: sandbox } }",
 );
-const { dashboardTest, slowBrowserTest } = dashboardTests(() => ({
+const { slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_REAL_ENVIRONMENTS: file },
 }));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -51,7 +51,7 @@ dashboardTest("From an alarm on the overview to where an episode leaves reality"
   await worlds.getByText("The chest is now open.").waitFor();
 });
 
-dashboardTest("Checks are begun, their trouble is told, and they are ended", async (visitor) => {
+slowDashboardTest("Checks are begun, their trouble is told, and they are ended", async (visitor) => {
   const { visit, client } = visitor;
   await client.environments.create({
     name: "house",

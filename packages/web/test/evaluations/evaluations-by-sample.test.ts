@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { dashboardTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest } = dashboardTests();
 
 dashboardTest("Samples are sorted by the scores of one evaluator, as the address says", async (visitor) => {
   const { visit, client } = visitor;
@@ -52,7 +52,7 @@ dashboardTest("Samples are sorted by the scores of one evaluator, as the address
   expect(await header.getAttribute("aria-sort")).toBe("ascending");
 });
 
-dashboardTest("Samples with more results than a page loads say so", async ({ visit, client }) => {
+slowDashboardTest("Samples with more results than a page loads say so", async ({ visit, client }) => {
   const verdict = (evaluator_id: string) => ({
     evaluator_id,
     pass: true,
@@ -72,43 +72,46 @@ dashboardTest("Samples with more results than a page loads say so", async ({ vis
   expect(await page.locator("[data-row]").count()).toBe(1);
 });
 
-dashboardTest("Rare evaluators have no column, and sorting takes none away", async ({ visit, client }) => {
-  const verdict = (dataset_sample_id: string, evaluator_id: string) => ({
-    evaluator_id,
-    pass: true,
-    score_raw: 1,
-    dataset_sample_id,
-    app: "rare",
-  });
-  const samples = Array.from({ length: 30 }, (_, index) => `hall/${index}`);
-  const common = ["one", "two", "three", "four"];
-  await client.results.importBatch([
-    ...common.flatMap((evaluator) => samples.map((sample) => verdict(sample, evaluator))),
-    verdict("hall/7", "seldom"),
-  ]);
-  const page = await visit("/evaluations?app=rare&view=samples");
-  const headers = page.getByRole("columnheader");
-  const header = (name: string) => page.getByRole("columnheader", { name }).getByRole("button");
-  await header("four").waitFor();
-  expect(await headers.allTextContents()).not.toContain("external:seldom");
-  const before = await headers.allTextContents();
-  await header("two").press("Enter");
-  await page.locator('th[aria-sort="descending"]').waitFor();
-  await page.locator("[data-row]").nth(29).waitFor();
-  expect(await headers.allTextContents()).toEqual(before);
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("external:two");
-  // A link that sorts by it shows it, and it stays where another order is chosen.
-  const linked = await visit("/evaluations?app=rare&view=samples&sort=-external:seldom");
-  const seldom = linked.getByRole("columnheader", { name: "seldom" });
-  await linked.locator('th[aria-sort="descending"]').waitFor();
-  await linked.locator("[data-row]").first().waitFor();
-  expect(await linked.locator("[data-row]").count()).toBe(1);
-  await seldom.getByRole("button").press("Enter");
-  await linked.locator('th[aria-sort="ascending"]').waitFor();
-  await seldom.getByRole("button").press("Enter");
-  await linked.locator("[data-row]").nth(29).waitFor();
-  expect(await linked.evaluate(() => document.activeElement?.textContent)).toContain("seldom");
-});
+slowDashboardTest(
+  "Rare evaluators have no column, and sorting takes none away",
+  async ({ visit, client }) => {
+    const verdict = (dataset_sample_id: string, evaluator_id: string) => ({
+      evaluator_id,
+      pass: true,
+      score_raw: 1,
+      dataset_sample_id,
+      app: "rare",
+    });
+    const samples = Array.from({ length: 30 }, (_, index) => `hall/${index}`);
+    const common = ["one", "two", "three", "four"];
+    await client.results.importBatch([
+      ...common.flatMap((evaluator) => samples.map((sample) => verdict(sample, evaluator))),
+      verdict("hall/7", "seldom"),
+    ]);
+    const page = await visit("/evaluations?app=rare&view=samples");
+    const headers = page.getByRole("columnheader");
+    const header = (name: string) => page.getByRole("columnheader", { name }).getByRole("button");
+    await header("four").waitFor();
+    expect(await headers.allTextContents()).not.toContain("external:seldom");
+    const before = await headers.allTextContents();
+    await header("two").press("Enter");
+    await page.locator('th[aria-sort="descending"]').waitFor();
+    await page.locator("[data-row]").nth(29).waitFor();
+    expect(await headers.allTextContents()).toEqual(before);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("external:two");
+    // A link that sorts by it shows it, and it stays where another order is chosen.
+    const linked = await visit("/evaluations?app=rare&view=samples&sort=-external:seldom");
+    const seldom = linked.getByRole("columnheader", { name: "seldom" });
+    await linked.locator('th[aria-sort="descending"]').waitFor();
+    await linked.locator("[data-row]").first().waitFor();
+    expect(await linked.locator("[data-row]").count()).toBe(1);
+    await seldom.getByRole("button").press("Enter");
+    await linked.locator('th[aria-sort="ascending"]').waitFor();
+    await seldom.getByRole("button").press("Enter");
+    await linked.locator("[data-row]").nth(29).waitFor();
+    expect(await linked.evaluate(() => document.activeElement?.textContent)).toContain("seldom");
+  },
+);
 
 dashboardTest("Chosen columns stay with their evaluators under every filter", async ({ visit, client }) => {
   const verdict = (app: string, evaluator_id: string, dataset_sample_id: string) => ({

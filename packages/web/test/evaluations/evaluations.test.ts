@@ -9,7 +9,7 @@ import type { Page } from "../support/page.ts";
 import { resultTexts, showsResults } from "../support/result-rows.ts";
 import { emptyScroll } from "../support/scrolling.ts";
 
-const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests();
+const { browserTest, slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests();
 
 /** Evaluates outputs that pass if they are “yes”. Each test uses its own app. */
 async function evaluate(client: Presage, app: string, outputs: readonly string[]): Promise<string[]> {
@@ -119,7 +119,7 @@ async function deleteTwo(page: Page) {
   return dialog;
 }
 
-dashboardTest("The list is right after a deletion whose dialog was closed", async ({ visit, client }) => {
+slowDashboardTest("The list is right after a deletion whose dialog was closed", async ({ visit, client }) => {
   // Closed before the server has answered, and closed while it deletes.
   for (const [app, held, label] of [
     ["closed at once", /evaluation-results\?.*expected_count/, "Cancel"],
@@ -145,25 +145,28 @@ dashboardTest("The list is right after a deletion whose dialog was closed", asyn
   }
 });
 
-dashboardTest("The list is right for whoever left its page during a deletion", async ({ visit, client }) => {
-  await evaluate(client, "left", ["yes", "no"]);
-  const page = await visit("/evaluations?app=left");
-  await showsResults(page, 2);
-  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
-  await page.route(/evaluation-result-deletions/, async (route) => {
-    await isReleased;
-    await route.continue();
-  });
-  const dialog = await deleteTwo(page);
-  await dialog.getByText("of 2 results deleted").waitFor();
-  await dialog.getByRole("button", { name: "Close" }).press("Enter");
-  await dialog.waitFor({ state: "detached" });
-  await page.getByRole("link", { name: "Settings", exact: true }).press("Enter");
-  await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
-  release();
-  await page.goBack();
-  await page.getByText("No results match these filters").waitFor();
-});
+slowDashboardTest(
+  "The list is right for whoever left its page during a deletion",
+  async ({ visit, client }) => {
+    await evaluate(client, "left", ["yes", "no"]);
+    const page = await visit("/evaluations?app=left");
+    await showsResults(page, 2);
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    await page.route(/evaluation-result-deletions/, async (route) => {
+      await isReleased;
+      await route.continue();
+    });
+    const dialog = await deleteTwo(page);
+    await dialog.getByText("of 2 results deleted").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Settings", exact: true }).press("Enter");
+    await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+    release();
+    await page.goBack();
+    await page.getByText("No results match these filters").waitFor();
+  },
+);
 
 dashboardTest("A deletion that could not be counted is counted again", async (visitor) => {
   const { visit, client, expectErrors } = visitor;
@@ -324,7 +327,7 @@ dashboardTest("Evaluations without a verdict are separate from fails", async ({ 
   expect(await drawer.getByText("Fail", { exact: true }).count()).toBe(0);
 });
 
-dashboardTest("Results that are all without a verdict are counted and can be shown", async (visitor) => {
+slowDashboardTest("Results that are all without a verdict are counted and can be shown", async (visitor) => {
   const { visit, client } = visitor;
   await client.evaluate({
     evaluators: [{ evaluator: "exact-match" }, { evaluator: "judge", profile_name: "system:is-concise" }],
@@ -362,7 +365,7 @@ slowBrowserTest("On a phone, verdict, score and output are in sight", async ({ v
   expect(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
 });
 
-browserTest("An export has the results of the view", async ({ visit, client }) => {
+slowBrowserTest("An export has the results of the view", async ({ visit, client }) => {
   await evaluate(client, "export", ["yes", "no", "no, not that"]);
   const page = await visit("/evaluations?app=export&verdict=fail");
   await showsResults(page, 2);
@@ -409,7 +412,7 @@ async function download(page: BrowserPage, format: string): Promise<string> {
   return await Bun.file(await (await downloading).path()).text();
 }
 
-dashboardTest("Results are read by sample, with the verdict of every evaluator", async (visitor) => {
+slowDashboardTest("Results are read by sample, with the verdict of every evaluator", async (visitor) => {
   const { visit, client } = visitor;
   const verdict = (sample: string, evaluator_id: string, pass: boolean) => ({
     evaluator_id,

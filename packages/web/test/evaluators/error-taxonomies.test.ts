@@ -4,7 +4,7 @@ import { openStore } from "../../../server/test/support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../../../server/test/support/store/store-results.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { dashboardTest, slowBrowserTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest, slowBrowserTest } = dashboardTests();
 
 dashboardTest("A taxonomy is created, its label set, moved and removed", async ({ visit, client }) => {
   const labelsOf = async () => {
@@ -75,26 +75,29 @@ dashboardTest("A built-in taxonomy cannot be changed, but can be copied", async 
   expect<unknown>(copy?.body).toEqual(original?.body);
 });
 
-dashboardTest("A template is a tree to start from, which one's own edits keep", async ({ visit, client }) => {
-  const page = await visit("/error-taxonomies");
-  await page.getByRole("button", { name: "New taxonomy" }).first().click();
-  const form = page.getByRole("dialog", { name: "New taxonomy" });
-  const template = form.getByRole("combobox", { name: "Start from" });
-  await template.selectOption("Tool calls: JSON responses");
-  await template.selectOption("Text world: state and effects");
-  await form.getByRole("region", { name: "Preview of the tree" }).getByText("invented object").waitFor();
-  await form.getByRole("textbox", { name: "Outline" }).press("Control+End");
-  await form.getByRole("textbox", { name: "Outline" }).pressSequentially("!");
-  expect(await template.isDisabled()).toBe(true);
-  await form.getByRole("textbox", { name: "Name" }).fill("from a template");
-  await form.getByRole("button", { name: "Create taxonomy" }).click();
-  await page.getByRole("heading", { name: "from a template", level: 1 }).waitFor();
-  const [made] = await client.errorTaxonomies.list({ name: "from a template" });
-  expect(JSON.stringify(made?.body)).toContain("ignored precondition");
-  expect(made?.error_taxonomy_description).toBe("What a model of a text world gets wrong in one step.");
-});
+slowDashboardTest(
+  "A template is a tree to start from, which one's own edits keep",
+  async ({ visit, client }) => {
+    const page = await visit("/error-taxonomies");
+    await page.getByRole("button", { name: "New taxonomy" }).first().click();
+    const form = page.getByRole("dialog", { name: "New taxonomy" });
+    const template = form.getByRole("combobox", { name: "Start from" });
+    await template.selectOption("Tool calls: JSON responses");
+    await template.selectOption("Text world: state and effects");
+    await form.getByRole("region", { name: "Preview of the tree" }).getByText("invented object").waitFor();
+    await form.getByRole("textbox", { name: "Outline" }).press("Control+End");
+    await form.getByRole("textbox", { name: "Outline" }).pressSequentially("!");
+    expect(await template.isDisabled()).toBe(true);
+    await form.getByRole("textbox", { name: "Name" }).fill("from a template");
+    await form.getByRole("button", { name: "Create taxonomy" }).click();
+    await page.getByRole("heading", { name: "from a template", level: 1 }).waitFor();
+    const [made] = await client.errorTaxonomies.list({ name: "from a template" });
+    expect(JSON.stringify(made?.body)).toContain("ignored precondition");
+    expect(made?.error_taxonomy_description).toBe("What a model of a text world gets wrong in one step.");
+  },
+);
 
-dashboardTest(
+slowDashboardTest(
   "Beside the tree are the models that make an error, and examples that open",
   async (visitor) => {
     const { visit, client, databaseUrl } = visitor;

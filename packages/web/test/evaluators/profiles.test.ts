@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import type { Page } from "../support/page.ts";
 
-const { dashboardTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest } = dashboardTests();
 
 async function newProfile(page: Page, family: string): Promise<void> {
   await page.getByRole("button", { name: "New profile" }).click();
@@ -103,7 +103,7 @@ dashboardTest(
   },
 );
 
-dashboardTest(
+slowDashboardTest(
   "A profile's disagreements with people open the result, whose address can be shared",
   async (visitor) => {
     const { visit, client } = visitor;

@@ -4,7 +4,7 @@ import { eventually, expectEventually } from "../../../server/test/support/event
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 
-const { browserTest, dashboardTest } = dashboardTests(() => ({
+const { slowBrowserTest, dashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_CAPTURE: "all" },
 }));
 
@@ -31,7 +31,7 @@ dashboardTest("An empty log says how predictions come into it", async ({ visit }
   await page.getByRole("link", { name: "Open the playground" }).waitFor();
 });
 
-browserTest(
+slowBrowserTest(
   "What the agent saw: a request is found, read as it was sent, asked again and kept as a sample",
   async (visitor) => {
     const { client, visit } = visitor;
@@ -110,7 +110,7 @@ browserTest(
   },
 );
 
-browserTest(
+slowBrowserTest(
   "Predictions are deleted by the filters, after their number is said",
   async ({ visit, client }) => {
     const page = await visit("/predictions?status=success&source=live", { reducedMotion: "reduce" });

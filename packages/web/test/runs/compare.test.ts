@@ -5,7 +5,7 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible } from "../support/expect-accessible.ts";
 import { follow } from "../support/share-page.ts";
 
-const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests();
+const { browserTest, slowBrowserTest, dashboardTest } = dashboardTests();
 
 const rooms = [
   "kitchen",
@@ -125,7 +125,7 @@ dashboardTest(
   },
 );
 
-browserTest("A comparison is copied as Markdown and downloaded", async (visitor) => {
+slowBrowserTest("A comparison is copied as Markdown and downloaded", async (visitor) => {
   filling ??= fill(visitor.client);
   const { reference, candidate } = await filling;
   const page = await visitor.visit(`/compare?runs=${reference},${candidate}`);

@@ -3,7 +3,7 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible } from "../support/expect-accessible.ts";
 import type { Page } from "../support/page.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { browserTest, dashboardTest, slowDashboardTest } = dashboardTests();
 
 /** Steps of trajectories by their names. */
 function linesOf(lengths: Record<string, number>): string {
@@ -64,7 +64,7 @@ browserTest("A file is uploaded once its wrong line is mended", async ({ visit, 
   expect((await client.datasets.list())[0]?.latest_revision?.samples).toBe(6);
 });
 
-dashboardTest("Several files are previewed, and become one revision", async (visitor) => {
+slowDashboardTest("Several files are previewed, and become one revision", async (visitor) => {
   const { visit, client, expectErrors } = visitor;
   expectErrors(/status of 422/);
   const page = await visit("/datasets");

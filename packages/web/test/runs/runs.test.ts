@@ -17,7 +17,7 @@ writeFileSync(
 );
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests(() => ({
+const { browserTest, slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_PRICES: prices },
 }));
 
@@ -114,7 +114,7 @@ dashboardTest(
   },
 );
 
-dashboardTest(
+slowDashboardTest(
   "What did it cost: money, tokens and latency stand in the report",
   async ({ visit, client }) => {
     const { id } = await uploadHousehold(client, "cost");
@@ -141,7 +141,7 @@ dashboardTest(
   },
 );
 
-browserTest(
+slowBrowserTest(
   "How do I show it: the link shows a colleague the same, and the report can be taken along",
   async (visitor) => {
     const { visit, client } = visitor;
@@ -166,7 +166,7 @@ browserTest(
   },
 );
 
-dashboardTest("A world is measured by a run from the form", async ({ visit, client }) => {
+slowDashboardTest("A world is measured by a run from the form", async ({ visit, client }) => {
   const { id } = await uploadHousehold(client, "of a world", things);
   await client.worlds.create({
     name: "things",

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
 
-const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests();
+const { slowBrowserTest, dashboardTest } = dashboardTests();
 const evaluators = ["exact-match", "rouge-l", "token-f1"].map((evaluator) => ({ evaluator }));
 const things = "fridge oven drawer cupboard door window box chest gate lamp".split(" ");
 
@@ -31,35 +31,38 @@ dashboardTest(
   },
 );
 
-browserTest("Figures are saved as CSV with their intervals, and as a picture", async ({ visit, client }) => {
-  const { id: dataset_id } = await uploadHousehold(client, "drawn", things);
-  const run = await finishRun(client, {
-    name: "drawn",
-    dataset_id,
-    target: { baseline: "no-change" },
-    evaluators,
-  });
-  const page = await visit(`/runs/${run.id}`);
-  const save = async (kind: string) => {
-    await page.getByRole("button", { name: "Options of Pass rate by evaluator" }).click();
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("menuitem", { name: `Save as ${kind}` }).click(),
-    ]);
-    const file = Bun.file(await download.path());
-    return { name: download.suggestedFilename(), text: await file.text(), bytes: await file.bytes() };
-  };
-  const csv = await save("CSV");
-  expect(csv.name).toBe("pass-rate-by-evaluator.csv");
-  expect(csv.text.split("\r\n")[1]).toMatch(/^exact-match,0\.5,0\.27\d+,0\.72\d+,/);
-  const { text: svg } = await save("SVG");
-  expect(svg).toStartWith("<svg xmlns");
-  expect(svg).toContain(">exact-match</text>");
-  // Nothing of the page's styles or origin is needed to draw it.
-  expect(svg).not.toMatch(/class="|var\(|href=|<foreignObject/);
-  const { bytes } = await save("PNG");
-  expect([...bytes.slice(1, 4)]).toEqual([..."PNG"].map((letter) => letter.charCodeAt(0)));
-});
+slowBrowserTest(
+  "Figures are saved as CSV with their intervals, and as a picture",
+  async ({ visit, client }) => {
+    const { id: dataset_id } = await uploadHousehold(client, "drawn", things);
+    const run = await finishRun(client, {
+      name: "drawn",
+      dataset_id,
+      target: { baseline: "no-change" },
+      evaluators,
+    });
+    const page = await visit(`/runs/${run.id}`);
+    const save = async (kind: string) => {
+      await page.getByRole("button", { name: "Options of Pass rate by evaluator" }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("menuitem", { name: `Save as ${kind}` }).click(),
+      ]);
+      const file = Bun.file(await download.path());
+      return { name: download.suggestedFilename(), text: await file.text(), bytes: await file.bytes() };
+    };
+    const csv = await save("CSV");
+    expect(csv.name).toBe("pass-rate-by-evaluator.csv");
+    expect(csv.text.split("\r\n")[1]).toMatch(/^exact-match,0\.5,0\.27\d+,0\.72\d+,/);
+    const { text: svg } = await save("SVG");
+    expect(svg).toStartWith("<svg xmlns");
+    expect(svg).toContain(">exact-match</text>");
+    // Nothing of the page's styles or origin is needed to draw it.
+    expect(svg).not.toMatch(/class="|var\(|href=|<foreignObject/);
+    const { bytes } = await save("PNG");
+    expect([...bytes.slice(1, 4)]).toEqual([..."PNG"].map((letter) => letter.charCodeAt(0)));
+  },
+);
 
 slowBrowserTest(
   "On A4, a comparison is complete, and no table is wider than the sheet",

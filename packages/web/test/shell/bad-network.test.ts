@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { browserTest, slowBrowserTest, dashboardTest } = dashboardTests();
 
 browserTest("Without a network a page says so, and loads on retry", async (visitor) => {
   visitor.expectErrors(/ERR_INTERNET_DISCONNECTED/);
@@ -21,7 +21,7 @@ browserTest("Without a network a page says so, and loads on retry", async (visit
   await page.locator("#main:focus").waitFor();
 });
 
-browserTest("A page whose code could not be loaded can be retried", async (visitor) => {
+slowBrowserTest("A page whose code could not be loaded can be retried", async (visitor) => {
   visitor.expectErrors(/ERR_FAILED|could not be loaded/);
   const page = await visitor.visit("/api-keys");
   await page.getByRole("rowheader", { name: "bootstrap" }).waitFor();

@@ -50,7 +50,7 @@ browserTest(
   },
 );
 
-browserTest("A signed-in reader needs no key, not even to create something", async (visitor) => {
+slowBrowserTest("A signed-in reader needs no key, not even to create something", async (visitor) => {
   visitor.expectErrors(/404/);
   const { visit, client } = visitor;
   const page = await visit("/docs/createDataset");
@@ -68,7 +68,7 @@ browserTest("A signed-in reader needs no key, not even to create something", asy
   expect(await send(page)).toStartWith("404 ");
 });
 
-browserTest(
+slowBrowserTest(
   "A link leads to an operation, a field in another one, an error or a section of a guide",
   async ({ visit }) => {
     const page = await visit("/docs/createRun#body.target-2.world", { isSignedIn: false });
@@ -89,7 +89,7 @@ browserTest(
   },
 );
 
-browserTest("The lists of errors and of guides have addresses of their own", async ({ visit }) => {
+slowBrowserTest("The lists of errors and of guides have addresses of their own", async ({ visit }) => {
   const page = await visit("/docs/errors", { isSignedIn: false });
   await page.getByRole("heading", { level: 1, name: "Errors" }).waitFor();
   await page.getByRole("cell", { name: "unusable_completion" }).waitFor();
@@ -100,7 +100,7 @@ browserTest("The lists of errors and of guides have addresses of their own", asy
   await page.getByRole("heading", { level: 1, name: "Statistics" }).waitFor();
 });
 
-browserTest("All of the first load of the longest page is small, fonts included", async ({ visit }) => {
+slowBrowserTest("All of the first load of the longest page is small, fonts included", async ({ visit }) => {
   const page = await visit("/docs/getRunReport", { isSignedIn: false });
   await page.waitForLoadState("networkidle");
   const sizes = await page.evaluate(async () => {
@@ -119,7 +119,7 @@ browserTest("All of the first load of the longest page is small, fonts included"
   expect(bytes).toBeLessThan(maxBytes);
 });
 
-browserTest("The keyboard chooses the language, searches and goes to what is found", async (visitor) => {
+slowBrowserTest("The keyboard chooses the language, searches and goes to what is found", async (visitor) => {
   const page = await visitor.visit("/docs", { isSignedIn: false });
   await page.keyboard.press("Tab");
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
@@ -143,7 +143,7 @@ browserTest("The keyboard chooses the language, searches and goes to what is fou
   expect(await page.getByRole("tab", { selected: true }).textContent()).toBe("TypeScript");
 });
 
-browserTest("On a phone the navigation opens, and closes once it has been used", async ({ visit }) => {
+slowBrowserTest("On a phone the navigation opens, and closes once it has been used", async ({ visit }) => {
   const page = await visit("/docs", { isSignedIn: false, viewport: { width: 390, height: 844 } });
   const link = page.getByRole("link", { name: "Create a world" });
   await page.getByRole("button", { name: "Menu" }).press("Enter");

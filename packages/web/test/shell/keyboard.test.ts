@@ -23,7 +23,7 @@ const allMainControls = [
 /** Each press of Tab looks through all of the page: 15 s of processor time for all pages. */
 const mainControls = isWholeRun ? allMainControls : allMainControls.filter((_, index) => index % 4 === 2);
 
-const { dashboardTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest } = dashboardTests();
 
 dashboardTest("The first Tab skips the navigation, the next ones go through it", async ({ visit }) => {
   const page = await visit("/api-keys");
@@ -90,7 +90,7 @@ async function focused(page: Page): Promise<string> {
   return await page.evaluate(() => document.activeElement?.textContent ?? "");
 }
 
-dashboardTest("Tab passes a table of results in one step", async ({ visit, client }) => {
+slowDashboardTest("Tab passes a table of results in one step", async ({ visit, client }) => {
   const dataset = await uploadHousehold(client, "tabbed");
   await finishRun(client, { name: "tabbed", dataset_id: dataset.id, target: { baseline: "no-change" } });
   for (const view of ["", "?view=verdicts"]) {

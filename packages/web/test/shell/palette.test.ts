@@ -3,7 +3,7 @@ import { expectEventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import type { Page } from "../support/page.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { browserTest, slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests();
 const palette = (page: Page) => page.getByRole("dialog", { name: "Go to" });
 
 browserTest("Control K goes to pages, profiles and results by name or id", async (visitor) => {
@@ -46,7 +46,7 @@ browserTest("Control K goes to pages, profiles and results by name or id", async
   await palette(page).waitFor({ state: "hidden" });
 });
 
-browserTest(
+slowBrowserTest(
   "What is typed right after Control K is in the palette, and starts no shortcut",
   async ({ visit }) => {
     const page = await visit("/account");
@@ -66,7 +66,7 @@ browserTest(
   },
 );
 
-dashboardTest("A dataset is found by its name and by its id", async (visitor) => {
+slowDashboardTest("A dataset is found by its name and by its id", async (visitor) => {
   visitor.expectErrors(/404/);
   const { id } = await visitor.client.datasets.create({ name: "kitchens" });
   const page = await visitor.visit("/account");
@@ -138,7 +138,7 @@ dashboardTest("What was typed is there again, and Enter waits for what is still 
   expect(await input.inputValue()).toBe("");
 });
 
-browserTest("The palette finds operations and guides, and goes to their pages", async ({ visit }) => {
+slowBrowserTest("The palette finds operations and guides, and goes to their pages", async ({ visit }) => {
   const page = await visit("/account");
   await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
   await page.keyboard.press("Control+k");

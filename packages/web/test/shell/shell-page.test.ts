@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { browserTest, dashboardTest } = dashboardTests();
+const { slowBrowserTest, dashboardTest } = dashboardTests();
 
 const addresses = [
   "/",
@@ -65,7 +65,7 @@ dashboardTest("A wrong URL returns a page for people, and JSON for programs", as
   ]);
 });
 
-browserTest(
+slowBrowserTest(
   "Without JavaScript, the page says what needs it and links to what does not",
   async ({ visit, presage }) => {
     const page = await visit("/", { javaScriptEnabled: false });

@@ -53,12 +53,11 @@ export function dashboardTests(options: () => DashboardOptions = () => ({})) {
     !hasBrowser,
     poolPages as (dashboard: RunningDashboard) => Pages<BrowserPage, Visited<BrowserPage>>,
   );
-  /** For what only the look in a browser shows: widths, print, axe. Only `npm run test:all` has it. */
+  /** For every case but twelve journeys (docs/decisions/0015-testing.md). Only `npm run test:all` has it. */
   const slowBrowserTest: typeof browserTest | (() => void) = isWholeRun ? browserTest : () => {};
   const domTest = testsIn<Page, Visited<Page>>(false, domPages);
-  return {
-    browserTest,
-    slowBrowserTest,
-    dashboardTest: isAllInBrowser ? (browserTest as typeof domTest) : domTest,
-  };
+  const dashboardTest = isAllInBrowser ? (browserTest as typeof domTest) : domTest;
+  /** For what takes long and has a cheaper sister. Only `npm run test:all` has it. */
+  const slowDashboardTest: typeof dashboardTest | (() => void) = isWholeRun ? dashboardTest : () => {};
+  return { browserTest, slowBrowserTest, dashboardTest, slowDashboardTest };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { DatasetFormat, DatasetLine } from "@presage/contract";
 import { seeded } from "../../../test/support/seeded.ts";
+import { isWholeRun } from "../../../test/support/whole-run.ts";
 import { UploadError } from "../../platform/errors.ts";
 import { importText } from "./import-text.fixture.ts";
 import { atif } from "./layouts/agents/atif.ts";
@@ -9,7 +10,7 @@ import { chat } from "./layouts/messages/own.ts";
 import { layouts } from "./layouts.ts";
 import { mutated } from "./mutated.fixture.ts";
 
-const mutations = 300;
+const mutations = isWholeRun ? 300 : 75;
 
 test("the order in which a layout is told is that of the contract", () => {
   const known = new Set(layouts.map(({ format }) => format));

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { mersenne } from "pure-rand/generator/mersenne";
+import { slowTest } from "../../../test/support/whole-run.ts";
 import { consistencyOf, type OutcomePair, pairFigures } from "./outcome-pairs.ts";
 
 function seeded(seed: number): () => number {
@@ -19,14 +20,17 @@ function simulate(seed: number, tasks: number, falseShare: number): OutcomePair[
   }).flat();
 }
 
-test("the interval of false successes covers the truth in 93 % of 500 reality checks and more", async () => {
-  let covered = 0;
-  for (let seed = 1; seed <= 500; seed += 1) {
-    const { false_success_rate: found } = await pairFigures(simulate(seed, 30, 0.2));
-    if (found.interval && found.interval.lower <= 0.2 && found.interval.upper >= 0.2) covered += 1;
-  }
-  expect(covered).toBeGreaterThanOrEqual(465);
-});
+slowTest(
+  "the interval of false successes covers the truth in 93 % of 500 reality checks and more",
+  async () => {
+    let covered = 0;
+    for (let seed = 1; seed <= 500; seed += 1) {
+      const { false_success_rate: found } = await pairFigures(simulate(seed, 30, 0.2));
+      if (found.interval && found.interval.lower <= 0.2 && found.interval.upper >= 0.2) covered += 1;
+    }
+    expect(covered).toBeGreaterThanOrEqual(465);
+  },
+);
 
 test("the consistency ratio divides replays by acting in reality", () => {
   const pairs = simulate(7, 12, 0.3).map((pair, at) => ({

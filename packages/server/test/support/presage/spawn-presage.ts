@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runtimeSettings } from "../../../src/cli/command.ts";
 import { eventually } from "../eventually.ts";
 import { freePort } from "../free-port.ts";
 import { asReplicas } from "../upstream/as-replicas.ts";
@@ -33,7 +34,8 @@ export async function launchPresage(
     cwd: directory,
     env: {
       PATH: process.env.PATH ?? "",
-      BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
+      // As a server gives them to itself, by starting a second time.
+      ...runtimeSettings,
       PRESAGE_PORT: String(port),
       PRESAGE_BOOTSTRAP_KEY: testKey,
       ...asReplicas(environment),

@@ -24,7 +24,7 @@ export interface Tab {
   keys: { press(key: string): Promise<void>; type(text: string): Promise<void> };
 }
 
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 
 /** Queries of locators, for those that are looked for within others. */
 const queries = new WeakMap<Locator, Query>();

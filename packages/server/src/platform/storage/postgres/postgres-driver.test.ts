@@ -5,6 +5,7 @@ import { eventually } from "../../../../test/support/eventually.ts";
 import { createPostgresDatabase } from "../../../../test/support/store/databases.ts";
 import { connectTo } from "../../../../test/support/store/postgres.ts";
 import { type Relay, startRelay } from "../../../../test/support/store/relay.ts";
+import { slowTest } from "../../../../test/support/whole-run.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../store-error.ts";
 import { type PostgresLimits, postgresDialect } from "./postgres-driver.ts";
 
@@ -259,7 +260,7 @@ test("a read-only session refuses writes", async () => {
   await reader.destroy();
 });
 
-test("a connection to a read-only server is replaced", async () => {
+slowTest("a connection to a read-only server is replaced", async () => {
   const readOnlyByDefault = `alter database ${new URL(directUrl).pathname.slice(1)} set default_transaction_read_only`;
   await outside.query(`${readOnlyByDefault} = on`);
   expect(await failureOf(note("never"))).toMatchObject({ code: "25006" });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { testKey } from "../support/presage/presage.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { pythonWithAiohttp } from "../support/python/python-with-aiohttp.ts";
-import { completion } from "../support/upstream/upstream.ts";
-import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { testKey } from "../../support/presage/presage.ts";
+import { type SpawnedPresage, spawnPresage } from "../../support/presage/spawn-presage.ts";
+import { pythonWithAiohttp } from "../../support/python/python-with-aiohttp.ts";
+import { completion } from "../../support/upstream/upstream.ts";
+import { useUpstream } from "../../support/upstream/use-upstream.ts";
 
-const script = join(import.meta.dir, "../../../../examples/rollouts.py");
+const script = join(import.meta.dir, "../../../../../examples/rollouts.py");
 const upstream = useUpstream();
 
 describe.skipIf(pythonWithAiohttp === undefined)("examples/rollouts.py", () => {

@@ -3,7 +3,7 @@ import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { sidewaysOverflow } from "../support/scrolling.ts";
 
-const { browserTest, slowBrowserTest } = dashboardTests();
+const { browserTest } = dashboardTests();
 const megabyte = 1_000_000;
 
 const attack = `<img src=x onerror="window.attacked=1"><script>window.attacked=1</script><svg onload=window.attacked=1>`;
@@ -72,7 +72,7 @@ browserTest("Hostile model outputs are harmless and readable", async ({ visit, c
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
 });
 
-slowBrowserTest("Hostile names are harmless and fit into narrow pages", async ({ visit, client }) => {
+browserTest("Hostile names are harmless and fit into narrow pages", async ({ visit, client }) => {
   const name = `${attack.slice(0, 60)}\u202e${"W".repeat(50)}`;
   const { public_id } = await client.profiles.create({
     evaluator_family: "contains",
