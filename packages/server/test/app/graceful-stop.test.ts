@@ -144,24 +144,28 @@ test("open pages do not hold up the stop: their event streams end, and idle conn
   expect(await presage.stdout()).not.toContain("cutOff");
 }, 120_000);
 
-test("a key's last use is written on stop", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "presage-stop-"));
-  const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}` };
-  let presage = await spawnPresage(environment);
-  const { create, find, use } = apiKeyClient(() => presage);
-  const { id, key } = await create("used at the end");
-  const lastUse = async () => Date.parse((await find(id))?.last_used_at ?? "never");
-  // The first use is written immediately, later ones every few seconds.
-  expect(await use(key)).toBe(200);
-  const firstUseMs = await eventually(lastUse, Number.isFinite);
-  const usedAtMs = Date.now();
-  expect(await use(key)).toBe(200);
-  presage.kill("SIGTERM");
-  expect(await presage.exited).toBe(0);
-  await presage[Symbol.asyncDispose]();
-  presage = await spawnPresage(environment);
-  expect(await lastUse()).toBeGreaterThan(firstUseMs);
-  expect(await lastUse()).toBeGreaterThanOrEqual(usedAtMs - 5);
-  await presage[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true });
-}, 120_000);
+slowTest(
+  "a key's last use is written on stop",
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), "presage-stop-"));
+    const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}` };
+    let presage = await spawnPresage(environment);
+    const { create, find, use } = apiKeyClient(() => presage);
+    const { id, key } = await create("used at the end");
+    const lastUse = async () => Date.parse((await find(id))?.last_used_at ?? "never");
+    // The first use is written immediately, later ones every few seconds.
+    expect(await use(key)).toBe(200);
+    const firstUseMs = await eventually(lastUse, Number.isFinite);
+    const usedAtMs = Date.now();
+    expect(await use(key)).toBe(200);
+    presage.kill("SIGTERM");
+    expect(await presage.exited).toBe(0);
+    await presage[Symbol.asyncDispose]();
+    presage = await spawnPresage(environment);
+    expect(await lastUse()).toBeGreaterThan(firstUseMs);
+    expect(await lastUse()).toBeGreaterThanOrEqual(usedAtMs - 5);
+    await presage[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true });
+  },
+  120_000,
+);

@@ -205,23 +205,26 @@ onAnyDatabase((database) => {
     expect(await (await presage.call("GET", "/metrics")).text()).not.toContain('environment="watched"');
   });
 
-  test("an alarm that only warns is told to clients of both protocols, beside what agents see", async () => {
-    await make("warned", { real: { name: "lab", share: 1, false_success_limit: 0.2 } });
-    await addTask("warned");
-    await play("warned", Array(40).fill("open chest"));
-    const read = async () => EnvironmentDetail.parse(await call("GET", "/v1/environments/warned"));
-    await eventually(read, (found) => found.reality?.state === "alarm");
-    const reality = { state: "alarm", value: 1, false_success_limit: 0.2 };
-    const ors = orsClient(presage);
-    const session = await ors.start({ env_name: "warned", split: "test", index: 0 });
-    const { result } = await ors.call(session, "warned", "activate lantern");
-    expect(result).toMatchObject({ ok: true, output: { metadata: { reality } } });
-    const socket = await openEnvSocket(presage.url, "warned");
-    expect((await socket.reset({ split: "test", index: 0 })).data).toMatchObject({ metadata: { reality } });
-    expect((await socket.ask({ type: "state" })).data).toMatchObject({ step_count: 0, reality });
-    socket.close();
-    expect(JSON.stringify(result)).not.toContain("policies");
-  });
+  slowTest(
+    "an alarm that only warns is told to clients of both protocols, beside what agents see",
+    async () => {
+      await make("warned", { real: { name: "lab", share: 1, false_success_limit: 0.2 } });
+      await addTask("warned");
+      await play("warned", Array(40).fill("open chest"));
+      const read = async () => EnvironmentDetail.parse(await call("GET", "/v1/environments/warned"));
+      await eventually(read, (found) => found.reality?.state === "alarm");
+      const reality = { state: "alarm", value: 1, false_success_limit: 0.2 };
+      const ors = orsClient(presage);
+      const session = await ors.start({ env_name: "warned", split: "test", index: 0 });
+      const { result } = await ors.call(session, "warned", "activate lantern");
+      expect(result).toMatchObject({ ok: true, output: { metadata: { reality } } });
+      const socket = await openEnvSocket(presage.url, "warned");
+      expect((await socket.reset({ split: "test", index: 0 })).data).toMatchObject({ metadata: { reality } });
+      expect((await socket.ask({ type: "state" })).data).toMatchObject({ step_count: 0, reality });
+      socket.close();
+      expect(JSON.stringify(result)).not.toContain("policies");
+    },
+  );
 
   test("what ended before a revision is drawn, though the revision came at once", async () => {
     await make("revised", { real: { name: "lab", share: 1, false_success_limit: 0.2 } });

@@ -126,61 +126,65 @@ onAnyDatabase((database) => {
       expect([source, groups.length]).toEqual(["results", maxCountedValues + 1]);
     });
 
-    test("while results are imported, corrected and counted by two processes at once", async () => {
-      await using other = await openStore(presage.databaseUrl);
-      const ids: string[] = [];
-      let isOver = false;
-      const importing = async (caller: number) => {
-        for (let call = 0; call < rounds; call += 1) {
-          const results = Array.from({ length: 20 }, (_, index) => ({
-            evaluator_id: "theirs",
-            app: "busy",
-            pass: index % 3 === 0,
-            score_raw: index / 20,
-            tags: index % 4 === 3 ? { other: "x" } : { 'the "env" [0].$': `busy ${(caller + index) % 3}` },
-          }));
-          ids.push(...(await importAll(results)));
+    slowTest(
+      "while results are imported, corrected and counted by two processes at once",
+      async () => {
+        await using other = await openStore(presage.databaseUrl);
+        const ids: string[] = [];
+        let isOver = false;
+        const importing = async (caller: number) => {
+          for (let call = 0; call < rounds; call += 1) {
+            const results = Array.from({ length: 20 }, (_, index) => ({
+              evaluator_id: "theirs",
+              app: "busy",
+              pass: index % 3 === 0,
+              score_raw: index / 20,
+              tags: index % 4 === 3 ? { other: "x" } : { 'the "env" [0].$': `busy ${(caller + index) % 3}` },
+            }));
+            ids.push(...(await importAll(results)));
+          }
+        };
+        const correcting = async () => {
+          while (!isOver) {
+            const id = ids[Math.floor(Math.random() * ids.length)];
+            if (id !== undefined) await correct(id, { pass: Math.random() < 0.5, score_raw: Math.random() });
+            await Bun.sleep(5);
+          }
+        };
+        const counting = async (counted: Database) => {
+          while (!isOver) {
+            await rollUpSomeTags(counted);
+            await Bun.sleep(5);
+          }
+        };
+        const summarising = async () => {
+          while (!isOver) {
+            const { groups } = await summary({ ...byEnv, app: "busy" });
+            // An import is there as a whole or not at all.
+            expect(groups.reduce((sum, { count }) => sum + count, 0) % 20).toBe(0);
+            await Bun.sleep(5);
+          }
+        };
+        const rest = [
+          correcting(),
+          correcting(),
+          counting(opened.database),
+          counting(other.database),
+          summarising(),
+        ];
+        await Promise.all([importing(0), importing(1), importing(2)]).finally(() => {
+          isOver = true;
+        });
+        await Promise.all(rest);
+        for (const body of asked) {
+          await expectSameFromRows(body);
+          await expectSameFromRows({ ...body, app: "busy" });
         }
-      };
-      const correcting = async () => {
-        while (!isOver) {
-          const id = ids[Math.floor(Math.random() * ids.length)];
-          if (id !== undefined) await correct(id, { pass: Math.random() < 0.5, score_raw: Math.random() });
-          await Bun.sleep(5);
-        }
-      };
-      const counting = async (counted: Database) => {
-        while (!isOver) {
-          await rollUpSomeTags(counted);
-          await Bun.sleep(5);
-        }
-      };
-      const summarising = async () => {
-        while (!isOver) {
-          const { groups } = await summary({ ...byEnv, app: "busy" });
-          // An import is there as a whole or not at all.
-          expect(groups.reduce((sum, { count }) => sum + count, 0) % 20).toBe(0);
-          await Bun.sleep(5);
-        }
-      };
-      const rest = [
-        correcting(),
-        correcting(),
-        counting(opened.database),
-        counting(other.database),
-        summarising(),
-      ];
-      await Promise.all([importing(0), importing(1), importing(2)]).finally(() => {
-        isOver = true;
-      });
-      await Promise.all(rest);
-      for (const body of asked) {
-        await expectSameFromRows(body);
-        await expectSameFromRows({ ...body, app: "busy" });
-      }
-      await countAll(opened.database);
-      for (const body of asked) await expectSameFromRows({ ...body, app: "busy" });
-    }, 120_000);
+        await countAll(opened.database);
+        for (const body of asked) await expectSameFromRows({ ...body, app: "busy" });
+      },
+      120_000,
+    );
 
     slowTest(
       "after processes that count were killed",

@@ -8,6 +8,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 /** 30 trajectories of 1 to 7 steps; in every third step nothing changes. */
 const lengths = new Map(Array.from({ length: 30 }, (_, number) => [`t${number}`, 1 + ((number * 5) % 7)]));
@@ -147,7 +148,7 @@ onAnyDatabase((database) => {
     }
   });
 
-  test("on the command line a pilot passes no gate, and fails one", async () => {
+  slowTest("on the command line a pilot passes no gate, and fails one", async () => {
     const run = (...more: string[]) => {
       const args = ["--dataset", "dataset 1", "--baseline", "no-change", "--evaluator", "exact-match"];
       const server = ["--server", presage.url];

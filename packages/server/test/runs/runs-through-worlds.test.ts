@@ -7,6 +7,7 @@ import { markedSamples, readMarks, worldClient } from "../support/resources/worl
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { completion, type ReceivedRequest } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 
 onAnyDatabase((database) => {
   const upstream = useUpstream();
@@ -171,7 +172,7 @@ onAnyDatabase((database) => {
     expect(await exported(id)).toHaveLength(12);
   });
 
-  test("a world of records alone answers as the baseline does, without a call", async () => {
+  slowTest("a world of records alone answers as the baseline does, without a call", async () => {
     const dataset_id = await newDataset([
       ...markedSamples,
       { trajectory_id: "e", step: 0, interaction: { state: "7", action: "wave" }, next_state: "You wave." },

@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => upstream.stop());
 
-const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests(() => ({
+const { browserTest, dashboardTest, slowDashboardTest, slowBrowserTest } = dashboardTests(() => ({
   environment: { PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" },
 }));
 
@@ -72,7 +72,7 @@ browserTest("On a phone a person plays a task to its end, and the next one follo
   expect(new URL(page.url()).search).toBe("?split=train&index=1");
 });
 
-dashboardTest("Everything can be done with the keyboard, and a reload goes on", async ({ visit }) => {
+slowDashboardTest("Everything can be done with the keyboard, and a reload goes on", async ({ visit }) => {
   echo();
   const page = await visit(task, { viewport: wide });
   await page.getByText("Turn on the lantern.").waitFor();
