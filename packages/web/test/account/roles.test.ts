@@ -103,6 +103,20 @@ slowBrowserTest(
   },
 );
 
+dashboardTest(
+  "The id at an identity provider is shown where there is a provider",
+  async ({ visit, client }) => {
+    const page = await visit("/account");
+    await page.getByText("None: in local mode the server has a single owner").waitFor();
+    expect(await page.getByText("Your id there").count()).toBe(0);
+    const me = { ...(await client.me()), oidc_issuer: "https://id.example.org", oidc_subject: "00u1" };
+    await page.route("**/v1/me", (route) => route.fulfill({ json: me }));
+    await page.reload();
+    await page.getByText("Your id there").waitFor();
+    await page.getByText("00u1").waitFor();
+  },
+);
+
 dashboardTest("The last owner reads why they stay one", async ({ visit, expectErrors }) => {
   expectErrors(/status of 409 .*\/v1\/members/);
   const page = await visit("/account/members");

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
+import { finishRun, uploadHousehold } from "../support/household.ts";
 import type { Page } from "../support/page.ts";
 
 const { dashboardTest, slowDashboardTest } = dashboardTests();
@@ -178,4 +179,26 @@ dashboardTest("Used evaluators alone are listed, by purpose, without dates", asy
       .getByRole("columnheader", { name: "Evaluator and profile", exact: true })
       .getAttribute("aria-sort"),
   ).toBe("ascending");
+});
+
+dashboardTest("A revision's evaluations are those of runs as well", async ({ visit, client }) => {
+  const { public_id } = await client.profiles.create({
+    evaluator_family: "exact-match",
+    name: "of runs",
+    config: {},
+  });
+  const { id: dataset_id } = await uploadHousehold(client, "judged");
+  const evaluators = [{ evaluator: "exact-match", profile_name: "of runs" }];
+  await finishRun(client, { dataset_id, target: { baseline: "no-change" }, evaluators });
+  await client.evaluate({
+    evaluators,
+    evaluated_model_output: "A door.",
+    evaluated_model_gold_answer: "A door.",
+  });
+  await client.profiles.revise(public_id, { config: {}, description: "Used by nobody." });
+  const page = await visit(`/evaluators/profiles/${public_id}`);
+  const rows = page.getByRole("row");
+  await rows.filter({ hasText: "6 in runs" }).waitFor();
+  expect(await rows.nth(2).textContent()).toMatch(/^1just now76 in runs100 %/);
+  expect(await rows.nth(1).textContent()).toMatch(/^2just now0–/);
 });

@@ -127,6 +127,22 @@ dashboardTest("What the agent saw: a trajectory names where it diverged, step by
   await failed.getByText("not known after step 3").first().waitFor();
 });
 
+dashboardTest("A trajectory has no number of steps before it is loaded", async ({ visit, client }) => {
+  const id = await runOn(client, "slowly", walk, mostlyRight);
+  const page = await visit("/account");
+  const { promise: looked, resolve: setLooked } = Promise.withResolvers<void>();
+  await page.route(/\/v1\/runs\/[^/]+\/(samples|trajectories)/, async (route) => {
+    await looked;
+    await route.continue();
+  });
+  await page.goto(new URL(`/runs/${id}/trajectories/a`, page.url()).href);
+  await page.getByRole("heading", { level: 1, name: "a" }).waitFor();
+  await page.getByRole("main").getByText("teacher-forced").waitFor();
+  expect(await page.getByText(/\d steps?/).count()).toBe(0);
+  setLooked();
+  await page.getByText(/· \d steps/).waitFor();
+});
+
 dashboardTest("Of a free-running run the page shows what the model was told", async ({ visit, client }) => {
   const id = await runOn(client, "free", walk, undefined, { mode: "free-running" });
   const page = await visit(`/runs/${id}/trajectories/a?step=2`);

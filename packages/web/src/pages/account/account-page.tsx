@@ -65,9 +65,14 @@ function Identity() {
         <Fact look="row" name="Identity provider">
           {me ? <Issuer issuer={me.oidc_issuer} /> : placeholder}
         </Fact>
-        <Fact look="row" name="Subject">
-          {me ? <span className="font-mono text-xs">{me.oidc_subject}</span> : placeholder}
-        </Fact>
+        {me && me.oidc_issuer !== localIssuer && (
+          <Fact look="row" name="Your id there">
+            <span className="font-mono text-xs">{me.oidc_subject}</span>
+            <span className="block text-xs text-ink-3">
+              The subject (sub) of its tokens, by which you are known here.
+            </span>
+          </Fact>
+        )}
       </dl>
     </Card>
   );

@@ -100,7 +100,7 @@ const rowsBeyond = 12;
 const rowsBeforeEnd = 40;
 
 /** A row's height, with that of the name of its group above it. */
-function heightOf(row: Element): number {
+export function heightOf(row: Element): number {
   const before = row.previousElementSibling;
   const isName = before?.firstElementChild?.getAttribute("scope") === "rowgroup";
   const { bottom } = row.getBoundingClientRect();

@@ -87,7 +87,7 @@ function Profile({ revisions, newest }: ProfileProps) {
       actions={<ProfileActions family={family} profile={newest} />}
     >
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
-      <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data}>
+      <RevisionsCard revisions={revisions} figures={figures.data} runs={runs.data} agreement={agreement.data}>
         <Agreement of={{ evaluator: newest.evaluator_family, profile_name: newest.name }} />
       </RevisionsCard>
       <div className="grid min-w-0 items-start gap-4 lg:grid-cols-2">

@@ -12,8 +12,9 @@ import { Time } from "../../../ui/time.tsx";
 interface RevisionsCardProps {
   /** Newest first. */
   revisions: readonly EvaluatorProfile[];
-  /** Undefined while loading, as is the agreement. */
+  /** Of direct evaluations. Undefined while loading, as are those of runs and the agreement. */
   figures: readonly EvaluationSummaryGroup[] | undefined;
+  runs: readonly EvaluationSummaryGroup[] | undefined;
   agreement: readonly RevisionAgreement[] | undefined;
   /** Below the table. */
   children: ReactNode;
@@ -23,14 +24,15 @@ interface RevisionsCardProps {
 const maxAtFirst = 8;
 
 /** Pass rate and agreement of each revision. */
-export function RevisionsCard({ revisions, figures, agreement, children }: RevisionsCardProps) {
+export function RevisionsCard({ revisions, figures, runs, agreement, children }: RevisionsCardProps) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? revisions : revisions.slice(0, maxAtFirst);
   const figuresOf = figures && figuresByRevision(figures);
+  const runsOf = runs && figuresByRevision(runs);
   return (
     <Card
       title="Revisions"
-      hint="Of direct evaluations, with people’s corrections; runs are below. Intervals are at 95 %, clustered by trajectory or sample."
+      hint="Pass rates are of direct evaluations, with people’s corrections; those of runs are below. Intervals are at 95 %, clustered by trajectory or sample."
     >
       <Table label="Revisions" isStacked className="min-w-160">
         <thead className="border-b border-line">
@@ -46,14 +48,21 @@ export function RevisionsCard({ revisions, figures, agreement, children }: Revis
         <tbody>
           {shown.map(({ public_id, revision, is_managed, created_at }) => {
             const figures = figuresOf?.(public_id, revision) ?? [];
-            const totals = addUp(figures);
+            const ofRuns = runsOf?.(public_id, revision) ?? [];
+            const totals = addUp([...figures, ...ofRuns]);
+            const { count: inRuns } = addUp(ofRuns);
             const reviews = agreement?.find((of) => of.revision === revision);
             return (
               <tr key={revision} className="h-11 border-b border-line last:border-b-0">
                 <RowHeader className="font-medium tabular-nums">{revision}</RowHeader>
                 <Cell className="text-ink-2">{is_managed ? "Built-in" : <Time at={created_at} />}</Cell>
                 <Cell isNumber>
-                  {figuresOf === undefined ? "" : formatCount(totals.count)}
+                  {figuresOf && runsOf && formatCount(totals.count)}
+                  {inRuns > 0 && (
+                    <span className="block text-xs whitespace-nowrap text-ink-3">
+                      {inRuns === totals.count ? "all" : formatCount(inRuns)} in runs
+                    </span>
+                  )}
                   {totals.failed > 0 && (
                     <span className="block text-xs whitespace-nowrap text-warn">
                       {formatCount(totals.failed)} without a verdict
