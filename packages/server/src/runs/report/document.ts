@@ -113,7 +113,9 @@ export function reportDocument(
       corrected === undefined ? [] : [paragraph([corrected.sentence, corrected.note ?? ""].join(" ").trim())],
     ),
     paragraph(howIntervals),
-    ...(report.survival ?? []).flatMap((survival) => survivalParts(survival, run.repeats)),
+    ...(report.survival ?? []).flatMap((survival, _, all) =>
+      survivalParts(survival, nameAmong(all)(survival), run.repeats),
+    ),
     ...teacherForcedParts(report),
     ...endsParts(report),
     ...report.evaluators.flatMap((one) => strataParts(one, nameAmong(report.evaluators)(one), withTexts)),
@@ -187,7 +189,13 @@ function profileText({ profile_name: name, profile_revision: revision }: ReportE
 }
 
 function evaluatorTable(evaluators: readonly (ReportEvaluator & RunFigures)[]): ReportPart {
-  const rows = evaluators.map((one) => ({ cells: [one.evaluator, profileText(one)], figures: one }));
+  const distinct = (names: string[]) => new Set(names).size;
+  const ids = evaluators.map(({ evaluator }) => evaluator);
+  const isOfOneVersion = distinct(ids.map(familyOf)) === distinct(ids);
+  const rows = evaluators.map((one) => ({
+    cells: [isOfOneVersion ? familyOf(one.evaluator) : one.evaluator, profileText(one)],
+    figures: one,
+  }));
   return { kind: "table", ...figureTable(["Evaluator", "Profile"], rows) };
 }
 
@@ -259,11 +267,11 @@ function strataTable(
   return [heading(3, title), ...firstRows(table.columns, table.rows, leftOut)];
 }
 
-function survivalParts({ endings, ...survival }: RunSurvival, repeats: number): ReportPart[] {
+function survivalParts({ endings, ...survival }: RunSurvival, name: string, repeats: number): ReportPart[] {
   const bound = survival.failures_as_divergence;
   const counted = repeats === 1 ? "" : " each repeat counted,";
   return [
-    heading(2, `First divergence by ${fullName(survival)}`),
+    heading(2, `First divergence by ${name}`),
     paragraph(
       `Of ${survival.trajectories} trajectories,${counted} ${endings.diverged} diverged, ${endings.recording_ended} lasted to the end of the recording, ${endings.prediction_failed} ended with a failed prediction and ${endings.evaluator_failed} with a failed evaluator. ${medianText(survival.median)} If each failure is a divergence: ${medianText(bound.median)}`,
     ),
@@ -347,7 +355,7 @@ function costRows({ cost }: Pick<RunReport, "cost">): string[][] {
   ];
 }
 
-function provenanceRows({ run, provenance }: RunReport): string[][] {
+function provenanceRows({ run, provenance, evaluators }: RunReport): string[][] {
   const tags = Object.entries(run.tags ?? {}).map(([name, text]) => `${name}=${text}`);
   return [
     ["Run", run.id],
@@ -357,6 +365,7 @@ function provenanceRows({ run, provenance }: RunReport): string[][] {
     ["Id of the dataset", run.dataset_id ?? "none"],
     ["Digest of the revision", provenance.dataset_digest ?? "unknown"],
     ...(provenance.change ? [["What counts as a change", JSON.stringify(provenance.change)]] : []),
+    ["Evaluators", [...new Set(evaluators.map(({ evaluator }) => evaluator))].join(", ")],
     ["Models", provenance.models.join(", ")],
     ["Presage", provenance.presage_version],
     ["Statistics", `${provenance.statistics}, as in docs/statistics.md`],

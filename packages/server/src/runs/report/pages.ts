@@ -175,7 +175,7 @@ function escapeMarkdown(text: string): string {
 const markup = /<(?! )|[!"#$&*+>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.)](?=\s|$)/gi;
 
 const styles = `:root { color-scheme: light dark; --quiet: color-mix(in srgb, CanvasText 68%, Canvas); }
-body { font: 15px/1.5 Inter, system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; overflow-wrap: anywhere; padding: 0 1rem; }
+body { font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; overflow-wrap: anywhere; padding: 0 1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem 1.25rem .25rem 0; text-align: left; vertical-align: top; }
 th { color: var(--quiet); font-size: .85em; font-weight: 500; overflow-wrap: normal; vertical-align: bottom; }
@@ -187,7 +187,7 @@ h1 + p { margin-top: -.5rem; }
 p.lead { font-size: 1.15rem; font-weight: 600; }
 td { min-width: 9em; }
 td.n { min-width: 0; white-space: nowrap; }
-pre { background: #8882; padding: .75rem; white-space: pre-wrap; }
+pre { background: #8882; font-family: "JetBrains Mono Variable", ui-monospace, monospace; padding: .75rem; white-space: pre-wrap; }
 figure { margin: 1rem 0; max-width: 46rem; }
 svg { display: block; font-size: 13px; width: 100%; }
 @media screen and (max-width: 40rem) {

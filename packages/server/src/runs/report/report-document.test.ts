@@ -169,6 +169,10 @@ test("evaluators of one family are told apart, repeats are said, and rows that a
   const headings = parts.flatMap((part) => (part.kind === "heading" && part.level === 2 ? [part.text] : []));
   expect(new Set(headings).size).toBe(headings.length);
   expect(headings).toContain("exact-match system:mdlm-exact");
+  expect(headings).toContain("First divergence by exact-match");
+  const rows = parts.flatMap((part) => (part.kind === "table" ? part.rows : []));
+  expect(rows).toContainEqual(expect.arrayContaining(["exact-match", "system:default, revision 1"]));
+  expect(rows).toContainEqual(["Evaluators", found.evaluator]);
   const texts = parts.flatMap((part) => (part.kind === "paragraph" ? [part.text] : []));
   expect(texts).toContain("exact-match system:mdlm-exact: Rough.");
   expect(texts).toContain("30 more are not shown.");
