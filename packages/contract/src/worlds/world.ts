@@ -325,6 +325,10 @@ export const World = z
     archived: z.boolean().meta({ description: "Whether lists leave it out." }),
     created_at: instant.meta({ description: "When the world was created." }),
     revised_at: instant.meta({ description: "When this revision was made." }),
+    made_by: z.string().nullable().optional().meta({
+      description:
+        "Who made this revision, by name or email address; only in the list of revisions. Null if that is no longer known.",
+    }),
   })
   .meta({ id: "World" });
 export type World = z.infer<typeof World>;

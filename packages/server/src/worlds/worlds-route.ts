@@ -24,7 +24,7 @@ import { findWorld, noSuchWorld } from "./find-world.ts";
 import { askRecorded, findSample } from "./recorded-steps.ts";
 import { type Asked, composeTurns, type ReadyWorld, toAsked, type WorldRevision } from "./world.ts";
 import { createWorld, deleteWorld, reviseWorld, type WorldUses, type WorldVerbServices } from "./worlds.ts";
-import { selectWorldRevisions, selectWorlds } from "./worlds-store.ts";
+import { selectMakers, selectWorldRevisions, selectWorlds } from "./worlds-store.ts";
 
 interface Services extends WorldVerbServices, ExampleServices {
   worldUses: WorldUses;
@@ -133,12 +133,15 @@ const listRevisions = route("GET", "/v1/worlds/:name/revisions", {
     ...noSuch("world"),
   },
   async handle(services: Services, { requester, params: { name }, query: { limit, after } }) {
-    await findWorld(services, requester, { name });
+    const { id } = await findWorld(services, requester, { name });
     const most = Number(limit ?? defaultRevisionLimit);
     const wanted = { name, limit: most + 1, below: after === undefined ? undefined : Number(after) };
     const reader = services.store.briefReader(requester);
     const found = await selectWorldRevisions(reader, requester.accountId, wanted);
-    const data = found.slice(0, most).map(toWorld);
+    const makers = await selectMakers(reader, requester.accountId, id);
+    const data = found
+      .slice(0, most)
+      .map((world) => ({ ...toWorld(world), made_by: makers.get(world.revision) ?? null }));
     const next = found.length > most ? String(data.at(-1)?.revision) : null;
     return reply(200, { data, next });
   },

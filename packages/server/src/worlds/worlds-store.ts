@@ -2,7 +2,7 @@ import type { WorldConfig, WorldPins } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type Keyset, type KeysetPage, toListPart } from "../platform/storage/lists.ts";
-import { prepareStatement } from "../platform/storage/rows.ts";
+import { prepareStatement, selectNames } from "../platform/storage/rows.ts";
 import type { WorldRevisionsTable, WorldsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
@@ -103,6 +103,47 @@ export async function selectWorldRevisions(
     .limit(limit)
     .execute();
   return rows.map(toWorld);
+}
+
+/** The names of who made a world's revisions, by their numbers: the first one's is stored, the others' are as long as the audit log is. */
+export async function selectMakers(
+  reader: Database,
+  accountId: string,
+  id: string,
+): Promise<ReadonlyMap<number, string>> {
+  const first = await reader
+    .selectFrom("worlds as world")
+    .innerJoin("world_revisions as revision", "revision.world_id", "world.id")
+    .select(["revision.revision", "world.created_by as userId"])
+    .where("world.account_id", "=", accountId)
+    .where("world.id", "=", id)
+    .orderBy("revision.revision")
+    .limit(1)
+    .execute();
+  const events = await reader
+    .selectFrom("audit_events")
+    .select(["actor_user_id as userId", "detail"])
+    .where("account_id", "=", accountId)
+    .where("object_id", "=", id)
+    .where("action", "=", "world.revise")
+    .execute();
+  const later = events.flatMap(({ userId, detail }) => {
+    const { revision, fields } = JSON.parse(detail) as { revision: number; fields: string[] };
+    // To archive it is no revision.
+    return fields.length > 0 ? [{ revision, userId }] : [];
+  });
+  const made = [...first, ...later];
+  const names = await selectNames(
+    reader,
+    accountId,
+    made.map(({ userId }) => userId),
+  );
+  return new Map(
+    made.flatMap(({ revision, userId }) => {
+      const name = names.get(userId ?? "");
+      return name === undefined ? [] : [[revision, name]];
+    }),
+  );
 }
 
 function withRevisions(database: Database, accountId: string) {

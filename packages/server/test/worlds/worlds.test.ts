@@ -91,7 +91,10 @@ onAnyDatabase((database) => {
     expect((await first.json()) as World).toEqual(made);
     const listed = await presage.call("GET", "/v1/worlds/pinned/revisions");
     const { data } = (await listed.json()) as { data: World[] };
-    expect(data.map(({ revision }) => revision)).toEqual([2, 1]);
+    expect(data.map(({ revision, made_by }) => [revision, made_by])).toEqual([
+      [2, expect.any(String)],
+      [1, expect.any(String)],
+    ]);
     expect((await presage.call("PATCH", "/v1/worlds/pinned", { archived: true })).status).toBe(200);
     const shown = (await (await presage.call("GET", "/v1/worlds")).json()) as { data: World[] };
     expect(shown.data.map(({ name }) => name)).toEqual(["records", "shop"]);
@@ -154,7 +157,9 @@ onAnyDatabase((database) => {
       status: 404,
       body: { detail: "The world again has no revision 2; the latest is 3." },
     });
-    expect((await read("again/revisions")).body).toMatchObject({ data: [second] });
+    expect((await read("again/revisions")).body).toMatchObject({
+      data: [{ ...second, made_by: expect.any(String) }],
+    });
     await create({ name: "again", model: retrieval }, 409);
     expect(await remove()).toBe(204);
   });

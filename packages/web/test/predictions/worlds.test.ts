@@ -132,6 +132,8 @@ dashboardTest("Revisions say in words what changed; an archived world is in no l
     .getByText("In a prompt: at most 8 examples with 12,000 characters → at most 3 examples")
     .waitFor();
   await page.getByText("Instructions added").waitFor();
+  await page.getByRole("heading", { name: "Revision 2 just now by Owner" }).waitFor();
+  await page.getByRole("heading", { name: "Revision 1 just now by Owner" }).waitFor();
   await client.worlds.revise("changing", { reward: { evaluator: "exact-match", when: "last" } });
   const reward = "The score of exact-match (system:default) on the last step";
   await page.reload();

@@ -33,6 +33,7 @@ export function RevisionsTab({ world }: { world: World }) {
               Revision {revised.revision}
               <span className="text-xs font-normal text-ink-3">
                 <Time at={revised.revised_at} />
+                {revised.made_by && ` by ${revised.made_by}`}
               </span>
             </h3>
             <ul className="list-disc pl-5 text-sm text-ink-2">
