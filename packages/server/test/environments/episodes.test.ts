@@ -3,13 +3,13 @@ import { EpisodeFiguresResponse, EpisodeListResponse, EpisodeStart, StepResponse
 import { episodeClient } from "../support/environments/episode-client.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { echo } from "../support/upstream/echo.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });
   const { environment, start, send, step, read } = episodeClient(presage);

@@ -7,7 +7,7 @@ import {
   type Replayed,
   storeReplayed,
 } from "../../src/reality/replays/replays-store.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const episodes = 100;
@@ -36,7 +36,7 @@ async function insertRunning(database: Database, id: string): Promise<Replayed[]
   });
 }
 
-onEachDatabase((source) => {
+onAnyDatabase((source) => {
   test("of an episode that is deleted while it is replayed, the outcome stays and no text", async () => {
     await using opened = await openStore(await source.create());
     const { database } = opened;

@@ -9,9 +9,9 @@ import {
 import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { checkRecordings, firstState } from "../support/reality/check-recordings.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
 
   async function call(method: string, path: string, body?: unknown): Promise<unknown> {

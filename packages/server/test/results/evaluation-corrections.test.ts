@@ -4,11 +4,11 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let stranger: Record<string, string>;
   let app: string;

@@ -13,7 +13,7 @@ import { evaluationResultsClient } from "../support/resources/evaluation-results
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 
 const exactMatch = {
   evaluators: [{ evaluator: "exact-match" }],
@@ -21,7 +21,7 @@ const exactMatch = {
   evaluated_model_gold_answer: "x",
 };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   const { post: evaluate, resultOf } = evaluationClient(() => presage);
   const { post, search, find, importAll, summary } = evaluationResultsClient(() => presage);

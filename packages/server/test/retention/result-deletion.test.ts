@@ -9,7 +9,7 @@ import { errorBody } from "../support/presage/error-body.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { connectTo, countLockWaits } from "../support/store/postgres.ts";
 import { storeResults } from "../support/store/store-results.ts";
@@ -19,7 +19,7 @@ import { resultAt } from "./many-results.ts";
 
 const path = "/v1/evaluation-results";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let stranger: Record<string, string>;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredRun, type StoredSample, storeRevision, storeRun } from "../support/store/store-run.ts";
 
@@ -20,7 +20,7 @@ const samples: StoredSample[] = ["a", "b"].flatMap((trajectory) =>
 const pass = { pass: true, score: 1 };
 const fail = { pass: false, score: 0.25 };
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
 
   async function store(run: StoredRun, of: readonly StoredSample[] = samples): Promise<string> {

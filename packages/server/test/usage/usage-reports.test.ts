@@ -4,10 +4,10 @@ import { writeUsage } from "../../src/usage/usage-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { totalsOf, usageClient } from "../support/resources/usage.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
-import { onEachDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
-onEachDatabase((database) => {
+onAnyDatabase((database) => {
   const presage = usePresage({ database });
   let accountId: string;
   const { list, latency } = usageClient(() => presage);

@@ -117,7 +117,7 @@ dashboardTest(
   },
 );
 
-dashboardTest("The last owner reads why they stay one", async ({ visit, expectErrors }) => {
+slowDashboardTest("The last owner reads why they stay one", async ({ visit, expectErrors }) => {
   expectErrors(/status of 409 .*\/v1\/members/);
   const page = await visit("/account/members");
   const row = page.getByRole("row", { name: "Owner" }).filter({ hasText: "You" });
@@ -180,7 +180,7 @@ slowDashboardTest("A viewer's playground asks nothing by its shortcut either", a
   expect(await page.getByRole("tab", { name: "Prompt" }).getAttribute("aria-selected")).toBe("true");
 });
 
-dashboardTest("A viewer's key has the scopes that they choose of their own", async (visitor) => {
+slowDashboardTest("A viewer's key has the scopes that they choose of their own", async (visitor) => {
   const page = await visitAsViewer(visitor, "eve@example.org");
   await page.goto(`${visitor.presage.url}/api-keys`);
   await page.getByRole("button", { name: "Create key", exact: true }).click();

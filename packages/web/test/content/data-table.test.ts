@@ -4,7 +4,7 @@ import { copiedText } from "../support/copied-text.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import type { Locator, Page } from "../support/page.ts";
 
-const { slowBrowserTest, dashboardTest } = dashboardTests();
+const { slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests();
 const names = ["run 10", "run 9", "alpha"];
 
 /** Names of keys in the order of the table, without those of other tests. */
@@ -100,7 +100,7 @@ slowBrowserTest("A table is copied for spreadsheets and as Markdown", async ({ v
   expect(await copied("Copy as Markdown", markdown)).toStartWith(markdown);
 });
 
-dashboardTest("Rows are selected with X and cleared with Escape", async ({ visit, client }) => {
+slowDashboardTest("Rows are selected with X and cleared with Escape", async ({ visit, client }) => {
   const { id } = await client.datasets.create({ name: "few" });
   const sample = { trajectory_id: "t", step: 0, interaction: { state: "a", action: "b" }, next_state: "c" };
   await client.datasets.upload(id, JSON.stringify(sample));
@@ -121,7 +121,7 @@ dashboardTest("Rows are selected with X and cleared with Escape", async ({ visit
   expect(await page.locator("input:checked").count()).toBe(0);
 });
 
-dashboardTest("Arrow keys reach the headings and the controls of a row", async ({ visit, client }) => {
+slowDashboardTest("Arrow keys reach the headings and the controls of a row", async ({ visit, client }) => {
   await client.apiKeys.create({ name: "arrows" });
   const page = await visit("/api-keys?sort=-name");
   const rows = page.getByRole("table").locator("tr[data-row]");

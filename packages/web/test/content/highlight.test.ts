@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { dashboardTest, slowBrowserTest } = dashboardTests();
+const { dashboardTest, slowBrowserTest, slowDashboardTest } = dashboardTests();
 const attack = `<img src=x onerror="window.attacked=1">\u202e`;
 
 dashboardTest("JSON of a model is coloured, and still only text", async ({ visit, client }) => {
@@ -37,7 +37,7 @@ slowBrowserTest("A megabyte of JSON is coloured where it is seen", async ({ visi
   expect(await output.locator("span").count()).toBeLessThan(2_000);
 });
 
-dashboardTest("Programs to copy are coloured in their language", async ({ visit }) => {
+slowDashboardTest("Programs to copy are coloured in their language", async ({ visit }) => {
   const page = await visit("/playground");
   await page.getByRole("tab", { name: "Code" }).click();
   await page.getByRole("radio", { name: "Python", exact: true }).click();

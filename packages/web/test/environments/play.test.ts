@@ -167,7 +167,7 @@ dashboardTest("A step whose answer was lost is shown, and not taken again", asyn
   expect(steps.map(({ action }) => action)).toEqual(["one", "two", "three"]);
 });
 
-dashboardTest("Who goes to another task while one is being started stays there", async ({ visit }) => {
+slowDashboardTest("Who goes to another task while one is being started stays there", async ({ visit }) => {
   echo();
   const page = await visit(task, { viewport: wide });
   await page.getByText("Turn on the lantern.").waitFor();
@@ -190,15 +190,18 @@ dashboardTest("Who goes to another task while one is being started stays there",
   expect(new URL(page.url()).searchParams.get("index")).toBe("1");
 });
 
-dashboardTest("An episode is played in its own environment, whatever the address says", async (visitor) => {
-  const { visit, client } = visitor;
-  await client.environments.create({ name: "kitchen" });
-  await client.environments.addTasks("kitchen", [{ split: "train", initial_state: "A kitchen." }]);
-  const { episode_id } = await client.episodes.start({ environment: "sandbox", split: "train", index: 0 });
-  const page = await visit(`/environments/kitchen/play?episode=${episode_id}`, { viewport: wide });
-  await page.waitForURL("**/environments/sandbox/play*");
-  await page.getByText("Turn on the lantern.").waitFor();
-});
+slowDashboardTest(
+  "An episode is played in its own environment, whatever the address says",
+  async (visitor) => {
+    const { visit, client } = visitor;
+    await client.environments.create({ name: "kitchen" });
+    await client.environments.addTasks("kitchen", [{ split: "train", initial_state: "A kitchen." }]);
+    const { episode_id } = await client.episodes.start({ environment: "sandbox", split: "train", index: 0 });
+    const page = await visit(`/environments/kitchen/play?episode=${episode_id}`, { viewport: wide });
+    await page.waitForURL("**/environments/sandbox/play*");
+    await page.getByText("Turn on the lantern.").waitFor();
+  },
+);
 
 slowBrowserTest(
   "Before and after a step, playing is accessible, wide and narrow, light and dark",

@@ -113,39 +113,42 @@ slowDashboardTest(
   },
 );
 
-dashboardTest("Chosen columns stay with their evaluators under every filter", async ({ visit, client }) => {
-  const verdict = (app: string, evaluator_id: string, dataset_sample_id: string) => ({
-    evaluator_id,
-    pass: true,
-    score_raw: 1,
-    dataset_sample_id,
-    app,
-  });
-  // The most results are of another evaluator in each.
-  await client.results.importBatch([
-    verdict("left", "alpha", "a"),
-    verdict("left", "alpha", "b"),
-    verdict("left", "beta", "a"),
-    verdict("right", "beta", "a"),
-    verdict("right", "beta", "b"),
-    verdict("right", "alpha", "a"),
-    verdict("elsewhere", "gamma", "a"),
-  ]);
-  const page = await visit("/evaluations?app=left&view=samples");
-  const header = (name: string) => page.getByRole("columnheader", { name });
-  await header("beta").waitFor();
-  await page.getByRole("button", { name: "Options of Samples" }).press("Enter");
-  await page.getByRole("menuitemcheckbox", { name: "external:beta" }).click();
-  await page.keyboard.press("Escape");
-  await page.getByRole("menu").waitFor({ state: "detached" });
-  await header("alpha").waitFor();
-  await header("beta").waitFor({ state: "detached" });
-  for (const [app, shown] of [
-    ["right", "alpha"],
-    ["elsewhere", "gamma"],
-  ] as const) {
-    await page.goto(new URL(`/evaluations?app=${app}&view=samples`, page.url()).href);
-    await header(shown).waitFor();
-    expect(await header("beta").count()).toBe(0);
-  }
-});
+slowDashboardTest(
+  "Chosen columns stay with their evaluators under every filter",
+  async ({ visit, client }) => {
+    const verdict = (app: string, evaluator_id: string, dataset_sample_id: string) => ({
+      evaluator_id,
+      pass: true,
+      score_raw: 1,
+      dataset_sample_id,
+      app,
+    });
+    // The most results are of another evaluator in each.
+    await client.results.importBatch([
+      verdict("left", "alpha", "a"),
+      verdict("left", "alpha", "b"),
+      verdict("left", "beta", "a"),
+      verdict("right", "beta", "a"),
+      verdict("right", "beta", "b"),
+      verdict("right", "alpha", "a"),
+      verdict("elsewhere", "gamma", "a"),
+    ]);
+    const page = await visit("/evaluations?app=left&view=samples");
+    const header = (name: string) => page.getByRole("columnheader", { name });
+    await header("beta").waitFor();
+    await page.getByRole("button", { name: "Options of Samples" }).press("Enter");
+    await page.getByRole("menuitemcheckbox", { name: "external:beta" }).click();
+    await page.keyboard.press("Escape");
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    await header("alpha").waitFor();
+    await header("beta").waitFor({ state: "detached" });
+    for (const [app, shown] of [
+      ["right", "alpha"],
+      ["elsewhere", "gamma"],
+    ] as const) {
+      await page.goto(new URL(`/evaluations?app=${app}&view=samples`, page.url()).href);
+      await header(shown).waitFor();
+      expect(await header("beta").count()).toBe(0);
+    }
+  },
+);

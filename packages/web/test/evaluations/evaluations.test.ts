@@ -50,7 +50,7 @@ dashboardTest("A filtered view is shared by its address", async ({ visit, client
   await showsResults(elsewhere, 2);
 });
 
-dashboardTest(
+slowDashboardTest(
   "Results name their run, which is a link; a run that is not of Presage is its text",
   async (visitor) => {
     const { visit, client } = visitor;
@@ -168,7 +168,7 @@ slowDashboardTest(
   },
 );
 
-dashboardTest("A deletion that could not be counted is counted again", async (visitor) => {
+slowDashboardTest("A deletion that could not be counted is counted again", async (visitor) => {
   const { visit, client, expectErrors } = visitor;
   await evaluate(client, "uncounted", ["yes"]);
   expectErrors(/Failed to load resource/);
@@ -257,7 +257,7 @@ browserTest("A copied link opens the same result in the same list", async ({ vis
   await elsewhere.getByRole("dialog", { name: `Result ${other}` }).waitFor();
 });
 
-dashboardTest("A sample in the drawer finds the results of that sample", async ({ visit, client }) => {
+slowDashboardTest("A sample in the drawer finds the results of that sample", async ({ visit, client }) => {
   const sampleOf = (dataset: string, sample: string | number) => ({
     evaluator_id: "elsewhere",
     pass: true,

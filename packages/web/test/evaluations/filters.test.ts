@@ -3,7 +3,7 @@ import { eventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { resultTexts, showsResults } from "../support/result-rows.ts";
 
-const { dashboardTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest } = dashboardTests();
 
 dashboardTest(
   "Filters offer the values there are, with how many results each would leave",
@@ -62,7 +62,7 @@ dashboardTest(
   },
 );
 
-dashboardTest("A view is saved under a name, opened again and deleted", async ({ visit, client }) => {
+slowDashboardTest("A view is saved under a name, opened again and deleted", async ({ visit, client }) => {
   await client.results.importBatch([
     { app: "saved", evaluator_id: "theirs", pass: false, evaluated_model_output: "one" },
     { app: "saved", evaluator_id: "theirs", pass: true, evaluated_model_output: "two" },

@@ -5,7 +5,7 @@ import { type StoredFields, storeResults } from "../../../server/test/support/st
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { showsResults } from "../support/result-rows.ts";
 
-const { dashboardTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest } = dashboardTests();
 
 /** 100 verdicts of the strict evaluator in 10 trajectories, 25 passes, and 50 passes of the lenient one. */
 async function importVerdicts(client: Presage, app: string): Promise<void> {
@@ -60,17 +60,20 @@ dashboardTest("A corrected score is shown beside the evaluator’s", async ({ vi
   expect(await cell.textContent()).toBe("The evaluator’s score: 0.063, corrected: 0");
 });
 
-dashboardTest("A corrected score that equals the evaluator’s is shown once", async ({ visit, client }) => {
-  const [result] = await client.results.importBatch([
-    { evaluator_id: "theirs", pass: true, score_raw: 0, app: "same score" },
-  ]);
-  await client.results.correct(result?.id ?? "", { pass: false });
-  const page = await visit("/evaluations?app=same+score");
-  await showsResults(page, 1);
-  expect(await page.getByRole("cell").first().textContent()).toBe("0");
-});
+slowDashboardTest(
+  "A corrected score that equals the evaluator’s is shown once",
+  async ({ visit, client }) => {
+    const [result] = await client.results.importBatch([
+      { evaluator_id: "theirs", pass: true, score_raw: 0, app: "same score" },
+    ]);
+    await client.results.correct(result?.id ?? "", { pass: false });
+    const page = await visit("/evaluations?app=same+score");
+    await showsResults(page, 1);
+    expect(await page.getByRole("cell").first().textContent()).toBe("0");
+  },
+);
 
-dashboardTest(
+slowDashboardTest(
   "Different evaluators with one profile have rates of their own",
   async ({ visit, client, databaseUrl }) => {
     const profile = await client.profiles.create({

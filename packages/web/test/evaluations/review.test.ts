@@ -5,7 +5,7 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 import type { Page } from "../support/page.ts";
 import { sidewaysOverflow } from "../support/scrolling.ts";
 
-const { browserTest, dashboardTest, slowBrowserTest } = dashboardTests();
+const { browserTest, dashboardTest, slowBrowserTest, slowDashboardTest } = dashboardTests();
 
 /** Verdicts of one profile on a run's samples, newest last. No output equals the gold answer, so that `exact-match` disagrees with it. */
 async function evaluate(client: Presage, name: string, outputs: readonly string[]) {
@@ -82,7 +82,7 @@ browserTest("Results are reviewed with one key each, and a key takes the last on
   expect(await shownId(page)).toBe(second);
 });
 
-dashboardTest(
+slowDashboardTest(
   "A link opens the same result, and a verdict that cannot be saved comes back",
   async (visitor) => {
     const { visit, client, expectErrors } = visitor;
@@ -171,7 +171,7 @@ slowBrowserTest("On a phone the verdict is hidden, and the keys are in sight", a
   await page.getByText("you agreed with the evaluator in").waitFor();
 });
 
-dashboardTest("There is nothing to press where there is nothing to review", async ({ visit, client }) => {
+slowDashboardTest("There is nothing to press where there is nothing to review", async ({ visit, client }) => {
   const id = await evaluate(client, "single", ["The door opens."]);
   const page = await visit(`/review?profile_id=${id}`);
   const pass = region(page).getByRole("button", { name: "Pass" });

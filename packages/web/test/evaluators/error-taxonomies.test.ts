@@ -58,7 +58,7 @@ dashboardTest("A taxonomy is created, its label set, moved and removed", async (
   expect(await labelsOf()).toEqual({ 1: [], 2: [] });
 });
 
-dashboardTest("A built-in taxonomy cannot be changed, but can be copied", async ({ visit, client }) => {
+slowDashboardTest("A built-in taxonomy cannot be changed, but can be copied", async ({ visit, client }) => {
   const page = await visit("/error-taxonomies");
   await page.getByRole("link", { name: "system:agent-errors" }).click();
   await page.getByRole("heading", { name: "system:agent-errors", level: 1 }).waitFor();
@@ -156,51 +156,54 @@ slowDashboardTest(
   },
 );
 
-dashboardTest("A revision without findings says what is missing, and which one has some", async (visitor) => {
-  const { visit, client, databaseUrl, expectErrors } = visitor;
-  const body = { State: ["Gone"] };
-  const used = await client.errorTaxonomies.create({ error_taxonomy_name: "steps", body });
-  const { error_taxonomy_id } = await client.errorTaxonomies.create({
-    error_taxonomy_id: used.error_taxonomy_id,
-    body: { State: ["Gone", "Invented"] },
-  });
-  await client.profiles.create({
-    evaluator_family: "error-taxonomy",
-    name: "our slips",
-    config: { error_taxonomy_name: "steps", label: "production" },
-  });
-  await using store = await openStore(databaseUrl);
-  await storeResults(store.database, store.owner.account_id, [
-    {
-      evaluatorId: "error-taxonomy-2026-11-21",
-      evaluatorFamily: "error-taxonomy",
-      metadata: { app: "steps" },
-      outcome: {
-        status: "success",
-        pass: true,
-        score: 1,
-        extra: { error_taxonomy_revision_id: used.id, categories: [] },
+slowDashboardTest(
+  "A revision without findings says what is missing, and which one has some",
+  async (visitor) => {
+    const { visit, client, databaseUrl, expectErrors } = visitor;
+    const body = { State: ["Gone"] };
+    const used = await client.errorTaxonomies.create({ error_taxonomy_name: "steps", body });
+    const { error_taxonomy_id } = await client.errorTaxonomies.create({
+      error_taxonomy_id: used.error_taxonomy_id,
+      body: { State: ["Gone", "Invented"] },
+    });
+    await client.profiles.create({
+      evaluator_family: "error-taxonomy",
+      name: "our slips",
+      config: { error_taxonomy_name: "steps", label: "production" },
+    });
+    await using store = await openStore(databaseUrl);
+    await storeResults(store.database, store.owner.account_id, [
+      {
+        evaluatorId: "error-taxonomy-2026-11-21",
+        evaluatorFamily: "error-taxonomy",
+        metadata: { app: "steps" },
+        outcome: {
+          status: "success",
+          pass: true,
+          score: 1,
+          extra: { error_taxonomy_revision_id: used.id, categories: [] },
+        },
       },
-    },
-  ]);
-  const page = await visit(`/error-taxonomies/${error_taxonomy_id}`);
-  await page.getByRole("heading", { name: "Not used yet" }).waitFor();
-  await page.getByRole("heading", { name: /^A profile names the taxonomy.*done/ }).waitFor();
-  await page.getByRole("heading", { name: "This revision has the profile’s label", exact: true }).waitFor();
-  await page.getByRole("link", { name: "our slips" }).waitFor();
-  await page.getByText("has findings of 1 evaluation.").waitFor();
+    ]);
+    const page = await visit(`/error-taxonomies/${error_taxonomy_id}`);
+    await page.getByRole("heading", { name: "Not used yet" }).waitFor();
+    await page.getByRole("heading", { name: /^A profile names the taxonomy.*done/ }).waitFor();
+    await page.getByRole("heading", { name: "This revision has the profile’s label", exact: true }).waitFor();
+    await page.getByRole("link", { name: "our slips" }).waitFor();
+    await page.getByText("has findings of 1 evaluation.").waitFor();
 
-  expectErrors(/Failed to load resource/);
-  await page.route("**/v1/evaluator-profiles*", (route) => route.fulfill({ status: 422, json: {} }));
-  await page.reload();
-  const notice = page.getByRole("main").getByRole("alert");
-  await notice.waitFor();
-  await page.unroute("**/v1/evaluator-profiles*");
-  await notice.getByRole("button", { name: "Try again" }).press("Enter");
-  await page.getByRole("link", { name: "our slips" }).waitFor();
-  await page.getByRole("link", { name: "Revision 1" }).press("Enter");
-  await page.getByText("found in 1 evaluation with this revision").waitFor();
-});
+    expectErrors(/Failed to load resource/);
+    await page.route("**/v1/evaluator-profiles*", (route) => route.fulfill({ status: 422, json: {} }));
+    await page.reload();
+    const notice = page.getByRole("main").getByRole("alert");
+    await notice.waitFor();
+    await page.unroute("**/v1/evaluator-profiles*");
+    await notice.getByRole("button", { name: "Try again" }).press("Enter");
+    await page.getByRole("link", { name: "our slips" }).waitFor();
+    await page.getByRole("link", { name: "Revision 1" }).press("Enter");
+    await page.getByText("found in 1 evaluation with this revision").waitFor();
+  },
+);
 
 slowBrowserTest("Names of taxonomies and their errors are readable on a phone", async ({ visit, client }) => {
   const name = "what our world model gets wrong in kitchens";

@@ -82,7 +82,7 @@ dashboardTest("A rejected config is reported at its field, and the input stays",
   expect([await name.inputValue(), await threshold.inputValue()]).toEqual(["taken", "0.7"]);
 });
 
-dashboardTest(
+slowDashboardTest(
   "A profile of the taxonomy judge chooses from the taxonomies and labels there are",
   async (visitor) => {
     const { visit, client } = visitor;
@@ -154,7 +154,7 @@ slowDashboardTest(
   },
 );
 
-dashboardTest("Used evaluators alone are listed, by purpose, without dates", async (visitor) => {
+slowDashboardTest("Used evaluators alone are listed, by purpose, without dates", async (visitor) => {
   const { visit, client } = visitor;
   for (const output of ["yes", "yes", "yes", "no"]) {
     await client.evaluate({

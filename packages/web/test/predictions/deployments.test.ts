@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-const { dashboardTest } = dashboardTests(() => ({
+const { dashboardTest, slowDashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_DEPLOYMENTS: join(directory, "deployments.yaml") },
 }));
 
@@ -77,7 +77,7 @@ dashboardTest(
   },
 );
 
-dashboardTest(
+slowDashboardTest(
   "In the playground the chosen deployment is asked, and the response says who answered",
   async ({ visit }) => {
     const page = await visit("/playground");

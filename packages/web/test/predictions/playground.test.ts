@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => upstream.stop());
 
-const { browserTest, dashboardTest } = dashboardTests(() => ({
+const { browserTest, dashboardTest, slowDashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_UPSTREAM_URL: upstream.url },
 }));
 
@@ -93,7 +93,7 @@ dashboardTest("A response is evaluated and its result opened", async ({ visit })
   await expectTyped(page);
 });
 
-dashboardTest("With a model, no example says that it needs one", async ({ visit }) => {
+slowDashboardTest("With a model, no example says that it needs one", async ({ visit }) => {
   const page = await visit("/playground");
   await page.getByText("test-model").first().waitFor();
   await page.getByRole("button", { name: "Examples" }).click();
@@ -101,7 +101,7 @@ dashboardTest("With a model, no example says that it needs one", async ({ visit 
   expect(await page.getByText("Needs a model").count()).toBe(0);
 });
 
-dashboardTest("The input is gone once its user signs out", async ({ visit, newSignInAddress }) => {
+slowDashboardTest("The input is gone once its user signs out", async ({ visit, newSignInAddress }) => {
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("link", { name: "Playground" }).click();
   await fillIn(page);

@@ -4,7 +4,7 @@ import { eventually, expectEventually } from "../../../server/test/support/event
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 
-const { slowBrowserTest, dashboardTest } = dashboardTests(() => ({
+const { slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_CAPTURE: "all" },
 }));
 
@@ -125,7 +125,7 @@ slowBrowserTest(
   },
 );
 
-dashboardTest(
+slowDashboardTest(
   "Stored predictions that could not be counted, or do not exist, cannot be deleted",
   async ({ visit, expectErrors }) => {
     expectErrors(/status of 400/);
@@ -145,17 +145,20 @@ dashboardTest(
   },
 );
 
-dashboardTest("Predictions that could not be counted are said to be so", async ({ visit, expectErrors }) => {
-  expectErrors(/Failed to load resource/);
-  const page = await visit("/account");
-  await page.route("**/v1/predictions/count*", (route) =>
-    route.fulfill({ status: 500, json: { detail: "Broken." } }),
-  );
-  await page.goto(new URL("/predictions", page.url()).href);
-  await page.getByText("These predictions could not be counted.").waitFor();
-});
+slowDashboardTest(
+  "Predictions that could not be counted are said to be so",
+  async ({ visit, expectErrors }) => {
+    expectErrors(/Failed to load resource/);
+    const page = await visit("/account");
+    await page.route("**/v1/predictions/count*", (route) =>
+      route.fulfill({ status: 500, json: { detail: "Broken." } }),
+    );
+    await page.goto(new URL("/predictions", page.url()).href);
+    await page.getByText("These predictions could not be counted.").waitFor();
+  },
+);
 
-dashboardTest(
+slowDashboardTest(
   "A next page that fails is asked for once, and again when the user retries",
   async (visitor) => {
     visitor.expectErrors(/status of 400/);

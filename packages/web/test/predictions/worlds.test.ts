@@ -7,7 +7,7 @@ import { finishRun, uploadHousehold } from "../support/household.ts";
 import type { Page } from "../support/page.ts";
 
 /** Without an upstream, so the sandbox responds. */
-const { dashboardTest, slowBrowserTest } = dashboardTests(() => ({
+const { dashboardTest, slowBrowserTest, slowDashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_CAPTURE: "all" },
 }));
 
@@ -73,21 +73,24 @@ dashboardTest("A dataset leads to a new world of it", async ({ visit, client }) 
   expect(new URL(page.url()).search).toBe("");
 });
 
-dashboardTest("Usage says which share of the tokens were examples of worlds", async ({ visit, client }) => {
-  await client.worlds.create({ name: "leaning", examples: await examples(client) });
-  await client.predict({
-    interaction: { state: "You see a cupboard.", action: "open it" },
-    world: "leaning",
-  });
-  const { people } = await eventually(
-    () => client.usage.people(),
-    ({ total }) => total.example_tokens > 0,
-  );
-  const [{ example_tokens = 0, prompt_tokens = 0, completion_tokens = 0 } = {}] = people;
-  const share = ((100 * example_tokens) / (prompt_tokens + completion_tokens)).toFixed(1);
-  const page = await visit("/usage");
-  await page.getByRole("row", { name: "Owner" }).getByText(`· ${share} % examples`).waitFor();
-});
+slowDashboardTest(
+  "Usage says which share of the tokens were examples of worlds",
+  async ({ visit, client }) => {
+    await client.worlds.create({ name: "leaning", examples: await examples(client) });
+    await client.predict({
+      interaction: { state: "You see a cupboard.", action: "open it" },
+      world: "leaning",
+    });
+    const { people } = await eventually(
+      () => client.usage.people(),
+      ({ total }) => total.example_tokens > 0,
+    );
+    const [{ example_tokens = 0, prompt_tokens = 0, completion_tokens = 0 } = {}] = people;
+    const share = ((100 * example_tokens) / (prompt_tokens + completion_tokens)).toFixed(1);
+    const page = await visit("/usage");
+    await page.getByRole("row", { name: "Owner" }).getByText(`· ${share} % examples`).waitFor();
+  },
+);
 
 async function answerRecordedStep(page: Page): Promise<void> {
   await page.getByRole("button", { name: "A recorded step" }).click();
@@ -156,7 +159,7 @@ dashboardTest("Revisions say in words what changed; an archived world is in no l
   await page.getByRole("option", { name: "Worlds" }).first().waitFor();
 });
 
-dashboardTest("Without a model the playground offers the account’s world", async ({ visit, client }) => {
+slowDashboardTest("Without a model the playground offers the account’s world", async ({ visit, client }) => {
   await client.worlds.create({
     name: "offered",
     context: { domain_knowledge: "Doors are heavy." },
@@ -183,7 +186,7 @@ dashboardTest("Without a model the playground offers the account’s world", asy
   await page.getByText('"world": "offered@1"').waitFor();
 });
 
-dashboardTest("A stored prediction says which world and which examples it leaned on", async (visitor) => {
+slowDashboardTest("A stored prediction says which world and which examples it leaned on", async (visitor) => {
   const { visit, client } = visitor;
   await client.worlds.create({ name: "stored", examples: await examples(client), model: retrieval });
   const interaction = { state: "You see a closed oven.", action: "open oven" };

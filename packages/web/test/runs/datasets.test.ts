@@ -142,7 +142,7 @@ dashboardTest("A step of a trajectory is reached by keyboard and shared by its a
   expect(await elsewhere.locator("[data-current]").textContent()).toBe("3");
 });
 
-dashboardTest("Revisions are kept apart, and the longest trajectories come first", async (visitor) => {
+slowDashboardTest("Revisions are kept apart, and the longest trajectories come first", async (visitor) => {
   const { visit, client } = visitor;
   const { id } = await client.datasets.create({ name: "revised" });
   await client.datasets.upload(id, linesOf({ first: 1 }));
@@ -163,7 +163,7 @@ dashboardTest("Revisions are kept apart, and the longest trajectories come first
   await longestFirst(elsewhere).waitFor();
 });
 
-dashboardTest("A deletion names the runs that go with the dataset", async ({ visit, client }) => {
+slowDashboardTest("A deletion names the runs that go with the dataset", async ({ visit, client }) => {
   const { id } = await client.datasets.create({ name: "doomed" });
   await client.datasets.upload(id, linesOf({ hall: 1 }));
   const run = await client.runs.create({

@@ -20,7 +20,9 @@ beforeAll(() => {
 });
 afterAll(() => upstream.stop());
 
-const { dashboardTest } = dashboardTests(() => ({ environment: { PRESAGE_UPSTREAM_URL: upstream.url } }));
+const { dashboardTest, slowDashboardTest } = dashboardTests(() => ({
+  environment: { PRESAGE_UPSTREAM_URL: upstream.url },
+}));
 
 dashboardTest("A failing deployment and its cut answers are seen wherever they matter", async (visitor) => {
   const { id: dataset_id } = await uploadHousehold(visitor.client, "household");
@@ -50,7 +52,7 @@ dashboardTest("A failing deployment and its cut answers are seen wherever they m
   await overview.getByText("12 of 18").waitFor();
 });
 
-dashboardTest(
+slowDashboardTest(
   "A deployment that is out without recent calls is said to be out, and nothing of its calls",
   async (visitor) => {
     const page = await visitor.visit("/");

@@ -3,7 +3,7 @@ import type { Presage, RunCreateRequest } from "@presage/sdk";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import type { Page } from "../support/page.ts";
 
-const { dashboardTest, slowBrowserTest } = dashboardTests();
+const { dashboardTest, slowBrowserTest, slowDashboardTest } = dashboardTests();
 
 interface Line {
   trajectory_id: string;
@@ -143,16 +143,19 @@ dashboardTest("A trajectory has no number of steps before it is loaded", async (
   await page.getByText(/· \d steps/).waitFor();
 });
 
-dashboardTest("Of a free-running run the page shows what the model was told", async ({ visit, client }) => {
-  const id = await runOn(client, "free", walk, undefined, { mode: "free-running" });
-  const page = await visit(`/runs/${id}/trajectories/a?step=2`);
-  const seen = page.getByRole("region", { name: "What the model saw" });
-  await seen.getByText("Its own prediction for step 1, in place of the recorded state.").waitFor();
-  await seen.locator("ins", { hasText: "0" }).waitFor();
-  await seen.locator("del", { hasText: "2" }).waitFor();
-  await page.keyboard.press("Home");
-  await seen.getByText("The recorded state.").waitFor();
-});
+slowDashboardTest(
+  "Of a free-running run the page shows what the model was told",
+  async ({ visit, client }) => {
+    const id = await runOn(client, "free", walk, undefined, { mode: "free-running" });
+    const page = await visit(`/runs/${id}/trajectories/a?step=2`);
+    const seen = page.getByRole("region", { name: "What the model saw" });
+    await seen.getByText("Its own prediction for step 1, in place of the recorded state.").waitFor();
+    await seen.locator("ins", { hasText: "0" }).waitFor();
+    await seen.locator("del", { hasText: "2" }).waitFor();
+    await page.keyboard.press("Home");
+    await seen.getByText("The recorded state.").waitFor();
+  },
+);
 
 slowBrowserTest("Of many samples at most 200 rows are in the page", async ({ visit, client }) => {
   const many = Array.from({ length: 900 }, (_, index) => ({

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { dashboardTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest } = dashboardTests();
 
 const addresses = [
   ["/?period=yesterday", "Overview"],
@@ -29,7 +29,7 @@ dashboardTest("The log's address leads to its predictions, with what was searche
   );
 });
 
-dashboardTest("Invalid search parameters are ignored", async ({ visit }) => {
+slowDashboardTest("Invalid search parameters are ignored", async ({ visit }) => {
   for (const [address, title] of addresses) {
     const page = await visit(address);
     await page.getByRole("heading", { name: title, level: 1 }).waitFor();

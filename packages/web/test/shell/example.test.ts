@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { dashboardTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest } = dashboardTests();
 
 dashboardTest(
   "An empty Presage loads an example with one click, and removes it with one",
@@ -31,7 +31,7 @@ dashboardTest(
   },
 );
 
-dashboardTest("Who asked the sandbox first still has the other ways in", async ({ visit, client }) => {
+slowDashboardTest("Who asked the sandbox first still has the other ways in", async ({ visit, client }) => {
   const page = await visit("/");
   // As a shell in a clone finds it.
   await page.getByText("npx presage import traces/*.json --name mine").waitFor();

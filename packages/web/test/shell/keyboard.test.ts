@@ -63,7 +63,7 @@ dashboardTest("A dialog takes the focus and returns it", async ({ visit }) => {
   await page.locator("button:focus", { hasText: "Create key" }).waitFor();
 });
 
-dashboardTest("On a narrow screen the menu navigates and closes", async ({ visit }) => {
+slowDashboardTest("On a narrow screen the menu navigates and closes", async ({ visit }) => {
   const page = await visit("/datasets", { viewport: { width: 390, height: 844 } });
   await page.getByRole("button", { name: "Menu" }).press("Enter");
   const menu = page.getByRole("dialog", { name: "Menu" });
@@ -72,7 +72,7 @@ dashboardTest("On a narrow screen the menu navigates and closes", async ({ visit
   await menu.waitFor({ state: "hidden" });
 });
 
-dashboardTest("A page's main control is a few Tabs away", async ({ visit }) => {
+slowDashboardTest("A page's main control is a few Tabs away", async ({ visit }) => {
   const page = await visit("/account");
   for (const [path, role, name] of mainControls) {
     await page.goto(new URL(path, page.url()).href);

@@ -4,9 +4,9 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
 import { watchShifts } from "../support/watch-shifts.ts";
 
-const { dashboardTest, slowBrowserTest } = dashboardTests();
+const { dashboardTest, slowBrowserTest, slowDashboardTest } = dashboardTests();
 
-dashboardTest("A pass rate is of direct evaluations or of one run, never of several", async (visitor) => {
+slowDashboardTest("A pass rate is of direct evaluations or of one run, never of several", async (visitor) => {
   const { visit, client } = visitor;
   const verdict = (pass: boolean, evaluation_run_id?: string) => ({
     evaluator_id: "pooled",

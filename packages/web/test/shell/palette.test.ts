@@ -150,7 +150,7 @@ slowBrowserTest("The palette finds operations and guides, and goes to their page
   await page.getByRole("heading", { name: "Limits and retries", level: 1 }).waitFor();
 });
 
-dashboardTest("Two keys go to a page, and the question mark lists all", async ({ visit }) => {
+slowDashboardTest("Two keys go to a page, and the question mark lists all", async ({ visit }) => {
   const page = await visit("/api-keys");
   await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   await page.keyboard.press("?");
@@ -173,7 +173,7 @@ dashboardTest("Two keys go to a page, and the question mark lists all", async ({
   await expectEventually(() => list.getByText("Next row").count(), 0);
 });
 
-dashboardTest("The account's menu says the version and what is new", async ({ visit, client }) => {
+slowDashboardTest("The account's menu says the version and what is new", async ({ visit, client }) => {
   const { server_version } = await client.me();
   const page = await visit("/account");
   await page.getByRole("button", { name: /Local mode/ }).click();
