@@ -60,4 +60,4 @@ def _figures(side: dict[str, Any]) -> tuple[str, ...]:
 
 
 def in_points(share: float | None, sign: str = "+") -> str:
-    return "" if share is None else f"{share * 100:{sign}.1f}".replace("-", "−")
+    return "" if share is None else f"{share * 100:{sign}.1f}".replace("-", "\N{MINUS SIGN}")
