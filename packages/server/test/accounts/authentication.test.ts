@@ -215,6 +215,10 @@ describe("Among all paths", () => {
         expect([path, status, location]).toEqual([path, 401, null]);
         continue;
       }
+      if (path === "/docs/") {
+        expect([status, location]).toEqual([308, "/docs"]);
+        continue;
+      }
       const returnTo = encodeURIComponent(path);
       expect([path, status, location]).toEqual([path, 303, `/sign-in?return_to=${returnTo}`]);
     }

@@ -319,6 +319,8 @@ dashboardTest(
     await page.getByRole("button", { name: "Cancel the run" }).click();
     await page.getByText("Cancelled").waitFor();
     // The question, which gives back the focus as it goes, would close the menu again.
+    await page.getByRole("alertdialog").waitFor({ state: "hidden" });
+    await page.waitForLoadState("networkidle");
     await page.reload();
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Delete the run" }).click();
