@@ -117,7 +117,7 @@ onAnyDatabase((database) => {
       expect(refused).toMatchObject({
         status: 422,
         body: {
-          detail: [{ loc: ["body", "line", 2, "confidence"], msg: expect.stringContaining("number") }],
+          detail: [{ loc: ["body", "line", 2, "confidence"], msg: expect.stringContaining("Input should be") }],
         },
       });
     }

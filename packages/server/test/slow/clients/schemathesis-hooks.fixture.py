@@ -42,7 +42,7 @@ REFUSALS = (
     (r'"extra_forbidden","loc":\["body","trajectory_id"\]', "a parameter says that the body names episodes"),
     (r'"loc":\["body","ids"\],"msg":"Value error, a (run|comparison|reality check) has', "how many there are depends on `kind`"),
     (r'"loc":\["body","expires_at"\],"msg":"Value error, (the time is in the past|a link works for)', "depends on the time"),
-    ("Give either a task, or its split and index", "null counts as absent"),
+    ("Give either (a task, or its split and index|interaction or sample)", "null counts as absent"),
     (r'"loc":\["body","(pairs|name|environment)"\],"msg":"Field required"', "required unless another one is there"),
     (r'"loc":\["body","interaction"\],"msg":"Field required"', "required unless `context` is null"),
     (r'"loc":\["body","messages"\],"msg":"Field required"', "required unless there is an interaction"),
