@@ -117,7 +117,9 @@ onAnyDatabase((database) => {
       expect(refused).toMatchObject({
         status: 422,
         body: {
-          detail: [{ loc: ["body", "line", 2, "confidence"], msg: expect.stringContaining("Input should be") }],
+          detail: [
+            { loc: ["body", "line", 2, "confidence"], msg: expect.stringContaining("Input should be") },
+          ],
         },
       });
     }

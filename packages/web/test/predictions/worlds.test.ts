@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
-import { eventually } from "../../../server/test/support/eventually.ts";
+import { eventually, expectEventually } from "../../../server/test/support/eventually.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible, wide } from "../support/expect-accessible.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
@@ -67,7 +67,7 @@ dashboardTest("A dataset leads to a new world of it", async ({ visit, client }) 
   const page = await visit(`/datasets/${dataset}`, { viewport: wide });
   await page.getByRole("link", { name: "Make a world" }).click();
   const dialog = page.getByRole("dialog");
-  expect(await dialog.getByLabel("Dataset").inputValue()).toBe(dataset);
+  await expectEventually(() => dialog.getByLabel("Dataset").inputValue(), dataset);
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   expect(new URL(page.url()).search).toBe("");
