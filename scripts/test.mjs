@@ -12,7 +12,7 @@ await ensureInstalled({ forDevelopment: true });
 
 const tool = (name) => join(root, "node_modules", ".bin", name);
 // Most tests spend their time waiting, so more of them run at once than there are processors.
-const workers = ["--parallel=5", "--no-isolate"];
+const workers = ["--parallel=4", "--no-isolate"];
 // The slowest files start first; `npm test -- --update-timings` measures them again.
 const timings = `--timings=${join(root, "scripts/test-timings.json")}`;
 const reports = mkdtempSync(join(tmpdir(), "presage-test-reports-"));
