@@ -263,18 +263,23 @@ onAnyDatabase((database) => {
       ...{ dataset_id: datasetId, revision: 1, target: { world: "shop" } },
       evaluators: [{ evaluator: "exact-match" }],
     };
+    const untilStatus = async (path: string, wanted: string) =>
+      await eventually(
+        async () => ((await (await presage.call("GET", path)).json()) as { status: string }).status,
+        (status) => status === wanted,
+      );
     const { id } = await post<{ id: string }>("/v1/runs", run, 201);
-    await eventually(
-      async () => ((await (await presage.call("GET", `/v1/runs/${id}`)).json()) as { status: string }).status,
-      (status) => status === "finished",
-    );
+    await untilStatus(`/v1/runs/${id}`, "finished");
     await eventually(
       () => counted("run"),
       (sum) => sum > 0,
     );
     const ofRun = await counted("run");
     await post("/v1/environments", { name: "checked", world: "shop" }, 201);
-    await post("/v1/reality-checks", { environment: "checked", dataset_id: datasetId }, 201);
+    const body = { environment: "checked", dataset_id: datasetId };
+    const check = await post<{ id: string }>("/v1/reality-checks", body, 201);
+    // Until then it asks the upstream, which later tests look at.
+    await untilStatus(`/v1/reality-checks/${check.id}`, "completed");
     await eventually(
       () => counted("run"),
       (sum) => sum > ofRun,
