@@ -249,8 +249,11 @@ function readBytesAs<Schema extends z.ZodType>(
   schema: Schema,
   bytes: Uint8Array,
 ): CheckedBody<Schema> | Promise<CheckedBody<Schema>> {
-  if (bytes.length <= shortBodyBytes) return checkBody(call, schema, readShortJson(bytes));
   const { request, exchange } = call;
+  if (bytes.length <= shortBodyBytes) {
+    exchange.longWork.giveWay();
+    return checkBody(call, schema, readShortJson(bytes));
+  }
   const reading = readJsonInTurn(bytes, () => {
     // The server waits now, not the client.
     keepOpen(call);

@@ -37,3 +37,31 @@ test("A caller that gives up while waiting does not block the next", async () =>
   end();
   (await next)();
 });
+
+test("Beside short requests, long work rests twice as long as it took", async () => {
+  const clock = { nowMs: 0 };
+  const rests: number[] = [];
+  const work = createLongWork({
+    nowMs: () => clock.nowMs,
+    rest: async (ms) => void rests.push(ms),
+  });
+
+  async function doOne(tookMs: number): Promise<void> {
+    const end = await work.take("a", never, 1_000_000);
+    clock.nowMs += tookMs;
+    end();
+    for (let turn = 0; turn < 4; turn += 1) await nextTurn();
+  }
+  await doOne(5);
+  expect(rests).toEqual([]);
+  work.giveWay();
+  await doOne(5);
+  await doOne(7);
+  expect(rests).toEqual([10, 14]);
+  work.giveWay();
+  await doOne(3_600_000);
+  expect(rests).toEqual([10, 14, 200]);
+  clock.nowMs += 1_000;
+  await doOne(5);
+  expect(rests).toEqual([10, 14, 200]);
+});

@@ -236,27 +236,52 @@ export interface LongWork {
    * aborted. Of one account, far fewer `bytes` come first.
    */
   take(accountId: string, signal: AbortSignal, bytes: number): Promise<() => void>;
+  /** A short request came, beside which long work rests for a while. */
+  giveWay(): void;
 }
+
+/** With 2, long work and what is done with its result have about half of the thread beside short requests. */
+const longWorkRestPerWork = 2;
+/** What a body of some 16 MB is worth. A process that was stopped for an hour is not to rest for two. */
+const longestLongWorkRestMs = 200;
 
 /**
  * One caller at a time: what arrives together would otherwise be done in one turn of the event loop, in which nothing else is
- * answered. Accounts take turns, so that one with many such requests delays another's by one of them.
+ * answered. Accounts take turns, so that one with many such requests delays another's by one of them. Long work has the whole
+ * thread only while nobody else asks: a thread that never rests keeps each short request waiting at every step of its way.
  */
-export function createLongWork(): LongWork {
+export function createLongWork({
+  nowMs = () => performance.now(),
+  rest = (ms: number): Promise<unknown> => sleep(ms),
+} = {}): LongWork {
   const slots = createFairSlots({ slots: 1 });
+  let cameShort = false;
+  let liveUntilMs = Number.NEGATIVE_INFINITY;
+
+  /** What the caller does with its result is done in this turn of the loop. The next one is for other requests. */
+  async function restAndRelease(startedAtMs: number, release: () => void): Promise<void> {
+    await nextTurn();
+    await nextTurn();
+    const endedAtMs = nowMs();
+    if (cameShort) liveUntilMs = endedAtMs + liveForMs;
+    cameShort = false;
+    const owedMs = longWorkRestPerWork * (endedAtMs - startedAtMs);
+    if (endedAtMs < liveUntilMs && owedMs >= shortestRestMs) {
+      await rest(Math.min(owedMs, longestLongWorkRestMs));
+    }
+    release();
+  }
+
   return {
     async take(accountId, signal, bytes) {
       const release = await slots.take(accountId, signal, bytes);
-      return () => void restAndRelease(release);
+      const startedAtMs = nowMs();
+      return () => void restAndRelease(startedAtMs, release);
+    },
+    giveWay() {
+      cameShort = true;
     },
   };
-}
-
-/** What the caller does with its result is done in this turn of the loop. The next one is for other requests. */
-async function restAndRelease(release: () => void): Promise<void> {
-  await nextTurn();
-  await nextTurn();
-  release();
 }
 
 /** A piece of work for another thread. */
