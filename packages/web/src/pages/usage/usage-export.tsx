@@ -9,14 +9,13 @@ import { MenuItem } from "../../ui/menu.tsx";
 /** Saves requests, tokens and costs by key, operation and day. */
 export function DownloadItem({ period }: { period: Period }) {
   const presage = usePresage();
-  async function save() {
-    const usage = await presage.usage.list(periodBounds(period, Date.now()));
-    const address = URL.createObjectURL(new Blob([await usageCsv(usage)], { type: "text/csv" }));
-    const link = document.createElement("a");
-    link.href = address;
-    link.download = `presage-usage-${period}-${usage.until.slice(0, 10)}.csv`;
-    link.click();
-    URL.revokeObjectURL(address);
+  async function save(): Promise<void> {
+    const [usage, { saveFile, writeCsv }] = await Promise.all([
+      presage.usage.list(periodBounds(period, Date.now())),
+      import("../../ui/save-file.ts"),
+    ]);
+    const name = `presage-usage-${period}-${usage.until.slice(0, 10)}.csv`;
+    saveFile(name, writeCsv(usageRecords(usage)), "text/csv");
   }
   return (
     <MenuItem icon={<Download aria-hidden />} onSelect={() => void save()}>
@@ -27,8 +26,8 @@ export function DownloadItem({ period }: { period: Period }) {
 
 const reasons = Object.keys(failureLabels) as UsageFailure[];
 
-/** One record for each row, with its key's name. */
-export async function usageCsv({ data, api_keys, step, currency }: UsageResponse): Promise<string> {
+/** The names of the columns, and one record for each row, with its key's name. */
+export function usageRecords({ data, api_keys, step, currency }: UsageResponse): string[][] {
   const nameOf = new Map(api_keys.map(({ id, name }) => [id, name]));
   const head = [
     `${step}_utc`,
@@ -58,16 +57,5 @@ export async function usageCsv({ data, api_keys, step, currency }: UsageResponse
     row.example_tokens,
     ...(currency === null ? [] : [row.cost ?? "", currency, row.unpriced_tokens]),
   ]);
-  return await toCsv([head, ...records]);
-}
-
-/** CSV as RFC 4180 has it. */
-export async function toCsv(records: (string | number)[][]): Promise<string> {
-  const { stringify } = await import("csv-stringify/browser/esm/sync");
-  return stringify(records, {
-    record_delimiter: "windows",
-    quoted_match: /[\r\n]/,
-    // Spreadsheets would run texts that begin like a formula.
-    escape_formulas: true,
-  });
+  return [head, ...records.map((record) => record.map(String))];
 }
