@@ -118,13 +118,13 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
   };
 }
 
-/** The calls of a message, or of what is like one: `{id, function: {name, arguments}}`, or with both beside the id; or as texts of that. */
+/** The calls of a message, or of what is like one: `{id, function: {name, arguments}}`, `{id, custom: {name, input}}`, or with both beside the id; or as texts of that. */
 export function callsIn(message: Record<string, unknown>): Call[] {
   const calls = listIn(message, "tool_calls").flatMap((told): Call[] => {
     const call = parsedText(told);
     if (!isObject(call)) return [];
-    const { function: called } = call;
-    const of = isObject(called) ? called : call;
+    const { function: called, custom } = call;
+    const of = [called, custom].find(isObject) ?? call;
     const name = typeof called === "string" ? called : textIn(of, "name");
     if (name === undefined) return [];
     return [{ id: textIn(call, "id"), name, input: of.arguments ?? of.input ?? of.args }];

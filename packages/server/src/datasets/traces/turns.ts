@@ -58,6 +58,11 @@ export type Turn =
 
 export type AgentTurn = Extract<Turn, { by: "agent" }>;
 
+/** The calls of turns of the agent's, in their order. */
+export function callsOf(turns: readonly Turn[]): Call[] {
+  return turns.flatMap((turn) => (turn.by === "agent" ? (turn.calls ?? []) : []));
+}
+
 /** An agent's turn that was recorded in parts. */
 export function joinedTurn(one: AgentTurn, other: AgentTurn): AgentTurn {
   const content = [one, other].flatMap((turn) => turn.content ?? []);

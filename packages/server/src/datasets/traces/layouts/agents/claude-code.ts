@@ -2,7 +2,7 @@ import { LineError } from "../../../upload/lines.ts";
 import { fieldAt, isObject, type LeftOut, textIn, timeOf } from "../../content.ts";
 import type { Layout, ReadOptions, Recorded, TraceDocument, TraceReader } from "../../layout.ts";
 import { turnsOfMessage, usageIn } from "../../messages.ts";
-import { branchTo, countTurns, type Event, joinedTurns, type Part, type Turn } from "../../turns.ts";
+import { branchTo, callsOf, countTurns, type Event, joinedTurns, type Part, type Turn } from "../../turns.ts";
 
 /** One without turns only leads to others. */
 interface Line extends Event, Part {}
@@ -97,8 +97,6 @@ function turnsSaid(line: Record<string, unknown>, leftOut: LeftOut): Turn[] {
   return isAside ? turns.map((turn) => (turn.by === "environment" ? { ...turn, isAside } : turn)) : turns;
 }
 
-const callsOf = (turn: Turn) => (turn.by === "agent" ? (turn.calls ?? []) : []);
-
 /** The branch that ends the session: turns that were rewound are on others. */
 function recordedOf({ id, lines }: Session, leftOut: LeftOut): Recorded {
   const branch = branchTo(
@@ -108,8 +106,7 @@ function recordedOf({ id, lines }: Session, leftOut: LeftOut): Recorded {
   // Calls made at once are lines of one message; the answers of all but the last lead nowhere.
   const messages = new Set([...branch].flatMap((at) => lines[at]?.message ?? []));
   const isPart = ({ message }: Line) => message !== undefined && messages.has(message);
-  const called = lines.filter(isPart).flatMap(({ turns }) => turns.flatMap(callsOf));
-  const calls = new Set(called.map((call) => call.id));
+  const calls = new Set(callsOf(lines.filter(isPart).flatMap(({ turns }) => turns)).map(({ id }) => id));
   const isAnswer = (turn: Turn) => turn.by === "answer" && calls.has(turn.of);
   const isKept = (line: Line, at: number) =>
     branch.has(at) || line.id === undefined || isPart(line) || line.turns.some(isAnswer);

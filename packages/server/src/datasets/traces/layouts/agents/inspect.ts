@@ -1,16 +1,8 @@
 import { readChatTrajectory } from "../../../formats.ts";
 import { LineError } from "../../../upload/lines.ts";
-import {
-  beginningOf,
-  canonicalJson,
-  isObject,
-  type LeftOut,
-  storable,
-  textIn,
-  withTexts,
-} from "../../content.ts";
-import { type Layout, objectAt, type ReadOptions, type Recorded, type TraceDocument } from "../../layout.ts";
-import { rewardIn, turnsOfMessages } from "../../messages.ts";
+import { beginningOf, canonicalJson, isObject, storable, textIn, withTexts } from "../../content.ts";
+import { type Layout, objectAt, objectsIn, type ReadOptions, type TraceDocument } from "../../layout.ts";
+import { idIn, rewardIn, turnsOfMessages } from "../../messages.ts";
 import type { Trace } from "../../turns.ts";
 
 const sampleEntry = /^samples\/.+_epoch_\d+\.json$/s;
@@ -18,21 +10,20 @@ const chunkEntry = /^samples\/.+_epoch_\d+\/.+\.json$/s;
 const headEntry = /^(header|_journal\/start)\.json$/;
 const otherEntry = /^((summaries|reductions|results)\.json|_journal\/.+)$/s;
 
+const isHead = ({ entry = "" }: TraceDocument) => headEntry.test(entry);
+
 /** What a log says of all its samples. */
-function evalOf({ value, envelope, within, entry }: TraceDocument): Record<string, unknown> | undefined {
-  const isHead = entry !== undefined && headEntry.test(entry);
+function evalOf(document: TraceDocument): Record<string, unknown> | undefined {
+  const { value, envelope, within } = document;
   const log = within === "samples" ? envelope : value;
   if (!isObject(log) || !isObject(log.eval)) return undefined;
-  return isHead || within === "samples" || Array.isArray(log.samples) || isObject(log.plan)
-    ? log.eval
-    : undefined;
+  const isLog = isHead(document) || within === "samples" || Array.isArray(log.samples) || isObject(log.plan);
+  return isLog ? log.eval : undefined;
 }
 
 function recognises(document: TraceDocument): string | undefined {
   if (evalOf(document) === undefined) return undefined;
-  return document.entry === undefined || !headEntry.test(document.entry)
-    ? "eval and samples"
-    : document.entry;
+  return isHead(document) ? document.entry : "eval and samples";
 }
 
 const scoreLetters = new Map(Object.entries({ C: 1, I: 0, P: 0.5, N: 0 }));
@@ -59,20 +50,17 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : canonica
 const reference = /^(attachment|tc):\/\//;
 
 /** A value with the texts that are kept apart from it, by their hash. */
-function filled(value: unknown, attachments: unknown): unknown {
-  return withTexts(value, (text) =>
-    reference.test(text) ? (textIn(attachments, text.replace(reference, "")) ?? text) : text,
-  );
+function filled<Value>(value: Value, attachments: unknown): Value {
+  const textFor = (text: string) =>
+    reference.test(text) ? textIn(attachments, text.replace(reference, "")) : undefined;
+  return withTexts(value, (text) => textFor(text) ?? text) as Value;
 }
 
 /** A message as other layouts have it: an error's text where the tool said nothing, without what the model's provider did by itself. */
-function messageOf(message: unknown, leftOut: LeftOut): unknown {
-  if (!isObject(message)) return message;
+function messageOf(message: Record<string, unknown>, leftOut: ReadOptions["leftOut"]): unknown {
   let { content } = message;
   if (Array.isArray(content)) {
-    const kept = content.filter(
-      (block) => !isObject(block) || (block.type !== "tool_use" && block.type !== "data"),
-    );
+    const kept = content.filter((block) => !isObject(block) || !/^(tool_use|data)$/.test(`${block.type}`));
     leftOut.count("other_event", content.length - kept.length);
     content = kept;
   }
@@ -81,37 +69,23 @@ function messageOf(message: unknown, leftOut: LeftOut): unknown {
   return { ...message, content: isEmpty ? textIn(message.error, "message") : content, is_error: true };
 }
 
-function traceOf(
-  document: TraceDocument,
-  of: Record<string, unknown>,
-  { score, leftOut }: ReadOptions,
-): Trace {
-  const { value } = objectAt(document.value);
-  if (!Array.isArray(value.messages))
-    throw new LineError(value.messages === undefined ? "Field required" : "Input should be a list", [
-      "messages",
-    ]);
-  const messages = filled(value.messages, value.attachments) as unknown[];
-  const ids = [of.task, value.id, value.epoch].map((id) => (typeof id === "number" ? String(id) : id));
-  const known = ids.filter((id): id is string => typeof id === "string" && id !== "");
+const idOf = (...parts: unknown[]) => parts.flatMap((id) => idIn({ id }) ?? []).join("/") || undefined;
+
+function traceOf(document: TraceDocument, of: Record<string, unknown>, options: ReadOptions): Trace {
+  const { score, leftOut } = options;
+  const sample = objectAt(document.value);
+  const { value } = sample;
+  const messages = objectsIn(sample, "messages").map((one) =>
+    messageOf(filled(one.value, value.attachments), leftOut),
+  );
   const { reward, tags } = scoresOf(value.scores, score);
+  const known = { task: idOf(of.task, value.id), model: textIn(of, "model"), agent: textIn(of, "solver") };
   return {
-    id: known.join("/") || undefined,
-    turns: turnsOfMessages(
-      messages.map((message) => messageOf(message, leftOut)),
-      leftOut,
-    ),
+    id: idOf(of.task, value.id, value.epoch),
+    turns: turnsOfMessages(messages, leftOut),
     reward,
     isDone: textIn(value, "completed_at") !== undefined && !value.error && !value.limit,
-    tags: {
-      ...tags,
-      task: ids
-        .slice(0, 2)
-        .filter((id) => typeof id === "string")
-        .join("/"),
-      model: textIn(of, "model"),
-      agent: textIn(of, "solver"),
-    },
+    tags: { ...tags, ...known },
   };
 }
 
@@ -121,7 +95,7 @@ const roles = { system: "system", environment: "user", agent: "assistant", answe
 const saidIn = (content: unknown) =>
   Array.isArray(content) ? content.map((part) => textIn(part, "text") ?? "").join("") : content;
 
-function conversationOf({ id, turns, reward, tags }: Trace, line: number): Recorded {
+function conversationOf({ id, turns, reward, tags }: Trace, line: number) {
   const messages = turns.map(({ by, content }) => ({ role: roles[by], content: saidIn(content) }));
   const samples = [...readChatTrajectory({ trajectory_id: id, messages }, line)];
   const last = samples.slice(-1).map((sample) => ({ ...sample, reward }));

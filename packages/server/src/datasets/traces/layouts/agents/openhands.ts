@@ -1,30 +1,27 @@
 import { LineError } from "../../../upload/lines.ts";
 import { fieldAt, isObject, type LeftOut, listIn, textIn, timeOf } from "../../content.ts";
-import {
-  type At,
-  type Layout,
-  objectAt,
-  type ReadOptions,
-  type Recorded,
-  requiredText,
-  type TraceDocument,
-} from "../../layout.ts";
+import { type At, type Layout, objectAt, type Recorded, requiredText } from "../../layout.ts";
 import { saidIn } from "../../messages.ts";
-import { branchTo, countTurns, type Event, joinedTurns, type Part, type Turn } from "../../turns.ts";
+import { branchTo, callsOf, countTurns, type Event, joinedTurns, type Part, type Turn } from "../../turns.ts";
 
 const kinds = /^[A-Z]\w*(Event|Observation|Condensation|CondensationRequest)$|^Condensation(Request)?$/;
 const sources = ["agent", "user", "environment", "hook"];
 /** No nodes of the tree of events. */
 const besideTree = ["ConversationStateUpdateEvent", "ConversationErrorEvent"];
-const rootParent = "__root__";
-const stateEntry = /(^|\/)base_state\.json$/;
-const isState = ({ entry }: TraceDocument) => entry !== undefined && stateEntry.test(entry);
+const isState = (entry = "") => /(^|\/)base_state\.json$/.test(entry);
 
 /** The events of one folder of a zip, or of a file. */
 interface Conversation {
   events: HandsEvent[];
   /** Of `base_state.json`. */
   state: Record<string, unknown>;
+}
+
+/** An event, as far as it is used. */
+interface HandsEvent extends Event, Part {
+  kind: string;
+  order: number;
+  tools: unknown;
 }
 
 const maxEvents = 200_000;
@@ -37,68 +34,52 @@ function recordedOf(conversation: Conversation, id: string | undefined, leftOut:
   const active = branchTo(events, leaf < 0 ? last : leaf);
   const branch = events.filter((_, at) => active.has(at));
   leftOut.count("branch", countTurns(events) - countTurns(branch));
-  const finishing = new Set<string | undefined>();
-  for (const { turns } of branch)
-    for (const turn of turns)
-      if (turn.by === "agent")
-        for (const { id, name } of turn.calls ?? []) if (name === "finish") finishing.add(id);
+  const turns = joinedTurns(branch);
   // The call that ends a run is answered with the agent's last words.
-  const turns = joinedTurns(branch).map((turn) =>
-    turn.by === "answer" && turn.isError !== true && finishing.has(turn.of) ? { ...turn, done: true } : turn,
-  );
+  const finishing = new Set(callsOf(turns).flatMap(({ id, name }) => (name === "finish" ? [id] : [])));
+  for (const turn of turns)
+    if (turn.by === "answer" && turn.isError !== true && finishing.has(turn.of)) turn.done = true;
   const model = textIn(fieldAt(conversation.state.agent, "llm"), "model");
   const tools = branch.findLast((event) => event.tools !== undefined)?.tools;
   return { trace: { id, turns, tools, tags: { model } } };
 }
 
-function openReader({ leftOut }: Pick<ReadOptions, "leftOut">): ReturnType<Layout["open"]> {
+const openReader: Layout["open"] = ({ leftOut }) => {
   const conversations = new Map<string, Conversation>();
   let count = 0;
   return {
-    read(document) {
-      const { entry } = document;
+    read({ entry, value }) {
       const folder = (entry ?? "").replace(/[^/]*$/, "").replace(/(^|\/)(events\/)?$/, "");
       const conversation = conversations.get(folder) ?? { events: [], state: {} };
       conversations.set(folder, conversation);
-      const at = objectAt(document.value);
-      if (isState(document)) conversation.state = at.value;
-      else conversation.events.push(eventOf(at, entry, ++count, leftOut));
+      const event = objectAt(value);
+      const [, number] = /event-(\d+)-[^/]*$/.exec(entry ?? "") ?? [];
+      if (isState(entry)) conversation.state = event.value;
+      else conversation.events.push(eventOf(event, Number(number ?? count), leftOut));
+      count += 1;
       if (count > maxEvents) throw new LineError(`There are more than ${maxEvents} events`, []);
       return [];
     },
     *end() {
       const found = [...conversations].filter(([, { events }]) => events.length > 0);
       for (const [folder, conversation] of found)
-        yield recordedOf(conversation, found.length > 1 ? folder || undefined : undefined, leftOut);
+        yield recordedOf(conversation, (found.length > 1 && folder) || undefined, leftOut);
     },
   };
-}
+};
 
-/** An event, as far as it is used. */
-interface HandsEvent extends Event, Part {
-  kind: string;
-  order: number;
-  tools: unknown;
-}
-
-/** `place` is its number in the file. */
-function eventOf(
-  { value, path }: At,
-  entry: string | undefined,
-  place: number,
-  leftOut: LeftOut,
-): HandsEvent {
-  const kind = requiredText({ value, path }, "kind");
-  const number = /event-(\d+)-[^/]*$/.exec(entry ?? "")?.[1];
-  const turn = turnOf({ value, path }, kind);
+function eventOf(event: At, order: number, leftOut: LeftOut): HandsEvent {
+  const { value } = event;
+  const kind = requiredText(event, "kind");
+  const turn = turnOf(event, kind);
   if (turn === undefined) leftOut.count("other_event");
   if (listIn(value, "extended_content").length > 0 || isObject(value.dynamic_context))
     leftOut.count("other_event");
   return {
     id: textIn(value, "id"),
-    parent: value.parent_id === rootParent ? null : textIn(value, "parent_id"),
+    parent: value.parent_id === "__root__" ? null : textIn(value, "parent_id"),
     kind,
-    order: number === undefined ? place : Number(number),
+    order,
     turns: turn === undefined ? [] : [turn],
     message: textIn(value, "llm_response_id"),
     tools: kind === "SystemPromptEvent" ? value.tools : undefined,
@@ -156,10 +137,10 @@ export const openHands: Layout = {
     left_out: "`thought`, reasoning, extended content, other events, turns of other branches (`parent_id`)",
     example: `[{"kind":"MessageEvent","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Find the key."}]}},{"kind":"ActionEvent","source":"agent","tool_call_id":"c1","tool_call":{"id":"c1","name":"shell","arguments":"{\\"cmd\\":\\"ls drawer\\"}"}},{"kind":"ObservationEvent","source":"environment","tool_call_id":"c1","observation":{"content":[{"type":"text","text":"key.txt"}]}}]`,
   },
-  recognises(document) {
-    if (isState(document)) return "base_state.json";
-    const kind = textIn(document.value, "kind") ?? "";
-    const isKnown = kinds.test(kind) && sources.includes(textIn(document.value, "source") ?? "");
+  recognises({ entry, value }) {
+    if (isState(entry)) return "base_state.json";
+    const kind = textIn(value, "kind") ?? "";
+    const isKnown = kinds.test(kind) && sources.includes(textIn(value, "source") ?? "");
     return isKnown ? `kind ${kind.slice(0, 60)} and source` : undefined;
   },
   open: openReader,

@@ -100,3 +100,55 @@ test("values of other types are passed over", async () => {
   const { samples } = await importText(JSON.stringify({ ...run, ...change, trajectory, history }));
   expect(samples.map(({ next_state }) => next_state)).toEqual(["", "", ""]);
 });
+
+/** As mini-swe-agent 2.4 saves a run. */
+const mini = {
+  info: {
+    config: { model: { model_name: "small" }, agent: {} },
+    ...{ mini_version: "2.4.6", exit_status: "Submitted", submission: "diff" },
+  },
+  messages: [
+    { role: "system", content: "You have a shell." },
+    { role: "user", content: "Find the key." },
+    {
+      ...{ role: "assistant", content: "I look.\n```bash\nls drawer\n```" },
+      extra: { cost: 0.01, response: { usage: { prompt_tokens: 12, completion_tokens: 5 } } },
+    },
+    { role: "user", content: "key.txt", extra: { raw_output: "key.txt", timestamp: 1767225601.5 } },
+    { role: "assistant", content: "```bash\necho COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\n```" },
+    { role: "exit", content: "diff", extra: { exit_status: "Submitted" } },
+  ],
+  ...{ trajectory_format: "mini-swe-agent-1.1", instance_id: "keys__1" },
+};
+
+test("in a run of mini-swe-agent the assistant is the agent, although it calls no tool", async () => {
+  const { samples, figures } = await importText(JSON.stringify(mini), { name: "keys__1.traj.json" });
+  expect(samples).toEqual([
+    {
+      ...{ trajectory_id: "keys__1.traj", step: 0, next_state: "key.txt", done: true },
+      context: { task_context: "Find the key.", domain_knowledge: "You have a shell." },
+      interaction: { state: "Find the key.", action: "I look.\n```bash\nls drawer\n```" },
+      ...{ at: "2026-01-01T00:00:01.500Z" },
+      usage: { prompt_tokens: 12, completion_tokens: 5, cost_usd: 0.01 },
+      tags: { source: "swe-agent", model: "small", task: "keys__1" },
+    },
+  ]);
+  expect(figures.left_out).toEqual({ last_message_of_agent: 1, other_event: 1 });
+  expect(figures.files).toMatchObject([{ recognised_by: "trajectory_format mini-swe-agent-1.1" }]);
+});
+
+test("calls of mini-swe-agent are calls, and a message without a role is a fault", async () => {
+  const calls = [{ id: "c1", function: { name: "bash", arguments: '{"command":"ls"}' } }];
+  const messages = [
+    { role: "user", content: "Find the key." },
+    { role: "assistant", content: null, tool_calls: calls },
+    { role: "tool", tool_call_id: "c1", content: "key.txt" },
+  ];
+  const read = (all: object[]) => importText(JSON.stringify({ ...mini, info: {}, messages: all }));
+  const [sample] = (await read(messages)).samples;
+  expect(sample?.interaction?.action).toBe('{"input":{"command":"ls"},"tool":"bash"}');
+  expect(sample?.done).toBeUndefined();
+  expect(read([...messages, { type: "function_call_output" }])).rejects.toMatchObject({
+    faults: [{ path: ["messages", 3, "role"], reason: "Field required" }],
+  });
+});

@@ -1,5 +1,5 @@
 import { LineError } from "../../../upload/lines.ts";
-import { isObject, type LeftOut, listIn, parsedText, textIn } from "../../content.ts";
+import { fieldAt, isObject, type LeftOut, listIn, parsedText, textIn, timeOf } from "../../content.ts";
 import {
   type At,
   eachDocument,
@@ -9,9 +9,18 @@ import {
   optionalObjectsIn,
   type TraceDocument,
 } from "../../layout.ts";
+import { turnsOfMessage, usageIn } from "../../messages.ts";
 import type { Trace, Turn } from "../../turns.ts";
 
+/** The form of a run of mini-swe-agent's. */
+function miniForm(value: Record<string, unknown>): string | undefined {
+  const form = textIn(value, "trajectory_format");
+  return form?.startsWith("mini-swe-agent") ? form : undefined;
+}
+
 function recognises({ value }: TraceDocument): string | undefined {
+  const mini = isObject(value) ? miniForm(value) : undefined;
+  if (mini !== undefined) return `trajectory_format ${mini.slice(0, 40)}`;
   if (!isObject(value) || !Array.isArray(value.trajectory) || !isObject(value.info)) return undefined;
   const [first] = value.trajectory;
   if (first !== undefined && !(isObject(first) && "action" in first && "observation" in first))
@@ -57,19 +66,48 @@ function tagsOf({ replay_config }: Record<string, unknown>): NonNullable<Trace["
   return { model: textIn(config, "agent.model.name"), task: textIn(config, "problem_statement.id") };
 }
 
-/** Runs of SWE-agent. */
+const usageNames = {
+  prompt_tokens: "response.usage.prompt_tokens",
+  completion_tokens: "response.usage.completion_tokens",
+  cost_usd: "cost",
+};
+
+/** A run of mini-swe-agent: messages, whose last says only that it has ended. */
+function traceOfMini({ value }: At, leftOut: LeftOut): Trace {
+  if (!Array.isArray(value.messages)) throw new LineError("Field required", ["messages"]);
+  const turns = value.messages.flatMap((message: unknown, index) => {
+    if (!isObject(message) || message.role !== "exit")
+      return turnsOfMessage(message, ["messages", index], leftOut, ({ extra }) => ({
+        at: timeOf(fieldAt(extra, "timestamp")),
+        usage: usageIn(extra, usageNames),
+      }));
+    leftOut.count("other_event");
+    return [];
+  });
+  return {
+    turns,
+    isDone: fieldAt(value.info, "exit_status") === "Submitted",
+    tags: {
+      model: textIn(value.info, "config.model.model_name"),
+      task: textIn(value, "instance_id"),
+    },
+  };
+}
+
+/** Runs of SWE-agent, and of mini-swe-agent. */
 export const sweAgent: Layout = {
   format: "swe-agent",
   version: 1,
   about: {
     title: "SWE-agent's trajectories",
-    recognised_by: "`trajectory` of `{action, observation}`, and `info`",
+    recognised_by:
+      "`trajectory` of `{action, observation}`, and `info`; or mini-swe-agent's `trajectory_format`",
     trajectory: "the file",
-    action: "`action`",
-    answer: "`observation`",
+    action: "`action`; of mini-swe-agent the assistant's calls or text",
+    answer: "`observation`; the tool's or the user's message",
     context:
       "the last `user` of `history` before the first assistant, apart from demonstrations; its `system`",
-    also: "done: `info.exit_status` is `submitted`",
+    also: "done: `info.exit_status` is `submitted`; of mini-swe-agent also time and usage",
     left_out:
       "`thought` (as reasoning), `response`, `query`, `state`, demonstrations, attempts that were not chosen",
     example: `{"trajectory":[{"action":"ls drawer","observation":"key.txt","response":"I look.\\nls drawer","thought":"I look.","state":{},"execution_time":0.1}],"history":[{"role":"system","content":"You have a shell.","agent":"main"},{"role":"user","content":"Find the key.","agent":"main"}],"info":{"exit_status":"submitted"}}`,
@@ -77,6 +115,7 @@ export const sweAgent: Layout = {
   recognises,
   open: eachDocument(function* ({ value }, { leftOut }) {
     const document = objectAt(value);
+    if (miniForm(document.value) !== undefined) return yield { trace: traceOfMini(document, leftOut) };
     const steps = objectsIn(document, "trajectory");
     const info = objectAt(document.value.info, ["info"]).value;
     leftOut.count("branch", Math.max(0, listIn(value, "attempts").length - 1));

@@ -77,3 +77,14 @@ test("in messages of texts the assistant is the environment, unless the upload s
       asEnvironment.samples,
     );
 });
+
+test("a call of a custom tool has a text as its input", async () => {
+  const custom = { id: "c", type: "custom", custom: { name: "python", input: "print(1)" } };
+  const { samples, figures } = await importText(
+    JSON.stringify({ messages: [user, { role: "assistant", tool_calls: [custom] }, ofTool] }),
+  );
+  expect(samples).toMatchObject([
+    { interaction: { action: '{"input":"print(1)","tool":"python"}' }, next_state: "x" },
+  ]);
+  expect(figures.left_out).toEqual({});
+});

@@ -106,6 +106,9 @@ for (const [form, text] of Object.entries({
   "a page of rows": JSON.stringify({ data: observations, meta: {} }),
   "a page of observations": JSON.stringify({ observations }),
   "rows in snake case": lines(...observations.map(snake)),
+  "rows as Langfuse exports them to a bucket": lines(
+    ...observations.map(snake).map(({ model, ...one }) => ({ ...one, provided_model_name: model })),
+  ),
   "rows whose messages are texts of JSON": lines(
     ...observations.map((one) =>
       "input" in one && "output" in one && one.type === "GENERATION"

@@ -15,7 +15,7 @@ const types = /^(span|generation|event|agent|tool|chain|retriever|evaluator|embe
 /** Traces of Langfuse with their observations, or observations as rows. */
 export const langfuse: Layout = {
   format: "langfuse",
-  version: 1,
+  version: 2,
   about: {
     title: "Langfuse",
     recognised_by: "`observations[]` with `type`, or rows with `traceId` and `type`",
@@ -138,7 +138,12 @@ function modelOf(row: Row, leftOut: LeftOut): Pick<SpanItem, "model" | "tools"> 
     completion_tokens: ["output", "completionTokens"],
   });
   return {
-    model: looseCall(input, row.output, { usage, model: textIn(row, "model") }, leftOut),
+    model: looseCall(
+      input,
+      row.output,
+      { usage, model: textIn(row, "model") ?? textIn(row, "provided_model_name") },
+      leftOut,
+    ),
     tools: isObject(input) ? (input.tools ?? undefined) : undefined,
   };
 }
