@@ -99,6 +99,8 @@ test("a sample that the upstream refuses fails at once, and the others do not", 
     progress: { samples: 60, predicted: 59, evaluated: 60, failed: 1 },
   });
   expect(upstream.received.length).toBe(60);
+  const failed = await presage.call("GET", `/v1/predictions?run_id=${id}&deployment=default&status=failed`);
+  expect(await failed.json()).toMatchObject({ data: [{ error_category: "upstream", model: null }] });
 });
 
 test("failed predictions and verdicts without an outcome are two counts", async () => {

@@ -26,6 +26,7 @@ test.each([
   [null, "USD", "–"],
   [0, "USD", "$0.00"],
   [0.000421, "USD", "$0.00042"],
+  [0.004, "USD", "$0.0040"],
   [0.00999, "USD", "$0.01"],
   [12.345, "USD", "$12.35"],
   [1_234.5, "EUR", "€1,234.50"],
@@ -55,6 +56,7 @@ test("a rate has its verdicts and, if there are any, its clusters", () => {
   expect(describeVerdicts(clustered)).toBe("2,000 verdicts in 100 clusters");
   expect(describeVerdicts({ ...clustered, clusters: 1 })).toBe("2,000 verdicts in 1 cluster");
   expect(describeVerdicts({ ...clustered, passed: 1, not_passed: 0, clusters: null })).toBe("1 verdict");
+  expect(describeVerdicts({ ...clustered, clusters: 2_000 })).toBe("2,000 verdicts");
 });
 
 test("an interval that reaches an end has no decimals there", () => {

@@ -26,8 +26,8 @@ export function formatShare(share: number | null): string {
 /** $12.35, or $0.00042: cents do not show what a few predictions cost. */
 export function formatCost(cost: number | null, currency: string): string {
   if (cost === null) return "–";
-  const isSmall = cost > 0 && cost < 0.01;
-  const digits = isSmall ? { maximumSignificantDigits: 2 } : {};
+  const isSmall = cost > 0 && cost < 0.00995;
+  const digits = isSmall ? { minimumSignificantDigits: 2, maximumSignificantDigits: 2 } : {};
   return new Intl.NumberFormat("en", { style: "currency", currency, ...digits }).format(cost);
 }
 
@@ -89,7 +89,9 @@ const enoughClusters = 10;
 /** “2,000 verdicts in 100 clusters” */
 export function describeVerdicts({ passed, not_passed, clusters }: Figures): string {
   const verdicts = counted(passed + not_passed, "verdict");
-  return clusters === null ? verdicts : `${verdicts} in ${counted(clusters, "cluster")}`;
+  return clusters === null || clusters === passed + not_passed
+    ? verdicts
+    : `${verdicts} in ${counted(clusters, "cluster")}`;
 }
 
 /** “75.6–79.3 %” */

@@ -86,7 +86,7 @@ export function HeadlineRate({ of }: { of: Headline | undefined }) {
 function against(baseline: number, interval: { lower: number; upper: number } | null): string {
   if (interval === null) return "";
   if (interval.lower > baseline) return "above ";
-  return interval.upper < baseline ? "below " : "not shown above ";
+  return interval.upper < baseline ? "below " : "not clearly above ";
 }
 
 const goalTones = { met: "pass", missed: "fail", undecided: "warn" } as const;

@@ -26,7 +26,7 @@ export function VerdictMark({ score, ...verdict }: Verdict & { score: number | n
   // A score of 1 for a pass, or 0 for a fail, tells nothing more.
   const isSaid = verdict.pass !== null && score === Number(verdict.pass);
   return (
-    <span className="inline-flex flex-row-reverse items-center gap-1.5" title={said}>
+    <span className="inline-flex flex-row-reverse items-center gap-1.5 align-middle" title={said}>
       <Icon aria-label={said} role="img" className={clsx("size-3.5 shrink-0", inks[tone])} />
       <span className={clsx("tabular-nums", isSaid && "sr-only")}>{formatScore(score)}</span>
     </span>

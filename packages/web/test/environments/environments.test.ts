@@ -44,7 +44,7 @@ dashboardTest(
     expect(await page.getByText("50.0 %").count()).toBe(0);
     await page.getByRole("link", { name: "house" }).press("Enter");
     await page.getByRole("heading", { level: 1, name: "house" }).waitFor();
-    await page.getByText("1 succeeded, 1 cut off").waitFor();
+    await page.getByText("1 succeeded, 1 cut short").waitFor();
 
     // The filters stand in the address.
     await page.getByLabel("Outcome").selectOption("success");

@@ -65,6 +65,7 @@ dashboardTest("The matrix is filtered, sorted and browsed, and shared by its add
   const id = await runOn(client, "matrix", walk, mostlyRight);
   const page = await visit(`/runs/${id}?tab=samples`);
   await page.getByText("8 of 8 predictions").waitFor();
+  await page.getByText("1 prediction failed", { exact: true }).waitFor();
   await page.getByRole("columnheader", { name: "rouge-l" }).getByRole("button").press("Enter");
   await page.waitForURL(/sort=/);
   await page.getByRole("columnheader", { name: "rouge-l" }).getByRole("button").press("Enter");

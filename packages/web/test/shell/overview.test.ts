@@ -107,7 +107,7 @@ dashboardTest(
       .getByRole("row")
       .filter({ hasText: "rooms" });
     await row.getByText("exact-match, 6 samples").waitFor();
-    await row.getByText("not shown above no change 50.0 %").waitFor();
+    await row.getByText("not clearly above no change 50.0 %").waitFor();
     const datasets = await visit("/datasets");
     await datasets.getByRole("row", { name: "rooms" }).getByText("exact-match, 6 samples").waitFor();
     await row.getByText("55 % undecided").first().waitFor();

@@ -27,6 +27,8 @@ import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
 interface StepFailure {
   category: NonNullable<PredictionsTable["error_category"]>;
   message: string;
+  /** Absent: none was asked. */
+  deployment?: string;
 }
 
 export type StepOutcome = { response: StepResponse } | { failure: StepFailure };
@@ -110,7 +112,7 @@ async function predictStep(
         countRetry(counted, error.category);
         continue;
       }
-      failure = { category: error.category, message: error.message };
+      failure = { category: error.category, message: error.message, deployment: request.deployment };
       if (isRefusal(error)) return { failure };
       // What failed because the deployment was away says nothing about this step.
       if (pace.outages() > outages) calls = 0;
@@ -317,7 +319,7 @@ export function toRows(
       repeat,
       status: failure === undefined ? "success" : "failed",
       error_category: failure?.category ?? null,
-      deployment: response.deployment,
+      deployment: failure?.deployment ?? response.deployment,
       ...answerColumns(response),
       latency_micros: response.latencyMs === null ? null : Math.round(response.latencyMs * 1000),
       api_key_id: null,

@@ -139,7 +139,7 @@ const auditColumns: DataColumn<AuditEvent>[] = [
     isElastic: true,
     isFixed: true,
   },
-  { id: "by", label: "By", value: actorOf, widthPx: 200 },
+  { id: "by", label: "By", value: actorOf, widthPx: 280 },
   {
     id: "object",
     label: "Ids",

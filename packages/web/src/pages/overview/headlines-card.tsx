@@ -182,12 +182,11 @@ function Failed({ run: { progress } }: Pick<Headline, "run">) {
   const failures = describeFailures(progress);
   return (
     <span className={clsx("text-xs", hasTrouble(progress) ? "text-warn" : "text-ink-3")}>
-      <span className="whitespace-nowrap">
-        <span className="@min-[58rem]:hidden">Failed </span>
-        {failures.length > 0 ? failures.join(", ") : "0"} of {formatCount(progress.samples)}
-      </span>
+      {failures.length > 0 ? failures.join(", ") : <span className="@min-[58rem]:hidden">Failed </span>}
+      {failures.length > 0 ? " of " : "0 of "}
+      {formatCount(progress.samples)}
       {trouble.map((text) => (
-        <span key={text} title={text} className="block whitespace-nowrap">
+        <span key={text} title={text} className="block">
           {text.replace(/ \(.*\)$/, "").replace(/ calls? tried again$/, " retried")}
         </span>
       ))}

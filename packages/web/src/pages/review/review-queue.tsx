@@ -124,7 +124,7 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
               </span>
             )}
             <span className="text-ink-3 sm:ml-auto">
-              {`${formatCount(reviewed + given)} of ${has_more ? "the newest " : ""}${counted(considered, "verdict")} labelled`}
+              {`${formatCount(reviewed + given)} of ${has_more ? "the newest " : ""}${counted(considered, "verdict")} reviewed`}
             </span>
           </>
         )}

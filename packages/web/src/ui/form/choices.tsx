@@ -1,12 +1,10 @@
-import type { LucideIcon } from "lucide-react";
 import { useId } from "react";
 import { type Period, periodLabels, periods } from "../../format/times.ts";
 
 interface SegmentedProps<Value extends string> {
   label: string;
   value: Value;
-  /** With an icon, the label is for screen readers only. */
-  options: readonly { value: Value; label: string; icon?: LucideIcon }[];
+  options: readonly { value: Value; label: string }[];
   onChange(value: Value): void;
 }
 
@@ -17,13 +15,12 @@ export function Segmented<Value extends string>({ label, value, options, onChang
     <span
       role="radiogroup"
       aria-label={label}
-      className="inline-flex rounded-md border border-line bg-sunken p-0.5"
+      className="inline-flex flex-wrap rounded-md border border-line bg-sunken p-0.5"
     >
-      {options.map(({ value: option, label, icon: Icon }) => (
+      {options.map(({ value: option, label }) => (
         <label
           key={option}
-          title={Icon === undefined ? undefined : label}
-          className="relative inline-flex h-6 cursor-pointer items-center justify-center rounded px-2 phone:px-1.5 text-xs font-medium whitespace-nowrap text-ink-2 outline-offset-2 transition-colors hover:text-ink has-checked:bg-surface has-checked:text-ink has-checked:shadow-sm has-focus-visible:outline-2 has-focus-visible:outline-accent"
+          className="relative inline-flex h-6 cursor-pointer items-center justify-center rounded px-2 phone:px-1.5 text-xs font-medium whitespace-nowrap text-ink-2 outline-offset-2 transition-colors hover:text-ink has-checked:bg-surface dark:has-checked:bg-line-strong has-checked:text-ink has-checked:shadow-sm has-focus-visible:outline-2 has-focus-visible:outline-accent"
         >
           <input
             type="radio"
@@ -34,7 +31,7 @@ export function Segmented<Value extends string>({ label, value, options, onChang
             onChange={() => onChange(option)}
             className="absolute inset-0 cursor-pointer appearance-none outline-none"
           />
-          {Icon === undefined ? label : <Icon className="size-3.5" aria-hidden />}
+          {label}
         </label>
       ))}
     </span>

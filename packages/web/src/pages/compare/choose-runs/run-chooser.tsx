@@ -1,3 +1,4 @@
+import { describeTarget as nameTarget } from "@presage/contract/describe-runs";
 import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { GitCompareArrows } from "lucide-react";
@@ -143,12 +144,9 @@ function RunChoice({ run, revision, place, isFull, onToggle }: RunChoiceProps) {
 
 /** What predicted: a deployment and its model, or a baseline. */
 export function describeTarget({ target, provenance }: Run): string {
-  if ("baseline" in target) return target.baseline;
-  if ("world" in target) return target.world;
-  if ("predictions" in target) return "uploaded predictions";
-  if ("external" in target) return "external";
-  const model = target.model ?? provenance.models[0];
-  return model === undefined || model === null ? target.deployment : `${target.deployment}: ${model}`;
+  const [model] = provenance.models;
+  const isUnnamed = "deployment" in target && !target.model && model != null;
+  return isUnnamed ? `${target.deployment}, ${model}` : nameTarget(target);
 }
 
 /** “kitchens · revision 2”. A dataset that is gone has no name. */

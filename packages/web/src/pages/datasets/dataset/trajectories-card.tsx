@@ -98,6 +98,7 @@ const columns: DataColumn<DatasetTrajectorySummary>[] = [
     hint: "By ID, unless the table is sorted by steps",
     value: ({ trajectory_id }) => trajectory_id,
     cell: ({ trajectory_id }) => <SampleName id={trajectory_id} />,
+    isElastic: true,
     widthPx: 200,
     isFixed: true,
     isSortable: false,

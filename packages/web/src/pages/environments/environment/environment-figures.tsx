@@ -51,7 +51,7 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
         explanation="All episodes of all revisions. Open ones can be continued. Those that were not used for 15 minutes were left by their client, and are in no rate."
         value={shown(formatCount(figures?.episodes ?? 0))}
       >
-        {figures && `${figures.open} open, ${figures.expired} left`}
+        {figures && `${figures.open} open, ${figures.expired} abandoned`}
       </Figure>
       <Figure
         name="Ended"
@@ -62,7 +62,7 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
           [
             [figures.successes, "succeeded"] as const,
             [figures.failures, "failed"] as const,
-            [cut, "cut off"] as const,
+            [cut, "cut short"] as const,
           ]
             .flatMap(([count, how]) => (count > 0 ? `${count} ${how}` : []))
             .join(", ")}

@@ -29,10 +29,11 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
   const shown = showsAll ? revisions : revisions.slice(0, maxAtFirst);
   const figuresOf = figures && figuresByRevision(figures);
   const runsOf = runs && figuresByRevision(runs);
+  const hasRates = figures?.some((of) => verdictsOf(of) > 0) ?? true;
   return (
     <Card
       title="Revisions"
-      hint="Pass rates are of direct evaluations, with people’s corrections; those of runs are below. Intervals are at 95 %, clustered by trajectory or sample."
+      hint={`${hasRates ? "Pass rates are of direct evaluations, with people’s corrections; those of runs are below. " : ""}Intervals are at 95 %, clustered by trajectory or sample.`}
     >
       <Table label="Revisions" isStacked className="min-w-160">
         <thead className="border-b border-line">
@@ -40,9 +41,9 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
             <HeaderCell>Revision</HeaderCell>
             <HeaderCell>Created</HeaderCell>
             <HeaderCell isNumber>Evaluations</HeaderCell>
-            <HeaderCell className="w-72">Pass rate</HeaderCell>
+            {hasRates && <HeaderCell className="w-72">Pass rate</HeaderCell>}
             <HeaderCell className="w-52">People agreed</HeaderCell>
-            <HeaderCell isNumber>Reviewed</HeaderCell>
+            <HeaderCell isNumber>Corrections</HeaderCell>
           </tr>
         </thead>
         <tbody>
@@ -69,13 +70,15 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
                     </span>
                   )}
                 </Cell>
-                <Cell>
-                  {figuresOf === undefined ? (
-                    <Skeleton className="h-4 w-40" />
-                  ) : (
-                    <RevisionRates figures={figures} />
-                  )}
-                </Cell>
+                {hasRates && (
+                  <Cell>
+                    {figuresOf === undefined ? (
+                      <Skeleton className="h-4 w-40" />
+                    ) : (
+                      <RevisionRates figures={figures} />
+                    )}
+                  </Cell>
+                )}
                 <Cell>
                   {agreement === undefined ? (
                     <Skeleton className="h-4 w-40" />
@@ -90,8 +93,9 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
                   {reviews && formatCount(reviews.corrected)}
                   {reviews && reviews.clusters !== null && (
                     <span className="block text-xs text-ink-3">
-                      in {counted(reviews.clusters, "cluster")}; {formatCount(reviews.should_fail)} should
-                      fail, {formatCount(reviews.should_pass)} should pass
+                      {reviews.clusters < reviews.corrected && `in ${counted(reviews.clusters, "cluster")}; `}
+                      {formatCount(reviews.should_fail)} should fail, {formatCount(reviews.should_pass)}{" "}
+                      should pass
                     </span>
                   )}
                 </Cell>

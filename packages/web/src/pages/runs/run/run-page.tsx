@@ -108,7 +108,8 @@ function RunFacts({ run }: { run: Run }) {
 /** How far a run is, while it is not finished; afterwards, only what happened on the way. */
 function ProgressCard({ run }: { run: Run }) {
   const { status_reason, progress, notes } = run;
-  const said = [...describeTrouble(progress), ...notes];
+  const failed = isActive(run) ? [] : describeFailures(progress);
+  const said = [...failed, ...describeTrouble(progress), ...notes];
   const hasSomethingToSay = isActive(run) || status_reason !== null || said.length > 0;
   if (!hasSomethingToSay) return null;
   return (
