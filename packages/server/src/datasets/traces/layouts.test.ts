@@ -88,3 +88,8 @@ async function readOrRefuse(text: string, options: Parameters<typeof importText>
     if (!(error instanceof UploadError)) throw new Error(`It fails on ${text} with ${how}`, { cause: error });
   }
 }
+
+test("messages by themselves are refused with the object that they belong into", async () => {
+  const { messages } = JSON.parse(openAiChat.about.example);
+  await expect(importText(JSON.stringify(messages))).rejects.toThrow('One conversation is {"messages": […]}');
+});

@@ -63,12 +63,13 @@ export class UnrecognisedError extends UploadError {
       keys.size === 0
         ? "it has no JSON object. WebArena's and BrowserGym's pickles are not read; both can write ATIF or OpenTelemetry"
         : `its keys are ${seen.join(", ")}${keys.size > maxKeys ? ", …" : ""}`;
+    const hint = keys.has("role") && keys.has("content") ? '. One conversation is {"messages": […]}' : "";
     super({
       line: undefined,
       path: [],
       file,
       type: "unrecognised_layout",
-      reason: `No known layout: ${what}`,
+      reason: `No known layout: ${what}${hint}`,
       ctx: { formats: layouts.map(({ format, about }) => ({ format, needs: about.recognised_by })) },
     });
   }

@@ -458,3 +458,13 @@ test("messages that calls repeat are read once, with the same result as if each 
     expect(read).toEqual(expected);
   }
 });
+
+test("calls that no tool and no last message answers are counted", async () => {
+  const titled = chat(9, [user("Name it.")], says(text("The key")));
+  const calls = says(callPart("c1", "ls"), callPart("c2", "pwd"));
+  const { samples, figures } = await importText(
+    otlp(chat(1, told, calls), tool(2, "c1", "ls"), tool(3, "c3", "cat"), titled),
+  );
+  expect(samples).toEqual([]);
+  expect(figures.left_out).toEqual({ call_without_answer: 3, last_message_of_agent: 1 });
+});

@@ -58,7 +58,7 @@ export function traceOfSpans(items: readonly SpanItem[], leftOut: LeftOut): Trac
   const turns =
     hasAnswers || last === undefined
       ? turnsOfTools(usable, task, leftOut)
-      : turnsOfConversation(last, usable, task ?? first(items, "input"));
+      : turnsOfConversation(last, usable, task ?? first(items, "input"), leftOut);
   const model = models.find(({ output }) => output?.model !== undefined)?.output?.model;
   return { turns, task, tools: first(items, "tools"), tags: { model, agent: first(items, "agent") } };
 }
@@ -176,6 +176,7 @@ function turnsOfConversation(
   last: NonNullable<SpanItem["model"]>,
   items: readonly SpanItem[],
   task: string | undefined,
+  leftOut: LeftOut,
 ): Turn[] {
   const makers = new Map<string, AgentTurn>();
   const tools = new Map<string, NonNullable<SpanItem["tool"]>>();
@@ -196,5 +197,10 @@ function turnsOfConversation(
   });
   const isTold = task === undefined || last.input.some(isSaid);
   const turns = last.output === undefined ? known : [...known, last.output];
+  const nameOf = ({ id, name }: Call) => id ?? name;
+  const made = items.flatMap(({ model, tool }) => [...callsOf(model?.output), ...(tool ? [tool.call] : [])]);
+  const shown = turns.flatMap((turn) => (turn.by === "agent" ? callsOf(turn) : []));
+  const unshown = new Set(made.map(nameOf)).difference(new Set(shown.map(nameOf)));
+  leftOut.count("call_without_answer", unshown.size);
   return isTold ? turns : [environment(task), ...turns];
 }
