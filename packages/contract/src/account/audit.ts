@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
-import { dateTime, instant } from "../text.ts";
+import { dateTime, instant, shortText } from "../text.ts";
 
 /** What was done to what: the part before the dot is the kind of object, whose id the event has. */
 export const AuditAction = z.enum([
@@ -111,7 +111,7 @@ export const AuditEvent = z
   .meta({ id: "AuditEvent" });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
-const objectId = z.string().min(1).max(200);
+const objectId = shortText(200);
 
 /** Query of `GET /v1/audit-events`. */
 export const AuditEventListQuery = z.object({

@@ -302,6 +302,8 @@ onAnyDatabase((database) => {
       after = `&after=${next}`;
     }
     expect(pages).toEqual(all);
+    const nul = await presage.call("GET", "/v1/audit-events?object_id=%00");
+    expect(nul.status).toBe(422);
   });
 
   test("An event of a person has their address", async () => {
