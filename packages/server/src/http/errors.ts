@@ -138,6 +138,9 @@ export function errorResponse(error: unknown, requestId: string): HttpErrorRespo
   return { ...plain(500, "internal_error", { detail }), isUnexpected: true };
 }
 
+/** What a `Retry-After` may say: a number of seconds, or a date. */
+const toldPause = /^(\d+(\.\d+)?|.+ GMT)$/;
+
 function upstreamErrorResponse(error: UpstreamError): HttpErrorResponse {
   const { category, status, body, retryAfter } = error;
   const response: ErrorResponse = {
@@ -147,7 +150,11 @@ function upstreamErrorResponse(error: UpstreamError): HttpErrorResponse {
     category,
   };
   // A 503 always says when to try again, even if the upstream was unreachable and could not say.
-  const pause = retryAfter || (category === "unavailable" ? String(randomPauseS()) : undefined);
+  const pause = toldPause.test(retryAfter ?? "")
+    ? retryAfter
+    : category === "unavailable"
+      ? String(randomPauseS())
+      : undefined;
   // The upstream will refuse the same request, or answer it in the same way, again.
   const isRefused =
     category === "unusable_completion" ||

@@ -26,6 +26,11 @@ export function lruLimit(entries: number) {
   return { maxSize: entries, sizeCalculation: () => 1 };
 }
 
+/** The beginning of a text, in UTF-16 units, without half of a character at its end. */
+export function beginning(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, "");
+}
+
 /** Escapes control characters: texts of users, models and other servers must not control the terminal. */
 export function printable(text: string): string {
   return text.replace(

@@ -127,6 +127,12 @@ test("of a long body 4,096 characters are kept", () => {
   );
 });
 
+test("a character of a long body is kept whole or left out", () => {
+  const body = `a${"😀".repeat(3_000)}`;
+  const kept = classifyError({ status: 500, body, retryAfter: undefined }).body;
+  expect(kept).toBe(body.slice(0, 4_095));
+});
+
 test("what a long body states is kept, though the body is cut", () => {
   const body = {
     request: "x".repeat(5_000),

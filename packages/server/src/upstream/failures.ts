@@ -1,5 +1,6 @@
 import type { ErrorCategory } from "@presage/contract";
 import { type StatedError, UpstreamError } from "../platform/errors.ts";
+import { beginning } from "../platform/words.ts";
 
 const maxBodyCharacters = 4_096;
 
@@ -119,7 +120,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function cut(body: string): string {
-  return body.slice(0, maxBodyCharacters);
+  return beginning(body, maxBodyCharacters);
 }
 
 /** Why an upstream could not be reached, for the log and as a metric's label. */

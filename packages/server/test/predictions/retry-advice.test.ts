@@ -58,8 +58,8 @@ onAnyDatabase((database) => {
   });
 
   test("an unavailable upstream that does not say when to retry is given 1 to 3 whole seconds at random", async () => {
-    for (const headers of [{}, { "retry-after": "" }] as Record<string, string>[]) {
-      upstreamFails(503, headers);
+    for (const pause of [undefined, "", "soon", "-7"]) {
+      upstreamFails(503, pause === undefined ? {} : { "retry-after": pause });
       const responses = await Promise.all(
         Array.from({ length: 60 }, () => presage.call("POST", "/v1/predict", prediction)),
       );

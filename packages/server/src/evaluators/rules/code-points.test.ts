@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { codePointPositions } from "./text.ts";
+import { codePointPositions, cutText } from "./text.ts";
 
 test("a character outside the basic plane counts as one", () => {
   expect(codePointPositions("a😀b", [[3, 4]])).toEqual([[2, 3]]);
@@ -25,4 +25,9 @@ test("an empty text and no ranges give what they should", () => {
 test("a lone surrogate counts as one, and a combining mark too", () => {
   expect(codePointPositions("\ud83dx", [[1, 2]])).toEqual([[1, 2]]);
   expect(codePointPositions("e\u0301x", [[2, 3]])).toEqual([[2, 3]]);
+});
+
+test("a text is cut between characters", () => {
+  expect(cutText("a😀😀", 4)).toBe("a😀…");
+  expect(cutText("a😀😀", 5)).toBe("a😀😀");
 });

@@ -27,6 +27,11 @@ test("the score is the F1 of equal leaves", () => {
   );
 });
 
+test("a long text is shown up to a whole character", () => {
+  for (const text of ["😀".repeat(60), `a${"😀".repeat(60)}`])
+    expect(evaluate(JSON.stringify(text), "1").explain()).not.toMatch(/[\uD800-\uDBFF]…|\\ud83d/);
+});
+
 test("a document of one field is described as such", () => {
   expect(evaluate("1", "2").explain()).toBe(
     "The gold answer's only field is not right; different: the document (1, should be 2).",

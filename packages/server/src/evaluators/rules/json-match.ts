@@ -1,5 +1,6 @@
 import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
+import { beginning } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import { UnusableSampleError, type Verdict } from "../outcome.ts";
 import { exactMatch } from "./exact-match.ts";
@@ -167,7 +168,7 @@ function isEqualNumber(one: number | bigint, other: number | bigint): boolean {
 function show(value: Json): string {
   if (isContainer(value)) return Array.isArray(value) ? "[]" : "{}";
   if (typeof value === "bigint") return cutText(String(value), maxShownValueLength);
-  const start = typeof value === "string" ? value.slice(0, maxShownValueLength + 1) : value;
+  const start = typeof value === "string" ? beginning(value, maxShownValueLength + 1) : value;
   return cutText(JSON.stringify(start), maxShownValueLength);
 }
 

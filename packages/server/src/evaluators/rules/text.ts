@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { beginning } from "../../platform/words.ts";
 import { endOfThinking, skipSpace, startsWithThinking } from "../../upstream/completion.ts";
 import type { Position } from "../outcome.ts";
 
@@ -130,7 +131,7 @@ function describeAt(text: string, at: number): string {
 
 /** A text for people, with an ellipsis if it was cut. */
 export function cutText(text: string, maxLength: number): string {
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return text.length > maxLength ? `${beginning(text, maxLength)}…` : text;
 }
 
 const shownItems = 10;
