@@ -199,7 +199,7 @@ async function refuseUsedAccount(
     const advice = (await isAnyKnown(transaction, users))
       ? "Its users are known here, so that no other account can take them: import into a new database."
       : "Import into a new account: name one with --account.";
-    throw conflict(`The account ${name} has data already (${table.table}). ${advice}`);
+    throw conflict(`The account ${name} already has data (${table.table}). ${advice}`);
   }
 }
 

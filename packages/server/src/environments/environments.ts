@@ -227,7 +227,7 @@ export async function deleteEnvironment(
     }
     if (await writer.transaction().execute(deleteRest)) return;
   }
-  throw conflict("Episodes keep beginning in the environment. Stop their clients, then delete it.");
+  throw conflict("Clients keep starting episodes in the environment. Stop them, then delete it.");
 }
 
 /** One page of an environment's revisions below a number, the highest first. `reserve` is told how many bytes they have before they are read. */

@@ -51,7 +51,10 @@ export function refuseIgnored(request: ChatRequest): void {
   };
   const names = Object.entries(ignored).flatMap(([name, isSet]) => (isSet ? [name] : []));
   if (names.length === 0) return;
-  throw new ServiceError("unsupported", `The sandbox is no language model: it has no ${names.join(", ")}.`);
+  throw new ServiceError(
+    "unsupported",
+    `The sandbox is not a language model: it has no ${names.join(", ")}.`,
+  );
 }
 
 /** Each of the two modes needs a field, which the schema cannot express. */

@@ -70,7 +70,7 @@ async function calibrateWorld(
   const world = await findWorld(services, requester, { name });
   const split = request.split ?? world.config.confidence?.calibration?.split;
   // Examples are no hindrance: a run leaves each sample's own trajectory out.
-  if (split === "test") throw refused("split", "What is tested is not to be calibrated on");
+  if (split === "test") throw refused("split", "A world cannot be calibrated on the samples that test it");
   const run = await findCalibrationRun(services, requester, world, run_id);
   const place = findEvaluator(run, "evaluator", evaluator ?? "exact-match", undefined);
   const methods = world.config.confidence?.methods ?? [];
@@ -115,7 +115,7 @@ async function findCalibrationRun(
   const run = withDataset(await findRun(services, requester, id));
   const { target } = run;
   if (target.kind !== "world" || target.name !== name)
-    throw refused("run_id", `It is no run through the world ${name}`);
+    throw refused("run_id", `It is not a run through the world ${name}`);
   if (target.revision !== revision)
     throw conflict(`The run is of ${name}@${target.revision}, and the latest revision is ${revision}.`);
   if (run.status !== "finished") throw conflict("The run has not finished.");

@@ -286,6 +286,6 @@ async function withVerdicts(
 export function withDataset(run: Run): Run & { dataset: RunDataset } {
   const { dataset } = run;
   if (dataset === undefined)
-    throw conflict("The run's target is external: it has results, and no predictions.");
+    throw conflict("The run's target is external: it has results but no predictions.");
   return { ...run, dataset };
 }

@@ -50,7 +50,10 @@ export async function createWorld(
   if (isReservedName(name))
     throw new ServiceError("bad_request", `The name ${name} is reserved. Choose another one.`);
   if (services.deployments.find(name) !== undefined)
-    throw new ServiceError("conflict", `There is a deployment named ${name}: requests could mean either.`);
+    throw new ServiceError(
+      "conflict",
+      `There is already a deployment named ${name}, and requests could not tell the two apart.`,
+    );
   const config = toStored(given);
   const pinned = await pin(services, requester, config, { copied });
   const world = await doOnce(services.store.writer(requester), once, {
@@ -219,7 +222,7 @@ async function pin(
   if (typeof confidence?.min_confidence === "number" && calibration === null)
     throw new InvalidWorldError(
       ["confidence", "min_confidence"],
-      "The world is not calibrated: its numbers are no confidences yet",
+      "The world is not calibrated: its numbers are not confidences yet",
     );
   return { ...pinned, calibration };
 }
@@ -233,10 +236,10 @@ function refuseOther(
     throw new InvalidWorldError(["pinned", field], said);
   };
   if (prompt_digest !== copied.prompt_digest)
-    refuse("prompt_digest", `The prompt is another: its digest is ${prompt_digest}`);
+    refuse("prompt_digest", `The prompt is a different one: its digest is ${prompt_digest}`);
   const found = examples ? `the digest of their index is ${examples.index_digest}` : "there are none";
   if (examples?.index_digest !== copied.examples?.index_digest)
-    refuse("examples", `The examples are others: ${found}`);
+    refuse("examples", `The examples are different ones: ${found}`);
 }
 
 /** All that its answers, and the numbers of its methods, are made from. */

@@ -120,7 +120,7 @@ onAnyDatabase((database) => {
     expect((await read("second.jsonl")).split("\n")).toEqual(exported.split("\n"));
 
     const refused = await run(url, "import", join(folder, "first.jsonl"));
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("has data already")]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("already has data")]);
     const other = await startPresage({ PRESAGE_DATABASE_URL: url });
     await using opened = await openStore(url);
     await expectSoundRollups(other, opened.database);

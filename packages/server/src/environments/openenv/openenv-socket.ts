@@ -272,7 +272,7 @@ export function acceptSocket(
   }
   if (server.upgrade(request, { data: socket })) return new Response(null, { status: 101 });
   socket.closed();
-  throw new ServiceError("unsupported", "The request is not one of RFC 6455 for a WebSocket.");
+  throw new ServiceError("unsupported", "The request is not a WebSocket handshake (RFC 6455).");
 }
 
 /** A request's headers would keep the request in memory. */

@@ -47,11 +47,15 @@ function readAction(
     };
   const { [tool.argument]: action, ...others } = input;
   if (typeof action !== "string" || action.trim() === "")
-    return { refusal: `The argument ${tool.argument} of ${tool.name} must be a text.` };
+    return {
+      refusal: `The argument ${tool.argument} of ${tool.name} must be a string with more than white space.`,
+    };
   if (action.length > maxActionCharacters)
-    return { refusal: `The argument ${tool.argument} has at most ${maxActionCharacters} characters.` };
+    return {
+      refusal: `The argument ${tool.argument} of ${tool.name} can have at most ${maxActionCharacters} characters.`,
+    };
   if (Object.keys(others).length > 0)
-    return { refusal: `${tool.name} has only the argument ${tool.argument}.` };
+    return { refusal: `${tool.name} takes no argument other than ${tool.argument}.` };
   // As it is stored, so that the model is told the same in all later steps.
   return { action: toStorableText(action) };
 }

@@ -341,7 +341,7 @@ function compareInOrder(output: string, gold: string): WordComparison {
   const said = wordsOf(output);
   const wanted = wordsOf(gold);
   if (wanted.length === 0)
-    throw new NotApplicableError("The gold answer has no word, and without one there is no ROUGE-L.");
+    throw new NotApplicableError("The gold answer has no words, so ROUGE-L is not defined.");
   return { said, wanted, common: lcsLength(said, wanted) };
 }
 

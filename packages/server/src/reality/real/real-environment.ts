@@ -71,7 +71,7 @@ export const tooLarge = () =>
 export const unlikeProtocol = () =>
   new RealEnvironmentError(
     "invalid",
-    "The real environment answered in a way that its protocol does not know.",
+    "The real environment answered with something that its protocol does not allow.",
   );
 
 export interface RealEnvironment {

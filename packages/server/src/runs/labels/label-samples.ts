@@ -34,8 +34,7 @@ export async function drawLabelSample(
   { once, reserve }: { once: Once | undefined; reserve(bytes: number): void },
 ): Promise<LabelSample> {
   const run = await findRun(services, requester, runId);
-  if (isPreliminary(run))
-    throw conflict("The run has not ended. Draw from it when all of its verdicts are there.");
+  if (isPreliminary(run)) throw conflict("The run has not ended. Draw from it once it has.");
   const { evaluator, profile_name } = evaluatorNamed(run, named);
   const of = { runId: run.id, ...storedEvaluator(evaluator), profileName: profile_name };
   reserve(size * keptTimes * bytesPerVerdict);

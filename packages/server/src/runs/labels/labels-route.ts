@@ -34,10 +34,7 @@ const drawSample = route("POST", "/v1/runs/:id/label-sample", {
   responses: {
     "201": response("What was drawn", LabelSample, examples.labelSample),
     ...noSuch("run"),
-    "409": errorResponse(
-      "The run has not ended",
-      "The run has not ended. Draw from it when all of its verdicts are there.",
-    ),
+    "409": errorResponse("The run has not ended", "The run has not ended. Draw from it once it has."),
   },
   async handle(services: FindNeeds, { call, reserve, requester, params, body, once }) {
     const drawer = { ...requester, userId: call.caller.userId };
@@ -79,7 +76,7 @@ const getAgreement = route("GET", "/v1/agreement", {
     ...noSuch("run"),
     "409": errorResponse(
       "Two evaluators of a run that a client makes are to be compared",
-      "The run's target is external: it has results, and no predictions.",
+      "The run's target is external: it has results but no predictions.",
     ),
   },
   async handle(services: FindNeeds, { reserve, requester, query }) {

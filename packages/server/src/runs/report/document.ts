@@ -230,7 +230,7 @@ function strataParts(
   const more = { changed: 0, changes: 0, verb: 0, ...leftOut };
   const steps = strata.step.filter(({ trajectories }) => trajectories >= fewestTrajectories);
   const rare = strata.step.length - steps.length;
-  const few = `Without ${countOf(rare, "step")} that fewer than ${fewestTrajectories} trajectories have a verdict at.`;
+  const few = `Left out: ${countOf(rare, "step")} with verdicts from fewer than ${fewestTrajectories} trajectories.`;
   return [
     heading(2, name),
     ...stepChart(name, steps),

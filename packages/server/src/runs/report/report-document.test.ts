@@ -208,7 +208,7 @@ test("shares are percentages, and columns that say nothing are left out", () => 
   );
   expect(passes).toContain("| Step | Pass rate | Interval | Samples | Trajectories |");
   expect(passes).toMatch(
-    /\| 0 \| 50\.0 % \| 0 to 87\.5 % \| [\d of]+ \| 3 \|\n\nWithout 1 step that fewer than 3 trajectories/,
+    /\| 0 \| 50\.0 % \| 0 to 87\.5 % \| [\d of]+ \| 3 \|\n\nLeft out: 1 step with verdicts from fewer than 3 trajectories\./,
   );
   const scores = tablesOf({
     ...whole,
