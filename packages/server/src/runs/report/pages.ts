@@ -177,7 +177,7 @@ const markup = /<(?! )|[!"#$&*+>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.
 const styles = `:root { color-scheme: light dark; --quiet: color-mix(in srgb, CanvasText 68%, Canvas); }
 body { font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; overflow-wrap: anywhere; padding: 0 1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid #8886; padding: .25rem 1.25rem .25rem 0; text-align: left; vertical-align: top; }
+th, td { border-bottom: 1px solid #8886; padding: .25rem 1rem .25rem 0; text-align: left; vertical-align: top; }
 th { color: var(--quiet); font-size: .85em; font-weight: 500; overflow-wrap: normal; vertical-align: bottom; }
 p { text-wrap: pretty; }
 h1 { font-size: 1.6rem; }

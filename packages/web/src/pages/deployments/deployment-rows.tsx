@@ -78,7 +78,10 @@ function StoredCells({ deployment, period }: Pick<DeploymentRowsProps, "period">
           <Link
             to="/predictions"
             search={{ deployment, period, ...(failed > 0 && { status: "failed" }) }}
-            className={clsx("underline underline-offset-2", failed > 0 ? "text-warn" : "text-accent-ink")}
+            className={clsx(
+              "whitespace-nowrap underline underline-offset-2",
+              failed > 0 ? "text-warn" : "text-accent-ink",
+            )}
           >
             {formatShare(failed / all)} of {formatCount(all)}
           </Link>

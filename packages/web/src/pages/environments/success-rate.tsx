@@ -17,9 +17,9 @@ export function describeSuccess({ successes, finished, expired, tasks }: Episode
   return `${successes} of ${counted(finished, "episode")} that ended, with ${counted(tasks, "task")}${left}`;
 }
 
-/** “31 of 40, 5 abandoned” */
+/** “31 of 40, 5 expired” */
 export function countSuccess({ successes, finished, expired }: EpisodeFigures): string {
-  return `${successes} of ${finished}${expired === 0 ? "" : `, ${expired} abandoned`}`;
+  return `${successes} of ${finished}${expired === 0 ? "" : `, ${expired} expired`}`;
 }
 
 /** What the rate is, and how its interval was made. */

@@ -172,7 +172,7 @@ function LastVerdict({ row, judge }: { row: SampleRow; judge: Judge }) {
   const [last] = results;
   if (last === undefined) return <span className="text-ink-3">–</span>;
   return (
-    <span className="inline-flex items-center gap-1">
+    <span className="inline-flex items-center gap-1 align-middle">
       {results.length > 1 && (
         <span className="text-xs text-ink-3" title={`${results.length} results; the last one is shown`}>
           ×{results.length}

@@ -182,11 +182,12 @@ function Failed({ run: { progress } }: Pick<Headline, "run">) {
   const failures = describeFailures(progress);
   return (
     <span className={clsx("text-xs", hasTrouble(progress) ? "text-warn" : "text-ink-3")}>
-      {failures.length > 0 ? failures.join(", ") : <span className="@min-[58rem]:hidden">Failed </span>}
-      {failures.length > 0 ? " of " : "0 of "}
-      {formatCount(progress.samples)}
+      <span className="block whitespace-nowrap" title={failures.join(", ")}>
+        <span className="@min-[58rem]:hidden">Failed </span>
+        {formatCount(progress.failed)} of {formatCount(progress.samples)}
+      </span>
       {trouble.map((text) => (
-        <span key={text} title={text} className="block">
+        <span key={text} title={text} className="block whitespace-nowrap">
           {text.replace(/ \(.*\)$/, "").replace(/ calls? tried again$/, " retried")}
         </span>
       ))}

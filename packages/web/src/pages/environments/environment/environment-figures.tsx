@@ -51,7 +51,7 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
         explanation="All episodes of all revisions. Open ones can be continued. Those that were not used for 15 minutes were left by their client, and are in no rate."
         value={shown(formatCount(figures?.episodes ?? 0))}
       >
-        {figures && `${figures.open} open, ${figures.expired} abandoned`}
+        {figures && `${figures.open} open, ${figures.expired} expired`}
       </Figure>
       <Figure
         name="Ended"
