@@ -86,11 +86,19 @@ export const OpenEnvHealthResponse = z
   .object({ status: z.literal("healthy").meta({ description: "Always `healthy`." }) })
   .meta({ id: "OpenEnvHealthResponse" });
 
+const rpcId = z.union([z.string(), z.number()]).nullable();
+
+/** Body of `POST …/openenv/mcp`. */
+export const OpenEnvMcpRequest = z
+  .looseObject({ id: rpcId.optional().meta({ description: "What the response has as its id." }) })
+  .meta({ id: "OpenEnvMcpRequest" });
+export type OpenEnvMcpRequest = z.infer<typeof OpenEnvMcpRequest>;
+
 /** Response of `POST …/openenv/mcp`, always an error. */
 export const OpenEnvMcpResponse = z
   .object({
     jsonrpc: z.literal("2.0").meta({ description: "The version of JSON-RPC." }),
-    id: z.null().meta({ description: "Always null." }),
+    id: rpcId.meta({ description: "The request's; null if it has none." }),
     error: z
       .object({
         code: z.int().meta({ description: "A code of JSON-RPC." }),

@@ -33,7 +33,7 @@ import { CommandError, examples, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { refuseInMemory, withDatabase } from "./connect.ts";
 import { explainFileError, isNoSpace } from "./errors.ts";
-import { readLines } from "./files.ts";
+import { checkOutputFile, readLines } from "./files.ts";
 
 /** `presage migrate`, `backup`, `restore` and `account`. */
 export function addDatabaseCommands(program: Command): void {
@@ -238,6 +238,7 @@ const schema = Object.keys(migrations).at(-1) ?? "";
 
 /** Writes everything of an account as JSON lines. The file appears once it is complete. */
 async function exportToFile(config: Config, file: string, options: { account?: string }): Promise<void> {
+  checkOutputFile(file);
   await withDatabase(config, async (store) => {
     const account = await findAccount(store, options.account);
     const path = resolve(file);
@@ -278,6 +279,9 @@ async function importFromFile(
   file: string,
   { account: accountName }: { account?: string },
 ): Promise<void> {
+  // It may be a pipe.
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== false)
+    throw new CommandError(`There is no file ${file}`);
   await withDatabase(config, async ({ database }) => {
     await refuseShortage(database, diskFloorOf(config));
     const options: ImportOptions = {

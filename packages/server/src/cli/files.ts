@@ -40,6 +40,8 @@ export async function startsLikeGzip(path: string): Promise<boolean> {
 
 /** Refuses a file that cannot be written. */
 export function checkOutputFile(out: string): void {
+  if (statSync(out, { throwIfNoEntry: false })?.isDirectory())
+    throw new CommandError(`${out} is a directory. Name a file.`);
   if (!existsSync(dirname(resolve(out)))) throw new CommandError(`The directory of ${out} does not exist`);
   if (!isAllowed(existsSync(out) ? out : dirname(resolve(out)), constants.W_OK))
     throw new CommandError(`${out} cannot be written by this user`);

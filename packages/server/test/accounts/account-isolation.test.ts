@@ -214,7 +214,7 @@ onAnyDatabase((database) => {
     ["GET", `/v1/environments/${environment}/openenv/metadata`],
     ["GET", `/v1/environments/${environment}/openenv/health`],
     ["GET", `/v1/environments/${environment}/openenv/openapi.json`],
-    ["POST", `/v1/environments/${environment}/openenv/mcp`],
+    ["POST", `/v1/environments/${environment}/openenv/mcp`, { id: 1 }],
     ["GET", `/v1/environments/${environment}/openenv/list_environments`],
     ["GET", `/v1/environments/${environment}/openenv/${environment}/splits`],
     ["POST", `/v1/environments/${environment}/openenv/${environment}/tasks`, { split: "train" }],

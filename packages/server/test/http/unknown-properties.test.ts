@@ -24,6 +24,7 @@ const accepting = [
   "POST /v1/error-taxonomy-revision/{revision_id}/set-labels",
   "POST /v1/error-taxonomy-revision/{revision_id}/remove-labels",
   "POST /v1/runs/{id}/predictions",
+  "POST /v1/environments/{name}/openenv/mcp",
   "POST /v1/environments/{name}/openenv/{env_name}/tasks",
   "POST /v1/environments/{name}/openenv/{env_name}/num_tasks",
   "POST /v1/environments/{name}/openenv/{env_name}/task",

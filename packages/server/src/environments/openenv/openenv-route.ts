@@ -2,6 +2,7 @@ import {
   EnvironmentPath,
   OpenEnvAction,
   OpenEnvHealthResponse,
+  OpenEnvMcpRequest,
   OpenEnvMcpResponse,
   OpenEnvMetadataResponse,
   OpenEnvNamesResponse,
@@ -94,9 +95,8 @@ const schemas: OpenEnvSchemaResponse = {
 };
 /** JSON-RPC's code for a method that a server does not have. */
 const methodNotFound = -32601;
-const noTools: OpenEnvMcpResponse = {
+const noTools: Omit<OpenEnvMcpResponse, "id"> = {
   jsonrpc: "2.0",
-  id: null,
   error: {
     code: methodNotFound,
     message: "This environment has no MCP tools. Send steps to its WebSocket.",
@@ -185,14 +185,16 @@ const callMcp = route("POST", `${path}/mcp`, {
   ...ofEnvironment,
   id: "callOpenEnvMcp",
   summary: "Call MCP",
-  description: `Responds with an error of JSON-RPC, whatever the body: environments have no MCP tools. ${key}`,
+  description: `Responds with an error of JSON-RPC, whatever the method: environments have no MCP tools. ${key}`,
+  body: OpenEnvMcpRequest,
+  bodyExample: { jsonrpc: "2.0", id: 1, method: "tools/list" },
   responses: {
-    "200": response("The error", OpenEnvMcpResponse, noTools),
+    "200": response("The error", OpenEnvMcpResponse, { ...noTools, id: 1 }),
     ...noSuch("environment"),
   },
-  async handle(services: { store: Store }, { requester, params: { name } }) {
+  async handle(services: { store: Store }, { requester, params: { name }, body: { id = null } }) {
     await findEnvironment(services, requester, name);
-    return reply(200, noTools);
+    return reply(200, { ...noTools, id });
   },
 });
 

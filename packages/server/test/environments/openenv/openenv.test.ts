@@ -278,7 +278,11 @@ onAnyDatabase((database) => {
       paths: { "/schema": {}, "/metadata": {}, "/health": {} },
     });
     const mcp = await presage.call("POST", `${openEnvPath(name)}/mcp`, {});
-    expect([mcp.status, await mcp.json()]).toMatchObject([200, { jsonrpc: "2.0", error: {} }]);
+    expect([mcp.status, await mcp.json()]).toMatchObject([200, { jsonrpc: "2.0", id: null, error: {} }]);
+    for (const id of [0, "a"]) {
+      const answer = await presage.call("POST", `${openEnvPath(name)}/mcp`, { id, method: "initialize" });
+      expect(await answer.json()).toMatchObject({ id, error: { code: -32601 } });
+    }
     for (const path of ["schema", "health", "metadata", "openapi.json", "ws"]) {
       const response = await presage.call("GET", `${openEnvPath("no-such")}/${path}`);
       expect([path, response.status]).toEqual([path, 404]);

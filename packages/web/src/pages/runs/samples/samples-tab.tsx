@@ -25,7 +25,7 @@ export function SamplesTab({ run }: { run: Run }) {
     return (
       <EmptyState
         icon={ListChecks}
-        title="This run has results, and no predictions"
+        title="This run has results but no predictions"
         actions={
           <Link to="/evaluations" search={{ run: run.id, view: "samples" }} className={buttonClass({})}>
             Its results by sample
