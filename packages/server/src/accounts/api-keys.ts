@@ -67,11 +67,7 @@ export async function changeKeySettings(
 }
 
 /** Changes the settings of a user's key for the command line. They apply in running servers within 5 s. */
-export async function changeKeySettingsOf(
-  database: Database,
-  changer: Author,
-  change: SettingsChange,
-): Promise<void> {
+export async function changeKeySettingsOf(database: Database, changer: Author, change: SettingsChange) {
   await database.transaction().execute(async (transaction) => {
     await lockUsers(transaction, [change.userId]);
     await setSettings(transaction, changer, change);
@@ -266,35 +262,21 @@ export function checkExpiry(expiresAt: Date): Date {
 }
 
 /** Revokes one of the caller's keys or, for an owner, of the account's. */
-export async function revokeApiKey(
-  services: KeyChangeServices,
-  changer: AccessChanger,
-  keyId: string,
-): Promise<void> {
+export async function revokeApiKey(services: KeyChangeServices, changer: AccessChanger, keyId: string) {
   await changeKey(services, changer, keyId, (transaction, userId) =>
     endKey(transaction, changer, userId, keyId),
   );
 }
 
 /** Revokes a user's key for the command line. Running servers refuse it within 5 s. */
-export async function revokeKeyOf(
-  database: Database,
-  changer: Author,
-  userId: string,
-  keyId: string,
-): Promise<void> {
+export async function revokeKeyOf(database: Database, changer: Author, userId: string, keyId: string) {
   await database.transaction().execute(async (transaction) => {
     await lockUsers(transaction, [userId]);
     await endKey(transaction, changer, userId, keyId);
   });
 }
 
-async function endKey(
-  transaction: Database,
-  changer: Author,
-  userId: string,
-  keyId: string,
-): Promise<{ digest: string }> {
+async function endKey(transaction: Database, changer: Author, userId: string, keyId: string) {
   const now = nowMicros();
   const key = await markRevoked(transaction, userId, keyId, now);
   if (key === undefined) throw notFound("API key");

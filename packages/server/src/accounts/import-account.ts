@@ -159,23 +159,14 @@ async function storeRows(
   );
 }
 
-async function insert(
-  transaction: Database,
-  table: keyof Tables,
-  rows: readonly Row[],
-  ending = "",
-): Promise<Row[]> {
+async function insert(transaction: Database, table: keyof Tables, rows: readonly Row[], ending = "") {
   // Their columns are checked.
   const all = rows as unknown as readonly Tables[typeof table][];
   return (await insertRows(transaction, table, all, ending)) as unknown as Row[];
 }
 
 /** Refuses lines whose rows were not stored, because they are there. */
-function refuseRepeated(
-  lines: readonly ImportedLine[],
-  key: readonly string[],
-  stored: readonly Row[],
-): void {
+function refuseRepeated(lines: readonly ImportedLine[], key: readonly string[], stored: readonly Row[]) {
   const keyOf = (row: Row) => JSON.stringify(key.map((name) => String(row[name])));
   const left = new Set(stored.map(keyOf));
   const repeated = lines.find(({ row }) => !left.delete(keyOf(row)));

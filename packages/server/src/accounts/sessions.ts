@@ -96,11 +96,7 @@ const signOutHere = route("POST", "/auth/sign-out", {
 export const sessionRoutes = [listOwnSessions, endOwnSession, signOutHere];
 
 /** Ends one of the caller's sessions. All processes refuse it at once. */
-async function endSession(
-  services: AccessServices,
-  changer: AccessChanger,
-  sessionId: string,
-): Promise<void> {
+async function endSession(services: AccessServices, changer: AccessChanger, sessionId: string) {
   const isEnded = await changeAccess(services, changer, async (transaction) => {
     const endedAt = nowMicros();
     const session = await markEnded(transaction, changer.caller.userId, sessionId, endedAt);

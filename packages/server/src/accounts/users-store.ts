@@ -98,10 +98,7 @@ export async function selectMembers(
 const never: Presence = { last_seen_at: null, active_keys: 0 };
 
 /** When users last used a session or a key, and how many keys they have that work. */
-async function selectLastSeen(
-  reader: Database,
-  userIds: readonly string[],
-): Promise<ReadonlyMap<string, Presence>> {
+async function selectLastSeen(reader: Database, userIds: readonly string[]) {
   if (userIds.length === 0) return new Map();
   const sessions = await reader
     .selectFrom("sessions")

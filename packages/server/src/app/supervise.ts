@@ -108,10 +108,7 @@ async function superviseWorkers(
     await Promise.all(running().map((worker) => (worker === except ? undefined : worker.ask(question))));
   }
 
-  async function receive(
-    message: Exclude<ToSupervisor, { kind: "answer" }>,
-    from: WorkerProcess,
-  ): Promise<void> {
+  async function receive(message: Exclude<ToSupervisor, { kind: "answer" }>, from: WorkerProcess) {
     if (message.kind === "listening") port = message.port;
     else if (message.kind === "ready") firstReady.resolve(message.started);
     else if (message.request.kind === "metrics")

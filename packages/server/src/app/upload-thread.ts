@@ -89,11 +89,7 @@ async function run(database: Database, task: UploadTask, feed: Feed<Chunk>): Pro
   }
 }
 
-async function store(
-  database: Database,
-  task: UploadTask,
-  body: AsyncIterable<Uint8Array>,
-): Promise<Uploaded> {
+async function store(database: Database, task: UploadTask, body: AsyncIterable<Uint8Array>) {
   // Each loads what it needs when it is first sent.
   if (task.kind === "revision") {
     const { uploadRevision } = await import("../datasets/upload/upload-revision.ts");

@@ -170,11 +170,7 @@ function isSameFile(path: string, other: string): boolean {
 }
 
 /** Puts a backup in the place of the configured SQLite database, which no process may have open. What it replaces is kept. */
-export async function restore(
-  config: Config,
-  from: string,
-  { replace = false }: { replace?: boolean },
-): Promise<void> {
+export async function restore(config: Config, from: string, { replace = false }: { replace?: boolean }) {
   const path = sqliteFile(config, "pg_restore");
   const backup = resolve(from);
   if (!existsSync(backup)) throw new CommandError(`There is no file ${backup}.`);
@@ -274,11 +270,7 @@ async function exportToFile(config: Config, file: string, options: { account?: s
 }
 
 /** Stores the rows of such a file, all or none. */
-async function importFromFile(
-  config: Config,
-  file: string,
-  { account: accountName }: { account?: string },
-): Promise<void> {
+async function importFromFile(config: Config, file: string, { account: accountName }: { account?: string }) {
   // It may be a pipe.
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== false)
     throw new CommandError(`There is no file ${file}`);
@@ -314,10 +306,7 @@ function isAlreadyThere(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EEXIST";
 }
 
-async function findAccount(
-  { database }: OpenedStore,
-  name: string | undefined,
-): Promise<{ id: string; name: string }> {
+async function findAccount({ database }: OpenedStore, name: string | undefined) {
   const accounts = await selectAccountNames(database);
   const [first] = accounts;
   if (name === undefined && first !== undefined && accounts.length === 1) return first;

@@ -186,11 +186,7 @@ const datasetColumns: readonly Column<Dataset>[] = [
   { heading: "ID", text: ({ id }) => id },
 ];
 
-async function showDataset(
-  connection: Connection,
-  nameOrId: string,
-  { json }: { json?: boolean },
-): Promise<void> {
+async function showDataset(connection: Connection, nameOrId: string, { json }: { json?: boolean }) {
   const dataset = await getDataset(connection, nameOrId);
   const revisions = await connection.call(({ datasets }) => datasets.listRevisions(dataset.id));
   printJsonOr(json, { ...dataset, revisions }, ({ name, id, description }) => {

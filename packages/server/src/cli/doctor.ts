@@ -60,10 +60,7 @@ interface Finding {
 }
 
 /** Prints what is good, and what to do about the rest. Returns the exit code. Changes nothing. */
-async function doctor(
-  raw: RawEnvironment,
-  { json = false, answerMs }: { json?: boolean; answerMs: number },
-): Promise<0 | 1> {
+async function doctor(raw: RawEnvironment, { json = false, answerMs }: { json?: boolean; answerMs: number }) {
   const findings = [versions(), ...(await examine(raw, answerMs))];
   for (const { check, state, text } of findings) {
     process.stdout.write(
@@ -97,11 +94,7 @@ async function examine(raw: RawEnvironment, answerMs: number): Promise<Finding[]
 }
 
 /** The finding of a check, or that it had no answer in time. */
-async function inTime(
-  check: Finding["check"],
-  finding: Promise<Finding | Finding[]>,
-  timeoutMs: number,
-): Promise<Finding[]> {
+async function inTime(check: Finding["check"], finding: Promise<Finding | Finding[]>, timeoutMs: number) {
   const late = Promise.withResolvers<Finding[]>();
   const text = `no answer within ${timeoutMs / 1000} s; look at the network between this machine and that one`;
   const timer = setTimeout(() => late.resolve([{ check, state: "bad", text }]), timeoutMs);

@@ -110,12 +110,7 @@ function refuseBesideDraw(verdict: string | undefined, { draw = 0, annotator }: 
   if (annotator !== undefined) throw new CommandError("--draw cannot be combined with --annotator");
 }
 
-async function labelOne(
-  { call }: Connection,
-  id: string,
-  label: string,
-  { annotator }: LabelOptions,
-): Promise<void> {
+async function labelOne({ call }: Connection, id: string, label: string, { annotator }: LabelOptions) {
   if (label !== "pass" && label !== "fail") throw new CommandError(`A label is pass or fail, not ${label}.`);
   if (!/^\d{1,15}$/.test(id)) throw new CommandError(`A result's id is a number, not ${id}.`);
   const { correction } = await call(({ labels }) => labels.give(id, { label, annotator: annotator ?? null }));

@@ -197,11 +197,7 @@ export function onRunConnection<Given extends unknown[]>(
     withRunConnection(configure(), optionsOf(given), (connection) => work(connection, ...(given as Given)));
 }
 
-async function createRun(
-  call: CallServer,
-  wanted: WantedRun,
-  evaluators: readonly WantedEvaluator[],
-): Promise<Run> {
+async function createRun(call: CallServer, wanted: WantedRun, evaluators: readonly WantedEvaluator[]) {
   return await call(({ runs }) => runs.create({ ...wanted, evaluators: evaluators.map(toReference) }));
 }
 

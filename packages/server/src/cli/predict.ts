@@ -231,10 +231,7 @@ interface Counts {
 }
 
 /** Predicts each line of a file, prints a summary and returns the number of failures. */
-async function predictFile(
-  predict: Predict,
-  { keepsContext, world, ...options }: PredictFileOptions,
-): Promise<number> {
+async function predictFile(predict: Predict, { keepsContext, world, ...options }: PredictFileOptions) {
   const counts: Counts = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
   const reasons = collectFailureReasons();
   const progress = await processLines<PredictionLine>({

@@ -67,11 +67,7 @@ export function addRealityCommand(program: Command): void {
     .action((environment: string | undefined, options) => realityCommand(configure(), environment, options));
 }
 
-async function realityCommand(
-  config: Config,
-  environment: string | undefined,
-  options: RealityOptions,
-): Promise<void> {
+async function realityCommand(config: Config, environment: string | undefined, options: RealityOptions) {
   const limit = readLimit(options.maxFalseSuccess);
   const undecided = readUndecided(options.undecided);
   const timeoutS = options.timeout === undefined ? Infinity : readNumber("--timeout", options.timeout);
@@ -134,11 +130,7 @@ const restPerLook = 4;
 const lineEveryMs = 10_000;
 
 /** Makes a check, and waits until it has ended. Says every ten seconds how far it is. */
-async function check(
-  { call, replays }: Connection,
-  wanted: RealityCheckRequest,
-  timeoutMs: number,
-): Promise<RealityFigures> {
+async function check({ call, replays }: Connection, wanted: RealityCheckRequest, timeoutMs: number) {
   if (!wanted.pairs && !replays)
     throw new CommandError(
       "Episodes and recordings are replayed by a server. Start one on this database, or name one with --server",

@@ -103,10 +103,7 @@ function isFile(path: string): boolean {
   return existsSync(path) && statSync(path).isFile();
 }
 
-async function findReference(
-  connection: RunConnection,
-  nameOrId: string | undefined,
-): Promise<Run | undefined> {
+async function findReference(connection: RunConnection, nameOrId: string | undefined) {
   if (nameOrId === undefined) return undefined;
   const run = await findRun(connection, nameOrId);
   if (run.status === "finished") return run;
@@ -276,10 +273,7 @@ async function pause(connection: RunConnection, id: string): Promise<void> {
 }
 
 /** Says where the dashboard shows something, if a server is running. */
-export async function printAddress(
-  connection: Pick<RunConnection, "findOrigin">,
-  path: string,
-): Promise<void> {
+export async function printAddress(connection: Pick<RunConnection, "findOrigin">, path: string) {
   const origin = await connection.findOrigin();
   if (origin !== undefined) printNotice(`In the dashboard:\n  ${origin}${path}`);
 }

@@ -123,11 +123,7 @@ const runColumns: readonly Column<Run>[] = [
 ];
 
 /** Prints a run and its figures so far. */
-async function showRun(
-  connection: Connection,
-  nameOrId: string,
-  { json }: { json?: boolean },
-): Promise<void> {
+async function showRun(connection: Connection, nameOrId: string, { json }: { json?: boolean }) {
   const run = await findRun(connection, nameOrId);
   if (json) {
     process.stdout.write(`${printableJson(run)}\n`);
@@ -160,10 +156,7 @@ interface CompareOptions extends ConnectionOptions {
 }
 
 /** Prints how runs differ from the first one, or writes it as a report. */
-async function compareCommand(
-  names: readonly string[],
-  { json, format, out, ...options }: CompareOptions,
-): Promise<void> {
+async function compareCommand(names: readonly string[], { json, format, out, ...options }: CompareOptions) {
   if (names.length < 2) throw new CommandError("compare needs two or more runs");
   if (out !== undefined && format === undefined) throw new CommandError("--out needs --format html or md");
   if (json && format !== undefined) throw new CommandError("--json cannot be combined with --format");

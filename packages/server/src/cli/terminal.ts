@@ -17,11 +17,7 @@ export function dayOf(instant: string): string {
 }
 
 /** Prints a value as JSON if that is wanted, otherwise as people read it. */
-export function printJsonOr<Value>(
-  json: boolean | undefined,
-  value: Value,
-  print: (value: Value) => void,
-): void {
+export function printJsonOr<Value>(json: boolean | undefined, value: Value, print: (value: Value) => void) {
   if (json) process.stdout.write(`${printableJson(value)}\n`);
   else print(value);
 }

@@ -206,10 +206,7 @@ export function readConfig(raw: RawEnvironment) {
 }
 
 /** A file that names the variables of its keys. */
-function fileWithKeys(
-  path: string | undefined,
-  raw: RawEnvironment,
-): Readonly<{ path: string; environment: RawEnvironment }> | undefined {
+function fileWithKeys(path: string | undefined, raw: RawEnvironment) {
   return path === undefined ? undefined : { path, environment: { ...raw } };
 }
 

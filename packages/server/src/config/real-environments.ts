@@ -132,11 +132,7 @@ function findFaultOfPattern(success: Entry["success"]): string | undefined {
   }
 }
 
-function findFaultOfTemplate(
-  template: Template,
-  place: Place,
-  protocol: Entry["protocol"],
-): string | undefined {
+function findFaultOfTemplate(template: Template, place: Place, protocol: Entry["protocol"]) {
   if (!placeholdersOf(template).every((path) => isPlaceholder(path, place)))
     return expectedPlaceholders[place];
   const isMap = typeof template === "object" && template !== null && !Array.isArray(template);

@@ -256,11 +256,7 @@ function inPieces(reader: Database, revisionId: number, sizes: readonly SampleSi
 }
 
 /** The lines at these positions, by position. */
-async function readLines(
-  reader: Database,
-  revisionId: number,
-  positions: readonly number[],
-): Promise<Map<number, string>> {
+async function readLines(reader: Database, revisionId: number, positions: readonly number[]) {
   const samples = await selectSamples(reader, revisionId, positions);
   const digests = new Set(samples.flatMap(({ part }) => part ?? []));
   const parts = await selectParts(reader, revisionId, [...digests]);

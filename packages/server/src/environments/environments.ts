@@ -47,11 +47,7 @@ export interface ConfigServices {
 const ofWorlds = ["deployment", "context", "params"] as const;
 
 /** The world that plays an environment, if one does. Throws if it cannot. */
-async function findPlayedWorld(
-  services: ConfigServices,
-  requester: Requester,
-  { world }: EnvironmentConfig,
-): Promise<ReadyWorld | undefined> {
+async function findPlayedWorld(services: ConfigServices, requester: Requester, { world }: EnvironmentConfig) {
   if (!world) return undefined;
   const found = await findReferred(services, requester, world);
   if ("reason" in found) throw new InvalidEnvironmentError(["world"], found.reason);
@@ -74,11 +70,7 @@ async function withWorld(
 }
 
 /** Throws for a limit that nothing could exceed, as nothing says what success is. */
-async function refuseIdleLimit(
-  services: ConfigServices,
-  requester: Requester,
-  config: EnvironmentConfig,
-): Promise<void> {
+async function refuseIdleLimit(services: ConfigServices, requester: Requester, config: EnvironmentConfig) {
   const { real, stop } = config;
   if (!real?.false_success_limit || stop?.some(({ outcome }) => outcome === "success")) return;
   if ((await rewardOf(services, requester, config)) !== undefined) return;

@@ -63,11 +63,7 @@ export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError
     return await outcome;
   };
 
-  async function runSafely(
-    task: EvaluatorTask,
-    clientSignal: AbortSignal,
-    span: EvaluationSpan | undefined,
-  ): Promise<EvaluatorOutcome> {
+  async function runSafely(task: EvaluatorTask, clientSignal: AbortSignal, span: EvaluationSpan | undefined) {
     try {
       return withStorableTexts(await run(task, clientSignal, span));
     } catch (error) {

@@ -125,12 +125,7 @@ export const exportPredictionsRoute = route("GET", "/v1/predictions/export", {
 });
 
 /** Sends what is made as it is made; lines are compressed if the client takes it. */
-async function send(
-  services: LogServices,
-  call: CallWithCaller,
-  name: string,
-  exported: Export,
-): Promise<Response> {
+async function send(services: LogServices, call: CallWithCaller, name: string, exported: Export) {
   reservePiece(call.exchange);
   const pieces = keepOpenForEach(call, piecesOf(exported));
   const body = await streamTexts(pieces, logBrokenResponse(services, call));

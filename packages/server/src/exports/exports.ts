@@ -188,9 +188,6 @@ async function* mapped<From, To>(
   for await (const piece of pieces) yield Array.from(piece, change);
 }
 
-function redacted<Line extends object>(
-  lines: AsyncIterable<Iterable<Line>>,
-  redactor: Redactor,
-): AsyncGenerator<Line[], void> {
+function redacted<Line extends object>(lines: AsyncIterable<Iterable<Line>>, redactor: Redactor) {
   return mapped(lines, (line) => redactor.redactValue(line));
 }

@@ -37,10 +37,7 @@ export function checkAccess({ role, proof }: Pick<Caller, "role" | "proof">, nee
 }
 
 /** Refuses scopes of a new key that its creator does not have: a key never creates one that can do more. */
-export function checkNewScopes(
-  { role, proof }: Pick<Caller, "role" | "proof">,
-  scopes: KeyScope[] | null,
-): void {
+export function checkNewScopes({ role, proof }: Pick<Caller, "role" | "proof">, scopes: KeyScope[] | null) {
   const own = proof.kind === "session" ? null : proof.scopes;
   if (own !== null && (scopes === null || scopes.some((scope) => !own.includes(scope))))
     throw new ServiceError(

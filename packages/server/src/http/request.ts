@@ -61,11 +61,7 @@ export async function readJsonBody(
 }
 
 /** A request's whole body. */
-async function readBytes(
-  request: Request,
-  maxBodyBytes: number,
-  onLength?: (bytes: number) => void,
-): Promise<Uint8Array> {
+async function readBytes(request: Request, maxBodyBytes: number, onLength?: (bytes: number) => void) {
   const encoding = request.headers.get("content-encoding")?.toLowerCase() || "identity";
   if (encoding !== "identity") {
     const reason = "Input should be identity; only uploads may be compressed";
@@ -244,11 +240,7 @@ interface CheckedBody<Schema extends z.ZodType> {
   exact: z.input<Schema>;
 }
 
-function readBytesAs<Schema extends z.ZodType>(
-  call: Call,
-  schema: Schema,
-  bytes: Uint8Array,
-): CheckedBody<Schema> | Promise<CheckedBody<Schema>> {
+function readBytesAs<Schema extends z.ZodType>(call: Call, schema: Schema, bytes: Uint8Array) {
   const { request, exchange } = call;
   if (bytes.length <= shortBodyBytes) {
     exchange.longWork.giveWay();

@@ -167,11 +167,7 @@ function handle(services: HttpServices, route: Route, call: Call): Response | Pr
   return found instanceof Promise ? handleLater(found, route, call) : handleFor(found, route, call);
 }
 
-async function handlePage(
-  services: HttpServices,
-  route: Extract<Route, { access: "page" }>,
-  call: Call,
-): Promise<Response> {
+async function handlePage(services: HttpServices, route: Extract<Route, { access: "page" }>, call: Call) {
   const { request, exchange } = call;
   const session = await findSession(services, request.headers);
   if (session === undefined) return redirectToSignIn(requestAddress(request));
@@ -185,11 +181,7 @@ async function handleLater(found: Promise<Caller>, route: CallerRoute, call: Cal
   return await handleFor(await found, route, call);
 }
 
-function handleFor(
-  caller: Caller,
-  route: CallerRoute,
-  { request, server, exchange }: Call,
-): Response | Promise<Response> {
+function handleFor(caller: Caller, route: CallerRoute, { request, server, exchange }: Call) {
   recordProof(exchange, caller.proof);
   checkAccess(caller, route.needs);
   return route.handle({ request, server, exchange, caller });

@@ -82,11 +82,7 @@ async function selectOldest(
 }
 
 /** Deletes predictions of an account, and the contexts that no other prediction names. */
-export async function deletePredictions(
-  transaction: Database,
-  accountId: string,
-  ids: readonly string[],
-): Promise<void> {
+export async function deletePredictions(transaction: Database, accountId: string, ids: readonly string[]) {
   const payloads = await transaction
     .deleteFrom("prediction_payloads")
     .where("prediction_id", "in", ids)
@@ -119,10 +115,7 @@ async function lockContexts(transaction: Database, { accountId, digests }: SomeC
     .execute();
 }
 
-async function deleteUnnamedContexts(
-  transaction: Database,
-  { accountId, digests }: SomeContexts,
-): Promise<void> {
+async function deleteUnnamedContexts(transaction: Database, { accountId, digests }: SomeContexts) {
   await transaction
     .deleteFrom("prediction_contexts")
     .where("account_id", "=", accountId)

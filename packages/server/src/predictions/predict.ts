@@ -163,10 +163,7 @@ export function measureCompletion(
   };
 
   /** Deliberately not passed the request: an async function would keep it in memory until it ends. */
-  async function measure(
-    pending: Promise<UpstreamCompletion>,
-    startedAtMs: number,
-  ): Promise<UpstreamCompletion> {
+  async function measure(pending: Promise<UpstreamCompletion>, startedAtMs: number) {
     try {
       const completion = await pending;
       recordCompletion(exchange, completion);

@@ -328,11 +328,7 @@ function readSharing(
 }
 
 /** The deployment that a request names: in its header, otherwise as its model. Undefined if it names none. */
-function findNamedDeployment(
-  deployments: Deployments,
-  headers: Headers,
-  model?: string | null,
-): Deployment | undefined {
+function findNamedDeployment(deployments: Deployments, headers: Headers, model?: string | null) {
   const name = headers.get(deploymentHeader);
   if (name === null) return typeof model === "string" ? deployments.find(model) : undefined;
   const named = deployments.find(name);

@@ -179,10 +179,7 @@ async function withoutClosed(transaction: Database, rows: StoredRows): Promise<S
  * Contexts are long and few, so stored ones are not sent again. On PostgreSQL they are locked against deletion until the transaction ends;
  * the update locks those that another process stores at the same time.
  */
-async function insertContexts(
-  transaction: Database,
-  contexts: readonly PredictionContextsTable[],
-): Promise<void> {
+async function insertContexts(transaction: Database, contexts: readonly PredictionContextsTable[]) {
   const ofAccounts = Map.groupBy(contexts, ({ account_id }) => account_id);
   const known = new Set<string>();
   for (const [accountId, some] of [...ofAccounts].sort(([a], [b]) => (a < b ? -1 : 1))) {

@@ -181,11 +181,7 @@ const batchPauseMs = 12;
 const maxDurationMs = 5_000;
 
 /** Deletes one prediction. Those of a run or an episode stay as long as that does. */
-export async function deletePrediction(
-  { store }: { store: Store },
-  requester: Changer,
-  id: string,
-): Promise<void> {
+export async function deletePrediction({ store }: { store: Store }, requester: Changer, id: string) {
   const { accountId } = requester;
   await inTransaction(store, requester, async (transaction) => {
     const { source } = existing(await lockPrediction(transaction, accountId, id));

@@ -232,11 +232,7 @@ export async function endOrResume(
 }
 
 /** Deletes a reality check. The episodes that it is of stay. If that is cut off, what is left of it is deleted when it is asked for again. */
-export async function deleteCheck(
-  { store }: { store: Store },
-  requester: Changer,
-  id: string,
-): Promise<void> {
+export async function deleteCheck({ store }: { store: Store }, requester: Changer, id: string) {
   const check = await findCheck({ store }, requester, id);
   if (check.source === "continuous" && (await isDrawing({ store }, requester, check)))
     throw conflict(

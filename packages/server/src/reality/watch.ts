@@ -120,12 +120,7 @@ function keyOf({ id, revision }: Pick<EnvironmentRevision, "id" | "revision">): 
 const episodesAtOnce = 1_000;
 
 /** Counted from the first check of the revision: a window that slides would lose the guarantee. */
-async function countFromFirst(
-  store: Store,
-  requester: Requester,
-  wanted: RevisionChecks,
-  limit: number,
-): Promise<RealityState> {
+async function countFromFirst(store: Store, requester: Requester, wanted: RevisionChecks, limit: number) {
   const reader = store.reader(requester);
   const alarm = startAlarm(limit);
   const ids = await selectCheckIds(reader, wanted);

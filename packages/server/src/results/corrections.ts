@@ -127,11 +127,7 @@ async function takeBack(
 }
 
 /** Removes the latest correction of a result that is locked: what counted before it counts again. */
-export async function removeCorrection(
-  transaction: Database,
-  locked: Countable,
-  correctionId: string,
-): Promise<void> {
+export async function removeCorrection(transaction: Database, locked: Countable, correctionId: string) {
   const { pass, score } = await selectCountedWithout(transaction, locked.id, correctionId);
   await deleteCorrection(transaction, { id: correctionId, resultId: locked.id, pass, score });
   const recounted = { ...locked, counted_pass: pass, counted_score: score };

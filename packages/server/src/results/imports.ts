@@ -188,11 +188,7 @@ async function writeImported(
 }
 
 /** The results of an import in its order, if they are stored: all are, or none. */
-async function findImported(
-  database: Database,
-  accountId: string,
-  keys: readonly string[],
-): Promise<ImportReceipt[] | undefined> {
+async function findImported(database: Database, accountId: string, keys: readonly string[]) {
   const rows = await selectRowsByRequestKeys(database, accountId, keys);
   const byKey = new Map(rows.map((row) => [row.request_key, row]));
   const found = keys.flatMap((key) => {

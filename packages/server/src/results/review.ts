@@ -164,11 +164,7 @@ async function readThresholds(
 }
 
 /** The first of a queue, without texts that equal their gold answers: a person has nothing to add to those. */
-async function takeDifferentFromGold(
-  reader: Database,
-  ranked: readonly Ranked[],
-  limit: number,
-): Promise<Ranked[]> {
+async function takeDifferentFromGold(reader: Database, ranked: readonly Ranked[], limit: number) {
   const taken: Ranked[] = [];
   for (let from = 0; from < ranked.length && taken.length < limit; from += comparedAtOnce) {
     const next = ranked.slice(from, from + comparedAtOnce);

@@ -174,12 +174,7 @@ function refuseRule(rule: EpisodeStop, path: readonly (string | number)[]): void
 }
 
 /** What predicts and when, and which of those of one minute it is. */
-async function nameByTime(
-  transaction: Database,
-  accountId: string,
-  target: string,
-  now: Micros,
-): Promise<string> {
+async function nameByTime(transaction: Database, accountId: string, target: string, now: Micros) {
   const minute = toIsoInstant(now).slice(0, "2026-01-31T12:00".length);
   const name = `${target} ${minute.replace("T", " ")}`;
   const taken = await selectNamesSince(transaction, accountId, Date.parse(`${minute}Z`) * microsPerMs);

@@ -145,10 +145,7 @@ function toCursor({ position, repeat, value }: OrderedPosition): string {
 }
 
 /** The place of the evaluator that a query names. */
-function readFilterEvaluator(
-  { evaluator, profile_name, pass }: RunSampleListQuery,
-  run: Run,
-): number | undefined {
+function readFilterEvaluator({ evaluator, profile_name, pass }: RunSampleListQuery, run: Run) {
   if (evaluator !== undefined) return findEvaluator(run, "evaluator", evaluator, profile_name);
   if (pass === undefined) return undefined;
   throw new InvalidRequestError([missing(["query", "evaluator"], {})]);

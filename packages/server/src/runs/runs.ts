@@ -220,11 +220,7 @@ export async function addEvaluators(
 }
 
 /** Deletes a run with its predictions and verdicts, a few at a time. Its evaluation results stay. */
-export async function deleteRun(
-  services: Pick<Services, "store" | "runs">,
-  requester: Changer,
-  id: string,
-): Promise<void> {
+export async function deleteRun(services: Pick<Services, "store" | "runs">, requester: Changer, id: string) {
   const { accountId } = requester;
   await inTransaction(services.store, requester, async (transaction) => {
     if (!(await discardRun(transaction, accountId, id))) throw notFound("run");

@@ -71,11 +71,7 @@ export async function createShare(
 }
 
 /** Ends a link of the account, whoever made it. */
-export async function revokeShare(
-  { store }: { store: Store },
-  requester: Changer,
-  id: string,
-): Promise<void> {
+export async function revokeShare({ store }: { store: Store }, requester: Changer, id: string) {
   await inTransaction(store, requester, async (transaction) => {
     const share = await deleteShare(transaction, requester.accountId, id);
     if (share === undefined) throw notFound("link");

@@ -166,11 +166,7 @@ export function traceCompletion(
 }
 
 /** Deliberately not passed the request: the callbacks would keep it in memory until the end. */
-function endWith(
-  chat: ChatSpan,
-  call: Promise<UpstreamCompletion>,
-  clientSignal: AbortSignal,
-): Promise<UpstreamCompletion> {
+function endWith(chat: ChatSpan, call: Promise<UpstreamCompletion>, clientSignal: AbortSignal) {
   call.then(
     ({ body: { usage, choices, model }, model: sentModel, replica, cache }) => {
       const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);

@@ -121,11 +121,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   // Thousands of these wait at once, each holding only its body, for another try. An async function would hold its parameters,
   // the request among them, until it ends.
-  function complete(
-    request: CompletionRequest,
-    clientSignal: AbortSignal,
-    given: CompletionOptions = {},
-  ): Promise<UpstreamCompletion> {
+  function complete(request: CompletionRequest, clientSignal: AbortSignal, given: CompletionOptions = {}) {
     const { mayRetry, session, trace, sharing, spender } = given;
     if (sharing !== undefined && cached?.takes(request) === true)
       return completeOnce(cached, request, clientSignal, { ...given, sharing });

@@ -279,11 +279,7 @@ const formats: Record<string, string> = {
 };
 
 /** A body in an encoding that was not asked for. */
-async function decode(
-  bytes: Uint8Array<ArrayBuffer>,
-  encoding: string,
-  { onLength }: HttpRequest,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function decode(bytes: Uint8Array<ArrayBuffer>, encoding: string, { onLength }: HttpRequest) {
   const format = formats[encoding];
   if (format === undefined) return bytes;
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format as "gzip"));

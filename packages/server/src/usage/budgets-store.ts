@@ -7,10 +7,7 @@ export async function selectAllBudgets(database: Database): Promise<BudgetsTable
 }
 
 /** Sets a budget. Its warning is due again. */
-export async function upsertBudget(
-  transaction: Database,
-  budget: Omit<BudgetsTable, "warned_month">,
-): Promise<void> {
+export async function upsertBudget(transaction: Database, budget: Omit<BudgetsTable, "warned_month">) {
   const { limit_micros, stops } = budget;
   await transaction
     .insertInto("budgets")

@@ -61,11 +61,7 @@ const setBudget = route("PATCH", "/v1/budgets", {
 export const budgetRoutes = [listBudgets, setBudget];
 
 /** Sets a budget, or removes it. Returns all that the account has then. */
-async function changeBudget(
-  services: BudgetServices,
-  requester: Changer,
-  request: BudgetRequest,
-): Promise<BudgetListResponse> {
+async function changeBudget(services: BudgetServices, requester: Changer, request: BudgetRequest) {
   refuseUnpriced(services, request);
   await storeBudget(services, requester, request);
   await services.settleUsage();

@@ -251,11 +251,7 @@ async function selectFirstHour(database: Database, accountId: string): Promise<n
 }
 
 /** Deletes an account's usage from before an hour. Returns the number of rows. */
-async function deleteUsageBefore(
-  transaction: Database,
-  accountId: string,
-  untilHour: number,
-): Promise<number> {
+async function deleteUsageBefore(transaction: Database, accountId: string, untilHour: number) {
   let deleted = 0;
   for (const table of usageTables) {
     const { numDeletedRows } = await transaction

@@ -206,11 +206,7 @@ async function buildIndex(
   }
 }
 
-function within(
-  timeoutMs: number,
-  building: Promise<IndexFigures>,
-  signal: AbortSignal | undefined,
-): Promise<IndexFigures> {
+function within(timeoutMs: number, building: Promise<IndexFigures>, signal: AbortSignal | undefined) {
   const limits = { timeoutMs, timeoutError: notReady, signal };
   return withDeadline(limits, (until) => orAborted(building, until));
 }

@@ -210,11 +210,7 @@ export async function holdWorld(transaction: Database, id: string): Promise<bool
   return held !== undefined;
 }
 
-export async function updateArchived(
-  transaction: Database,
-  id: string,
-  archivedAt: Micros | null,
-): Promise<void> {
+export async function updateArchived(transaction: Database, id: string, archivedAt: Micros | null) {
   await transaction.updateTable("worlds").set({ archived_at: archivedAt }).where("id", "=", id).execute();
 }
 

@@ -66,10 +66,7 @@ export function addBudgetCommands(program: Command): void {
 }
 
 /** Sets a budget, or removes it if `limit` is null, and shows all that there are then. */
-async function changeBudget(
-  limit: number | null,
-  { key, stop = false, json, ...options }: BudgetOptions,
-): Promise<void> {
+async function changeBudget(limit: number | null, { key, stop = false, json, ...options }: BudgetOptions) {
   if (!BudgetRequest.shape.limit.safeParse(limit).success)
     throw new CommandError("A budget is an amount from 0 to 1000000000.");
   if (!BudgetRequest.shape.api_key_id.safeParse(key).success)

@@ -39,11 +39,7 @@ import { withDatabase } from "../connect.ts";
 /**
  * Deletes a user, and the account's data if no one else is in it. An interrupted command can be repeated.
  */
-export async function eraseUser(
-  config: Config,
-  idOrEmail: string,
-  { yes = false }: { yes?: boolean },
-): Promise<void> {
+export async function eraseUser(config: Config, idOrEmail: string, { yes = false }: { yes?: boolean }) {
   await withDatabase(config, async ({ database }) => {
     const user = await getUser(database, idOrEmail);
     const others = await countOtherUsers(database, user);

@@ -133,12 +133,7 @@ function isNamed(value: string | number | null | undefined): value is string | n
 }
 
 /** The line's own metadata, with its place in a trajectory as tags, and the command's. */
-function readMetadata(
-  line: InputLine,
-  place: Place,
-  number: number,
-  ofCommand: MetadataFields,
-): MetadataFields {
+function readMetadata(line: InputLine, place: Place, number: number, ofCommand: MetadataFields) {
   const placeTags = Object.fromEntries(Object.entries(place).map(([name, value]) => [name, String(value)]));
   const merged = {
     ...metadataFields.parse(line),
@@ -190,11 +185,7 @@ export function outcomeName({
 }
 
 /** Adds one evaluation, of a line in `cluster`, to the counts of its evaluator and profile. */
-export function countOutcome(
-  counts: Map<string, OutcomeCounts>,
-  outcome: Outcome,
-  cluster: number | null,
-): void {
+export function countOutcome(counts: Map<string, OutcomeCounts>, outcome: Outcome, cluster: number | null) {
   // Two versions of an evaluator are not counted together.
   const id = `${outcome.evaluator_id} ${outcome.profile_name}`;
   const name = outcomeName(outcome);

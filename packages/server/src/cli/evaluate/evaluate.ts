@@ -265,10 +265,7 @@ function isFinished({ cluster_id, results }: EvaluationLine): boolean {
 }
 
 /** The run that an existing file of evaluations belongs to, so that a second start of the command resumes it. */
-async function findRunId(
-  out: string | undefined,
-  evaluators: readonly string[],
-): Promise<string | undefined> {
+async function findRunId(out: string | undefined, evaluators: readonly string[]) {
   if (out === undefined || !existsSync(out)) return undefined;
   for await (const { text } of readLines(out)) {
     const line = JSON.parse(text) as Partial<EvaluationLine>;

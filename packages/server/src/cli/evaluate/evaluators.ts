@@ -87,10 +87,7 @@ export function evaluateBy(call: CallServer, evaluators: readonly WantedEvaluato
 }
 
 /** Refuses evaluators that the server does not have. */
-export async function checkEvaluatorsRemotely(
-  call: CallServer,
-  evaluators: readonly WantedEvaluator[],
-): Promise<void> {
+export async function checkEvaluatorsRemotely(call: CallServer, evaluators: readonly WantedEvaluator[]) {
   const known = await call((presage) => presage.evaluators.list());
   for (const wanted of evaluators) {
     const found = known.find(

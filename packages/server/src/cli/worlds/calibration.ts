@@ -105,10 +105,7 @@ async function thresholdCommand(
 type Card = Pick<RunCalibration, "of" | "risk_coverage" | "brier">;
 
 /** The most that can be kept so that the upper end of the risk's interval is no higher than what is allowed. */
-function proposedThreshold(
-  { of, risk_coverage: points }: Card,
-  risk: number,
-): Card["risk_coverage"][number] | undefined {
+function proposedThreshold({ of, risk_coverage: points }: Card, risk: number) {
   if (of !== "confidence") return undefined;
   return points.findLast(({ interval }) => interval !== null && interval.upper <= risk);
 }

@@ -31,11 +31,7 @@ const maxHistory = 64;
 const shownInPlay = 3;
 
 /** Reads actions from standard input, and prints what a world answers, until the input ends. */
-export async function playWorld(
-  connection: RunConnection,
-  world: World,
-  options: PlayOptions,
-): Promise<void> {
+export async function playWorld(connection: RunConnection, world: World, options: PlayOptions) {
   const scene = await beginScene(connection, world, options);
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (isTerminal) printNotice(`${world.name}@${world.revision}. Type an action; ctrl-D ends.\n`);

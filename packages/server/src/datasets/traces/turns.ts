@@ -323,11 +323,7 @@ function actionOf({ name, input }: Call, texts: TraceTexts): string {
   return canonicalJson({ input: texts.cleanValue(parsedText(input ?? {})), tool: texts.clean(name) });
 }
 
-function calledBy(
-  id: string | undefined,
-  { actions }: Exchange,
-  unanswered: Map<string, Action[]>,
-): Action | undefined {
+function calledBy(id: string | undefined, { actions }: Exchange, unanswered: Map<string, Action[]>) {
   const named = unanswered.get(id ?? "")?.find(({ answer }) => answer === undefined);
   if (named !== undefined) return named;
   return actions.find(

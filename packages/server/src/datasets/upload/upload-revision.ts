@@ -122,11 +122,7 @@ function rowsOf({ samples, parts }: Batch): number {
   return samples.length * 2 + parts.size;
 }
 
-async function repeated(
-  database: Database,
-  sample: DatasetSamplesTable | undefined,
-  at: Place | undefined,
-): Promise<Error> {
+async function repeated(database: Database, sample: DatasetSamplesTable | undefined, at: Place | undefined) {
   if (sample === undefined) return new Error("No sample was refused");
   const { trajectory_id, step, sample_id } = sample;
   const { place: [unit, line] = [], file } = at ?? {};

@@ -153,10 +153,7 @@ export interface NewEpisodeRow {
  * Stores episodes, each unless its account is closed, its environment was deleted or its request was made before. Returns those that
  * were stored.
  */
-async function insertEpisodes(
-  transaction: Database,
-  episodes: readonly NewEpisodeRow[],
-): Promise<ReadonlySet<NewEpisodeRow>> {
+async function insertEpisodes(transaction: Database, episodes: readonly NewEpisodeRow[]) {
   if (episodes.length === 0) return new Set();
   const rows = episodes.map(({ row }) => row);
   const accountIds = rows.map((row) => row.account_id);

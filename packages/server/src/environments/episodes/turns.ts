@@ -147,11 +147,7 @@ async function applies(
 const goalMark = "{goal}";
 
 /** A rule about the goal does not apply to a task without one. */
-export function withGoal(
-  text: string,
-  goal: string | null | undefined,
-  test: (text: string) => boolean,
-): boolean {
+export function withGoal(text: string, goal: string | null | undefined, test: (text: string) => boolean) {
   if (!text.includes(goalMark)) return test(text);
   return typeof goal === "string" && test(text.replaceAll(goalMark, () => toStorableText(goal)));
 }

@@ -165,11 +165,7 @@ async function answerInTime(
   }
 }
 
-async function authenticate(
-  { keyVerifier }: SocketServices,
-  { key }: Conversation,
-  exchange: Exchange,
-): Promise<Caller> {
+async function authenticate({ keyVerifier }: SocketServices, { key }: Conversation, exchange: Exchange) {
   const caller = await keyVerifier.verify(key);
   if (caller === undefined) throw notAuthenticated();
   if (caller.proof.kind === "key") {

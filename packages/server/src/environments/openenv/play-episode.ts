@@ -139,11 +139,7 @@ export async function resetEpisode(
 const uuid = z.uuid();
 
 /** Undefined for a name that the client made up, which may have characters that no database takes. */
-async function findKnown(
-  services: { store: Store },
-  requester: MessageCall["requester"],
-  id: string,
-): Promise<Episode | undefined> {
+async function findKnown(services: { store: Store }, requester: MessageCall["requester"], id: string) {
   if (!uuid.safeParse(id).success) return undefined;
   return await findEpisode(services, requester, id).catch(undefinedIfGone);
 }

@@ -39,11 +39,7 @@ function hasEnded({ last_used_at }: Pick<OrsSessionsTable, "last_used_at">): boo
 }
 
 /** A live session of the account, which is used with this. */
-async function findSession(
-  services: SessionServices,
-  requester: Requester,
-  sessionId: string,
-): Promise<OrsSessionsTable> {
+async function findSession(services: SessionServices, requester: Requester, sessionId: string) {
   const { store, ors } = services;
   const id = storedIdOf(services, requester, sessionId);
   const row = await selectSession(store.database, requester.accountId, id);
@@ -56,21 +52,13 @@ async function findSession(
 }
 
 /** Keeps a session alive. Mostly it costs neither a read nor a write. */
-export async function pingSession(
-  services: SessionServices,
-  requester: Requester,
-  sessionId: string,
-): Promise<void> {
+export async function pingSession(services: SessionServices, requester: Requester, sessionId: string) {
   if (services.ors.known.has(storedIdOf(services, requester, sessionId))) return;
   await findSession(services, requester, sessionId);
 }
 
 /** Ends a session, if it was used. Its episode stays. */
-export async function deleteSession(
-  services: SessionServices,
-  requester: Requester,
-  sessionId: string,
-): Promise<void> {
+export async function deleteSession(services: SessionServices, requester: Requester, sessionId: string) {
   const id = storedIdOf(services, requester, sessionId);
   services.ors.known.forget(id);
   await deleteSessionRow(services.store.database, requester.accountId, id);
@@ -121,11 +109,7 @@ export interface WantedSession {
 }
 
 /** Stores a session with its task. Its episode starts at once, or when the environment is known. */
-export async function createSession(
-  services: SessionServices,
-  requester: Requester,
-  wanted: WantedSession,
-): Promise<void> {
+export async function createSession(services: SessionServices, requester: Requester, wanted: WantedSession) {
   const { ors } = services;
   const id = storedIdOf(services, requester, wanted.sessionId);
   const { environment, split, index, policy } = wanted;

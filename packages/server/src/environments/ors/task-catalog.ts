@@ -97,10 +97,7 @@ export function readTaskIndex(
 }
 
 /** Also of a task that was deleted after the environment was read. */
-function noSuchTask(
-  { name, tasks }: Pick<EnvironmentRevision, "name" | "tasks">,
-  split: TaskSplitName,
-): ServiceError {
+function noSuchTask({ name, tasks }: Pick<EnvironmentRevision, "name" | "tasks">, split: TaskSplitName) {
   return new ServiceError(
     "bad_request",
     `Invalid index: the split ${split} of the environment ${name} has ${countOf(tasks[split] ?? 0, "task")}, counted from 0.`,

@@ -138,11 +138,7 @@ function isRefusal({ message, finish_reason }: CompletionChoice): boolean {
   return finish_reason === "content_filter" || finish_reason === "refusal";
 }
 
-async function askWithinCapabilities(
-  inquiry: Inquiry,
-  turn: Turn,
-  tokenLimit: number,
-): Promise<CompletionBody> {
+async function askWithinCapabilities(inquiry: Inquiry, turn: Turn, tokenLimit: number) {
   const { model, question, form, call } = inquiry;
   for (;;) {
     const { takesTemperature, tokenLimitField } = inquiry.capabilities;

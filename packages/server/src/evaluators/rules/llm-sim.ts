@@ -84,12 +84,7 @@ function compareObject(said: Json, wanted: Json, count: (place: string) => void)
   if (!isContentRight) count("contains");
 }
 
-function isRight(
-  said: Json,
-  wanted: Json,
-  key: string,
-  isSame: (one: Json, other: Json) => boolean,
-): boolean {
+function isRight(said: Json, wanted: Json, key: string, isSame: (one: Json, other: Json) => boolean) {
   return isInPython(key, said) && isSame(fieldInPython(said, key), fieldInPython(wanted, key));
 }
 

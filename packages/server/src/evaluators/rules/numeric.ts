@@ -143,11 +143,7 @@ function numbersOf(text: string, { compare }: Config): Iterator<FoundNumber> {
 }
 
 /** Compares both side by side and keeps only what is reported. */
-function compareNumbers(
-  said: Iterator<FoundNumber>,
-  wanted: Iterator<FoundNumber>,
-  profile: Config,
-): Comparison {
+function compareNumbers(said: Iterator<FoundNumber>, wanted: Iterator<FoundNumber>, profile: Config) {
   const comparison: Comparison = { saidCount: 0, wantedCount: 0, pairCount: 0, wrongCount: 0, wrong: [] };
   for (;;) {
     const pair = { place: comparison.pairCount + 1, said: next(said), wanted: next(wanted) };

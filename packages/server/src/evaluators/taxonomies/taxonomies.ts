@@ -185,11 +185,7 @@ function refuseBuiltIn(taxonomy: NewRevision["taxonomy"]): void {
   }
 }
 
-async function ensureTaxonomy(
-  database: Database,
-  accountId: string,
-  { name, isNewOnly }: NamedTaxonomy,
-): Promise<string> {
+async function ensureTaxonomy(database: Database, accountId: string, { name, isNewOnly }: NamedTaxonomy) {
   const id = Bun.randomUUIDv7();
   const isNew = await insertTaxonomy(database, {
     id,

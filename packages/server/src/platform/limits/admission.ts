@@ -257,11 +257,7 @@ export function createAdmission(limits: AdmissionLimits, takeTokens: TakeTokens)
 }
 
 /** What is left of the first rate. Throws if one of them was exceeded. */
-function statusOf(
-  levels: readonly Level[],
-  states: readonly BucketState[],
-  what: AdmissionLimits["what"],
-): RateStatus | undefined {
+function statusOf(levels: readonly Level[], states: readonly BucketState[], what: AdmissionLimits["what"]) {
   const [first] = levels;
   const rate = first && { limit: first.perMinute, remaining: Math.floor(states[0]?.tokens ?? 0) };
   const waits = states.map(({ waitMs }) => waitMs);

@@ -160,12 +160,7 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
     if (account.inUse === 0 && account.queue.length === 0) accounts.delete(accountId);
   }
 
-  async function wait(
-    accountId: string,
-    account: Account,
-    signal: AbortSignal,
-    cost: number,
-  ): Promise<() => void> {
+  async function wait(accountId: string, account: Account, signal: AbortSignal, cost: number) {
     const turn = Promise.withResolvers<() => void>();
     const { queue } = account;
     const own: Waiting = {

@@ -17,11 +17,7 @@ const nowhere = new Int32Array(0);
  * Where the bins of equal count begin, and the last one ends: a prediction is in bin ⌊15 · r / n⌋, r being how many have a lower confidence,
  * so that those of one confidence are never apart. `left` has the places that are left out, ascending.
  */
-function binEdges(
-  { count, tieStarts, tieEnds }: SortedConfidences,
-  left: Int32Array,
-  edges: Int32Array,
-): void {
+function binEdges({ count, tieStarts, tieEnds }: SortedConfidences, left: Int32Array, edges: Int32Array) {
   const kept = count - left.length;
   edges[0] = 0;
   edges[bins] = count;

@@ -222,10 +222,7 @@ async function lossOf(
   return sum;
 }
 
-async function mapInTurns<Item, Result>(
-  items: readonly Item[],
-  map: (item: Item) => Result,
-): Promise<Result[]> {
+async function mapInTurns<Item, Result>(items: readonly Item[], map: (item: Item) => Result) {
   const mapped: Result[] = [];
   for (const [index, item] of items.entries()) {
     if (isTurnOfOthers(index)) await nextTurn();

@@ -43,10 +43,7 @@ export async function isHeldClosed(transaction: Database, accountId: string): Pr
   return closed !== undefined;
 }
 
-export async function refuseClosedAccounts(
-  transaction: Database,
-  accountIds: Iterable<string>,
-): Promise<void> {
+export async function refuseClosedAccounts(transaction: Database, accountIds: Iterable<string>) {
   const closed = await selectClosed(transaction, accountIds);
   if (closed.size === 0) return;
   throw new ServiceError("unauthenticated", "The account has been deleted. Nothing was stored.");
@@ -63,10 +60,7 @@ interface WriterWait {
  * Waits until the transactions have ended that may have looked before an account was closed. On PostgreSQL each has a lock on the table
  * until then, as has a backup by `pg_dump`; on SQLite they take turns. Returns whether they have ended within the time.
  */
-export async function waitForEarlierWriters(
-  database: Database,
-  { onSlow, slowMs, maxMs }: WriterWait,
-): Promise<boolean> {
+export async function waitForEarlierWriters(database: Database, { onSlow, slowMs, maxMs }: WriterWait) {
   if (!isPostgres(database)) return true;
   const select = async () => {
     const { rows } = await sql<{ id: string }>`

@@ -28,10 +28,7 @@ export async function takeLease(
 }
 
 /** Lets another process have it. */
-export async function endLease(
-  database: Database,
-  { name, holder }: { name: string; holder: string },
-): Promise<void> {
+export async function endLease(database: Database, { name, holder }: { name: string; holder: string }) {
   await database.deleteFrom("leases").where("name", "=", name).where("holder", "=", holder).execute();
 }
 

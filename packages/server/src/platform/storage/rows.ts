@@ -154,11 +154,7 @@ export async function selectNames(
 }
 
 /** Ends the links of an account to something that is gone. */
-export async function deleteSharesOf(
-  transaction: Database,
-  accountId: string,
-  goneIds: readonly string[],
-): Promise<void> {
+export async function deleteSharesOf(transaction: Database, accountId: string, goneIds: readonly string[]) {
   const gone = new Set(goneIds);
   const shares = await transaction
     .selectFrom("shares")

@@ -125,10 +125,7 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
     pending.clear();
   }
 
-  async function send(
-    request: Request | "close",
-    transferred: readonly ArrayBuffer[] = [],
-  ): Promise<Result | undefined> {
+  async function send(request: Request | "close", transferred: readonly ArrayBuffer[] = []) {
     if (ended !== undefined) throw ended;
     lastId += 1;
     worker.postMessage({ id: lastId, request } satisfies ThreadRequest<Request>, transferred);

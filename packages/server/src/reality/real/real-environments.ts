@@ -57,10 +57,7 @@ function createOne(settings: RealEnvironmentSettings, matches: Matches): RealEnv
   let last: ReturnType<RealEnvironment["lastFailure"]>;
 
   /** What is asked of the other side, which has so much time for it. */
-  async function attempt<Value>(
-    outer: AbortSignal,
-    work: (signal: AbortSignal) => Promise<Value>,
-  ): Promise<Value> {
+  async function attempt<Value>(outer: AbortSignal, work: (signal: AbortSignal) => Promise<Value>) {
     const timeoutError = () =>
       new RealEnvironmentError("timeout", `The real environment did not answer within ${timeoutMs} ms.`);
     try {

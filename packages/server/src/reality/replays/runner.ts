@@ -112,11 +112,7 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
 const renewEveryMs = 1_000;
 
 /** Replays what waits. A check without more to do is completed, unless further episodes are drawn for it. */
-async function workOnCheck(
-  services: ReplayServices,
-  check: RealityChecksTable,
-  signal: AbortSignal,
-): Promise<void> {
+async function workOnCheck(services: ReplayServices, check: RealityChecksTable, signal: AbortSignal) {
   const { database } = services.store;
   const requester = { accountId: check.account_id, signal };
   const real = findReal(services, check);

@@ -86,11 +86,7 @@ export function clusteredCells(
 }
 
 /** Whether the account has results in clusters, of one evaluator if it is given. */
-export async function hasClusters(
-  reader: Database,
-  accountId: string,
-  evaluatorId: string | undefined,
-): Promise<boolean> {
+export async function hasClusters(reader: Database, accountId: string, evaluatorId: string | undefined) {
   const ofEvaluator = evaluatorId === undefined ? sql`` : sql`and evaluator_id = ${evaluatorId}`;
   const { rows } = await sql`select id from evaluation_results
     where account_id = ${accountId} ${ofEvaluator} and status = 'success' and cluster_id is not null

@@ -355,11 +355,7 @@ export async function hasResultAt(reader: Database, time: Micros): Promise<boole
 }
 
 /** Whether the account has results of an evaluator of exactly this name. */
-export async function hasResultsOf(
-  reader: Database,
-  accountId: string,
-  evaluatorId: string,
-): Promise<boolean> {
+export async function hasResultsOf(reader: Database, accountId: string, evaluatorId: string) {
   const series = await reader
     .selectFrom("evaluation_series")
     .select("id")

@@ -66,10 +66,7 @@ const rollUpLock = sql.raw(`${firstWriterLock} - 3`);
  * Counts the next results by tag, in one transaction with the number up to which they are counted. Returns whether more may follow.
  * Of several processes one does so at a time; the others have nothing to do.
  */
-export async function rollUpSomeTags(
-  database: Database,
-  resultsAtOnce = usualResultsAtOnce,
-): Promise<boolean> {
+export async function rollUpSomeTags(database: Database, resultsAtOnce = usualResultsAtOnce) {
   return await database.transaction().execute(async (transaction) => {
     if (!(await tryLockRollUp(transaction))) return false;
     const batch = await selectBatch(transaction, resultsAtOnce);

@@ -101,11 +101,7 @@ function addOne(counts: Map<string, EvaluationCountsTable>, seriesId: string, re
   counts.set(key, count);
 }
 
-function addSeriesOf(
-  known: Map<string, EvaluationSeriesTable>,
-  result: Dimensions,
-  spansRuns: boolean,
-): EvaluationSeriesTable {
+function addSeriesOf(known: Map<string, EvaluationSeriesTable>, result: Dimensions, spansRuns: boolean) {
   const dimensions = {
     account_id: result.account_id,
     app: result.app,
@@ -155,10 +151,7 @@ export async function addSeries(database: Database, series: readonly EvaluationS
 }
 
 /** Adds to the counts of existing series. */
-export async function addCounts(
-  transaction: Database,
-  counts: readonly EvaluationCountsTable[],
-): Promise<void> {
+export async function addCounts(transaction: Database, counts: readonly EvaluationCountsTable[]) {
   if (isPostgres(transaction)) await insertRows(transaction, "evaluation_count_deltas", counts);
   else await insertRows(transaction, "evaluation_counts", counts, addToCounts);
 }
@@ -212,10 +205,7 @@ export function createSeriesMemory(database: Database): SeriesMemory {
  * Whether all series exist and none of their accounts is closed, on PostgreSQL. As it is one statement and holds the lock of those who
  * look, none of them is deleted before the transaction ends: whoever erases an account closes it first, and waits for the lock.
  */
-export async function haveOpenSeries(
-  transaction: Database,
-  series: readonly EvaluationSeriesTable[],
-): Promise<boolean> {
+export async function haveOpenSeries(transaction: Database, series: readonly EvaluationSeriesTable[]) {
   const accountIds = [...new Set(series.map(({ account_id }) => account_id))];
   const { rows } = await sql<{ closed: boolean; existing: number }>`
     select exists (select 1 from closed_accounts where account_id = any(${accountIds}::text[])) as closed,

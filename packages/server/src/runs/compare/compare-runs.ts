@@ -169,11 +169,7 @@ async function readNamedRun(reader: Database, run: Run): Promise<NamedRun> {
   };
 }
 
-async function readNames(
-  reader: Database,
-  { datasetId, revisionId }: RunDataset,
-  count: number,
-): Promise<Map<string, number>> {
+async function readNames(reader: Database, { datasetId, revisionId }: RunDataset, count: number) {
   const indexOf = new Map<string, number>();
   const read = readInRanges(count, 1, (range) => selectSampleIds(reader, revisionId, range));
   for await (const rows of read) {

@@ -253,11 +253,7 @@ async function clustersBy(
   return groups;
 }
 
-async function compareStrata(
-  dimension: Dimension,
-  values: PairedValues,
-  common: Common,
-): Promise<ComparisonStratum[]> {
+async function compareStrata(dimension: Dimension, values: PairedValues, common: Common) {
   const groups = await clustersBy(dimension, values, common);
   const strata: ComparisonStratum[] = [];
   for (const [group, key] of dimension.keys.entries()) {

@@ -113,8 +113,6 @@ function probabilityIn(draws: readonly { seed: unknown; strata: string }[], isPa
 }
 
 /** The verdicts that one draws from: those of an evaluator in a run. */
-function populationOf(
-  of: Pick<LabelledVerdict, "run_id" | "evaluator_id" | "is_external" | "profile_name">,
-): string {
+function populationOf(of: Pick<LabelledVerdict, "run_id" | "evaluator_id" | "is_external" | "profile_name">) {
   return JSON.stringify([of.run_id, of.evaluator_id, of.is_external, of.profile_name]);
 }

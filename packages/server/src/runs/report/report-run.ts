@@ -104,12 +104,7 @@ export async function overallFigures(samples: RunSamples, outcomes: Outcomes): P
 }
 
 /** The groups with a verdict or a failure, in the order of their keys, and the first ones even if they are empty. */
-async function strataOf(
-  dimension: Dimension,
-  samples: RunSamples,
-  outcomes: Outcomes,
-  alwaysShown = 0,
-): Promise<RunStratum[]> {
+async function strataOf(dimension: Dimension, samples: RunSamples, outcomes: Outcomes, alwaysShown = 0) {
   const sums = await sumsBy(dimension, samples, outcomes);
   return dimension.keys.flatMap((key, group) =>
     group < alwaysShown || hasOutcomes(sums, group) ? { key, ...toFigures(sums, group) } : [],
@@ -117,11 +112,7 @@ async function strataOf(
 }
 
 /** Groups that are known beforehand, the last one of what is unknown. */
-async function fixedStrata(
-  dimension: Dimension,
-  samples: RunSamples,
-  outcomes: Outcomes,
-): Promise<RunStratum[]> {
+async function fixedStrata(dimension: Dimension, samples: RunSamples, outcomes: Outcomes) {
   return await strataOf(dimension, samples, outcomes, dimension.keys.length - 1);
 }
 

@@ -315,10 +315,7 @@ function countTexts({ texts, of }: Texts): Float64Array {
 }
 
 /** Of equally frequent texts, the first in the order of their characters. */
-async function mostFrequent(
-  counted: Iterable<{ text: string; count: number }>,
-  most: number,
-): Promise<string[]> {
+async function mostFrequent(counted: Iterable<{ text: string; count: number }>, most: number) {
   const first = await firstOf(counted, most, (a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
   return first.map(({ text }) => text);
 }

@@ -97,10 +97,7 @@ export async function reportSurvival(samples: RunSamples, outcomes: Outcomes): P
 }
 
 /** Repeats of a trajectory depend on each other, so then its intervals are from resampled trajectories. */
-async function curveOf(
-  trajectories: readonly (readonly FirstDivergence[])[],
-  hasRepeats: boolean,
-): Promise<RunSurvival["failures_as_divergence"]> {
+async function curveOf(trajectories: readonly (readonly FirstDivergence[])[], hasRepeats: boolean) {
   return toCurve(
     hasRepeats ? await bootstrapSurvival(trajectories, bootstrapSeed) : survival(trajectories.flat()),
   );
@@ -121,11 +118,7 @@ function* indexesByTrajectory({ order, trajectories }: RunSamples): Generator<In
 }
 
 /** The outcomes of each repeat that was begun, up to the last one that there is. */
-function stepsByRepeat(
-  indexes: Int32Array,
-  { step }: RunSamples,
-  { repeats, of }: Outcomes,
-): StepOutcome[][] {
+function stepsByRepeat(indexes: Int32Array, { step }: RunSamples, { repeats, of }: Outcomes) {
   const all: StepOutcome[][] = [];
   for (let repeat = 0; repeat < repeats; repeat++) {
     const steps: StepOutcome[] = [];

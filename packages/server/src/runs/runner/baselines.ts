@@ -125,10 +125,7 @@ async function chooseFromOthers(
 }
 
 /** The first of an action's ranked transitions once a trajectory's own are taken away. */
-function commonest(
-  ranked: readonly Transition[],
-  own: ReadonlyMap<Transition, number>,
-): Transition | undefined {
+function commonest(ranked: readonly Transition[], own: ReadonlyMap<Transition, number>) {
   let best: Transition | undefined;
   let bestCount = 0;
   for (const transition of ranked) {
@@ -147,11 +144,7 @@ function isBefore({ digest }: Transition, other: Transition | undefined): boolea
   return other === undefined || digest < other.digest;
 }
 
-async function readNextState(
-  reader: Database,
-  revisionId: number,
-  position: number | undefined,
-): Promise<string | undefined> {
+async function readNextState(reader: Database, revisionId: number, position: number | undefined) {
   if (position === undefined || position === 0) return undefined;
   for await (const [placed] of readSamplesAt(reader, revisionId, [{ position, bytes: 0 }])) {
     return placed?.sample.next_state;

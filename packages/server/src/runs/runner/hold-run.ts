@@ -170,22 +170,14 @@ async function workOnHeld(
 }
 
 /** Why a run cannot be worked on now, if that is so. */
-async function findHindrance(
-  services: RunnerServices,
-  run: Run,
-  signal: AbortSignal,
-): Promise<HinderedError | undefined> {
+async function findHindrance(services: RunnerServices, run: Run, signal: AbortSignal) {
   const target = await findTarget(services, run, signal);
   if ("reason" in target) return new HinderedError(target.reason);
   const shortage = await services.findShortage();
   return shortage === undefined ? undefined : new HinderedError(shortage);
 }
 
-async function postpone(
-  { store: { database }, patience }: RunnerServices,
-  lease: Lease,
-  reason: string,
-): Promise<void> {
+async function postpone({ store: { database }, patience }: RunnerServices, lease: Lease, reason: string) {
   await markAway(database, lease, reason);
   const now = await readDatabaseClock(database);
   await releaseLease(database, lease, now + Math.round(patience * retryAfterMs) * microsPerMs);

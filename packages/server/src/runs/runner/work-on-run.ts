@@ -145,10 +145,7 @@ const notReachedAtOnce = 500;
 const notReached = { category: "not_reached", message: "An earlier step of the trajectory failed." } as const;
 
 /** In a free-running trajectory, nothing can be told to the steps behind a failed one. */
-async function workOnTrajectory(
-  worker: StepWorker,
-  trajectory: TrajectoryLength & { repeat: number },
-): Promise<void> {
+async function workOnTrajectory(worker: StepWorker, trajectory: TrajectoryLength & { repeat: number }) {
   const { services, run, signal, writer } = worker;
   const predicted: string[] = [];
   let rest = { predictions: [] as PredictionRows[], traits: [] as SampleTraitsTable[] };

@@ -171,11 +171,7 @@ function isRead({ query, sql }: CompiledQuery): boolean {
 }
 
 /** Sends a statement. If one that "commits" gets no response, it is unknown whether its changes were stored. */
-async function send(
-  session: Session,
-  { sql, parameters }: CompiledQuery,
-  effect: "commits" | "harmless",
-): Promise<pg.QueryResult> {
+async function send(session: Session, { sql, parameters }: CompiledQuery, effect: "commits" | "harmless") {
   const { client } = session;
   if (session.failure !== undefined) throw storeUnavailable(session.failure);
   try {

@@ -63,10 +63,7 @@ export function traceOfSpans(items: readonly SpanItem[], leftOut: LeftOut): Trac
   return { turns, task, tools: first(items, "tools"), tags: { model, agent: first(items, "agent") } };
 }
 
-function first<Name extends "task" | "input" | "tools" | "agent">(
-  items: readonly SpanItem[],
-  name: Name,
-): SpanItem[Name] | undefined {
+function first<Name extends "task" | "input" | "tools" | "agent">(items: readonly SpanItem[], name: Name) {
   return items.find((item) => item[name] !== undefined)?.[name];
 }
 
