@@ -1,7 +1,6 @@
 import type { KeyDigest } from "../accounts/verify-api-key.ts";
 import { type Config, ConfigError } from "../config/config.ts";
-import { parseDeployments, parsePrices } from "../config/files.ts";
-import { readSettingsFile } from "../config/yaml-file.ts";
+import { parseDeployments, parsePrices, readSettingsFile } from "../config/files.ts";
 import { type Admission, createAdmission } from "../platform/limits/admission.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import {

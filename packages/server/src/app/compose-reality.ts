@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
+import { readSettingsFile } from "../config/files.ts";
 import { parseRealEnvironments } from "../config/real-environments.ts";
-import { readSettingsFile } from "../config/yaml-file.ts";
 import { askAs } from "../environments/episodes/ask.ts";
 import { type JudgeServices, matches } from "../environments/judge.ts";
 import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluators/judge/judge-model.ts";

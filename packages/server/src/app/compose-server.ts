@@ -15,7 +15,7 @@ import { connectRedis } from "../platform/redis.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/settings-store.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
-import { readRealityLines } from "../reality/real-steps.ts";
+import { readRealityLines } from "../reality/check-run.ts";
 import { watchClocks } from "../results/times.ts";
 import { createRunStreams } from "../runs/run-events.ts";
 import { findRunPrompt } from "../runs/runner/predict-step.ts";

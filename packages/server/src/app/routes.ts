@@ -2,7 +2,7 @@ import { signInRoutes } from "../accounts/sign-in-route.ts";
 import type { Route } from "../http/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
 import type { OpenSockets } from "../http/sockets.ts";
-import { sharePageRoutes } from "../shares/share-page.ts";
+import { sharePageRoutes } from "../shares/shares-route.ts";
 import { dashboardRoutes, docsRoutes } from "./dashboard.ts";
 import { operationsOf } from "./operations.ts";
 import { metricsRoutes, probeRoutes } from "./probes.ts";

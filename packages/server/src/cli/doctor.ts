@@ -15,11 +15,13 @@ import { toIsoInstant } from "../platform/storage/columns.ts";
 import { type InspectedDatabase, inspectDatabase } from "../platform/storage/open.ts";
 import { isInMemory, isSqlite, sqlitePath } from "../platform/storage/sqlite/sqlite.ts";
 import { countOf, defined, printable, printableJson } from "../platform/words.ts";
-import { RealEnvironmentError, type RealEnvironmentSettings } from "../reality/real/real-environment.ts";
+import {
+  placeholdersOf,
+  RealEnvironmentError,
+  type RealEnvironmentSettings,
+} from "../reality/real/real-environment.ts";
 import { createRealEnvironments } from "../reality/real/real-environments.ts";
-import { placeholdersOf } from "../reality/real/template.ts";
-import type { UpstreamOptions } from "../upstream/create-upstream.ts";
-import { createUpstream } from "../upstream/create-upstream.ts";
+import { createUpstream, type UpstreamOptions } from "../upstream/create-upstream.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import { NoResponseError } from "../upstream/send.ts";
 import { examples, json } from "./command.ts";

@@ -110,15 +110,10 @@ async function findReference(connection: RunConnection, nameOrId: string | undef
   throw new CommandError(`--against: the run is ${run.status}; only a finished one can be compared with`);
 }
 
-interface NewRunContext {
-  evaluators: readonly WantedEvaluator[];
-  minimums: readonly Minimum[];
-}
-
 async function createRun(
   connection: RunConnection,
   options: RunOptions,
-  { evaluators, minimums }: NewRunContext,
+  { evaluators, minimums }: { evaluators: readonly WantedEvaluator[]; minimums: readonly Minimum[] },
 ): Promise<Run> {
   const { dataset = "", predictions } = options;
   const target = await readTarget(connection, options);

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { compilePattern } from "../platform/patterns.ts";
 import {
+  isPlaceholder,
+  placeholdersOf,
   type RealEnvironmentSettings,
   realProtocols,
   type Template,
 } from "../reality/real/real-environment.ts";
-import { isPlaceholder, placeholdersOf } from "../reality/real/template.ts";
-import { httpUrl, oneOf, type RawEnvironment, unlimited } from "./values.ts";
 import {
   apiKeyVariable,
   expected,
@@ -18,7 +18,8 @@ import {
   parseYamlFile,
   wholeNumber,
   type YamlFile,
-} from "./yaml-file.ts";
+} from "./files.ts";
+import { httpUrl, oneOf, type RawEnvironment, unlimited } from "./values.ts";
 
 /** Servers of the Open Reward Standard forget a session after 15 minutes. */
 const longestMs = 600_000;

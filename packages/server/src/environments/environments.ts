@@ -111,17 +111,11 @@ async function checkConfig(
   }
 }
 
-export interface NewEnvironment {
-  name: string;
-  config: EnvironmentConfig;
-  userId: string;
-}
-
 /** Makes an environment with its first revision. Throws an `InvalidEnvironmentError` for what cannot be used. */
 export async function createEnvironment(
   services: ConfigServices,
   requester: Changer,
-  { name, config: given, userId }: NewEnvironment,
+  { name, config: given, userId }: { name: string; config: EnvironmentConfig; userId: string },
   once?: Once,
 ): Promise<EnvironmentRevision> {
   const { accountId } = requester;

@@ -42,11 +42,6 @@ export interface NewTask {
   task: string;
 }
 
-export interface AddedTasks {
-  added: TaskCounts;
-  tasks: TaskCounts;
-}
-
 /** Appends tasks to the splits of an environment: all of them, or none. */
 export async function addTasks(
   { store }: { store: Store },
@@ -54,7 +49,7 @@ export async function addTasks(
   name: string,
   newTasks: readonly NewTask[],
   once?: Once,
-): Promise<AddedTasks> {
+): Promise<{ added: TaskCounts; tasks: TaskCounts }> {
   refuseBuiltIn(name);
   return await doOnce(store.writer(requester), once, {
     async work(transaction) {

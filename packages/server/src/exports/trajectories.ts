@@ -8,7 +8,7 @@ import type { Layout } from "../datasets/traces/layout.ts";
 import { atif } from "../datasets/traces/layouts/agents/atif.ts";
 import { openAiChat } from "../datasets/traces/layouts/messages/openai-chat.ts";
 import { createRedactor } from "../datasets/traces/redaction/redact.ts";
-import { samplesOfTrace } from "../datasets/traces/trace-samples.ts";
+import { samplesOfTrace } from "../datasets/traces/trace-file.ts";
 import { lastReActAction } from "../datasets/traces/turns.ts";
 
 /** The samples of one trajectory, by step. */

@@ -5,6 +5,8 @@ import {
   EnvironmentRealityQuery,
   EpisodePath,
   EpisodeReality,
+  RealEnvironmentListResponse,
+  type RealEnvironmentStatus,
   RealityCheck,
   RealityCheckDetail,
   RealityCheckListQuery,
@@ -28,15 +30,23 @@ import { reserveStored } from "../http/memory.ts";
 import { readBody, readKeysetPage, readOnce, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
+import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
 import runExamples from "../runs/examples.json" with { type: "json" };
 import { toRun } from "../runs/run.ts";
 import { toInvalidRequest } from "../runs/runs-route.ts";
 import { type CheckRunServices, runOfCheck } from "./check-run.ts";
-import { type CheckServices, createCheck, deleteCheck, endOrResume, findCheck } from "./checks.ts";
+import {
+  type CheckServices,
+  createCheck,
+  deleteCheck,
+  endOrResume,
+  findCheck,
+  readPairLines,
+} from "./checks.ts";
 import { selectChecks, selectEpisodePage, selectRealSteps, selectReplayOf } from "./checks-store.ts";
 import examples from "./examples.json" with { type: "json" };
-import { readPairLines } from "./pairs.ts";
+import type { RealEnvironment, RealEnvironments } from "./real/real-environment.ts";
 import { countReplays, selectReplays } from "./replays/replays-store.ts";
 import {
   countedCheck,
@@ -47,6 +57,34 @@ import {
   toFailedEpisode,
   toRealityEpisode,
 } from "./show-check.ts";
+
+const listRealEnvironments = route("GET", "/v1/real-environments", {
+  needs: "read",
+  id: "listRealEnvironments",
+  summary: "List the real environments",
+  description:
+    "Lists the real environments that the operator of the server has declared, as the answering process sees them.",
+  responses: {
+    "200": response("The real environments", RealEnvironmentListResponse, examples.realEnvironments),
+  },
+  async handle({ realEnvironments }: { realEnvironments: RealEnvironments }) {
+    return reply(200, { data: realEnvironments.all().map(toStatus) });
+  },
+});
+
+export const realEnvironmentRoutes = [listRealEnvironments];
+
+function toStatus(environment: RealEnvironment): RealEnvironmentStatus {
+  const { name, protocol, maxInFlight } = environment;
+  const failure = environment.lastFailure();
+  return {
+    name,
+    protocol,
+    in_flight: environment.inFlight(),
+    max_in_flight: maxInFlight,
+    last_failure: failure === undefined ? null : { ...failure, at: toIsoInstant(failure.at) },
+  };
+}
 
 /** What reading takes. */
 interface Services {

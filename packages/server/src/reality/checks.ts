@@ -1,23 +1,35 @@
-import type { RealityCheckRequest, RealityPair } from "@presage/contract";
+import { maxRealityPairs, RealityCheckRequest, RealityPair, type RealityPairsQuery } from "@presage/contract";
+import type { z } from "zod";
 import { findRevision } from "../datasets/datasets.ts";
 import { listTrajectories } from "../datasets/samples.ts";
 import type { TrajectoryPage } from "../datasets/samples-store.ts";
+import { atLine, checkLine, createJsonLineReader, gunzip, splitLines } from "../datasets/upload/lines.ts";
 import type { EnvironmentRevision } from "../environments/environment.ts";
 import { selectEnvironment } from "../environments/environments-store.ts";
 import { listEpisodes } from "../environments/episodes/episode.ts";
 import { toWantedEpisodes } from "../environments/episodes/episode-lines.ts";
 import { findEnvironment } from "../environments/find-environment.ts";
+import type { CallWithCaller } from "../http/call.ts";
+import { receiveUpload } from "../http/receive-upload.ts";
+import { validate } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { conflict, InvalidFieldError, notFound, ServiceError, undefinedIfGone } from "../platform/errors.ts";
+import {
+  conflict,
+  InvalidFieldError,
+  notFound,
+  ServiceError,
+  UploadError,
+  undefinedIfGone,
+} from "../platform/errors.ts";
 import { deleteInBatches } from "../platform/storage/batches.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { doOnce, findReceipt, type Once } from "../platform/storage/once.ts";
 import { deleteSharesOf, insertRows } from "../platform/storage/rows.ts";
-import type { RealityChecksTable } from "../platform/storage/schema/reality.ts";
+import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { deleteCheckRows, insertCheck, selectCheck } from "./checks-store.ts";
-import { refuseRepeated, toRow } from "./pairs.ts";
 import type { RealEnvironments } from "./real/real-environment.ts";
 import { drawBySeed } from "./replays/draw.ts";
 import type { Recordings } from "./replays/recordings.ts";
@@ -29,6 +41,82 @@ import {
   resumeRows,
   stopCheck,
 } from "./replays/replays-store.ts";
+
+/** A check of known pairs, whose body has a line for each and whose query what is beside them; undefined for another body. */
+export async function readPairLines(
+  call: CallWithCaller,
+  { environment_revision, false_success_limit, ...named }: z.infer<typeof RealityPairsQuery>,
+): Promise<RealityCheckRequest | undefined> {
+  if (!call.request.headers.get("content-type")?.startsWith("application/x-ndjson")) return undefined;
+  const wanted: RealityCheckRequest = {
+    ...named,
+    pairs: await readPairs(call),
+    ...(environment_revision !== undefined && { environment_revision: Number(environment_revision) }),
+    ...(false_success_limit !== undefined && { false_success_limit: Number(false_success_limit) }),
+  };
+  return validate(RealityCheckRequest, wanted, "body");
+}
+
+async function readPairs(call: CallWithCaller): Promise<RealityPair[]> {
+  return await receiveUpload(call, async (body, { isGzip }) => {
+    const readJson = createJsonLineReader();
+    const pairs: RealityPair[] = [];
+    for await (const lines of splitLines(isGzip ? gunzip(body) : body)) {
+      for (const line of lines) {
+        const value = atLine(line.number, () => readJson(line));
+        if (value === undefined) continue;
+        if (pairs.length === maxRealityPairs)
+          throw new UploadError({
+            line: line.number,
+            path: [],
+            reason: `A check has at most ${maxRealityPairs} pairs`,
+          });
+        pairs.push(atLine(line.number, () => checkLine(RealityPair, value)));
+      }
+    }
+    return pairs;
+  });
+}
+
+/** Throws if two pairs are of one task, episode and policy. */
+function refuseRepeated(pairs: readonly RealityPair[]): void {
+  const seen = new Map<string, number>();
+  for (const [index, { task_id, episode_id, policy }] of pairs.entries()) {
+    const key = JSON.stringify([task_id, episode_id ?? null, policy ?? null]);
+    const before = seen.get(key);
+    if (before !== undefined)
+      throw new InvalidFieldError(
+        ["pairs", index],
+        `The same task, episode and policy are in pair ${before + 1}`,
+      );
+    seen.set(key, index);
+  }
+}
+
+/** A pair as a row of its check. */
+function toRow(
+  check_id: string,
+  position: number,
+  { task_id, episode_id, policy, simulated, real, replayed }: RealityPair,
+): RealityEpisodesTable {
+  const flag = (value: boolean) => (value ? 1 : 0);
+  return {
+    check_id,
+    position,
+    task_id,
+    episode_id: episode_id ?? null,
+    policy: policy ?? null,
+    simulated: flag(simulated),
+    real: flag(real),
+    replayed: typeof replayed === "boolean" ? flag(replayed) : null,
+    simulated_reward: null,
+    real_reward: null,
+    steps: null,
+    diverged_at: null,
+    verbs: null,
+    checked_at: nowMicros(),
+  };
+}
 
 export interface CheckServices {
   store: Store;

@@ -1,14 +1,206 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RealityFigure, RealityFigures } from "@presage/contract";
+import { holm } from "../platform/statistics/differences.ts";
+import { leaveOneOutError, tProbability } from "../platform/statistics/intervals.ts";
 import {
   consistencyOf,
   fewestTasks,
+  figureOfTasks,
+  type MadeOf,
+  madeOf,
+  type OutcomePair,
   type PairFigures,
   pairFigures,
+  tooFew,
 } from "../platform/statistics/outcome-pairs.ts";
 import { kendallTau, rewardFigures } from "../platform/statistics/rank-correlation.ts";
 import { bootstrapSurvival, type FirstDivergence } from "../platform/statistics/survival.ts";
 import { countOf } from "../platform/words.ts";
-import { type ActedEpisode, exploitsOf } from "./exploits.ts";
+
+/** An episode whose actions are known. */
+interface ActedEpisode extends OutcomePair {
+  episodeId: string | null;
+  /** In its reality check. */
+  position: number;
+  checkId?: string;
+  /** The first words or tools of its actions, each once. Null: they are not known. */
+  verbs: readonly string[] | null;
+}
+
+type Exploits = RealityFigures["exploits"];
+type Verb = Exploits["verbs"][number];
+
+/** With fewer false or true successes, or successes with the verb, nothing is tested. */
+const fewest = 5;
+/** The most frequent ones are tested. */
+const mostTested = 1_000;
+const testedAtOnce = 20;
+const mostShown = 20;
+const mostExamples = 3;
+const sure = 0.05;
+
+/** Simulated successes: those that were false, and those that were true. */
+interface Successes {
+  false: number;
+  true: number;
+}
+
+/** What actions of false successes have that those of true ones have not: the strongest evidence first. */
+export async function exploitsOf(episodes: readonly ActedEpisode[]): Promise<Exploits> {
+  const successes = episodes.filter(({ simulated, verbs }) => simulated && verbs !== null);
+  const all = countSuccesses(successes);
+  const tasks = countByTask(successes);
+  const made = { false_successes: all.false, true_successes: all.true, tasks: tasks.size };
+  if (Math.min(all.false, all.true) < fewest)
+    return { sentence: describeTooFew(all), ...made, tested: 0, verbs: [] };
+  const base = { all, tasks, kinds: kindsOf(tasks), made: madeOf(sizesOf(tasks)) };
+  const tested: Omit<Verb, "p_adjusted">[] = [];
+  for (const verb of frequentVerbs(successes)) {
+    tested.push(testVerb(verb, base));
+    if (tested.length % testedAtOnce === 0) await nextTurn();
+  }
+  const adjusted = holm(tested.map(({ p_value }) => p_value));
+  const verbs = tested
+    .map((one, index): Verb => ({ ...one, p_adjusted: adjusted[index] ?? null }))
+    .filter(({ log_odds_ratio: { value } }) => (value ?? 0) > 0)
+    .sort((a, b) => evidenceOf(b.log_odds_ratio) - evidenceOf(a.log_odds_ratio))
+    .slice(0, mostShown);
+  return { sentence: describe(verbs, all, tested.length), ...made, tested: tested.length, verbs };
+}
+
+function countSuccesses(episodes: readonly ActedEpisode[]): Successes {
+  const real = episodes.filter((episode) => episode.real).length;
+  return { false: episodes.length - real, true: real };
+}
+
+function countByTask(episodes: readonly ActedEpisode[]): Map<string, Successes> {
+  const byTask = Map.groupBy(episodes, ({ task }) => task);
+  return new Map([...byTask].map(([task, of]) => [task, countSuccesses(of)]));
+}
+
+const sizesOf = (tasks: ReadonlyMap<string, Successes>) =>
+  [...tasks.values()].map((ofTask) => ofTask.false + ofTask.true);
+
+/** Tasks by their two counts, which is all that those without a verb say of it. */
+type Kinds = ReadonlyMap<string, readonly Successes[]>;
+const kindOf = (ofTask: Successes) => `${ofTask.false} ${ofTask.true}`;
+const kindsOf = (tasks: ReadonlyMap<string, Successes>): Kinds => Map.groupBy(tasks.values(), kindOf);
+
+/** What all verbs are compared with. */
+interface Base {
+  all: Successes;
+  tasks: ReadonlyMap<string, Successes>;
+  kinds: Kinds;
+  made: MadeOf;
+}
+
+function frequentVerbs(successes: readonly ActedEpisode[]): [verb: string, having: ActedEpisode[]][] {
+  const byVerb = new Map<string, ActedEpisode[]>();
+  for (const episode of successes)
+    for (const verb of new Set(episode.verbs)) {
+      const having = byVerb.get(verb);
+      if (having === undefined) byVerb.set(verb, [episode]);
+      else having.push(episode);
+    }
+  return [...byVerb]
+    .filter(([, having]) => having.length >= fewest)
+    .sort(([, a], [, b]) => b.length - a.length)
+    .slice(0, mostTested);
+}
+
+/**
+ * The log odds ratio of a verb in false against true successes, half an episode added to each of the four counts (J. B. S. Haldane 1956).
+ * Its standard error is the jackknife's by task or, where that is more, that of independent episodes (B. Woolf 1955): leaving out tasks
+ * cannot show how uncertain a count of 0 is, and a verb that no true success has would always be significant.
+ */
+function testVerb(
+  [verb, having]: readonly [string, readonly ActedEpisode[]],
+  { made, ...base }: Base,
+): Omit<Verb, "p_adjusted"> {
+  const { all } = base;
+  const counts = countSuccesses(having);
+  const value = logOddsRatio(counts, all);
+  const error = Math.max(errorByTask(having, counts, base), independentError(counts, all));
+  const log_odds_ratio = figureOfTasks({ value, error, made, why: "There are no successes." });
+  const degrees = (log_odds_ratio.effective_tasks ?? 1) - 1;
+  return {
+    verb,
+    false_successes: counts.false,
+    true_successes: counts.true,
+    log_odds_ratio,
+    p_value: log_odds_ratio.interval && tProbability(value / error, degrees),
+    examples: having
+      .filter(({ real }) => !real)
+      .slice(0, mostExamples)
+      .map(({ episodeId, checkId, position }) => ({
+        episode_id: episodeId,
+        check_id: checkId ?? null,
+        position,
+      })),
+  };
+}
+
+function errorByTask(
+  having: readonly ActedEpisode[],
+  counts: Successes,
+  { all, tasks, kinds }: Omit<Base, "made">,
+): number {
+  const without: number[] = [];
+  const times: number[] = [];
+  const timesOf = new Map([...kinds].map(([kind, of]) => [kind, of.length]));
+  for (const [task, ofVerb] of countByTask(having)) {
+    const ofTask = tasks.get(task) ?? ofVerb;
+    without.push(logOddsRatio(less(counts, ofVerb), less(all, ofTask)));
+    times.push(1);
+    timesOf.set(kindOf(ofTask), (timesOf.get(kindOf(ofTask)) ?? 0) - 1);
+  }
+  for (const [kind, [ofTask]] of kinds) {
+    const remaining = timesOf.get(kind) ?? 0;
+    if (ofTask === undefined || remaining === 0) continue;
+    without.push(logOddsRatio(counts, less(all, ofTask)));
+    times.push(remaining);
+  }
+  return leaveOneOutError(Float64Array.from(without), times);
+}
+
+function less(all: Successes, some: Successes): Successes {
+  return { false: all.false - some.false, true: all.true - some.true };
+}
+
+function logOddsRatio(having: Successes, all: Successes): number {
+  const [f, t, noF, noT] = cellsOf(having, all).map(Math.log) as [number, number, number, number];
+  return f - t - noF + noT;
+}
+
+function independentError(having: Successes, all: Successes): number {
+  return Math.sqrt(cellsOf(having, all).reduce((sum, cell) => sum + 1 / cell, 0));
+}
+
+function cellsOf(having: Successes, all: Successes): number[] {
+  const rest = less(all, having);
+  return [having.false, having.true, rest.false, rest.true].map((count) => count + 0.5);
+}
+
+/** Those without an interval come last. */
+function evidenceOf({ value, interval }: RealityFigure): number {
+  return interval === null ? (value ?? 0) - Number.MAX_SAFE_INTEGER : interval.lower;
+}
+
+function describeTooFew(all: Successes): string {
+  if (all.false + all.true === 0)
+    return "No actions of simulated successes are known: outcomes alone carry none.";
+  return `${all.false} false and ${all.true} true successes: to compare their actions takes ${fewest} of each.`;
+}
+
+function describe(verbs: readonly Verb[], all: Successes, tested: number): string {
+  const [first, ...others] = verbs.filter(({ p_adjusted }) => p_adjusted !== null && p_adjusted < sure);
+  if (first === undefined && verbs.some(({ p_value }) => p_value === null)) return tooFew;
+  if (first === undefined)
+    return `None of ${countOf(tested, "action")}, tested together, is shown to be in false successes more often.`;
+  const { verb, false_successes, true_successes } = first;
+  const more = others.length === 0 ? "" : ` So it is with ${countOf(others.length, "other action")}.`;
+  return `"${verb}" is in ${false_successes} of the ${all.false} false successes and in ${true_successes} of the ${all.true} true ones.${more}`;
+}
 
 /** An episode that was checked. */
 export interface CheckedEpisode extends ActedEpisode {

@@ -74,17 +74,13 @@ export interface QueueWanted {
   limit: number;
 }
 
-export interface ReviewQueue extends Omit<ReviewQueueResponse, "data"> {
-  items: Ranked[];
-}
-
 /** What a person should look at, of all results of a filter. */
 export async function queueForReview(
   services: ReviewServices,
   requester: Requester,
   { filter: given, order, seed, limit }: QueueWanted,
   readsUpTo = maxRead,
-): Promise<ReviewQueue> {
+): Promise<Omit<ReviewQueueResponse, "data"> & { items: Ranked[] }> {
   const { accountId } = requester;
   const reader = services.store.reader(requester);
   const filter = await withTimesAsIds(reader, given);

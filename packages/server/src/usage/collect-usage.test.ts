@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, jest, setSystemTime, test } from "bun:test";
 import type { Use } from "../http/exchange.ts";
-import { collectUsage, type UsageTotals } from "./collect-usage.ts";
-import { middleOf } from "./latency.ts";
+import { collectUsage, middleOf, type UsageTotals } from "./collect-usage.ts";
 
 const noon = new Date("2026-03-01T12:00:00Z");
 const use: Use = {

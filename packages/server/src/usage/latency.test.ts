@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bucketOf, middleOf } from "./latency.ts";
+import { bucketOf, middleOf } from "./collect-usage.ts";
 
 test("from 10 µs to a day, a bucket's middle is at most 3 % away from its latencies", () => {
   for (let latencyMs = 0.01; latencyMs < 24 * 60 * 60_000; latencyMs *= 1.003) {

@@ -14,7 +14,6 @@ import { costOf, type PriceList, type Prices, withoutNoise } from "../platform/p
 import { microsPerHour, nowMicros } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
 import examples from "./examples.json" with { type: "json" };
-import { type Holder, selectHolders } from "./people-store.ts";
 import {
   maxRows,
   type RequestedPeriod,
@@ -27,8 +26,10 @@ import {
 } from "./usage-route.ts";
 import {
   type CountsOfStep,
+  type Holder,
   type ModelTokens,
   selectCounts,
+  selectHolders,
   selectModelTokens,
   toAskedTokens,
 } from "./usage-store.ts";
@@ -111,14 +112,9 @@ interface Used {
   prices: Prices | undefined;
 }
 
-interface UsedByHolder {
-  counts: readonly CountsOfStep[];
-  entries: readonly Entry[];
-}
-
 function toKey(
   holderId: string,
-  { counts, entries }: UsedByHolder,
+  { counts, entries }: { counts: readonly CountsOfStep[]; entries: readonly Entry[] },
   { holders, prices }: Pick<Used, "holders" | "prices">,
 ): SpentWithKey {
   const models = [...Map.groupBy(entries, ({ model, operation }) => `${operation} ${model}`).values()].map(

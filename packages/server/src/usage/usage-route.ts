@@ -20,15 +20,17 @@ import {
   toIsoInstant,
 } from "../platform/storage/columns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
+import { addToBucket, type LatencyCounts, noLatencies, toLatency } from "./collect-usage.ts";
 import examples from "./examples.json" with { type: "json" };
-import { addToBucket, type LatencyCounts, noLatencies, toLatency } from "./latency.ts";
-import { type Holder, selectHolders, selectNamedKeys } from "./people-store.ts";
 import {
   type CountsOfStep,
+  type Holder,
   type ModelTokens,
   selectCounts,
+  selectHolders,
   selectLatencies,
   selectModelTokens,
+  selectNamedKeys,
   toAskedTokens,
   type UsagePeriod,
 } from "./usage-store.ts";

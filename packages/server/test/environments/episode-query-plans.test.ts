@@ -13,7 +13,7 @@ import { selectEpisodeCounts } from "../../src/environments/episodes/figures-sto
 import type { RealityChecksTable } from "../../src/platform/storage/schema/reality.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { isPostgres } from "../../src/platform/storage/store.ts";
-import { selectEndedSince } from "../../src/reality/replays/draw-store.ts";
+import { selectEndedSince } from "../../src/reality/replays/replays-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
 

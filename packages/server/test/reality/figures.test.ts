@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { RealityFigures } from "@presage/contract";
-import { exploitsOf } from "../../src/reality/exploits.ts";
-import { type CheckedEpisode, realityFigures } from "../../src/reality/figures.ts";
+import { type CheckedEpisode, exploitsOf, realityFigures } from "../../src/reality/figures.ts";
 import { seeded, simulateChecks } from "../support/reality/simulate-checks.ts";
 
 /** A simulation that always obeys, of a real environment that refuses one verb with this probability. */

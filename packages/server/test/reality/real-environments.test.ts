@@ -5,9 +5,13 @@ import { join } from "node:path";
 import { createPresage } from "@presage/sdk";
 import { parseRealEnvironments } from "../../src/config/real-environments.ts";
 import { sandboxTasks, type Task } from "../../src/environments/environment.ts";
-import type { RealEnvironmentSettings, RealStep, Template } from "../../src/reality/real/real-environment.ts";
+import {
+  fill,
+  type RealEnvironmentSettings,
+  type RealStep,
+  type Template,
+} from "../../src/reality/real/real-environment.ts";
 import { createRealEnvironments } from "../../src/reality/real/real-environments.ts";
-import { fill } from "../../src/reality/real/template.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";

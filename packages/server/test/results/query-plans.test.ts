@@ -17,8 +17,12 @@ import {
   selectClientResults,
 } from "../../src/runs/client/client-results-store.ts";
 import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
-import type { UsagePeriod } from "../../src/usage/usage-store.ts";
-import { selectCounts, selectLatencies, selectModelTokens } from "../../src/usage/usage-store.ts";
+import {
+  selectCounts,
+  selectLatencies,
+  selectModelTokens,
+  type UsagePeriod,
+} from "../../src/usage/usage-store.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { openPlanned, type PlannedDatabase } from "../support/store/planned-database.ts";
 import { anyRequester } from "../support/store/requester.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mersenne } from "pure-rand/generator/mersenne";
+import type { JudgedConfidences } from "../../src/platform/statistics/calibration-error.ts";
 import { confidenceCard } from "../../src/platform/statistics/confidence.ts";
-import type { JudgedConfidences } from "../../src/platform/statistics/sorted-confidences.ts";
 
 /**
  * How often the intervals contain the figure of a million predictions of the same kind. `npm run test:all` makes a few sets, for which chance

@@ -123,12 +123,6 @@ async function evaluateCommand(config: Config, options: EvaluateOptions): Promis
   }
 }
 
-interface OpenedEvaluator {
-  evaluate: EvaluateSample;
-  findOrigin(): Promise<Origin>;
-  stop(): Promise<void>;
-}
-
 /** Where the dashboard that has the results is: nowhere until a server is started, and of a database in memory never. */
 type Origin = string | "no server" | "never";
 
@@ -136,7 +130,7 @@ async function openEvaluator(
   config: Config,
   server: string | undefined,
   evaluators: readonly WantedEvaluator[],
-): Promise<OpenedEvaluator> {
+): Promise<{ evaluate: EvaluateSample; findOrigin(): Promise<Origin>; stop(): Promise<void> }> {
   if (server !== undefined) {
     const { call, origin } = connectToServer(server, config.clientApiKey);
     await checkEvaluatorsRemotely(call, evaluators);

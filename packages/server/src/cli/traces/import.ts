@@ -26,8 +26,16 @@ import { type Connection, type ConnectionOptions, connectToServer, findDataset }
 import { checkFiles } from "../files.ts";
 import { previewsHere, withConnection } from "../open-connection.ts";
 import { type Column, printList } from "../terminal.ts";
-import { bodyOf, type ImportFile, mayHoldTraces, withFiles } from "./import-files.ts";
-import { describeFaults, describePreview, isUnrecognised, refusal } from "./import-texts.ts";
+import {
+  bodyOf,
+  describeFaults,
+  describePreview,
+  type ImportFile,
+  isUnrecognised,
+  mayHoldTraces,
+  refusal,
+  withFiles,
+} from "./import-files.ts";
 
 /** How files become samples, as Commander reads it. Redaction may be a file of rules. */
 type ReadingFlags = FlagsOf<Omit<ImportPreviewQuery, "source" | "redact" | "redact_rules">> & {

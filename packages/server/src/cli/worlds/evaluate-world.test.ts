@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeExamplesWorth } from "./evaluate-world.ts";
-import { describeCurve } from "./learning-curve.ts";
+import { describeCurve, describeExamplesWorth } from "./evaluate-world.ts";
 
 /** As compared with the world: what is less is worse. */
 const bare = {

@@ -7,10 +7,8 @@ import { LineError } from "../upload/lines.ts";
 import { idOf, TraceTexts } from "./content.ts";
 import type { Found } from "./documents/documents.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
-import { createRedactor, type Redaction } from "./redaction/redact.ts";
-import { type RedactRules, readRedactRules } from "./redaction/redact-rules.ts";
-import { TraceFile } from "./trace-file.ts";
-import { samplesOfTrace } from "./trace-samples.ts";
+import { createRedactor, type Redaction, type RedactRules, readRedactRules } from "./redaction/redact.ts";
+import { samplesOfTrace, TraceFile } from "./trace-file.ts";
 import type { StepOptions, Trace } from "./turns.ts";
 
 export interface ImportOptions extends StepOptions {

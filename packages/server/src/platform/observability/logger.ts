@@ -199,13 +199,8 @@ export function watchOutage(
   };
 }
 
-interface DatabaseWatch {
-  failed(error: unknown): void;
-  responded(): void;
-}
-
 /** Logs outages of the database. A database that rejects writes and still answers reads is one outage. */
-export function watchDatabase(logger: Logger): DatabaseWatch {
+export function watchDatabase(logger: Logger): { failed(error: unknown): void; responded(): void } {
   const { failed, responded } = watchOutage(logger, {
     begins: "database unavailable",
     ends: "database available again",

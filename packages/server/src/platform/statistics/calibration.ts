@@ -76,7 +76,7 @@ export function calibrate(calibration: Calibration, scores: readonly number[]): 
  */
 export async function fitIsotonic(scores: readonly number[], targets: readonly number[]): Promise<Table> {
   // Predictions only apply a calibration.
-  const { orderOf } = await import("./sorted-confidences.ts");
+  const { orderOf } = await import("./calibration-error.ts");
   const order = await orderOf(Float64Array.from(scores));
   await nextTurn();
   const blocks: { first: number; last: number; sum: number; weight: number }[] = [];

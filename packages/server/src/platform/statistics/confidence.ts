@@ -6,6 +6,11 @@ import {
   calibrationErrorOf,
   calibrationErrorsWithout,
   expectedCalibrationError,
+  type Groups,
+  type JudgedConfidences,
+  placesToLeaveOut,
+  type SortedConfidences,
+  sortConfidences,
 } from "./calibration-error.ts";
 import {
   type ClusteredFigure,
@@ -20,13 +25,6 @@ import {
   wilsonBounds,
   z95,
 } from "./intervals.ts";
-import {
-  type Groups,
-  type JudgedConfidences,
-  placesToLeaveOut,
-  type SortedConfidences,
-  sortConfidences,
-} from "./sorted-confidences.ts";
 
 /** Whether confidences may be trusted. */
 type ConfidenceCard = Pick<

@@ -60,12 +60,6 @@ export function correctedRate(clusters: readonly LabelledCluster[]): CorrectedRa
 /** By trajectory. */
 export type LabelledClusters = ReadonlyMap<string, LabelledCluster>;
 
-export interface CorrectedDifference {
-  difference: number | null;
-  interval: Interval | null;
-  note: string | null;
-}
-
 /**
  * How far the corrected rates of two runs are apart, candidate − reference. The standard error leaves out one trajectory at a time in both;
  * the interval has the effective number of labelled trajectories of the run that has fewer.
@@ -73,7 +67,7 @@ export interface CorrectedDifference {
 export function correctedDifference(
   reference: LabelledClusters,
   candidate: LabelledClusters,
-): CorrectedDifference {
+): { difference: number | null; interval: Interval | null; note: string | null } {
   const [one, other] = [estimateOf([...reference.values()]), estimateOf([...candidate.values()])];
   if (one.passRate === null || other.passRate === null)
     return { difference: null, interval: null, note: "One of the runs has no labels." };

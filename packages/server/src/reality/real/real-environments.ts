@@ -3,9 +3,7 @@ import { withGoal } from "../../environments/episodes/turns.ts";
 import { orAborted, withDeadline } from "../../platform/limits/deadline.ts";
 import { createFairSlots } from "../../platform/limits/turns.ts";
 import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
-import { openHttp } from "./http.ts";
-import { openOpenEnv } from "./openenv.ts";
-import { openOrs } from "./ors.ts";
+import { openHttp, openOpenEnv, openOrs } from "./protocols.ts";
 import {
   type Exchange,
   type OpenExchange,

@@ -10,12 +10,12 @@ import {
   completeDrawn,
   type DrawnEnvironment,
   hasOpenEpisodes,
+  insertReplays,
   selectContinuousChecks,
   selectEndedSince,
   selectUncheckedEnvironments,
   updateDrawn,
-} from "./draw-store.ts";
-import { insertReplays } from "./replays-store.ts";
+} from "./replays-store.ts";
 
 /** Whether an episode is drawn: by its id alone, never by how it ended, and the same wherever it is asked. */
 function isDrawn(episodeId: string, share: number): boolean {

@@ -1,4 +1,12 @@
-import type { EvaluationLabelsTable } from "../../platform/storage/schema/results.ts";
+import { sql } from "kysely";
+import { externalPrefix } from "../../evaluators/outcome.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../../platform/storage/lists.ts";
+import { insertRows } from "../../platform/storage/rows.ts";
+import type {
+  EvaluationLabelsTable,
+  LabelSampleItemsTable,
+  LabelSamplesTable,
+} from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
 /** Whose label it is. */
@@ -80,4 +88,188 @@ export async function selectNamedResults(
           ]),
     )
     .execute();
+}
+
+/** Whose verdicts, of one run or of all. Stored without the prefix of imported ones. */
+interface VerdictsOf {
+  runId: string | undefined;
+  evaluatorId: string;
+  isExternal: boolean;
+  profileName: string | null;
+}
+
+/** An evaluator as the API names it, as results store it. */
+export function storedEvaluator(name: string): Pick<VerdictsOf, "evaluatorId" | "isExternal"> {
+  const isExternal = name.startsWith(externalPrefix);
+  return { evaluatorId: isExternal ? name.slice(externalPrefix.length) : name, isExternal };
+}
+
+/** A verdict that could be drawn. */
+export interface DrawableRow {
+  id: number;
+  pass: number;
+  /** Whether the output is the gold answer, white space at the ends apart. */
+  is_equal: number;
+  /** Its trajectory or sample. */
+  cluster_id: string | null;
+}
+
+const rowsAtOnce = 2_000;
+
+/** All verdicts of an evaluator in a run, some at a time. */
+export async function* selectDrawable(
+  reader: Database,
+  accountId: string,
+  { runId, evaluatorId, isExternal, profileName, isOfClient }: VerdictsOf & { isOfClient: boolean },
+): AsyncGenerator<DrawableRow[], void> {
+  const trimmed = (column: string) => sql`trim(${sql.ref(column)}, ${" \t\r\n"})`;
+  const profile =
+    profileName === null ? sql`result.profile_name is null` : sql`result.profile_name = ${profileName}`;
+  // Results that a client made may name the run in one column or the other.
+  for (const column of isOfClient ? ["run_id", "experiment_id"] : ["run_id"]) {
+    for (let after = 0, more = true; more; ) {
+      const { rows } = await sql<DrawableRow>`
+        select result.id, result.pass, result.cluster_id,
+          case when ${trimmed("payload.output")} = ${trimmed("payload.gold_answer")} then 1 else 0 end as is_equal
+        from evaluation_results as result inner join evaluation_payloads as payload on payload.result_id = result.id
+        where result.account_id = ${accountId} and result.status = 'success' and result.pass is not null
+          and ${sql.ref(`result.${column}`)} = ${runId}
+          ${column === "run_id" ? sql`and (result.experiment_id is null or result.experiment_id <> result.run_id)` : sql``}
+          and result.evaluator_id = ${evaluatorId} and result.is_external = ${isExternal ? 1 : 0} and ${profile}
+          and result.id > ${after}
+        order by result.id limit ${rowsAtOnce}`.execute(reader);
+      if (rows.length > 0) yield rows;
+      after = rows.at(-1)?.id ?? after;
+      more = rows.length === rowsAtOnce;
+    }
+  }
+}
+
+export async function insertLabelSample(
+  transaction: Database,
+  row: LabelSamplesTable,
+  items: readonly LabelSampleItemsTable[],
+) {
+  await transaction.insertInto("label_samples").values(row).execute();
+  await insertRows(transaction, "label_sample_items", items);
+}
+
+/** A run's draws, the newest first. */
+export async function selectLabelSamples(
+  reader: Database,
+  accountId: string,
+  runId: string,
+  page: KeysetPage,
+): Promise<ListPart<LabelSamplesTable>> {
+  const ofRun = reader
+    .selectFrom("label_samples")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("run_id", "=", runId);
+  return await selectNewestFirst(ofRun, page);
+}
+
+/** All of an account's draws, or of one of its runs: what their probabilities are made of. */
+export async function selectDraws(reader: Database, accountId: string, runId: string | undefined) {
+  return await reader
+    .selectFrom("label_samples")
+    .select(["run_id", "evaluator_id", "is_external", "profile_name", "seed", "strata"])
+    .where("account_id", "=", accountId)
+    .$if(runId !== undefined, (query) => query.where("run_id", "=", runId ?? ""))
+    .execute();
+}
+
+/** One of an account's draws, if it is there. */
+export async function selectLabelSample(
+  reader: Database,
+  accountId: string,
+  id: string,
+): Promise<LabelSamplesTable[]> {
+  return await reader
+    .selectFrom("label_samples")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Which labelled results these draws took. */
+export async function selectDrawnResults(reader: Database, accountId: string, runId: string | undefined) {
+  const rows = await reader
+    .selectFrom("label_samples as sample")
+    .innerJoin("label_sample_items as item", "item.sample_id", "sample.id")
+    .innerJoin("evaluation_labels as label", "label.result_id", "item.result_id")
+    .select("item.result_id")
+    .distinct()
+    .where("sample.account_id", "=", accountId)
+    .$if(runId !== undefined, (query) => query.where("sample.run_id", "=", runId ?? ""))
+    .execute();
+  return new Set(rows.map(({ result_id }) => result_id));
+}
+
+export async function selectSampleItems(reader: Database, sampleIds: readonly string[]) {
+  if (sampleIds.length === 0) return [];
+  const { rows } = await sql<LabelSampleItemsTable & { is_labelled: number }>`
+    select item.*, case when exists
+      (select 1 from evaluation_labels as label where label.result_id = item.result_id) then 1 else 0 end as is_labelled
+    from label_sample_items as item where item.sample_id in (${sql.join(sampleIds)})
+    order by item.sample_id, item.position`.execute(reader);
+  return rows;
+}
+
+/** A label with the verdict that it is about. */
+export type LabelledVerdict = Awaited<ReturnType<typeof selectLabelledVerdicts>>[number];
+
+/** The labels of an evaluator's verdicts, those of a result one after the other. */
+export async function selectLabelledVerdicts(
+  reader: Database,
+  accountId: string,
+  { runId, evaluatorId, isExternal, profileName }: VerdictsOf,
+) {
+  let query = reader
+    .selectFrom("evaluation_labels as label")
+    .innerJoin("evaluation_results as result", "result.id", "label.result_id")
+    .leftJoin("users", "users.id", "label.user_id")
+    .select(["label.result_id", "label.user_id", "label.annotator", "users.email", "result.cluster_id"])
+    .select(["result.evaluator_id", "result.is_external", "result.profile_name"])
+    .select(["label.pass as label_pass", sql<number>`result.pass`.as("verdict_pass")])
+    .select(sql<string | null>`coalesce(result.experiment_id, result.run_id)`.as("run_id"))
+    .where("label.account_id", "=", accountId)
+    .where("result.status", "=", "success")
+    .where("result.pass", "is not", null)
+    .where("result.is_external", "=", isExternal ? 1 : 0)
+    .where((of) =>
+      of.or([of("result.evaluator_id", "=", evaluatorId), of("result.evaluator_family", "=", evaluatorId)]),
+    )
+    .orderBy("label.result_id")
+    .orderBy("label.id");
+  if (profileName !== null) query = query.where("result.profile_name", "=", profileName);
+  if (runId !== undefined)
+    query = query.where((of) =>
+      of.or([of("result.run_id", "=", runId), of("result.experiment_id", "=", runId)]),
+    );
+  return await query.execute();
+}
+
+/** The evaluator whose verdicts have the most labels. */
+export async function selectMostLabelled(reader: Database, accountId: string) {
+  return await reader
+    .selectFrom("evaluation_labels as label")
+    .innerJoin("evaluation_results as result", "result.id", "label.result_id")
+    .select(["result.evaluator_id", "result.is_external", "result.profile_name"])
+    .where("label.account_id", "=", accountId)
+    .groupBy(["result.evaluator_id", "result.is_external", "result.profile_name"])
+    .orderBy(({ fn }) => fn.countAll(), "desc")
+    .orderBy("result.evaluator_id")
+    .limit(1)
+    .executeTakeFirst();
+}
+
+export async function countLabels(reader: Database, accountId: string) {
+  const { count } = await reader
+    .selectFrom("evaluation_labels")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("account_id", "=", accountId)
+    .executeTakeFirstOrThrow();
+  return count;
 }

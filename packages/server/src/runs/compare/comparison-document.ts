@@ -2,8 +2,8 @@ import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presag
 import { describeComparison, describeDraw, describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { IntervalAxis } from "../report/charts.ts";
 import { describePredictor, nameOf } from "../report/document.ts";
-import { fewestTrajectories } from "../report/figure-table.ts";
 import { heading, paragraph, type ReportPart, score, share } from "../report/pages.ts";
+import { fewestTrajectories } from "../report/parts.ts";
 
 type ComparedRun = Comparison["runs"][number];
 type ComparedEvaluator = Comparison["evaluators"][number];

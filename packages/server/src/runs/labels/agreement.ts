@@ -13,21 +13,21 @@ import {
 import type { ClusteredFigure } from "../../platform/statistics/intervals.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
+import { nameOf } from "../../results/labels/labels.ts";
 import {
   countLabels,
   type LabelledVerdict,
   selectLabelledVerdicts,
   selectMostLabelled,
   storedEvaluator,
-} from "../../results/labels/label-samples-store.ts";
-import { nameOf } from "../../results/labels/labels.ts";
+} from "../../results/labels/labels-store.ts";
 import { outcome, readOutcomes } from "../report/outcomes.ts";
 import { reportMemoryBytes } from "../report/report-run.ts";
 import { readRunSamples } from "../report/samples.ts";
 import type { Run, RunDataset } from "../run.ts";
 import { withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
-import { evaluatorNamed, type FoundEvaluator } from "./evaluator-named.ts";
+import { evaluatorNamed, type FoundEvaluator } from "./corrected.ts";
 import { weightsOf } from "./inclusion.ts";
 
 /** Some milliseconds of the main thread; then other work has its turn. There may be a million. */

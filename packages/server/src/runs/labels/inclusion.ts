@@ -1,9 +1,5 @@
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import {
-  type LabelledVerdict,
-  selectDrawnResults,
-  selectDraws,
-} from "../../results/labels/label-samples-store.ts";
+import { type LabelledVerdict, selectDrawnResults, selectDraws } from "../../results/labels/labels-store.ts";
 
 /** How many verdicts of a kind there were, and with which probability one of them was drawn. */
 export interface Stratum {

@@ -16,10 +16,10 @@ import {
   selectLabelSamples,
   selectSampleItems,
   storedEvaluator,
-} from "../../results/labels/label-samples-store.ts";
+} from "../../results/labels/labels-store.ts";
 import { isClientRun, isPreliminary } from "../run.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
-import { evaluatorNamed } from "./evaluator-named.ts";
+import { evaluatorNamed } from "./corrected.ts";
 import type { Stratum } from "./inclusion.ts";
 
 /** Of a verdict that may be drawn. */

@@ -10,8 +10,8 @@ import { describeCoverage } from "@presage/contract/describe-runs";
 import { errorResponse, noSuch, response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
 import { ServiceError, undefinedIfGone } from "../../platform/errors.ts";
+import type { JudgedConfidences } from "../../platform/statistics/calibration-error.ts";
 import { confidenceCard } from "../../platform/statistics/confidence.ts";
-import type { JudgedConfidences } from "../../platform/statistics/sorted-confidences.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { findWorld } from "../../worlds/find-world.ts";
@@ -21,8 +21,7 @@ import { isPreliminary, type Run, type RunDataset, samplesOfRevision, toEvaluato
 import { externalTarget, findEvaluator, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
-import { readInRanges, selectConfidences } from "./outcomes-store.ts";
-import { findWorldRun } from "./records-store.ts";
+import { findWorldRun, readInRanges, selectConfidences } from "./outcomes-store.ts";
 import { reportMemoryBytes } from "./report-run.ts";
 import { isOfSplit, type RunSamples, readRunSamples } from "./samples.ts";
 

@@ -10,8 +10,7 @@ import { findEvaluator, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { findRunOfWorld, noRunOfWorld } from "./calibration-route.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
-import { readInRanges } from "./outcomes-store.ts";
-import { selectKeptWorlds } from "./records-store.ts";
+import { readInRanges, selectKeptWorlds } from "./outcomes-store.ts";
 import { reportMemoryBytes } from "./report-run.ts";
 import { type RunSamples, readRunSamples } from "./samples.ts";
 

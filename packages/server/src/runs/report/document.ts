@@ -18,8 +18,6 @@ import {
 } from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
 import type { IntervalAxis } from "./charts.ts";
-import { endsParts } from "./ends-parts.ts";
-import { fewestTrajectories, figureTable } from "./figure-table.ts";
 import {
   block,
   firstRows,
@@ -31,6 +29,7 @@ import {
   share,
   shareInterval,
 } from "./pages.ts";
+import { endsParts, fewestTrajectories, figureTable } from "./parts.ts";
 
 type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
   Pick<

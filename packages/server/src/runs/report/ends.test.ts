@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { seeded } from "../../../test/support/seeded.ts";
 import { createPairs, shareFigure } from "../../platform/statistics/agreement.ts";
-import { reportDone } from "./ends.ts";
-import { said } from "./read-ends.ts";
+import { reportDone, said } from "./ends.ts";
 import { createTexts, inTrajectories } from "./samples.ts";
 
 const sums = (counts: object) => Object.values(counts).reduce<number>((sum, one) => sum + one, 0);

@@ -25,7 +25,15 @@ import {
 import { refuseDeleted } from "../runs.ts";
 import { selectRun } from "../runs-store.ts";
 import { reportEnds } from "./ends.ts";
-import { hasOutcomes, meanWithFailures, sumsBy, toFigures } from "./figures.ts";
+import {
+  hasOutcomes,
+  meanWithFailures,
+  reportAgainstRecords,
+  reportWorld,
+  sumsBy,
+  toFigures,
+  worldWarnings,
+} from "./figures.ts";
 import {
   type Outcomes,
   type PredictionTotals,
@@ -33,7 +41,6 @@ import {
   readOutcomes,
   totalPredictions,
 } from "./outcomes.ts";
-import { reportAgainstRecords, reportWorld, worldWarnings } from "./records.ts";
 import {
   byChanges,
   byStep,

@@ -1,15 +1,135 @@
+import type { DatasetSample } from "@presage/contract";
 import { type ModelUse, useOfCompletion, useOfFailure } from "../../evaluators/judge/judge-model.ts";
 import { SpendingRefusedError, UpstreamError } from "../../platform/errors.ts";
 import type { FairSlots } from "../../platform/limits/turns.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
 import type { Answer } from "../../platform/storage/answer-columns.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { Requester } from "../../platform/storage/store.ts";
 import { readAnswer, refuseControlTokens } from "../../predictions/answer.ts";
 import { upstreamFields } from "../../predictions/predict.ts";
 import { traceCompletion } from "../../upstream/completion.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
-import type { WorldCompletion } from "../../worlds/complete-through-world.ts";
-import { readWorldAnswer, type ThroughWorld } from "./ask-world.ts";
-import type { PromptTurn } from "./missing-work.ts";
+import {
+  completeThroughWorld,
+  findIn,
+  recordsName,
+  toStoredWorld,
+  type WorldCompletion,
+} from "../../worlds/complete-through-world.ts";
+import type { ExampleServices } from "../../worlds/examples.ts";
+import { findReferred, type KnownWorlds } from "../../worlds/find-world.ts";
+import { readHistory } from "../../worlds/recorded-steps.ts";
+import { type Asked, fieldsOf, isRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
+import { toKeptText } from "../report/outcomes-store.ts";
+import { nameOf, type Run, type RunDataset } from "../run.ts";
+import { type PromptTurn, promptOf, type Step } from "./missing-work.ts";
+
+export interface TargetServices {
+  deployments: Pick<Deployments, "find" | "getDefault">;
+  knownWorlds: Pick<KnownWorlds, "find">;
+}
+
+/** The world of a run, if its target is one; or why its target cannot be asked now. */
+export async function findTarget(
+  { deployments, knownWorlds }: TargetServices,
+  { account_id: accountId, target, provenance }: Pick<Run, "account_id" | "target" | "provenance">,
+  signal: Requester["signal"],
+): Promise<{ world: ReadyWorld | undefined } | { reason: string }> {
+  if (provenance.finished_early) return { world: undefined };
+  const lacks = (name: string) =>
+    deployments.find(name) === undefined
+      ? { reason: `There is no deployment named ${JSON.stringify(name)} now.` }
+      : undefined;
+  if (target.kind === "deployment") return lacks(target.deployment) ?? { world: undefined };
+  if (target.kind !== "world") return { world: undefined };
+  const world = await findReferred({ knownWorlds }, { accountId, signal }, nameOf(target));
+  if ("reason" in world) return { reason: `${world.reason}.` };
+  return lacks(deploymentOf({ deployments }, world)) ?? { world };
+}
+
+/** The deployment that a world asks; for one of records alone, any that is there. */
+export function deploymentOf(
+  { deployments }: { deployments: Pick<Deployments, "getDefault"> },
+  { config: { model } }: Pick<ReadyWorld, "config">,
+): string {
+  const named = model && "deployment" in model ? model.deployment : undefined;
+  return named ?? deployments.getDefault().name;
+}
+
+/** A step, asked through a world. */
+interface ThroughWorld {
+  complete: ReturnType<typeof completeThroughWorld>;
+  /** What is stored of the completion beside its answer. */
+  keep(completion: WorldCompletion): string;
+}
+
+/** A run through a world. */
+export interface WorldRun {
+  services: ExampleServices & Pick<TargetServices, "deployments">;
+  reader: Database;
+  run: Pick<Run, "mode"> & { dataset: RunDataset };
+  world: ReadyWorld;
+}
+
+/** How many predictions of earlier steps a step is told. */
+export function stepsTold(world: ReadyWorld | undefined): number {
+  return world === undefined || isRecords(world.config.model) ? 1 : Math.max(1, stepsShown(world.config));
+}
+
+/**
+ * A step through a world. The sample's own trajectory is no example, whichever dataset the examples are of. The steps before it are
+ * the recorded ones, or in a free-running run those that were predicted.
+ */
+export async function throughWorld(
+  { services, reader, run, world }: WorldRun,
+  { sample }: Pick<Step, "sample">,
+  predicted: readonly string[],
+): Promise<ThroughWorld> {
+  const { interaction, context, trajectory_id: trajectoryId, tags } = sample;
+  const { revisionId } = run.dataset;
+  const told = run.mode === "free-running" ? predicted : undefined;
+  const asked: Asked = {
+    context,
+    ...(interaction
+      ? { interaction: { ...interaction, state: predicted.at(-1) ?? interaction.state } }
+      : { messages: promptOf(sample, predicted) }),
+    history: interaction ? await readHistory({ reader, revisionId, world }, sample, told) : [],
+    recorded: { trajectoryId, tags: tags ?? {} },
+  };
+  const findDeployment = findIn(services.deployments);
+  return {
+    complete: completeThroughWorld({ ...services, reader, findDeployment }, world, asked),
+    keep: (completion) => toKept(sample, completion, predicted.at(-1)),
+  };
+}
+
+/** More than what rounding changes. */
+const nearlyEqual = 0.999;
+
+/** With what the run's report counts. `state`: what was predicted in place of the recorded one. */
+function toKept(sample: DatasetSample, completion: WorldCompletion, state: string | undefined): string {
+  const { explain, shown } = completion;
+  const query = fieldsOf(sample, state);
+  const fields = (["action", "state", "task"] as const).filter((field) => query[field].trim() !== "");
+  const isNear = (index: number) =>
+    shown[index]?.nextState === sample.next_state &&
+    fields.every((field) => (explain.examples[index]?.by[field] ?? 0) >= nearlyEqual);
+  return toKeptText({
+    leavesOut: explain.left_out.trajectory > 0,
+    nearDuplicate: explain.examples.some((_, index) => isNear(index)),
+    world: toStoredWorld(completion),
+  });
+}
+
+/** What is kept of an answer through a world: the records have no model. */
+export function readWorldAnswer(
+  { keep }: ThroughWorld,
+  completion: WorldCompletion,
+): Answer & { kept: string } {
+  const answer = { ...readAnswer(completion), kept: keep(completion) };
+  return completion.deployment === recordsName ? { ...answer, model: null, sentModel: null } : answer;
+}
 
 export interface AskServices {
   deployments: Pick<Deployments, "find">;

@@ -4,7 +4,7 @@ import { microsPerMs } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { type Lease, type Run, type RunTries, runLeaseMs } from "../run.ts";
-import { findTarget } from "./ask-world.ts";
+import { findTarget } from "./ask-deployment.ts";
 import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { type RunnerServices, type RunWorker, workOnRun } from "./work-on-run.ts";

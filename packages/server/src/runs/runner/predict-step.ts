@@ -17,8 +17,15 @@ import { isRecords } from "../../worlds/world.ts";
 import { selectWorld } from "../../worlds/worlds-store.ts";
 import { asksDeployment, payerOf, type Run, type RunDataset, type RunTries } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
-import type { PredictStep, StepRequest, StepResponse } from "./ask-deployment.ts";
-import { deploymentOf, readWorldAnswer, throughWorld, type WorldRun } from "./ask-world.ts";
+import {
+  deploymentOf,
+  type PredictStep,
+  readWorldAnswer,
+  type StepRequest,
+  type StepResponse,
+  throughWorld,
+  type WorldRun,
+} from "./ask-deployment.ts";
 import type { AnswerFromRecords, MostFrequent } from "./baselines.ts";
 import { promptOf, type Step, stateOf } from "./missing-work.ts";
 import type { Pace } from "./pace.ts";

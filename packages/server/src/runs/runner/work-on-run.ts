@@ -11,8 +11,7 @@ import type { ExampleServices } from "../../worlds/examples.ts";
 import type { ReadyWorld } from "../../worlds/world.ts";
 import type { TrajectoryLength } from "../draw.ts";
 import { asksDeployment, type Run, type RunDataset, type RunTries } from "../run.ts";
-import { type AskServices, askDeployment } from "./ask-deployment.ts";
-import { stepsTold, type TargetServices } from "./ask-world.ts";
+import { type AskServices, askDeployment, stepsTold, type TargetServices } from "./ask-deployment.ts";
 import { answerFromRecords, countNextStates, type MostFrequent } from "./baselines.ts";
 import {
   evaluateStep,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { isWholeRun } from "../../../../test/support/whole-run.ts";
-import { createRedactor } from "./redact.ts";
-import { readRedactRules } from "./redact-rules.ts";
+import { createRedactor, readRedactRules } from "./redact.ts";
 
 const letters = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0";
 const some = (length: number) => letters.repeat(10).slice(0, length);

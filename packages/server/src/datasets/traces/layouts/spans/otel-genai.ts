@@ -1,9 +1,258 @@
-import { isObject, listIn } from "../../content.ts";
+import { randomInt } from "node:crypto";
+import { fieldAt, isObject, LeftOut, listIn, textIn } from "../../content.ts";
 import type { Layout, TraceDocument } from "../../layout.ts";
-import { createInputs, type GenAiItem, genAiItems, withInputs } from "./otel-genai-spans.ts";
-import { traceOfSpans } from "./span-turns.ts";
-import { attributesOf, hasSpans, spansIn, spanValues } from "./span-values.ts";
+import { usageIn } from "../../messages.ts";
+import type { Turn } from "../../turns.ts";
+import { looseAnswer, looseTurns } from "./loose-messages.ts";
+import { type SpanItem, traceOfSpans } from "./span-turns.ts";
+import { attributesOf, hasSpans, listAt, parsed, type Span, spansIn, spanValues } from "./span-values.ts";
 import { spanReader } from "./spans.ts";
+
+/** What is kept of a span with `gen_ai.*` attributes, or of another of its trace. */
+interface GenAiItem extends SpanItem {
+  /** Numbers what later spans of the trace may follow on. */
+  number?: number | undefined;
+  /** Its input begins with that of the span of this number. */
+  follows?: number | undefined;
+  trace: string;
+  id: string | undefined;
+  parent: string | undefined;
+  conversation: string | undefined;
+  /** Whether its messages are those of an agent as a whole. */
+  isAgents?: boolean;
+}
+
+type Fields = Record<string, unknown>;
+
+const modelOperation = /^(chat|generate_content|text_completion|completion)$/;
+const agentOperation = /agent|workflow/;
+
+/** The name of the event that has a span's messages, if the span has not. */
+const details = "gen_ai.client.inference.operation.details";
+
+function genAiItems(span: Span, leftOut: LeftOut, inputs: Inputs): GenAiItem[] {
+  const { start, trace, id, parent } = span;
+  const event = span.events.find(({ name }) => name === details)?.attributes;
+  const attributes = event === undefined ? span.attributes : { ...event, ...span.attributes };
+  const operation = textIn(attributes, "gen_ai.operation.name");
+  const conversation = textIn(attributes, "gen_ai.conversation.id");
+  const place = { start, trace, id, parent, conversation };
+  const item: GenAiItem = {
+    ...place,
+    tools: parsed(fieldAt(attributes, "gen_ai.tool.definitions")) ?? undefined,
+    agent: textIn(attributes, "gen_ai.agent.name"),
+  };
+  const name = textIn(attributes, "gen_ai.tool.name");
+  if (operation === "execute_tool" || (operation === undefined && name !== undefined))
+    return [{ ...item, tool: toolOf(span, name ?? span.name.replace(/^execute_tool /, "")) }];
+  const isAgents = operation !== undefined && agentOperation.test(operation);
+  const isModels = operation === undefined ? isOfModel(span) : modelOperation.test(operation);
+  if (!isAgents && !isModels) {
+    leftOut.count("other_event");
+    return [item];
+  }
+  const shared = isAgents ? undefined : inputs.read(trace, attributes);
+  if (shared !== undefined) leftOut.add(shared.leftOut);
+  const model = modelOf(attributes, span.events, leftOut, shared?.turns);
+  if (!isAgents) return [{ ...item, number: shared?.number, follows: shared?.follows, model }];
+  if (model.input.length === 0 && model.output === undefined) return [item];
+  // An agent says what it says when it has ended.
+  const said = { ...place, start: span.endOrder, isAgents };
+  return [
+    item,
+    { ...place, isAgents, model: { input: model.input } },
+    { ...said, model: { input: [], output: model.output } },
+  ];
+}
+
+/** Whether a span without an operation calls a model, as those of older conventions do. */
+function isOfModel({ attributes, events }: Span): boolean {
+  return (
+    fieldAt(attributes, "gen_ai.system") !== undefined ||
+    fieldAt(attributes, "gen_ai.request.model") !== undefined ||
+    events.some(({ name }) => name.startsWith("gen_ai."))
+  );
+}
+
+function toolOf(
+  { attributes, isError, message, end: at }: Span,
+  name: string,
+): NonNullable<SpanItem["tool"]> {
+  return {
+    call: {
+      id: textIn(attributes, "gen_ai.tool.call.id"),
+      name,
+      input: fieldAt(attributes, "gen_ai.tool.call.arguments") ?? undefined,
+    },
+    result: fieldAt(attributes, "gen_ai.tool.call.result") ?? (isError ? message : undefined),
+    isError,
+    at,
+  };
+}
+
+function modelOf(
+  attributes: Fields,
+  events: Span["events"],
+  leftOut: LeftOut,
+  input?: Turn[],
+): NonNullable<SpanItem["model"]> {
+  const answered = messagesOf(attributes, ["gen_ai.output.messages", "gen_ai.completion"], leftOut);
+  const old = messagesOfEvents(events);
+  const told = input ?? inputOf(attributes, old.told, leftOut);
+  const output = looseAnswer(answered.length > 0 ? answered : old.answered, leftOut);
+  const usage = usageIn(attributes, {
+    prompt_tokens: ["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
+    completion_tokens: ["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
+    cached_tokens: "gen_ai.usage.cache_read.input_tokens",
+  });
+  const model = textIn(attributes, "gen_ai.response.model") ?? textIn(attributes, "gen_ai.request.model");
+  return {
+    input: told,
+    output: output && { ...output, usage, model },
+  };
+}
+
+function inputOf(attributes: Fields, old: readonly unknown[], leftOut: LeftOut): Turn[] {
+  const told = messagesOf(attributes, [inputMessages, "gen_ai.prompt"], leftOut);
+  return [...systemOf(attributes, leftOut), ...looseTurns(told.length > 0 ? told : old, leftOut)];
+}
+
+function systemOf(attributes: Fields, leftOut: LeftOut): Turn[] {
+  const instructions = parsed(fieldAt(attributes, systemInstructions));
+  if (instructions === undefined || instructions === null) return [];
+  const name = Array.isArray(instructions) ? "parts" : "content";
+  return looseTurns([{ role: "system", [name]: instructions }], leftOut);
+}
+
+const inputMessages = "gen_ai.input.messages";
+const systemInstructions = "gen_ai.system_instructions";
+
+/** What a model was told, of which an earlier span of the trace may have the beginning. */
+interface SharedInput {
+  number: number;
+  follows: number | undefined;
+  /** Without what it follows. */
+  turns: Turn[];
+  /** Of all that was told. */
+  leftOut: LeftOut;
+}
+
+/** Reads what models are told. A conversation's calls each repeat what the one before was told; it is read and kept once. */
+interface Inputs {
+  /** Undefined if it is not a list of messages as a text. */
+  read(trace: string, attributes: Fields): SharedInput | undefined;
+}
+
+/** Of traces that are recorded beside each other. */
+const maxRemembered = 1_000;
+
+/** What a trace's last call was told: of the list, how long it is and the hash of all but its end. */
+interface Told extends Pick<SharedInput, "number" | "leftOut"> {
+  length: number;
+  hash: string;
+  systemHash: string;
+}
+
+function createInputs(): Inputs {
+  const last = new Map<string, Told>();
+  const seed = BigInt(randomInt(2 ** 47));
+  const hashOf = (text: string) => Bun.hash(text, seed).toString(36);
+  let number = 0;
+
+  function remember(trace: string, told: Told): void {
+    last.delete(trace);
+    last.set(trace, told);
+    const [oldest] = last.keys();
+    if (last.size > maxRemembered && oldest !== undefined) last.delete(oldest);
+  }
+
+  /** What a list has after the one before it; undefined if it does not begin with that. */
+  function restOf(list: string, before: Told | undefined): string | undefined {
+    if (before === undefined || list.length < before.length) return undefined;
+    const end = before.length - 1;
+    if (list.length > before.length && list.charAt(end) !== ",") return undefined;
+    if (hashOf(list.slice(0, end)) !== before.hash) return undefined;
+    return list.length === before.length ? "[]" : `[${list.slice(end + 1)}`;
+  }
+
+  return {
+    read(trace, attributes) {
+      const told = attributes[inputMessages];
+      if (typeof told !== "string" || !told.startsWith("[{") || !told.endsWith("}]")) return undefined;
+      number += 1;
+      const systemHash = hashOf(JSON.stringify(fieldAt(attributes, systemInstructions)) ?? "");
+      const before = last.get(trace);
+      const rest = before?.systemHash === systemHash ? restOf(told, before) : undefined;
+      const leftOut = new LeftOut();
+      const found = { [inputMessages]: rest ?? told };
+      const messages = rest === "[]" ? [] : messagesOf(found, [inputMessages], leftOut);
+      // Not JSON, or not to be read in parts.
+      if (rest !== "[]" && !isObject(messages[0])) return undefined;
+      const own = looseTurns(messages, leftOut);
+      const turns = rest === undefined ? [...systemOf(attributes, leftOut), ...own] : own;
+      if (rest !== undefined && before !== undefined) leftOut.add(before.leftOut);
+      remember(trace, { number, leftOut, length: told.length, hash: hashOf(told.slice(0, -1)), systemHash });
+      return { number, follows: rest === undefined ? undefined : before?.number, turns, leftOut };
+    },
+  };
+}
+
+/** The items with their whole inputs. */
+function withInputs(items: readonly GenAiItem[]): GenAiItem[] {
+  const byNumber = new Map(items.map((item) => [item.number, item]));
+  const whole = new Map<GenAiItem, readonly Turn[]>();
+  function inputTo(item: GenAiItem): readonly Turn[] {
+    const chain: GenAiItem[] = [];
+    let of: GenAiItem | undefined = item;
+    while (of !== undefined && !whole.has(of)) {
+      chain.push(of);
+      of = of.follows === undefined ? undefined : byNumber.get(of.follows);
+    }
+    let turns = of === undefined ? [] : (whole.get(of) ?? []);
+    for (const one of chain.reverse()) {
+      turns = turns.length === 0 ? (one.model?.input ?? []) : [...turns, ...(one.model?.input ?? [])];
+      whole.set(one, turns);
+    }
+    return turns;
+  }
+  return items.map((item) =>
+    item.model === undefined || item.follows === undefined
+      ? item
+      : { ...item, model: { ...item.model, input: [...inputTo(item)] } },
+  );
+}
+
+/** The messages in the first of these attributes: a list, or fields with numbers as older conventions had. One cut off is counted. */
+function messagesOf(attributes: Fields, names: readonly string[], leftOut: LeftOut): unknown[] {
+  for (const name of names) {
+    const found = listAt(attributes, name).map((message) =>
+      isObject(message) && !Array.isArray(message.parts)
+        ? { ...message, tool_calls: listAt(message, "tool_calls") }
+        : message,
+    );
+    if (found.length > 0) return found;
+    if (textIn(attributes, name) !== undefined) leftOut.count("other_event");
+  }
+  return [];
+}
+
+/** The messages of events, as older conventions have them: one for each message. */
+function messagesOfEvents(events: Span["events"]): { told: unknown[]; answered: unknown[] } {
+  const told: unknown[] = [];
+  const answered: unknown[] = [];
+  for (const { name, attributes } of events) {
+    const inner = parsed(attributes["gen_ai.event.content"] ?? attributes.body);
+    const body = isObject(inner) ? inner : attributes;
+    const [, kind] = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(name) ?? [];
+    const given = isObject(parsed(body.message)) ? (parsed(body.message) as Fields) : body;
+    const message = { ...given, content: given.content, tool_calls: listAt(given, "tool_calls") };
+    if (kind !== undefined) told.push({ ...message, role: kind });
+    else if (name === "gen_ai.choice") answered.push({ ...message, role: "assistant" });
+    else if (name === "gen_ai.content.prompt") told.push(...listAt(body, "gen_ai.prompt"));
+    else if (name === "gen_ai.content.completion") answered.push(...listAt(body, "gen_ai.completion"));
+  }
+  return { told, answered };
+}
 
 /** Of spans within spans. */
 const maxDepth = 100;
