@@ -145,18 +145,14 @@ async function composeFeatures(
     findRefusal: usage.spending.findRefusal,
     recordJudgeCall: usage.recordCallsOf("judge"),
   });
-  const { dispose: disposeDatasets, ...datasets } = composeDatasets(
-    config,
-    log,
-    store,
-    limits.predictions.inFlight,
-  );
+  const liveInFlight = limits.predictions.inFlight;
+  const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store, liveInFlight);
   const capture = composeCapture(config, log, store, { memory, metrics });
   const worlds = createWorldParts(store, config, (answered) => countWorldAnswer(metrics, answered));
   const runs = composeRuns(config, log, store, {
     ...worlds,
     deployments,
-    liveInFlight: limits.predictions.inFlight,
+    liveInFlight,
     recordCall: usage.recordCallsOf("run"),
     startSpan: tracing.startRun,
   });
@@ -169,20 +165,8 @@ async function composeFeatures(
   });
   const sessionSecret = await sharedSecret(store.database, "ors_sessions");
   const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
-  const reality = composeWatch(log, store);
-  const real = await composeRealEnvironments(config, log.logger, evaluation);
-  const { realEnvironments } = real;
-  const realityOf = reality.stateOf;
-  const replays = composeReplays(
-    log,
-    { ...evaluation, ...environments, ...worlds, store, deployments, realEnvironments, realityOf },
-    {
-      liveInFlight: limits.predictions.inFlight,
-      maxInFlight: config.prediction.maxInFlight,
-      recordCall: usage.recordCallsOf("run"),
-      memoryBytes: memory.maxBytes,
-    },
-  );
+  const asked = { ...evaluation, ...environments, ...worlds, deployments };
+  const reality = await composeReality(config, log, base, asked);
   return {
     keyVerifier,
     recordUsage: usage.record,
@@ -193,15 +177,13 @@ async function composeFeatures(
     runs,
     deletions,
     environments,
-    real,
     worlds,
-    replays,
-    reality,
+    ...reality,
     /** Writes what is pending. */
     stopWriting: () => Promise.all([stopLastUses(), usage.stop(), capture.stop()]),
     async dispose(stopSandbox: () => Promise<void>): Promise<void> {
       await disposeRetention();
-      await Promise.all([runs.dispose(), replays.stop()]);
+      await Promise.all([runs.dispose(), reality.replays.stop()]);
       // Before the sandbox: a step that it cuts off has not failed.
       await disposeEnvironments();
       await stopSandbox();
@@ -209,13 +191,37 @@ async function composeFeatures(
       await disposeDatasets();
       await disposeEvaluation();
       // The spans of runs and of evaluations at work end with them.
-      await tracing
-        .stop()
-        .catch((error: unknown) =>
-          log.logger.warn({ err: error }, "could not send the last traces and metrics"),
-        );
+      await tracing.stop().catch(warnOfUnsent(log));
     },
   };
+}
+
+const warnOfUnsent =
+  ({ logger }: Log) =>
+  (error: unknown) =>
+    logger.warn({ err: error }, "could not send the last traces and metrics");
+
+/** How successes end in reality: what is known of it, and what finds it out. */
+async function composeReality(
+  config: Config,
+  log: Log,
+  { store, memory, limits, usage }: Base,
+  asked: Omit<Parameters<typeof composeReplays>[1], "store" | "realEnvironments" | "realityOf">,
+) {
+  const reality = composeWatch(log, store);
+  const real = await composeRealEnvironments(config, log.logger, asked);
+  const { realEnvironments } = real;
+  const replays = composeReplays(
+    log,
+    { ...asked, store, realEnvironments, realityOf: reality.stateOf },
+    {
+      liveInFlight: limits.predictions.inFlight,
+      maxInFlight: config.prediction.maxInFlight,
+      recordCall: usage.recordCallsOf("run"),
+      memoryBytes: memory.maxBytes,
+    },
+  );
+  return { reality, real, replays };
 }
 
 interface Parts {

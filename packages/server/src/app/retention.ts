@@ -68,42 +68,12 @@ export function composeRetention(
   { retention, patience }: Pick<Config, "retention" | "patience">,
   log: Log,
   store: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath"> & { writers: Writers | undefined },
-  { metrics, onResultsDeleted }: RetentionOptions,
+  options: RetentionOptions,
 ): ComposedRetention {
+  const { metrics } = options;
   log.logger.info({ ...retention }, "days after which data is deleted");
-  const { database, writers } = store;
-  const holder = Bun.randomUUIDv7();
-
-  const work: DeletionWork = {
-    database,
-    takeStep: async (step) =>
-      await (writers?.background.send("deletions", step) ?? takeDeletionStep(database, step)),
-    onDeleted(kind, rows, heldMs) {
-      if (kind === "empty counts") return;
-      metrics.deletedRows([kind === "chosen results" ? "results" : kind], rows);
-      metrics.deletionSeconds.observe(heldMs / 1_000);
-      if (kind.endsWith("results")) onResultsDeleted();
-    },
-  };
-
-  /** Does something unless another process is doing it. Returns whether it was done. */
-  function alone(
-    name: string,
-    signal: AbortSignal,
-    act: (work: DeletionWork, signal: AbortSignal) => Promise<void>,
-  ): Promise<boolean> {
-    return withLease(database, { name, holder }, signal, async (lease) => {
-      const renewing: DeletionWork = {
-        ...work,
-        async takeStep(step) {
-          await lease.renew();
-          return await work.takeStep(step);
-        },
-      };
-      await act(renewing, lease.signal);
-    });
-  }
-
+  const { database } = store;
+  const alone = deletingAlone(store, options);
   const onFailure = (error: unknown) =>
     logFailure(log, error, "could not delete old or chosen data; will retry");
 
@@ -152,4 +122,33 @@ export function composeRetention(
       await Promise.all([age.stop(), chosen.stop(), emptying.stop()]);
     },
   };
+}
+
+/** Deletes unless another process is doing it. Returns whether it was done. */
+function deletingAlone(
+  { database, writers }: Pick<OpenedDatabase, "database"> & { writers: Writers | undefined },
+  { metrics, onResultsDeleted }: RetentionOptions,
+) {
+  const holder = Bun.randomUUIDv7();
+  return (
+    name: string,
+    signal: AbortSignal,
+    act: (work: DeletionWork, signal: AbortSignal) => Promise<void>,
+  ): Promise<boolean> =>
+    withLease(database, { name, holder }, signal, async ({ renew, signal }) => {
+      const work: DeletionWork = {
+        database,
+        async takeStep(step) {
+          await renew();
+          return await (writers?.background.send("deletions", step) ?? takeDeletionStep(database, step));
+        },
+        onDeleted(kind, rows, heldMs) {
+          if (kind === "empty counts") return;
+          metrics.deletedRows([kind === "chosen results" ? "results" : kind], rows);
+          metrics.deletionSeconds.observe(heldMs / 1_000);
+          if (kind.endsWith("results")) onResultsDeleted();
+        },
+      };
+      await act(work, signal);
+    });
 }

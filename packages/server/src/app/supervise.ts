@@ -68,17 +68,63 @@ async function superviseWorkers(
   config: Config,
   { logger, stopped, onReady }: SupervisorOptions,
 ): Promise<number> {
-  const instanceId = Bun.randomUUIDv7();
   const figures = createWorkerFigures();
-  const slots = Array.from(
-    { length: config.workers.count },
+  const firstReady = Promise.withResolvers<Started>();
+  const { running, ...slots } = createSlots(config.workers.count, logger, figures, receive);
+
+  async function askAll(question: Question, except?: WorkerProcess): Promise<void> {
+    await Promise.all(running().map((worker) => (worker === except ? undefined : worker.ask(question))));
+  }
+
+  async function receive(message: FromWorker, from: WorkerProcess) {
+    if (message.kind === "listening") slots.shareAddress(message.port);
+    else if (message.kind === "ready") firstReady.resolve(message.started);
+    else if (message.request.kind === "metrics")
+      from.send({ kind: "response", id: message.id, text: await figures.read(running()) });
+    else {
+      await askAll(message.request, from);
+      from.send({ kind: "response", id: message.id });
+    }
+  }
+
+  // Otherwise the workers follow this process.
+  if (hasFilesToReread(config)) process.on("SIGHUP", () => void askAll({ kind: "reread-files" }));
+
+  const first = slots.startFirst();
+  const outcome = await Promise.race([firstReady.promise, first.exited, stopped]);
+  if (typeof outcome === "string") return await slots.stop(outcome);
+  if ("code" in outcome) {
+    if (outcome.signal !== null) logger.error(outcome, "the first worker ended before it was ready");
+    return outcome.code ?? 1;
+  }
+  onReady(outcome);
+  slots.keepFilled();
+  const signal = await stopped;
+  logger.info({ signal, workers: running().length }, "stopping the workers");
+  const code = await slots.stop(signal);
+  logger.info("stopped");
+  return code;
+}
+
+type FromWorker = Exclude<ToSupervisor, { kind: "answer" }>;
+
+/** The workers, in their slots. */
+function createSlots(
+  count: number,
+  logger: Logger,
+  figures: ReturnType<typeof createWorkerFigures>,
+  receive: (message: FromWorker, from: WorkerProcess) => Promise<void>,
+) {
+  const instanceId = Bun.randomUUIDv7();
+  const [firstSlot, ...others] = Array.from(
+    { length: count },
     (_, index): Slot => ({ index, pause: createRestartPause(), worker: undefined, restart: undefined }),
   );
-  const firstReady = Promise.withResolvers<Started>();
+  if (firstSlot === undefined) throw new Error("A supervisor needs workers");
+  const slots = [firstSlot, ...others];
   /** Where the first worker listens. */
   let port: number | undefined;
-  let isStarted = false;
-  let isStopping = false;
+  let areFilled = false;
 
   function start(slot: Slot): WorkerProcess {
     const worker = startWorker({ index: slot.index, instanceId, ...defined({ port }) }, (message) =>
@@ -92,7 +138,7 @@ async function superviseWorkers(
   function refill(slot: Slot, worker: WorkerProcess, exit: WorkerExit): void {
     slot.worker = undefined;
     figures.retire(worker);
-    if (!isStarted || isStopping) return;
+    if (!areFilled) return;
     figures.countRestart();
     const pauseMs = slot.pause.after(performance.now() - worker.startedAtMs);
     logger.error(
@@ -104,54 +150,30 @@ async function superviseWorkers(
 
   const running = () => slots.flatMap(({ worker }) => worker ?? []);
 
-  async function askAll(question: Question, except?: WorkerProcess): Promise<void> {
-    await Promise.all(running().map((worker) => (worker === except ? undefined : worker.ask(question))));
-  }
-
-  async function receive(message: Exclude<ToSupervisor, { kind: "answer" }>, from: WorkerProcess) {
-    if (message.kind === "listening") port = message.port;
-    else if (message.kind === "ready") firstReady.resolve(message.started);
-    else if (message.request.kind === "metrics")
-      from.send({ kind: "response", id: message.id, text: await figures.read(running()) });
-    else {
-      await askAll(message.request, from);
-      from.send({ kind: "response", id: message.id });
-    }
-  }
-
-  /** Returns the exit code of the server: 0 if every worker stopped as it was told. */
-  async function stopAll(signal: NodeJS.Signals): Promise<number> {
-    isStopping = true;
-    for (const { restart } of slots) clearTimeout(restart);
-    const exits = running().map((worker) => {
-      worker.kill(signal);
-      return worker.exited;
-    });
-    // A worker that has not begun yet is ended by the signal itself.
-    const isClean = (exit: WorkerExit) => exit.code === 0 || exit.signal === signal;
-    return (await Promise.all(exits)).every(isClean) ? 0 : 1;
-  }
-
-  // Otherwise the workers follow this process.
-  if (hasFilesToReread(config)) process.on("SIGHUP", () => void askAll({ kind: "reread-files" }));
-
-  const [firstSlot, ...others] = slots;
-  if (firstSlot === undefined) throw new Error("A supervisor needs workers");
-  const first = start(firstSlot);
-  const outcome = await Promise.race([firstReady.promise, first.exited, stopped]);
-  if (typeof outcome === "string") return await stopAll(outcome);
-  if ("code" in outcome) {
-    if (outcome.signal !== null) logger.error(outcome, "the first worker ended before it was ready");
-    return outcome.code ?? 1;
-  }
-  isStarted = true;
-  onReady(outcome);
-  for (const slot of others) start(slot);
-  const signal = await stopped;
-  logger.info({ signal, workers: running().length }, "stopping the workers");
-  const code = await stopAll(signal);
-  logger.info("stopped");
-  return code;
+  return {
+    running,
+    startFirst: () => start(firstSlot),
+    shareAddress(given: number): void {
+      port = given;
+    },
+    /** Starts the others. From now on each that ends is followed by another. */
+    keepFilled(): void {
+      areFilled = true;
+      for (const slot of others) start(slot);
+    },
+    /** Returns the exit code of the server: 0 if every worker stopped as it was told. */
+    async stop(signal: NodeJS.Signals): Promise<number> {
+      areFilled = false;
+      for (const { restart } of slots) clearTimeout(restart);
+      const exits = running().map((worker) => {
+        worker.kill(signal);
+        return worker.exited;
+      });
+      // A worker that has not begun yet is ended by the signal itself.
+      const isClean = (exit: WorkerExit) => exit.code === 0 || exit.signal === signal;
+      return (await Promise.all(exits)).every(isClean) ? 0 : 1;
+    },
+  };
 }
 
 /** Longer than the supervisor waits for the other workers. */

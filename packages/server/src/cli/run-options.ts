@@ -38,7 +38,7 @@ export interface RunOptions extends ConnectionOptions {
   json?: boolean;
 }
 
-/** What `presage run` takes. */
+/** What `presage run` makes a run of. */
 export function addRunOptions(command: Command): Command {
   return command
     .option(
@@ -95,7 +95,12 @@ export function addRunOptions(command: Command): Command {
     .option("--temperature <number>", "overrides temperature in --params")
     .option("--seed <number>", "overrides seed in --params; repeat r uses the seed plus r")
     .option("--max-tokens <number>", "overrides max_tokens in --params")
-    .option("--tag <name=value>", "a tag of the run; repeatable", collect)
+    .option("--tag <name=value>", "a tag of the run; repeatable", collect);
+}
+
+/** What `presage run` is judged by, and how it goes on and is shown. */
+export function addGateOptions(command: Command): Command {
+  return command
     .option(
       "--min-pass-rate <evaluator=share>",
       "exit with 2 if the pass rate of the evaluator is lower, with failures as not passed; repeatable",

@@ -26,6 +26,7 @@ import {
 } from "./gate.ts";
 import { openRunConnection, type RunConnection } from "./open-connection.ts";
 import {
+  addGateOptions,
   addRunOptions,
   protocolOf,
   type RunOptions,
@@ -39,7 +40,9 @@ import { withFiles } from "./traces/import-files.ts";
 
 /** `presage run`. */
 export function addRunCommand(program: Command): void {
-  addRunOptions(program.command("run").description("predict a dataset and judge the predictions"))
+  addGateOptions(
+    addRunOptions(program.command("run").description("predict a dataset and judge the predictions")),
+  )
     .addHelpText(
       ...examples(
         "presage run --dataset transitions.jsonl --evaluator exact-match",

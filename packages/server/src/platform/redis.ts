@@ -38,40 +38,11 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
     connectTimeout: silenceMs,
     retryStrategy: () => reconnectMs,
   });
-  const refusals = watchOutage(logger, {
-    begins: "Redis refuses commands",
-    ends: "Redis accepts commands again",
-  });
-  const delays = watchOutage(logger, {
-    begins: "Redis answers too late; each process works by itself",
-    ends: "Redis answers in time again",
-  });
-  const lies = watchOutage(logger, {
-    begins: "Redis answers with what was not asked for; each process works by itself",
-    ends: "Redis answers what was asked again",
-  });
-  let isGone = false;
-  let isStopped = false;
-  let lastError: Error | undefined;
+  const { refusals, delays, lies } = watchAnswers(logger);
+  const connection = watchConnection(client, logger);
   let restUntilMs = 0;
-
-  client.on("error", (error: Error) => {
-    lastError = error;
-  });
-  client.on("close", () => {
-    if (isGone || isStopped) return;
-    isGone = true;
-    logger.warn(
-      defined({ reason: lastError && reasonOf(lastError) }),
-      "Redis is unavailable; each process works by itself",
-    );
-  });
   client.on("ready", () => {
-    lastError = undefined;
     restUntilMs = 0;
-    if (!isGone) return;
-    isGone = false;
-    logger.warn("Redis is available again");
   });
 
   /** Whether the store refused a command, which is logged. */
@@ -110,9 +81,56 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
       if (isUp()) command(client).catch(noteRefusal);
     },
     stop() {
-      isStopped = true;
+      connection.stopWatching();
       client.disconnect();
     },
+  };
+}
+
+/** Logs when the store goes and when it is back. */
+function watchConnection(client: RedisClient, logger: Pick<Logger, "warn">) {
+  let isGone = false;
+  let isStopped = false;
+  let lastError: Error | undefined;
+  client.on("error", (error: Error) => {
+    lastError = error;
+  });
+  client.on("close", () => {
+    if (isGone || isStopped) return;
+    isGone = true;
+    logger.warn(
+      defined({ reason: lastError && reasonOf(lastError) }),
+      "Redis is unavailable; each process works by itself",
+    );
+  });
+  client.on("ready", () => {
+    lastError = undefined;
+    if (!isGone) return;
+    isGone = false;
+    logger.warn("Redis is available again");
+  });
+  return {
+    stopWatching() {
+      isStopped = true;
+    },
+  };
+}
+
+function watchAnswers(logger: Pick<Logger, "warn">) {
+  const alone = "each process works by itself";
+  return {
+    refusals: watchOutage(logger, {
+      begins: "Redis refuses commands",
+      ends: "Redis accepts commands again",
+    }),
+    delays: watchOutage(logger, {
+      begins: `Redis answers too late; ${alone}`,
+      ends: "Redis answers in time again",
+    }),
+    lies: watchOutage(logger, {
+      begins: `Redis answers with what was not asked for; ${alone}`,
+      ends: "Redis answers what was asked again",
+    }),
   };
 }
 

@@ -78,7 +78,7 @@ interface SpendingServices {
 const holderOf = (accountId: string, keyId: string) => `${accountId} ${keyId}`;
 
 export function createSpending(services: SpendingServices): Spending {
-  const { database, prices, logger, nowMs = Date.now } = services;
+  const { database, prices, nowMs = Date.now } = services;
   const readTokens = createTokenReader(database);
   let month = monthAt(nowMs());
   let budgets = new Map<string, SpentBudget>();
@@ -94,29 +94,6 @@ export function createSpending(services: SpendingServices): Spending {
 
   function add(accountId: string, keyId: string | undefined, cost: number, to: typeof budgetsFor): void {
     for (const budget of to(accountId, keyId)) if (budget.spent !== null) budget.spent += cost;
-  }
-
-  /** Logs each budget's warning once a month, whichever process comes first. */
-  async function warn(logger: Pick<Logger, "warn">): Promise<void> {
-    for (const budget of budgets.values()) {
-      const state = stateOf(budget);
-      if (state === "ok" || budget.warned_month === month.number) continue;
-      if (!(await claimWarning(database, budget, month.number))) continue;
-      const { account_id: accountId, api_key_id: keyId, limit_micros, stops, spent } = budget;
-      logger.warn(
-        {
-          accountId,
-          keyId: keyId || undefined,
-          spent: withoutNoise(spent ?? 0),
-          limit: limit_micros / microsPerUnit,
-          currency: prices.current()?.currency,
-          stops: stops === 1,
-          state,
-          resetsAt: resetsAt(month),
-        },
-        "a monthly budget is used up by 80 % or more",
-      );
-    }
   }
 
   return {
@@ -144,7 +121,7 @@ export function createSpending(services: SpendingServices): Spending {
         const cost = costOf(list, model, toAskedTokens(tokens));
         if (cost !== null) add(account_id, key_id, cost, budgetsFor);
       }
-      if (logger !== undefined) await warn(logger);
+      for (const budget of budgets.values()) await warn(services, budget, current);
     },
     findRefusal({ accountId, keyId }, model) {
       for (const budget of budgetsFor(accountId, keyId)) {
@@ -157,6 +134,27 @@ export function createSpending(services: SpendingServices): Spending {
     budgetsOf: (accountId) => [...budgets.values()].filter(({ account_id }) => account_id === accountId),
     all: () => [...budgets.values()],
   };
+}
+
+/** Logs a budget's warning once a month, whichever process comes first. */
+async function warn({ database, prices, logger }: SpendingServices, budget: SpentBudget, month: Month) {
+  const state = stateOf(budget);
+  if (logger === undefined || state === "ok" || budget.warned_month === month.number) return;
+  if (!(await claimWarning(database, budget, month.number))) return;
+  const { account_id: accountId, api_key_id: keyId, limit_micros, stops, spent } = budget;
+  logger.warn(
+    {
+      accountId,
+      keyId: keyId || undefined,
+      spent: withoutNoise(spent ?? 0),
+      limit: limit_micros / microsPerUnit,
+      currency: prices.current()?.currency,
+      stops: stops === 1,
+      state,
+      resetsAt: resetsAt(month),
+    },
+    "a monthly budget is used up by 80 % or more",
+  );
 }
 
 /** What this process has counted and not stored yet. */

@@ -54,43 +54,20 @@ interface IndexOptions {
 }
 
 export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: IndexOptions): Indexes {
-  // The least recently used first.
-  const entries = new Map<string, Entry>();
+  const entries = createEntries(maxBytes, (key) => thread?.send({ kind: "drop", key }));
   const stopping = new AbortController();
   let thread: IndexThread | undefined;
   let lastKey = 0;
-  let searches: { sought: Sought; found: PromiseWithResolvers<Found> }[] = [];
   /** One is built at a time. */
   let building: Promise<unknown> = Promise.resolve();
 
   function currentThread(): IndexThread {
     if (thread === undefined || thread.hasEnded()) {
-      for (const { dropped } of entries.values()) dropped.abort(notReady());
       entries.clear();
       thread = startThread();
     }
     return thread;
   }
-
-  function drop(name: string, entry: Entry): void {
-    if (entries.get(name) === entry) entries.delete(name);
-    entry.dropped.abort(notReady());
-    const forget = () => thread?.send({ kind: "drop", key: entry.key });
-    // If the thread has ended, there is nothing to forget.
-    entry.figures.then(forget, forget).catch(() => {});
-  }
-
-  function makeRoom(kept: Entry): void {
-    let bytes = heldBytes();
-    for (const [name, entry] of entries) {
-      if (bytes <= maxBytes) return;
-      if (entry === kept || entry.bytes === 0) continue;
-      bytes -= entry.bytes;
-      drop(name, entry);
-    }
-  }
-
-  const heldBytes = () => [...entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
 
   function begin(name: string, source: ExampleSource): Entry {
     const key = ++lastKey;
@@ -108,47 +85,20 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
     figures.then(
       ({ bytes }) => {
         entry.bytes = bytes;
-        makeRoom(entry);
+        entries.makeRoom(entry);
       },
-      () => drop(name, entry),
+      () => entries.drop(name, entry),
     );
     return entry;
-  }
-
-  /** With all that are asked for in the same turn. */
-  function search(sought: Sought): Promise<Found> {
-    const found = Promise.withResolvers<Found>();
-    searches.push({ sought, found });
-    if (searches.length === 1) setImmediate(sendSearches);
-    return found.promise;
-  }
-
-  function sendSearches(): void {
-    const sent = searches;
-    searches = [];
-    const text = JSON.stringify(sent.map(({ sought }) => sought));
-    currentThread()
-      .send({ kind: "find", searches: text })
-      .then(
-        (reply) => {
-          const all = JSON.parse(reply as string) as Found[];
-          for (const [index, { found }] of sent.entries()) found.resolve(all[index] ?? null);
-        },
-        (error: unknown) => {
-          for (const { found } of sent) found.reject(error);
-        },
-      );
   }
 
   function open(source: ExampleSource): Entry {
     currentThread();
     const name = JSON.stringify([source.revisionId, source.filter]);
-    const entry = entries.get(name) ?? begin(name, source);
-    entries.delete(name);
-    entries.set(name, entry);
-    return entry;
+    return entries.use(name, () => begin(name, source));
   }
 
+  const search = searchTogether((searches) => currentThread().send({ kind: "find", searches }));
   return {
     describe: (source, signal) => within(maxWaitMs, open(source).figures, signal),
     async find(source, { query, ...wanted }, signal) {
@@ -160,14 +110,83 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
       if (found === null) throw notReady();
       return { ...found, filtered };
     },
-    forget(revisionIds) {
-      for (const [name, entry] of entries) if (revisionIds.includes(entry.revisionId)) drop(name, entry);
-    },
-    bytes: heldBytes,
+    forget: entries.forget,
+    bytes: entries.bytes,
     async stop() {
       stopping.abort();
       await thread?.end();
     },
+  };
+}
+
+/** What is searchable, or will be: up to `maxBytes`, without what was used longest ago. */
+function createEntries(maxBytes: number, forgetKey: (key: number) => Promise<unknown> | undefined) {
+  // The least recently used first.
+  const entries = new Map<string, Entry>();
+
+  function drop(name: string, entry: Entry): void {
+    if (entries.get(name) === entry) entries.delete(name);
+    entry.dropped.abort(notReady());
+    const forget = () => forgetKey(entry.key);
+    // If the thread has ended, there is nothing to forget.
+    entry.figures.then(forget, forget).catch(() => {});
+  }
+
+  const heldBytes = () => [...entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+
+  return {
+    drop,
+    bytes: heldBytes,
+    use(name: string, begin: () => Entry): Entry {
+      const entry = entries.get(name) ?? begin();
+      entries.delete(name);
+      entries.set(name, entry);
+      return entry;
+    },
+    makeRoom(kept: Entry): void {
+      let bytes = heldBytes();
+      for (const [name, entry] of entries) {
+        if (bytes <= maxBytes) return;
+        if (entry === kept || entry.bytes === 0) continue;
+        bytes -= entry.bytes;
+        drop(name, entry);
+      }
+    },
+    /** Forgets the examples of revisions. */
+    forget(revisionIds: readonly number[]): void {
+      for (const [name, entry] of entries) if (revisionIds.includes(entry.revisionId)) drop(name, entry);
+    },
+    /** The thread that held them has ended. */
+    clear(): void {
+      for (const { dropped } of entries.values()) dropped.abort(notReady());
+      entries.clear();
+    },
+  };
+}
+
+/** Searches with all that are asked for in the same turn. */
+function searchTogether(send: (searches: string) => Promise<IndexReply>) {
+  let searches: { sought: Sought; found: PromiseWithResolvers<Found> }[] = [];
+
+  function sendAll(): void {
+    const sent = searches;
+    searches = [];
+    send(JSON.stringify(sent.map(({ sought }) => sought))).then(
+      (reply) => {
+        const all = JSON.parse(reply as string) as Found[];
+        for (const [index, { found }] of sent.entries()) found.resolve(all[index] ?? null);
+      },
+      (error: unknown) => {
+        for (const { found } of sent) found.reject(error);
+      },
+    );
+  }
+
+  return (sought: Sought): Promise<Found> => {
+    const found = Promise.withResolvers<Found>();
+    searches.push({ sought, found });
+    if (searches.length === 1) setImmediate(sendAll);
+    return found.promise;
   };
 }
 

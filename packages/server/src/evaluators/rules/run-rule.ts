@@ -3,7 +3,7 @@ import type { ExplainStrategy } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import type { Tinypool } from "tinypool";
 import { withDeadline } from "../../platform/limits/deadline.ts";
-import { createFairSlots } from "../../platform/limits/turns.ts";
+import { createFairSlots, type QueueLimits } from "../../platform/limits/turns.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import type { RuleFamily } from "../family.ts";
 import {
@@ -154,34 +154,13 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   const familiesByName = new Map(options.families.map((family) => [family.name, family]));
   const evaluateHere = createRuleEvaluator(options.families);
   // Not the pool's own queue: that one serves accounts first come, first served, so one could keep all others waiting.
-  const slots = createFairSlots({
-    slots: maxThreads,
-    queue: {
-      maxWaitingEach,
-      maxWaitMs,
-      refuse: (why) =>
-        why === "queue full"
-          ? overloaded("Too many expensive evaluations of this account are waiting.")
-          : overloaded(`No thread was free within ${maxWaitMs} ms.`),
-    },
-  });
+  const refuse: QueueLimits["refuse"] = (why) =>
+    why === "queue full"
+      ? overloaded("Too many expensive evaluations of this account are waiting.")
+      : overloaded(`No thread was free within ${maxWaitMs} ms.`);
+  const slots = createFairSlots({ slots: maxThreads, queue: { maxWaitingEach, maxWaitMs, refuse } });
   const stop = new AbortController();
-  let pool: Promise<Tinypool> | undefined;
-
-  // Most servers never see an expensive sample, and the library takes 8 MB.
-  async function openPool(): Promise<Tinypool> {
-    const { Tinypool } = await import("tinypool");
-    const opened = new Tinypool({
-      filename: options.threadModule.href,
-      runtime: "worker_threads",
-      minThreads: 0,
-      maxThreads,
-      idleTimeout: options.idleThreadMs,
-    });
-    // A thread that dies while idle does no harm, but an error event without a listener would end the process.
-    opened.on("error", () => {});
-    return opened;
-  }
+  const pool = createPool(options);
 
   function estimateMs({ familyName, config, sample }: RuleTask): number {
     return familiesByName.get(familyName)?.estimateMs?.(sample, config) ?? 0;
@@ -209,24 +188,10 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     const release = await slots.take(accountId, signal, Math.max(1, estimatedMs));
     try {
       return await withDeadline({ timeoutMs: runTimeoutMs, timeoutError, signal }, (inTime) =>
-        runByPool<Result>(task, inTime, functionName),
+        pool.run<Result>(task, inTime, functionName),
       );
     } finally {
       release();
-    }
-  }
-
-  async function runByPool<Result>(
-    task: ConfigCheckTask,
-    signal: AbortSignal,
-    name: string,
-  ): Promise<Result> {
-    signal.throwIfAborted();
-    try {
-      pool ??= openPool();
-      return await (await pool).run(task, { signal, name });
-    } catch (error) {
-      throw signal.aborted ? signal.reason : internalError(error);
     }
   }
 
@@ -243,6 +208,35 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     check: (task, requester) => runInThread<string | undefined>(task, requester, "checkRuleConfig"),
     async dispose() {
       stop.abort(overloaded("The server is shutting down."));
+      await pool.destroy();
+    },
+  };
+}
+
+/** Most servers never see an expensive sample, and the library takes 8 MB. */
+async function openPool({ threadModule, maxThreads, idleThreadMs: idleTimeout }: RuleRunnerOptions) {
+  const { Tinypool } = await import("tinypool");
+  const filename = threadModule.href;
+  const pool = new Tinypool({ filename, runtime: "worker_threads", minThreads: 0, maxThreads, idleTimeout });
+  // A thread that dies while idle does no harm, but an error event without a listener would end the process.
+  pool.on("error", () => {});
+  return pool;
+}
+
+/** The threads, which begin with the first task. */
+function createPool(options: RuleRunnerOptions) {
+  let pool: Promise<Tinypool> | undefined;
+  return {
+    async run<Result>(task: ConfigCheckTask, signal: AbortSignal, name: string): Promise<Result> {
+      signal.throwIfAborted();
+      try {
+        pool ??= openPool(options);
+        return await (await pool).run(task, { signal, name });
+      } catch (error) {
+        throw signal.aborted ? signal.reason : internalError(error);
+      }
+    },
+    async destroy() {
       await (await pool)?.destroy();
     },
   };

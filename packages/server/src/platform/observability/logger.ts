@@ -124,15 +124,7 @@ export function createLog(level: string, worker?: number): Log {
   const base = worker === undefined ? null : { worker };
   const ofWorker = worker === undefined ? "" : `,"worker":${worker}`;
   const logger = pino({ level, base, timestamp: pino.stdTimeFunctions.isoTime }, inOrder);
-  let now = { atMs: 0, text: "" };
-
-  /** The time in every request line, formatted once a millisecond. */
-  function timeText(): string {
-    const atMs = Date.now();
-    if (atMs !== now.atMs) now = { atMs, text: new Date(atMs).toISOString() };
-    return now.text;
-  }
-
+  const timeText = createTimeText();
   const store = watchDatabase(logger);
   setInterval(writeBatch, flushIntervalMs).unref();
   return {
@@ -158,6 +150,16 @@ export function createLog(level: string, worker?: number): Log {
       // At exit the rest would be written again and again until it succeeds.
       file.destroy();
     },
+  };
+}
+
+/** The time in every request line, formatted once a millisecond. */
+function createTimeText() {
+  let now = { atMs: 0, text: "" };
+  return () => {
+    const atMs = Date.now();
+    if (atMs !== now.atMs) now = { atMs, text: new Date(atMs).toISOString() };
+    return now.text;
   };
 }
 

@@ -69,40 +69,6 @@ function createOne(settings: RealEnvironmentSettings, matches: Matches): RealEnv
     }
   }
 
-  function toSession(exchange: Exchange, release: () => void): RealSession {
-    let isOver = false;
-    let closing: Promise<void> | undefined;
-    return {
-      first: toStorableText(exchange.first),
-      async step(action, signal) {
-        if (isOver)
-          throw new RealEnvironmentError("unavailable", "The episode in the real environment is over.");
-        const startedMs = performance.now();
-        try {
-          const step = await attempt(signal, (limited) => exchange.step(action, limited));
-          isOver = step.done;
-          return {
-            ...step,
-            observation: toStorableText(step.observation),
-            latencyMs: performance.now() - startedMs,
-          };
-        } catch (error) {
-          // What an answer that comes too late would belong to is not known.
-          isOver = true;
-          throw error;
-        }
-      },
-      close() {
-        isOver = true;
-        const signal = AbortSignal.timeout(Math.min(timeoutMs, closeTimeoutMs));
-        closing ??= orAborted(exchange.close(signal), signal)
-          .catch(() => {})
-          .finally(release);
-        return closing;
-      },
-    };
-  }
-
   return {
     name,
     protocol,
@@ -113,13 +79,46 @@ function createOne(settings: RealEnvironmentSettings, matches: Matches): RealEnv
       const release = await slots.take("", signal);
       try {
         const exchange = await attempt(signal, (limited) => clients[protocol](settings, task, limited));
-        return toSession(exchange, release);
+        const step: Exchange["step"] = (action, signal) =>
+          attempt(signal, (limited) => exchange.step(action, limited));
+        return toSession({ ...exchange, step }, Math.min(timeoutMs, closeTimeoutMs), release);
       } catch (error) {
         release();
         throw error;
       }
     },
     succeeded: (task, steps) => succeeded(settings, task, steps, matches),
+  };
+}
+
+function toSession(exchange: Exchange, timeoutMs: number, release: () => void): RealSession {
+  let isOver = false;
+  let closing: Promise<void> | undefined;
+  return {
+    first: toStorableText(exchange.first),
+    async step(action, signal) {
+      if (isOver)
+        throw new RealEnvironmentError("unavailable", "The episode in the real environment is over.");
+      const startedMs = performance.now();
+      try {
+        const step = await exchange.step(action, signal);
+        isOver = step.done;
+        const latencyMs = performance.now() - startedMs;
+        return { ...step, observation: toStorableText(step.observation), latencyMs };
+      } catch (error) {
+        // What an answer that comes too late would belong to is not known.
+        isOver = true;
+        throw error;
+      }
+    },
+    close() {
+      isOver = true;
+      const signal = AbortSignal.timeout(timeoutMs);
+      closing ??= orAborted(exchange.close(signal), signal)
+        .catch(() => {})
+        .finally(release);
+      return closing;
+    },
   };
 }
 

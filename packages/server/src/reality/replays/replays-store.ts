@@ -141,7 +141,7 @@ async function lastPosition(transaction: Database, checkId: string) {
 }
 
 /** Whether some episode of a check, by the check's id, is still to be replayed. */
-export const waits = (checkId: RawBuilder<string>) =>
+const waits = (checkId: RawBuilder<string>) =>
   sql<SqlBool>`exists (select 1 from reality_replays as waiting where waiting.check_id = ${checkId} and waiting.error is null)`;
 
 /** Running checks with something to do, some of them at random: no one stands in the way of the others. */

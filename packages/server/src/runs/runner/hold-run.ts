@@ -48,36 +48,29 @@ export interface HeldRun {
 export function holdRun(
   services: RunnerServices,
   run: Run,
-  leaseId: string,
+  lease: Lease,
   onError: (error: unknown) => void,
 ): HeldRun {
   const { database } = services.store;
-  const lease = { id: run.id, leaseId };
   const controller = new AbortController();
   const { signal } = controller;
   let isReleased = false;
   const progress = followProgress(services, run, lease);
 
+  const mayGoOn = async () => (await findHindrance(services, run, signal)) === undefined;
+  const onLost = () => controller.abort(new LostRunError());
   // What is under way ends, also on a removed deployment, and nothing more is asked.
-  const watch = watchRun(database, lease, {
-    signal,
-    mayGoOn: async () => (await findHindrance(services, run, signal)) === undefined,
-    onLost: () => controller.abort(new LostRunError()),
-    onLooked: progress.save,
-    onError,
-  });
+  const watch = watchRun(database, lease, { signal, mayGoOn, onLost, onLooked: progress.save, onError });
   /** Something was left to ask when the run was hindered. */
   let wasCutShort = false;
   /** Why a budget does not pay for more. */
   let refusal: string | undefined;
+  const isLeft = () => watch.isPausedByUser() || isReleased;
 
   function isStopping(): boolean {
-    wasCutShort ||= watch.isHindered() || refusal !== undefined;
-    return watch.isPausedByUser() || watch.isHindered() || refusal !== undefined || isReleased;
-  }
-
-  async function whatHinders(): Promise<HinderedError | undefined> {
-    return refusal === undefined ? await findHindrance(services, run, signal) : new HinderedError(refusal);
+    const isHindered = watch.isHindered() || refusal !== undefined;
+    wasCutShort ||= isHindered;
+    return isHindered || isLeft();
   }
 
   async function workToTheEnd(): Promise<void> {
@@ -89,28 +82,26 @@ export function holdRun(
       await workOnHeld(services, run, lease, { progress, signal, isStopping, onRefused })
         .finally(progress.allSaid)
         .finally(progress.save);
-      const isLeft = watch.isPausedByUser() || isReleased;
-      const hindrance = wasCutShort && !isLeft ? await whatHinders() : undefined;
+      if (refusal !== undefined && !isLeft()) throw new HinderedError(refusal);
+      const hindrance = wasCutShort && !isLeft() ? await findHindrance(services, run, signal) : undefined;
       if (hindrance !== undefined) throw hindrance;
-      if (!isLeft && !wasCutShort && (await endRun(database, lease, run.evaluators))) return;
+      if (!isLeft() && !wasCutShort && (await endRun(database, lease, run.evaluators))) return;
       // Paused, released, or it has more evaluators now: the next process to take it continues.
       await releaseLease(database, lease, 0);
     } catch (error) {
       if (error instanceof LostRunError || isReleased) await releaseLease(database, lease, 0).catch(() => {});
       else if (error instanceof HinderedError || error instanceof InvalidEvaluatorsError)
         await postpone(services, lease, error.message).catch(onError);
-      else await retryLater(error);
+      else {
+        // What is missing is still missing: whoever takes the run next does it.
+        controller.abort(error);
+        onError(error);
+        // If the store does not take this either, the lease runs out by itself.
+        await postpone(services, lease, describeFailure(error)).catch(onError);
+      }
     } finally {
       await watch.stop();
     }
-  }
-
-  /** What is missing is still missing: whoever takes the run next does it. */
-  async function retryLater(error: unknown): Promise<void> {
-    controller.abort(error);
-    onError(error);
-    // If the store does not take this either, the lease runs out by itself.
-    await postpone(services, lease, describeFailure(error)).catch(onError);
   }
 
   const ended = workToTheEnd();
@@ -118,7 +109,7 @@ export function holdRun(
     look: watch.look,
     async release() {
       isReleased = true;
-      controller.abort(new LostRunError());
+      onLost();
       await ended;
     },
     ended,

@@ -57,66 +57,20 @@ export function createPace(
   { onAway, onBack }: PaceListeners,
   { patience = 1, nowMs = () => performance.now() } = {},
 ): Pace {
-  const waiting: (() => void)[] = [];
   const waited = { rate: 0, memory: 0, outages: 0 };
-  let window = Math.min(concurrency, firstAtOnce);
-  let isRamp = true;
-  let isBroughtDown = false;
-  let latency: { latest: number; usual: number } | undefined;
-  let inUse = 0;
-  let notBeforeMs = 0;
-  let halvedAtMs = Number.NEGATIVE_INFINITY;
+  const window = createWindow(concurrency);
   let failuresInARow = 0;
   let answers = 0;
   let outages = 0;
   let away: { sinceMs: number; probeMs: number; isSure: boolean } | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-
-  function admit(): void {
-    clearTimeout(timer);
-    const restMs = notBeforeMs - nowMs();
-    if (restMs > 0) {
-      if (waiting.length > 0) timer = setTimeout(admit, restMs);
-      return;
-    }
-    const most = away === undefined ? Math.floor(window) : 1;
-    while (inUse < most) {
-      const next = waiting.shift();
-      if (next === undefined) return;
-      inUse += 1;
-      next();
-    }
-  }
-
-  function halve(now: number): void {
-    halvedAtMs = now;
-    isRamp = false;
-    window = Math.max(1, window / 2);
-  }
-
-  function doesLatencyHold(latencyMs: number | null): boolean {
-    if (latencyMs === null) return true;
-    latency ??= { latest: latencyMs, usual: latencyMs };
-    latency.latest += (latencyMs - latency.latest) * shareOfLatest;
-    latency.usual += (latencyMs - latency.usual) * shareOfUsual;
-    return latency.latest <= latency.usual * latencyHolds;
-  }
-
-  function pause(ms: number): void {
-    notBeforeMs = Math.max(notBeforeMs, nowMs() + ms);
-  }
-
-  function leave(): void {
-    inUse -= 1;
-    admit();
-  }
+  const turns = createTurns(() => (away === undefined ? Math.floor(window.size()) : 1), nowMs);
 
   /** What it has answered before may still be answered. */
   function doubt(reason: string): void {
     if (away !== undefined) return;
     const probeMs = firstProbeMs * patience;
     away = { sinceMs: nowMs(), probeMs, isSure: false };
-    pause(probeMs);
+    turns.pause(probeMs);
     if (answers === 0) countOutage(away, reason);
   }
 
@@ -127,7 +81,123 @@ export function createPace(
   }
 
   return {
-    async take(signal) {
+    take: turns.take,
+    succeeded(latencyMs) {
+      failuresInARow = 0;
+      answers += 1;
+      window.succeeded(latencyMs);
+      if (away?.isSure) {
+        waited.outages += nowMs() - away.sinceMs;
+        onBack();
+      }
+      if (away !== undefined) turns.resume();
+      away = undefined;
+      turns.leave();
+    },
+    limited(retryAfterMs, by = "rate") {
+      const pauseMs = Math.min(longestPauseMs, retryAfterMs > 0 ? retryAfterMs : defaultPauseMs);
+      const now = nowMs();
+      const notBeforeMs = turns.notBeforeMs();
+      // Those in flight at the same time report the same limit.
+      if (now >= notBeforeMs && now - window.halvedAtMs() > defaultPauseMs) window.halve(now);
+      waited[by] += Math.max(0, now + pauseMs - Math.max(now, notBeforeMs));
+      turns.pause(pauseMs);
+      turns.leave();
+    },
+    failed(reason, begunAtMs, isTimeout = false) {
+      failuresInARow += 1;
+      // Those that began before the last time were too many together, which is known.
+      if (isTimeout && begunAtMs > window.halvedAtMs()) window.timedOut(nowMs());
+      if (away === undefined) {
+        const most = isTimeout && answers === 0 ? maxTimeoutsAtFirst : maxFailuresInARow;
+        if (failuresInARow >= most) doubt(reason);
+      } else if (begunAtMs > away.sinceMs) {
+        countOutage(away, reason);
+        turns.pause(away.probeMs);
+        away.probeMs = Math.min(longestProbeMs, away.probeMs * 2);
+      }
+      turns.leave();
+    },
+    doubt,
+    abandoned: turns.leave,
+    isAway: () => away !== undefined,
+    outages: () => outages,
+    atOnce: window.atOnce,
+    answers: () => answers,
+    waitedMs: () => ({ ...waited }),
+  };
+}
+
+/** How many may be in flight. */
+function createWindow(concurrency: number) {
+  let size = Math.min(concurrency, firstAtOnce);
+  let isRamp = true;
+  let isBroughtDown = false;
+  let latency: { latest: number; usual: number } | undefined;
+  let halvedAtMs = Number.NEGATIVE_INFINITY;
+
+  function doesLatencyHold(latencyMs: number | null): boolean {
+    if (latencyMs === null) return true;
+    latency ??= { latest: latencyMs, usual: latencyMs };
+    latency.latest += (latencyMs - latency.latest) * shareOfLatest;
+    latency.usual += (latencyMs - latency.usual) * shareOfUsual;
+    return latency.latest <= latency.usual * latencyHolds;
+  }
+
+  function halve(now: number): void {
+    halvedAtMs = now;
+    isRamp = false;
+    size = Math.max(1, size / 2);
+  }
+
+  return {
+    halve,
+    size: () => size,
+    halvedAtMs: () => halvedAtMs,
+    timedOut(now: number): void {
+      halve(now);
+      isBroughtDown = size < concurrency;
+    },
+    succeeded(latencyMs: number | null): void {
+      if (doesLatencyHold(latencyMs))
+        size = Math.min(concurrency, size + (isRamp ? rampPerSuccess : 1 / Math.max(1, size)));
+      if (size === concurrency) isBroughtDown = false;
+    },
+    /** The number, if time-outs have brought it down. */
+    atOnce: () => (isBroughtDown ? Math.floor(size) : undefined),
+  };
+}
+
+/** Lets in those that wait, in their order: up to `most` at once, and none during a pause. */
+function createTurns(most: () => number, nowMs: () => number) {
+  const waiting: (() => void)[] = [];
+  let inUse = 0;
+  let notBeforeMs = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function admit(): void {
+    clearTimeout(timer);
+    const restMs = notBeforeMs - nowMs();
+    if (restMs > 0) {
+      if (waiting.length > 0) timer = setTimeout(admit, restMs);
+      return;
+    }
+    while (inUse < most()) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      inUse += 1;
+      next();
+    }
+  }
+
+  function leave(): void {
+    inUse -= 1;
+    admit();
+  }
+
+  return {
+    leave,
+    async take(signal: AbortSignal): Promise<number> {
       signal.throwIfAborted();
       const turn = Promise.withResolvers<void>();
       waiting.push(turn.resolve);
@@ -142,54 +212,12 @@ export function createPace(
         throw error;
       }
     },
-    succeeded(latencyMs) {
-      failuresInARow = 0;
-      answers += 1;
-      if (doesLatencyHold(latencyMs))
-        window = Math.min(concurrency, window + (isRamp ? rampPerSuccess : 1 / Math.max(1, window)));
-      if (window === concurrency) isBroughtDown = false;
-      if (away !== undefined) {
-        if (away.isSure) {
-          waited.outages += nowMs() - away.sinceMs;
-          onBack();
-        }
-        away = undefined;
-        notBeforeMs = 0;
-      }
-      leave();
+    notBeforeMs: () => notBeforeMs,
+    pause(ms: number): void {
+      notBeforeMs = Math.max(notBeforeMs, nowMs() + ms);
     },
-    limited(retryAfterMs, by = "rate") {
-      const pauseMs = Math.min(longestPauseMs, retryAfterMs > 0 ? retryAfterMs : defaultPauseMs);
-      const now = nowMs();
-      // Those in flight at the same time report the same limit.
-      if (now >= notBeforeMs && now - halvedAtMs > defaultPauseMs) halve(now);
-      waited[by] += Math.max(0, now + pauseMs - Math.max(now, notBeforeMs));
-      pause(pauseMs);
-      leave();
+    resume(): void {
+      notBeforeMs = 0;
     },
-    failed(reason, begunAtMs, isTimeout = false) {
-      failuresInARow += 1;
-      // Those that began before the last time were too many together, which is known.
-      if (isTimeout && begunAtMs > halvedAtMs) {
-        halve(nowMs());
-        isBroughtDown = window < concurrency;
-      }
-      if (away === undefined) {
-        const most = isTimeout && answers === 0 ? maxTimeoutsAtFirst : maxFailuresInARow;
-        if (failuresInARow >= most) doubt(reason);
-      } else if (begunAtMs > away.sinceMs) {
-        countOutage(away, reason);
-        pause(away.probeMs);
-        away.probeMs = Math.min(longestProbeMs, away.probeMs * 2);
-      }
-      leave();
-    },
-    doubt,
-    abandoned: leave,
-    isAway: () => away !== undefined,
-    outages: () => outages,
-    atOnce: () => (isBroughtDown ? Math.floor(window) : undefined),
-    answers: () => answers,
-    waitedMs: () => ({ ...waited }),
   };
 }

@@ -53,11 +53,12 @@ export function startRunner(
       };
       const run = await claimRun(database, leaseId, claim);
       if (run === undefined) return;
-      const one = holdRun(services, run, leaseId, onError);
+      const lease = { id: run.id, leaseId };
+      const one = holdRun(services, run, lease, onError);
       held.set(one, run.account_id);
       void one.ended.then(() => {
         held.delete(one);
-        left.add({ id: run.id, leaseId });
+        left.add(lease);
         look();
       });
     }

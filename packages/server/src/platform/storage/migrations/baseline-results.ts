@@ -86,7 +86,7 @@ export function resultIndexes(): string {
   ].join("");
 }
 
-export const countTables = ({ number, byKey }: Words) => `
+export const countTables = ({ byKey }: Words) => `
 create table "evaluation_times" (
   stretch bigint not null, earliest bigint not null, latest bigint not null,
   constraint evaluation_times_of_a_stretch primary key (stretch)
@@ -134,7 +134,10 @@ create table "error_finding_count_deltas" (
   path text not null, count bigint not null
 );
 
--- Made from stored results afterwards; nothing is counted yet.
+`;
+
+/** Made from stored results afterwards; nothing is counted yet. */
+export const tagTables = ({ number, byKey }: Words) => `
 create table "evaluation_tag_progress" (up_to bigint not null);
 insert into evaluation_tag_progress (up_to) values (0);
 

@@ -31,8 +31,8 @@ export const sqliteWords: Words = {
   byKey: " without rowid",
 };
 
-/** Accounts, who acts for them, and what is kept of all that they do. */
-export const accountTables = ({ byKey }: Words) => `
+/** Accounts, and who acts for them. */
+export const accountTables = () => `
 create table "settings" (name text primary key, value text not null);
 
 create table "accounts" (id text primary key, name text not null unique, created_at bigint not null);
@@ -68,7 +68,10 @@ create table "sign_in_tokens" (
   expires_at bigint not null, used_at bigint
 );
 create index sign_in_tokens_by_expiry on sign_in_tokens (expires_at);
+`;
 
+/** What is kept of all that accounts do. */
+export const useTables = ({ byKey }: Words) => `
 create table "usage_counts" (
   account_id text not null, hour integer not null, key_id text not null, operation text not null,
   outcome text not null, requests bigint not null, prompt_tokens bigint not null,

@@ -1,6 +1,13 @@
 import { type Kysely, type Migration, sql } from "kysely";
 import { isPostgres } from "../store.ts";
-import { countTables, keepTotals, numberResults, resultIndexes, resultTables } from "./baseline-results.ts";
+import {
+  countTables,
+  keepTotals,
+  numberResults,
+  resultIndexes,
+  resultTables,
+  tagTables,
+} from "./baseline-results.ts";
 import * as tables from "./baseline-tables.ts";
 
 /**
@@ -164,7 +171,8 @@ async function createSchema(db: Kysely<unknown>): Promise<void> {
   const words = isPostgres(db) ? tables.postgresWords : tables.sqliteWords;
   const statements = [
     // Its first table is also how a database with an earlier schema is told: it has that already.
-    tables.accountTables(words),
+    tables.accountTables(),
+    tables.useTables(words),
     tables.evaluatorTables(),
     tables.datasetTables(words),
     tables.runTables(words),
@@ -172,6 +180,7 @@ async function createSchema(db: Kysely<unknown>): Promise<void> {
     resultTables(words),
     resultIndexes(),
     countTables(words),
+    tagTables(words),
   ].flatMap((text) => text.split(/;$/m).filter((statement) => statement.trim() !== ""));
   for (const statement of [...statements, ...numberResults(isPostgres(db)), ...keepTotals(isPostgres(db))])
     await sql.raw(statement).execute(db);
