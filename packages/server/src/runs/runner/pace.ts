@@ -59,32 +59,29 @@ export function createPace(
 ): Pace {
   const waited = { rate: 0, memory: 0, outages: 0 };
   const window = createWindow(concurrency);
-  let failuresInARow = 0;
-  let answers = 0;
-  let outages = 0;
+  const counts = { failuresInARow: 0, answers: 0, outages: 0 };
   let away: { sinceMs: number; probeMs: number; isSure: boolean } | undefined;
   const turns = createTurns(() => (away === undefined ? Math.floor(window.size()) : 1), nowMs);
 
   /** What it has answered before may still be answered. */
   function doubt(reason: string): void {
     if (away !== undefined) return;
-    const probeMs = firstProbeMs * patience;
-    away = { sinceMs: nowMs(), probeMs, isSure: false };
-    turns.pause(probeMs);
-    if (answers === 0) countOutage(away, reason);
+    away = { sinceMs: nowMs(), probeMs: firstProbeMs * patience, isSure: false };
+    turns.pause(away.probeMs);
+    if (counts.answers === 0) countOutage(away, reason);
   }
 
   function countOutage(outage: { isSure: boolean }, reason: string): void {
-    outages += 1;
-    if (!outage.isSure) onAway(reason, failuresInARow);
+    counts.outages += 1;
+    if (!outage.isSure) onAway(reason, counts.failuresInARow);
     outage.isSure = true;
   }
 
   return {
     take: turns.take,
     succeeded(latencyMs) {
-      failuresInARow = 0;
-      answers += 1;
+      counts.failuresInARow = 0;
+      counts.answers += 1;
       window.succeeded(latencyMs);
       if (away?.isSure) {
         waited.outages += nowMs() - away.sinceMs;
@@ -97,20 +94,18 @@ export function createPace(
     limited(retryAfterMs, by = "rate") {
       const pauseMs = Math.min(longestPauseMs, retryAfterMs > 0 ? retryAfterMs : defaultPauseMs);
       const now = nowMs();
-      const notBeforeMs = turns.notBeforeMs();
       // Those in flight at the same time report the same limit.
-      if (now >= notBeforeMs && now - window.halvedAtMs() > defaultPauseMs) window.halve(now);
-      waited[by] += Math.max(0, now + pauseMs - Math.max(now, notBeforeMs));
-      turns.pause(pauseMs);
+      if (!turns.arePaused() && now - window.halvedAtMs() > defaultPauseMs) window.halve(now);
+      waited[by] += turns.pause(pauseMs);
       turns.leave();
     },
     failed(reason, begunAtMs, isTimeout = false) {
-      failuresInARow += 1;
+      counts.failuresInARow += 1;
       // Those that began before the last time were too many together, which is known.
       if (isTimeout && begunAtMs > window.halvedAtMs()) window.timedOut(nowMs());
       if (away === undefined) {
-        const most = isTimeout && answers === 0 ? maxTimeoutsAtFirst : maxFailuresInARow;
-        if (failuresInARow >= most) doubt(reason);
+        const most = isTimeout && counts.answers === 0 ? maxTimeoutsAtFirst : maxFailuresInARow;
+        if (counts.failuresInARow >= most) doubt(reason);
       } else if (begunAtMs > away.sinceMs) {
         countOutage(away, reason);
         turns.pause(away.probeMs);
@@ -121,9 +116,9 @@ export function createPace(
     doubt,
     abandoned: turns.leave,
     isAway: () => away !== undefined,
-    outages: () => outages,
+    outages: () => counts.outages,
     atOnce: window.atOnce,
-    answers: () => answers,
+    answers: () => counts.answers,
     waitedMs: () => ({ ...waited }),
   };
 }
@@ -212,9 +207,13 @@ function createTurns(most: () => number, nowMs: () => number) {
         throw error;
       }
     },
-    notBeforeMs: () => notBeforeMs,
-    pause(ms: number): void {
-      notBeforeMs = Math.max(notBeforeMs, nowMs() + ms);
+    arePaused: () => nowMs() < notBeforeMs,
+    /** Returns for how much longer nothing is let in. */
+    pause(ms: number): number {
+      const now = nowMs();
+      const longer = Math.max(0, now + ms - Math.max(now, notBeforeMs));
+      notBeforeMs = Math.max(notBeforeMs, now + ms);
+      return longer;
     },
     resume(): void {
       notBeforeMs = 0;
