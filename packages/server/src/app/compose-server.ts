@@ -3,7 +3,7 @@ import { ensureOwner, isOperator } from "../accounts/users.ts";
 import { createCommandLineAccess } from "../accounts/verify-api-key.ts";
 import type { Config } from "../config/config.ts";
 import { findEpisodePromptSource, readEpisodePrompt } from "../environments/episodes/episode-prompt.ts";
-import { builtInProfileRevisions } from "../evaluators/profiles/find-profile.ts";
+import { builtInProfileRevisions } from "../evaluators/profiles/profiles.ts";
 import type { Phase } from "../http/exchange.ts";
 import { browserAddress } from "../http/pages.ts";
 import { createOpenSockets, type OpenSockets } from "../http/sockets.ts";
@@ -24,10 +24,15 @@ import type { CountUnreachable } from "../upstream/deployments.ts";
 import { createWorldParts } from "../worlds/world-parts.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import { composeDeployments, composeLimits, composePrices, servedModels } from "./compose-deployments.ts";
-import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRealEnvironments, composeReplays, composeWatch } from "./compose-reality.ts";
-import { composeRuns, warnOfHiddenWorlds, worldUses } from "./compose-runs.ts";
+import {
+  composeEnvironments,
+  composeRuns,
+  warnOfHiddenWorlds,
+  warnOfReservedNames,
+  worldUses,
+} from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from "kysely";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { DatasetPayloadsTable, DatasetSamplesTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Part } from "./canonical-samples.ts";
+import type { Part } from "./formats.ts";
 
 /** Stores parts, except those that the revision has. */
 export async function insertParts(transaction: Database, revisionId: number, parts: Iterable<Part>) {

@@ -3,8 +3,8 @@ import { notFound, ServiceError } from "../platform/errors.ts";
 import { type Pieces, readInPieces, splitByBytes } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { lineOf, type Part } from "./canonical-samples.ts";
 import { findRevision, unlessDeleted, type WantedRevision } from "./datasets.ts";
+import { lineOf, type Part } from "./formats.ts";
 import {
   type SampleSize,
   type StoredSample,

@@ -11,7 +11,7 @@ import { reply, route } from "../http/route.ts";
 import examples from "./examples.json" with { type: "json" };
 import { defaultProfileName, type Family } from "./family.ts";
 import { sampleFieldNames } from "./outcome.ts";
-import { findBuiltInProfile } from "./profiles/find-profile.ts";
+import { findBuiltInProfile } from "./profiles/profiles.ts";
 import type { RegisteredEvaluator, Registry } from "./registry.ts";
 
 const listEvaluators = route("GET", "/v1/evaluators", {

@@ -9,7 +9,7 @@ import {
   findBuiltInProfile,
   findUsableProfile,
   type UsableProfile,
-} from "./profiles/find-profile.ts";
+} from "./profiles/profiles.ts";
 import type { Registry } from "./registry.ts";
 
 /** One evaluator of a request. */

@@ -18,7 +18,7 @@ import {
   timeoutError,
   unusable,
 } from "./outcome.ts";
-import type { UsableProfile } from "./profiles/find-profile.ts";
+import type { UsableProfile } from "./profiles/profiles.ts";
 import type { MainThreadAllowance, RuleRunner } from "./rules/run-rule.ts";
 
 export interface EvaluatorTask {

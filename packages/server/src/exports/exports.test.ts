@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { DatasetSample, StoredPredictionDetail } from "@presage/contract";
 import * as fc from "fast-check";
 import { isWholeRun } from "../../test/support/whole-run.ts";
-import { createCanonicaliser, lineOf } from "../datasets/canonical-samples.ts";
+import { createCanonicaliser, lineOf } from "../datasets/formats.ts";
 import { exactJson } from "../datasets/traces/documents/exact-json.ts";
 import { importText } from "../datasets/traces/import-text.fixture.ts";
 import { predictionToOtlp, trajectoryToOtlp } from "./otel.ts";

@@ -31,8 +31,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { deleteCheckRows, insertCheck, selectCheck } from "./checks-store.ts";
 import type { RealEnvironments } from "./real/real-environment.ts";
-import { drawBySeed } from "./replays/draw.ts";
-import type { Recordings } from "./replays/recordings.ts";
+import type { Recordings } from "./replays/compare.ts";
 import {
   deleteSomeOfCheck,
   deleteWaiting,
@@ -41,6 +40,7 @@ import {
   resumeRows,
   stopCheck,
 } from "./replays/replays-store.ts";
+import { drawBySeed } from "./replays/runner.ts";
 
 /** A check of known pairs, whose body has a line for each and whose query what is beside them; undefined for another body. */
 export async function readPairLines(

@@ -6,14 +6,15 @@ import {
   consistencyOf,
   fewestTasks,
   figureOfTasks,
+  kendallTau,
   type MadeOf,
   madeOf,
   type OutcomePair,
   type PairFigures,
   pairFigures,
+  rewardFigures,
   tooFew,
 } from "../platform/statistics/outcome-pairs.ts";
-import { kendallTau, rewardFigures } from "../platform/statistics/rank-correlation.ts";
 import { bootstrapSurvival, type FirstDivergence } from "../platform/statistics/survival.ts";
 import { countOf } from "../platform/words.ts";
 

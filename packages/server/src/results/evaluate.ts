@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ConfidenceInterval } from "@presage/contract";
 import type { Sample } from "../evaluators/outcome.ts";
-import type { UsableProfile } from "../evaluators/profiles/find-profile.ts";
+import type { UsableProfile } from "../evaluators/profiles/profiles.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import {
   type ResolvedEvaluator,

@@ -1,6 +1,6 @@
 import type { ImportPreview } from "@presage/contract";
 import { UploadError } from "../../platform/errors.ts";
-import { createCanonicaliser, lineOf } from "../canonical-samples.ts";
+import { createCanonicaliser, lineOf } from "../formats.ts";
 import { gunzip } from "../upload/lines.ts";
 import { type Reading, readDocuments } from "./documents/documents.ts";
 import { filesOf } from "./documents/files.ts";

@@ -6,8 +6,8 @@ import { createWritePace } from "../../platform/storage/batches.ts";
 import type { Sweeper } from "../../platform/storage/leases.ts";
 import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { type CanonicalSample, createCanonicaliser, lineOf, type Part } from "../canonical-samples.ts";
 import { lockDataset, selectDataset, updateLastRevision } from "../datasets-store.ts";
+import { type CanonicalSample, createCanonicaliser, lineOf, type Part } from "../formats.ts";
 import {
   discardRevision,
   growRevision,

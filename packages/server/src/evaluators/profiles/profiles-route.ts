@@ -37,8 +37,17 @@ import {
 } from "../old-names.ts";
 import { type Registry, ruleFamilies } from "../registry.ts";
 import type { RuleRunner } from "../rules/run-rule.ts";
-import { builtInPrefix, getOwnProfile, listProfiles, type ProfileFilter } from "./find-profile.ts";
-import { archiveProfile, type CheckedConfig, checkConfig, createProfile, reviseProfile } from "./profiles.ts";
+import {
+  archiveProfile,
+  builtInPrefix,
+  type CheckedConfig,
+  checkConfig,
+  createProfile,
+  getOwnProfile,
+  listProfiles,
+  type ProfileFilter,
+  reviseProfile,
+} from "./profiles.ts";
 import type { ProfileRevision } from "./profiles-store.ts";
 
 /** What a profile's config is checked with. */

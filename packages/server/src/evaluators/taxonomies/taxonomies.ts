@@ -6,7 +6,7 @@ import { type Pieces, readInPieces, refuseLargePage } from "../../platform/stora
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { builtInPrefix } from "../profiles/find-profile.ts";
+import { builtInPrefix } from "../profiles/profiles.ts";
 import { builtInIsFixed, builtInRevisions, isBuiltInRevision, isBuiltInTaxonomy } from "./built-in.ts";
 import {
   countTaxonomyRevisions,

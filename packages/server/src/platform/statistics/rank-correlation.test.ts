@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { kendallTau, rewardFigures } from "./rank-correlation.ts";
+import { kendallTau, rewardFigures } from "./outcome-pairs.ts";
 
 /** Made by `rank-correlation.fixture.py`, which describes them. */
 const figure = z.tuple([z.number().nullable(), z.tuple([z.number(), z.number()]).nullable()]);

@@ -9,17 +9,204 @@ import {
   LabelSampleRequest,
   maxLabelSamples,
   RunPath,
+  readResultId,
 } from "@presage/contract";
+import { atLine, checkLine, createJsonLineReader, gunzip, splitLines } from "../../datasets/upload/lines.ts";
+import { externalPrefix } from "../../evaluators/outcome.ts";
 import { errorResponse, noSuch, page, response } from "../../http/describe.ts";
 import { receiveUpload } from "../../http/receive-upload.ts";
 import { readKeysetPage, toCursor } from "../../http/request.ts";
 import { reply, route } from "../../http/route.ts";
-import type { LabelServices } from "../../results/labels/labels.ts";
+import { type Changer, recordChange } from "../../platform/audit.ts";
+import { UploadError } from "../../platform/errors.ts";
+import { sampleKey } from "../../platform/storage/columns.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import { inTransaction } from "../../platform/storage/store.ts";
+import { annotatorOf, type LabelServices, type NewLabel, putLabel } from "../../results/labels/labels.ts";
+import { type NamedResult, selectNamedResults } from "../../results/labels/labels-store.ts";
 import examples from "../examples.json" with { type: "json" };
 import type { FindNeeds } from "../runs.ts";
 import { agreementOf } from "./agreement.ts";
-import { importLabels } from "./import-labels.ts";
 import { drawLabelSample, listLabelSamples } from "./label-samples.ts";
+
+/** Labels of one transaction: some ten milliseconds. */
+const labelsAtOnce = 200;
+const namesAtOnce = 500;
+/** More than people give; they are in memory at once. */
+const mostLines = 100_000;
+const mostBytes = 64 * 1024 * 1024;
+const tooMany = `At most ${mostLines} lines and ${mostBytes} bytes at once`;
+const mostFaults = 10;
+/** Of a line, of a result that it names, and of its label. */
+const bytesPerItem = 500;
+
+type Reserve = (bytes: number) => void;
+
+interface NumberedLine {
+  number: number;
+  line: LabelLine;
+}
+
+/**
+ * Stores labels, a line each. All lines are checked before the first is stored; then they are stored some at a time, and sent again they
+ * change nothing.
+ */
+async function importLabels(
+  services: LabelServices,
+  requester: Changer,
+  {
+    body,
+    isGzip,
+    userId,
+    reserve,
+  }: { body: AsyncIterable<Uint8Array>; isGzip: boolean; userId: string; reserve: Reserve },
+): Promise<LabelImport> {
+  const lines = await readLines(isGzip ? gunzip(body) : body, reserve);
+  const reader = services.store.reader(requester);
+  const labels = await findResults(reader, requester.accountId, lines, { userId, reserve });
+  for (let at = 0; at < labels.length; at += labelsAtOnce) {
+    // Always in the order of results, so that no two imports wait for each other.
+    const some = labels.slice(at, at + labelsAtOnce);
+    await inTransaction(services.store, requester, async (transaction) => {
+      for (const label of some) await putLabel(transaction, requester.accountId, label);
+      await recordChange(transaction, requester, "evaluation_result.label", String(some[0]?.resultId), {
+        labels: some.length,
+      });
+    });
+  }
+  services.countsMerger.schedule();
+  const takenBack = labels.filter(({ label }) => label === null).length;
+  return { labels: labels.length - takenBack, taken_back: takenBack };
+}
+
+async function readLines(body: AsyncIterable<Uint8Array>, reserve: Reserve): Promise<NumberedLine[]> {
+  const readJson = createJsonLineReader();
+  const read: NumberedLine[] = [];
+  let bytes = 0;
+  for await (const raws of splitLines(body)) {
+    for (const raw of raws) {
+      const line = atLine(raw.number, () => {
+        const value = readJson(raw);
+        return value === undefined ? undefined : checkLine(LabelLine, value);
+      });
+      if (line !== undefined) read.push({ number: raw.number, line });
+      bytes += raw.bytes.length;
+      if (read.length > mostLines || bytes > mostBytes)
+        throw new UploadError({ line: raw.number, path: [], reason: tooMany });
+    }
+    reserve(read.length * bytesPerItem);
+  }
+  if (read.length === 0)
+    throw new UploadError({ line: undefined, path: [], reason: "The body has no labels" });
+  return read;
+}
+
+/** The results that the lines name. Of two lines about one person and result the later counts. */
+async function findResults(
+  reader: Database,
+  accountId: string,
+  lines: readonly NumberedLine[],
+  { userId, reserve }: { userId: string; reserve: Reserve },
+): Promise<NewLabel[]> {
+  const reserveWith = (results: number) => reserve((lines.length + 2 * results) * bytesPerItem);
+  const byId = await selectById(reader, accountId, lines, reserveWith);
+  const bySample = await selectBySample(reader, accountId, lines, (found) => reserveWith(byId.size + found));
+  const faults: { line: number; path: string[]; reason: string }[] = [];
+  const labels = new Map<string, NewLabel>();
+  for (const { number, line } of lines) {
+    const { label, score = null } = line;
+    // Still to be given.
+    if (label === "") continue;
+    const found = resultsOf(line, byId, bySample);
+    if (typeof found === "string") faults.push({ line: number, path: [], reason: found });
+    else
+      for (const { id } of found) {
+        const by = annotatorOf(line.annotator, userId);
+        const key = JSON.stringify([id, by]);
+        labels.set(key, { resultId: id, by, label, score });
+      }
+  }
+  if (faults.length > 0) throw new UploadError(faults.slice(0, mostFaults), faults.length);
+  return [...labels.values()].sort((a, b) => a.resultId - b.resultId);
+}
+
+/** The results that a line names, or what is wrong with it. */
+function resultsOf(
+  line: LabelLine,
+  byId: ReadonlyMap<number, NamedResult>,
+  bySample: ReadonlyMap<string, NamedResult[]>,
+): NamedResult[] | string {
+  if (line.result_id !== undefined) {
+    const result = byId.get(readResultId(line.result_id));
+    return result === undefined ? `There is no result ${line.result_id} with a verdict` : [result];
+  }
+  const found = (bySample.get(sampleOf(line)) ?? []).filter(
+    (one) => line.evaluator === undefined || isNamed(one, line.evaluator),
+  );
+  if (found.length === 0) return "The run has no verdict on this sample";
+  const seriesOf = (one: NamedResult) => JSON.stringify([one.evaluator_id, one.profile_name]);
+  const repeats = Math.max(...[...Map.groupBy(found, seriesOf).values()].map((some) => some.length));
+  return repeats > 1
+    ? `The run has ${repeats} verdicts of one evaluator on this sample: name the result by result_id`
+    : found;
+}
+
+function isNamed({ evaluator_id, evaluator_family }: NamedResult, name: string): boolean {
+  return evaluator_id === name || evaluator_family === name || externalPrefix + evaluator_id === name;
+}
+
+/** What a line's run and sample are known by. */
+function sampleOf({ run_id, dataset_sample_id }: LabelLine): string {
+  return JSON.stringify([run_id, sampleKey(dataset_sample_id ?? "")]);
+}
+
+async function selectById(
+  reader: Database,
+  accountId: string,
+  lines: readonly NumberedLine[],
+  reserveWith: (found: number) => void,
+): Promise<Map<number, NamedResult>> {
+  const ids = new Set(
+    lines.flatMap(({ line }) => (line.result_id === undefined ? [] : [readResultId(line.result_id)])),
+  );
+  const found = new Map<number, NamedResult>();
+  for (const some of inParts([...ids])) {
+    for (const one of await selectNamedResults(reader, accountId, { ids: some })) found.set(one.id, one);
+    reserveWith(found.size);
+  }
+  return found;
+}
+
+/** Only of the runs that the lines name: many have results on the same samples. */
+async function selectBySample(
+  reader: Database,
+  accountId: string,
+  lines: readonly NumberedLine[],
+  reserveWith: (found: number) => void,
+): Promise<Map<string, NamedResult[]>> {
+  const named = lines.flatMap(({ line: { run_id, dataset_sample_id: sample } }) =>
+    run_id === undefined || sample === undefined ? [] : [{ run_id, key: sampleKey(sample) }],
+  );
+  const found = new Map<string, NamedResult[]>(
+    named.map(({ run_id, key }) => [JSON.stringify([run_id, key]), []]),
+  );
+  let count = 0;
+  for (const [runId, ofRun] of Map.groupBy(named, ({ run_id }) => run_id))
+    for (const sampleKeys of inParts([...new Set(ofRun.map(({ key }) => key))])) {
+      const results = await selectNamedResults(reader, accountId, { runId, sampleKeys });
+      for (const one of results) found.get(JSON.stringify([runId, one.sample_key]))?.push(one);
+      count += results.length;
+      reserveWith(count);
+    }
+  return found;
+}
+
+function inParts<Item>(items: readonly Item[]): Item[][] {
+  const parts = Math.ceil(items.length / namesAtOnce);
+  return Array.from({ length: parts }, (_, part) =>
+    items.slice(part * namesAtOnce, (part + 1) * namesAtOnce),
+  );
+}
 
 const drawSample = route("POST", "/v1/runs/:id/label-sample", {
   needs: "evaluate",

@@ -12,7 +12,7 @@ import {
   rateInterval,
   scoreInterval,
 } from "../../platform/statistics/intervals.ts";
-import { type RewardPair, rewardFigures } from "../../platform/statistics/rank-correlation.ts";
+import { type RewardPair, rewardFigures } from "../../platform/statistics/outcome-pairs.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { countOf } from "../../platform/words.ts";

@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { defaultProfileName } from "../../evaluators/family.ts";
 import type { EvaluatorOutcome, Sample } from "../../evaluators/outcome.ts";
-import {
-  builtInPrefix,
-  builtInProfileId,
-  findProfileRevisions,
-} from "../../evaluators/profiles/find-profile.ts";
+import { builtInPrefix, builtInProfileId, findProfileRevisions } from "../../evaluators/profiles/profiles.ts";
 import type { Registry } from "../../evaluators/registry.ts";
 import {
   builtInProfile,
