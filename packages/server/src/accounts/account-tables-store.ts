@@ -185,7 +185,6 @@ export async function insertRevision(transaction: Database, { id: _, ...row }: R
   return stored?.id;
 }
 
-/** The columns of each table. */
 export async function selectColumns(database: Database): Promise<Map<string, Set<string>>> {
   const tables = await database.introspection.getTables();
   return new Map(tables.map(({ name, columns }) => [name, new Set(columns.map((each) => each.name))]));

@@ -31,7 +31,6 @@ const listed = [
   "scopes",
 ] as const;
 
-/** The scopes of a key as they are stored. */
 export function readScopes(stored: string): KeyScope[] {
   // They were written as this type.
   return JSON.parse(stored) as KeyScope[];

@@ -6,7 +6,6 @@ import { isSessionLive, livenessNow, type SessionRules } from "./sessions-store.
 import { lockUsers } from "./users-store.ts";
 import type { KeyVerifier } from "./verify-api-key.ts";
 
-/** What changes of access need. */
 export interface AccessServices {
   store: Store;
   sessionRules: SessionRules;

@@ -34,7 +34,6 @@ const Line = z.union([
   z.strictObject({ kind: z.literal("end"), rows: z.int() }),
 ]);
 
-/** A result as it was exported. */
 interface ImportedResult {
   row: Row;
   texts: Row;

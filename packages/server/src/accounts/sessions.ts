@@ -159,7 +159,6 @@ export interface SessionBrowser {
   requestId: string;
 }
 
-/** Who signs in. */
 interface SignedIn {
   userId: string;
   accountId: string;

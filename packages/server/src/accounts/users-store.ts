@@ -160,7 +160,6 @@ export async function selectDigestsOf(database: Database, userId: string) {
   return keys.map(({ digest }) => digest);
 }
 
-/** A user with the number of their live sessions and active keys. */
 export interface UserAccess extends Member, Pick<User, "oidc_issuer"> {
   account_name: string;
   live_sessions: number;

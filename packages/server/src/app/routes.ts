@@ -20,7 +20,6 @@ export interface App {
   sockets: Pick<OpenSockets, "stop" | "abort">;
 }
 
-/** All routes of the server. */
 export function createApp(services: Services): App {
   const routes: Route[] = [
     ...operationsOf(services.settings.chatCompatibility).map(({ bind }) => bind(services)),

@@ -184,7 +184,6 @@ export interface SupervisorLink {
   /** The server listens, but is not ready. */
   listening(port: number): void;
   ready(started: Started): void;
-  /** The metrics of all workers. */
   readMetrics(): Promise<string>;
   /** Returns once all other workers have forgotten the key, or have had their time. */
   forgetKey(digest: string): Promise<void>;

@@ -6,9 +6,8 @@ import { findRun } from "./connect.ts";
 import { nameOf } from "./gate.ts";
 import { onConnection } from "./open-connection.ts";
 import { printTable, withInterval } from "./run-tables.ts";
-import { type Column, printJsonOr } from "./terminal.ts";
+import { atRight, type Column, printJsonOr } from "./terminal.ts";
 
-/** `presage calibrate`. */
 export function addCalibrateCommand(program: Command): void {
   program
     .command("calibrate <run>")
@@ -51,11 +50,7 @@ interface CardRow {
 
 const columns: readonly Column<CardRow>[] = [
   { heading: "figure", text: ({ name }) => name },
-  {
-    heading: "value (95 %)",
-    text: ({ figure: { value, interval } }) => withInterval(value, interval, 1, 3, ""),
-    align: "right",
-  },
+  atRight("value (95 %)", ({ figure: { value, interval } }) => withInterval(value, interval, 1, 3, "")),
   { heading: "what it says", text: ({ meaning }) => meaning, canWrap: true },
 ];
 

@@ -116,7 +116,6 @@ export async function importAccountFile(
   await importFromFile(config, file, options);
 }
 
-/** `presage results`. */
 export function addResultsCommands(program: Command): void {
   const results = program.command("results").description("repair evaluation results of the database");
   for (const name of ["repair-times", "mend-times"])
@@ -203,14 +202,10 @@ function copyChecked(backup: string, partial: string): string {
     return checkSqlite(partial);
   } catch (error) {
     if (isNoSpace(error)) throw error;
-    if (error instanceof DatabaseFileError || isSqliteError(error))
+    if (error instanceof DatabaseFileError || (error instanceof Error && error.name === "SQLiteError"))
       throw new CommandError(`${backup} is no backup that can be restored. ${error.message}`);
     throw error;
   }
-}
-
-function isSqliteError(error: unknown): error is Error {
-  return error instanceof Error && error.name === "SQLiteError";
 }
 
 /** The configured database's file; throws a `CommandError` if there is none. `postgresTool` is what to use instead. */

@@ -11,11 +11,10 @@ import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, getDataset } from "./connect.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
-import { type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
+import { atRight, type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
 import { addDatasetExport } from "./traces/export.ts";
 import { addImportOptions, describeRevision, importTraces, reviseDataset } from "./traces/import.ts";
 
-/** `presage datasets`. */
 export function addDatasetsCommands(program: Command): void {
   const datasets = program
     .command("datasets")
@@ -175,7 +174,7 @@ function ofLatest(
   heading: string,
   figure: (latest: Dataset["latest_revision"]) => number | string,
 ): Column<Dataset> {
-  return { heading, text: ({ latest_revision }) => String(figure(latest_revision)), align: "right" };
+  return atRight(heading, ({ latest_revision }) => String(figure(latest_revision)));
 }
 
 const datasetColumns: readonly Column<Dataset>[] = [
@@ -197,10 +196,10 @@ async function showDataset(connection: Connection, nameOrId: string, { json }: {
 }
 
 const revisionColumns: readonly Column<DatasetRevision>[] = [
-  { heading: "REVISION", text: ({ revision }) => String(revision), align: "right" },
-  { heading: "SAMPLES", text: ({ samples }) => String(samples), align: "right" },
-  { heading: "TRAJECTORIES", text: ({ trajectories }) => String(trajectories), align: "right" },
-  { heading: "BYTES", text: ({ bytes }) => String(bytes), align: "right" },
+  atRight("REVISION", ({ revision }) => String(revision)),
+  atRight("SAMPLES", ({ samples }) => String(samples)),
+  atRight("TRAJECTORIES", ({ trajectories }) => String(trajectories)),
+  atRight("BYTES", ({ bytes }) => String(bytes)),
   { heading: "CREATED", text: ({ created_at }) => dayOf(created_at) },
   { heading: "SHA-256", text: ({ digest }) => digest.slice(0, 12) },
 ];

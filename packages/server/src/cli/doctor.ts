@@ -28,7 +28,6 @@ import { examples, json } from "./command.ts";
 import { megabytes } from "./database.ts";
 import { readNumber } from "./run-options.ts";
 
-/** `presage doctor`. */
 export function addDoctorCommand(program: Command): void {
   program
     .command("doctor")

@@ -133,7 +133,6 @@ export function findRegressions(
 /** What becomes of a gate that cannot tell; undefined: an exit code of its own. */
 export type Undecided = "pass" | "fail" | undefined;
 
-/** Reads `--undecided`. */
 export function readUndecided(text: string | undefined): Undecided {
   if (text === undefined || text === "pass" || text === "fail") return text;
   throw new CommandError("--undecided takes pass or fail");

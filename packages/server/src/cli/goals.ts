@@ -9,9 +9,8 @@ import { percent } from "./evaluate/evaluate-line.ts";
 import { nameOf } from "./gate.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
 import { readNumber } from "./run-options.ts";
-import { type Column, dayOf, printList } from "./terminal.ts";
+import { atRight, type Column, dayOf, printList } from "./terminal.ts";
 
-/** `presage goals`. */
 export function addGoalsCommands(program: Command): void {
   const goals = program
     .command("goals")
@@ -57,7 +56,7 @@ export function addGoalsCommands(program: Command): void {
 const columns: readonly Column<Goal>[] = [
   { heading: "RUNS NAMED", text: ({ run_name }) => printable(run_name), canWrap: true },
   { heading: "EVALUATOR", text: nameOf, canWrap: true },
-  { heading: "PASS RATE", text: ({ pass_rate }) => percent(pass_rate), align: "right" },
+  atRight("PASS RATE", ({ pass_rate }) => percent(pass_rate)),
   { heading: "SET", text: ({ set_at }) => dayOf(set_at) },
 ];
 

@@ -10,7 +10,7 @@ import { percent } from "./evaluate/evaluate-line.ts";
 import { nameOf } from "./gate.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
 import { printTable, withInterval } from "./run-tables.ts";
-import { type Column, printJsonOr } from "./terminal.ts";
+import { atRight, type Column, printJsonOr } from "./terminal.ts";
 
 interface LabelOptions extends ConnectionOptions {
   annotator?: string;
@@ -179,19 +179,13 @@ async function printCorrectedOf(
 
 const correctedColumns: readonly Column<Corrected>[] = [
   { heading: "evaluator", text: nameOf, canWrap: true },
-  { heading: "says", text: ({ corrected: { raw } }) => percent(raw), align: "right" },
-  {
-    heading: "corrected (95 %)",
-    text: ({ corrected: { pass_rate, interval } }) => withInterval(pass_rate, interval, 100, 1, " %"),
-    align: "right",
-  },
-  { heading: "labels", text: ({ corrected: { labels } }) => String(labels), align: "right" },
-  { heading: "λ", text: ({ corrected: { lambda } }) => lambda.toFixed(2), align: "right" },
-  {
-    heading: "gain",
-    text: ({ corrected: { gain } }) => (gain === null ? "–" : `${gain.toFixed(2)} ×`),
-    align: "right",
-  },
+  atRight("says", ({ corrected: { raw } }) => percent(raw)),
+  atRight("corrected (95 %)", ({ corrected: { pass_rate, interval } }) =>
+    withInterval(pass_rate, interval, 100, 1, " %"),
+  ),
+  atRight("labels", ({ corrected: { labels } }) => String(labels)),
+  atRight("λ", ({ corrected: { lambda } }) => lambda.toFixed(2)),
+  atRight("gain", ({ corrected: { gain } }) => (gain === null ? "–" : `${gain.toFixed(2)} ×`)),
 ];
 
 function printCorrected(found: readonly Corrected[]): void {
@@ -209,12 +203,8 @@ interface Row {
 
 const columns: readonly Column<Row>[] = [
   { heading: "figure", text: ({ name }) => name },
-  {
-    heading: "value (95 %)",
-    text: ({ figure: { value, interval } }) => withInterval(value, interval, 1, 2, ""),
-    align: "right",
-  },
-  { heading: "n", text: ({ figure }) => String(figure.count), align: "right" },
+  atRight("value (95 %)", ({ figure: { value, interval } }) => withInterval(value, interval, 1, 2, "")),
+  atRight("n", ({ figure }) => String(figure.count)),
   {
     heading: "what it says",
     text: ({ meaning, figure }) => (figure.value === null ? (figure.note ?? "") : meaning),

@@ -34,7 +34,6 @@ import { withRunConnection } from "./open-connection.ts";
 import { describeExamples } from "./worlds/play.ts";
 import { withoutOwn } from "./worlds/samples.ts";
 
-/** `presage predict`. */
 export function addPredictCommand(program: Command): void {
   program
     .command("predict")

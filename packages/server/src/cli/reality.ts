@@ -18,7 +18,7 @@ import { withConnection, withRunConnection } from "./open-connection.ts";
 import { findSamples } from "./run.ts";
 import { readNumber } from "./run-options.ts";
 import { describeDifference, printTable, withInterval } from "./run-tables.ts";
-import { type Column, printJsonOr } from "./terminal.ts";
+import { atRight, type Column, printJsonOr } from "./terminal.ts";
 
 interface RealityOptions extends ConnectionOptions {
   pairs?: string;
@@ -32,7 +32,6 @@ interface RealityOptions extends ConnectionOptions {
   json?: boolean;
 }
 
-/** `presage reality`. */
 export function addRealityCommand(program: Command): void {
   program
     .command("reality [env]")
@@ -213,8 +212,8 @@ const columns: readonly Column<Row>[] = [
     },
     align: "right",
   },
-  { heading: "episodes", text: ({ figure: { count } }) => String(count), align: "right" },
-  { heading: "tasks", text: ({ figure: { tasks } }) => String(tasks), align: "right" },
+  atRight("episodes", ({ figure: { count } }) => String(count)),
+  atRight("tasks", ({ figure: { tasks } }) => String(tasks)),
   { heading: "what it says", text: ({ meaning }) => meaning, canWrap: true },
 ];
 

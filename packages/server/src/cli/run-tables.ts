@@ -16,7 +16,7 @@ import { countOf, printable } from "../platform/words.ts";
 import { printNotice } from "./command.ts";
 import { percent } from "./evaluate/evaluate-line.ts";
 import { describeP, nameOf } from "./gate.ts";
-import { type Column, textTable } from "./terminal.ts";
+import { atRight, type Column, textTable } from "./terminal.ts";
 
 const maxTableWidth = 80;
 
@@ -74,22 +74,12 @@ export function printTable<Item>(tableColumns: readonly Column<Item>[], rows: re
 
 const reportColumns: readonly Column<ReportRow>[] = [
   { heading: "evaluator", text: nameOf, canWrap: true },
-  {
-    heading: "pass rate (95 %)",
-    text: ({ pass_rate, pass_interval }) => withInterval(pass_rate, pass_interval, 100, 1, " %"),
-    align: "right",
-  },
-  {
-    heading: "mean (95 %)",
-    text: ({ mean, interval }) => withInterval(mean, interval, 1, 3, ""),
-    align: "right",
-  },
-  { heading: "samples", text: ({ count, samples }) => `${count}/${samples}`, align: "right" },
-  {
-    heading: "no-change",
-    text: ({ no_change }) => percent(no_change?.pass_rate),
-    align: "right",
-  },
+  atRight("pass rate (95 %)", ({ pass_rate, pass_interval }) =>
+    withInterval(pass_rate, pass_interval, 100, 1, " %"),
+  ),
+  atRight("mean (95 %)", ({ mean, interval }) => withInterval(mean, interval, 1, 3, "")),
+  atRight("samples", ({ count, samples }) => `${count}/${samples}`),
+  atRight("no-change", ({ no_change }) => percent(no_change?.pass_rate)),
 ];
 
 /** A figure with its interval, in a unit of which 1 is `factor`. */
@@ -209,35 +199,25 @@ function describeBases(
 const comparisonColumns: readonly Column<ComparisonRow>[] = [
   { heading: "evaluator", text: ({ evaluator }) => evaluator, canWrap: true },
   { heading: "run", text: ({ run }) => run },
-  { heading: "mean", text: ({ mean }) => mean?.toFixed(3) ?? "–", align: "right" },
-  {
-    heading: "difference (95 %)",
-    text: ({ candidate }) =>
-      candidate === undefined ? "reference" : describeDifference(candidate.difference, candidate.interval),
-    align: "right",
-  },
-  {
-    heading: "p",
-    text: ({ candidate }) =>
-      candidate === undefined ? "" : describeOptional(candidate.p_adjusted, describeP),
-    align: "right",
-  },
+  atRight("mean", ({ mean }) => mean?.toFixed(3) ?? "–"),
+  atRight("difference (95 %)", ({ candidate }) =>
+    candidate === undefined ? "reference" : describeDifference(candidate.difference, candidate.interval),
+  ),
+  atRight("p", ({ candidate }) =>
+    candidate === undefined ? "" : candidate.p_adjusted === null ? "–" : describeP(candidate.p_adjusted),
+  ),
   ofCandidate("better", ({ wins }) => String(wins)),
   ofCandidate("worse", ({ losses }) => String(losses)),
 ];
 
 function ofCandidate(heading: string, text: (candidate: Candidate) => string): Column<ComparisonRow> {
-  return { heading, text: ({ candidate }) => (candidate ? text(candidate) : ""), align: "right" };
+  return atRight(heading, ({ candidate }) => (candidate ? text(candidate) : ""));
 }
 
 /** A difference of shares with its interval, in percentage points. */
 export function describeDifference(difference: number | null, interval: Interval): string {
   const range = interval && ` (${formatPoints(interval.lower)} to ${formatPoints(interval.upper)})`;
   return `${formatPoints(difference)}${range ?? ""}`;
-}
-
-function describeOptional(value: number | null, describe: (value: number) => string): string {
-  return value === null ? "–" : describe(value);
 }
 
 const lineEveryMs = 10_000;

@@ -38,7 +38,6 @@ import { printComparison, printReport, showProgress } from "./run-tables.ts";
 import { importFiles } from "./traces/import.ts";
 import { withFiles } from "./traces/import-files.ts";
 
-/** `presage run`. */
 export function addRunCommand(program: Command): void {
   addGateOptions(
     addRunOptions(program.command("run").description("predict a dataset and judge the predictions")),

@@ -11,7 +11,7 @@ import { checkOutputFile } from "./files.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
 import { printAddress } from "./run.ts";
 import { printComparison, printReport } from "./run-tables.ts";
-import { type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
+import { atRight, type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
 import { addRunExport } from "./traces/export.ts";
 
 /** Verbs, what they do, and what is said of a run afterwards. */
@@ -116,7 +116,7 @@ function addManagingCommands(program: Command): void {
 const runColumns: readonly Column<Run>[] = [
   { heading: "NAME", text: ({ name }) => printable(name), canWrap: true },
   { heading: "STATUS", text: ({ status }) => status },
-  { heading: "DONE", text: ({ progress }) => `${progress.evaluated}/${progress.samples}`, align: "right" },
+  atRight("DONE", ({ progress }) => `${progress.evaluated}/${progress.samples}`),
   { heading: "ID", text: ({ id }) => id },
   { heading: "TARGET", text: ({ target }) => printable(describeTarget(target)), canWrap: true },
   { heading: "CREATED", text: ({ created_at }) => dayOf(created_at) },

@@ -11,6 +11,11 @@ export interface Column<Row> {
   canWrap?: boolean;
 }
 
+/** A column of numbers. */
+export function atRight<Row>(heading: string, text: (row: Row) => string): Column<Row> {
+  return { heading, text, align: "right" };
+}
+
 /** The day of an instant, in UTC. */
 export function dayOf(instant: string): string {
   return instant.slice(0, "2026-01-31".length);

@@ -24,7 +24,6 @@ import {
   selectRevisions,
 } from "./revisions-store.ts";
 
-/** A dataset with its latest revision. */
 interface ShownDataset extends StoredDataset {
   latest: Revision | undefined;
 }

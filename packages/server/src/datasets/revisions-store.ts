@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createWritePace, pauseMs } from "../platform/storage/batches.ts";
-import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
+import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { DatasetRevisionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { deleteSomeRows } from "./samples-store.ts";
@@ -66,7 +66,6 @@ export async function selectRevisionByDigest(
   return row && sealed(row);
 }
 
-/** The latest revisions of datasets, by the datasets' ids. */
 export async function selectLatestRevisions(
   database: Database,
   datasets: readonly { id: string; last_revision: number }[],
@@ -182,11 +181,6 @@ export async function discardRevisions(transaction: Database, datasetId: string)
   return rows.map(({ id }) => id);
 }
 
-/** Discards revisions whose upload wrote nothing since a time. */
-async function discardAbandoned(database: Database, since: Micros) {
-  await discarded(database).where("state", "=", "filling").where("touched_at", "<", since).execute();
-}
-
 /** One revision whose rows are to be deleted. */
 async function selectDiscarded(database: Database) {
   const row = await database
@@ -212,7 +206,8 @@ const abandonedAfterMs = 10 * 60_000;
 
 /** Deletes the rows of deleted revisions and of abandoned uploads, a few at a time, until there are none or `signal` is aborted. */
 export async function sweepRevisions(database: Database, signal: AbortSignal): Promise<void> {
-  await discardAbandoned(database, nowMicros() - abandonedAfterMs * microsPerMs);
+  const since = nowMicros() - abandonedAfterMs * microsPerMs;
+  await discarded(database).where("state", "=", "filling").where("touched_at", "<", since).execute();
   const pace = createWritePace(database);
   for (;;) {
     const id = await selectDiscarded(database);

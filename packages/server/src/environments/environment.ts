@@ -24,7 +24,6 @@ export function recordedOf({ metadata }: Task): Asked["recorded"] {
 
 export type TaskCounts = Partial<Record<TaskSplitName, number>>;
 
-/** An environment in one of its revisions. */
 export interface EnvironmentRevision {
   id: string;
   name: string;

@@ -27,7 +27,6 @@ export interface NamedReference {
   places: Readonly<Record<"evaluator" | "profileName", (string | number)[]>>;
 }
 
-/** The evaluators that a request names. */
 export function readReferences(
   request: Pick<EvaluateRequest, "evaluators" | "criteria" | "explain">,
 ): NamedReference[] {
@@ -113,13 +112,11 @@ export function readProfileName(filter: ProfileNames): string | undefined {
   return current ?? filter.evaluator_profile_name ?? filter.criterion_profile_name ?? undefined;
 }
 
-/** A family as a request about profiles names it, and the field with the name. */
 interface NamedFamily {
   name: string;
   field: "evaluator_family" | "evaluator_id";
 }
 
-/** The fields in which a request about profiles may name a family. */
 export interface FamilyFields {
   evaluator_family?: string | null | undefined;
   evaluator_id?: string | null | undefined;

@@ -46,7 +46,6 @@ interface PageRoute {
 /** A method and a path (parameters as `:name`), who may call it, and its handler. */
 export type Route = { method: Method; path: string } & (OpenRoute | CallerRoute | PageRoute);
 
-/** A route without authentication. */
 export function open(method: Method, path: string, handle: OpenRoute["handle"]): Route {
   return { method, path, access: "open", isPage: false, isOfDashboard: false, handle };
 }

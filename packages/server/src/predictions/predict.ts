@@ -26,7 +26,6 @@ import type {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Requests one completion from the upstream. */
 export type Complete = (request: CompletionRequest, clientSignal: AbortSignal) => Promise<UpstreamCompletion>;
 
 export interface StartedPrediction {

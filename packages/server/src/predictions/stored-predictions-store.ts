@@ -244,7 +244,6 @@ export async function countPredictions(
   return count;
 }
 
-/** A prediction and the number of characters of its payload. */
 export async function selectPrediction(
   reader: Database,
   accountId: string,

@@ -93,7 +93,6 @@ function refuseRepeated(pairs: readonly RealityPair[]): void {
   }
 }
 
-/** A pair as a row of its check. */
 function toRow(
   check_id: string,
   position: number,

@@ -203,7 +203,6 @@ function describe(verbs: readonly Verb[], all: Successes, tested: number): strin
   return `"${verb}" is in ${false_successes} of the ${all.false} false successes and in ${true_successes} of the ${all.true} true ones.${more}`;
 }
 
-/** An episode that was checked. */
 export interface CheckedEpisode extends ActedEpisode {
   /** Of the whole episode. Null: it had none. */
   simulatedReward: number | null;

@@ -186,7 +186,8 @@ export function realityDocument({ name, environment, real, figures }: RealityChe
     heading(1, name),
     paragraph(`${where}${against}${howIntervals}`),
     paragraph(sentence, true),
-    ...sentencesOf(figures).map((text) => paragraph(text)),
+    ...(figures.divergence === null ? [] : [paragraph(figures.divergence.sentence)]),
+    paragraph(figures.exploits.sentence),
     {
       kind: "table",
       columns: ["", "Succeeds in reality", "Fails in reality"],
@@ -217,10 +218,6 @@ export function realityDocument({ name, environment, real, figures }: RealityChe
         ]),
     ...exploitParts(figures),
   ];
-}
-
-function sentencesOf({ divergence, exploits }: RealityFigures): string[] {
-  return [...(divergence === null ? [] : [divergence.sentence]), exploits.sentence];
 }
 
 function exploitParts({

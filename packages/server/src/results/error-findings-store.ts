@@ -39,7 +39,12 @@ export function countErrorFindings(results: readonly ResultWithInfo[]): ErrorFin
     };
     for (const path of pathsOf(found)) {
       const key = JSON.stringify([cell, path]);
-      const count = counts.get(key) ?? { ...cell, ...named(path), count: 0 };
+      const count = counts.get(key) ?? {
+        ...cell,
+        path_id: Bun.randomUUIDv5(path, pathNamespace),
+        path,
+        count: 0,
+      };
       count.count += 1;
       counts.set(key, count);
     }
@@ -52,14 +57,9 @@ function pathsOf({ categories = [] }: Partial<ErrorsFound>): Set<string> {
   return new Set([noPath, ...categories.map(({ path }) => JSON.stringify(path))]);
 }
 
-function named(path: string): Pick<ErrorFindingCountsTable, "path_id" | "path"> {
-  return { path_id: Bun.randomUUIDv5(path, pathNamespace), path };
-}
-
 /** Far below the number of parameters that a statement may have. */
 const rowsAtOnce = 1_000;
 
-/** Adds to the counts of errors. */
 export async function addErrorFindings(transaction: Database, counts: readonly ErrorFindingCountsTable[]) {
   for (let at = 0; at < counts.length; at += rowsAtOnce) {
     const some = counts.slice(at, at + rowsAtOnce);

@@ -14,7 +14,6 @@ import {
 } from "./projects-store.ts";
 import type { ResultMetadata } from "./result.ts";
 
-/** The project and the experiment of a result. */
 export type Placement = Pick<ResultMetadata, "projectId" | "experimentId">;
 
 /** How a request says where its result belongs. */

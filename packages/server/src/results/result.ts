@@ -62,7 +62,6 @@ export interface EvaluationRecord {
   outcome: EvaluatorOutcome;
 }
 
-/** One evaluation as it is stored. */
 export interface StoredResult extends EvaluationRecord {
   id: number;
   createdAt: Micros;
@@ -79,7 +78,6 @@ export function fromThousandths(thousandths: number | null): number | null {
   return thousandths === null ? null : thousandths / 1000;
 }
 
-/** The cluster of a result with this metadata. */
 export function clusterOf(metadata: ResultMetadata): number | null {
   return clusterIdOf({ ...metadata, trajectoryId: metadata.tags?.[trajectoryTag] });
 }

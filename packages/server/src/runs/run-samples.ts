@@ -279,7 +279,6 @@ async function withVerdicts(
   }));
 }
 
-/** Throws if the run has no dataset. */
 export function withDataset(run: Run): Run & { dataset: RunDataset } {
   const { dataset } = run;
   if (dataset === undefined)

@@ -55,7 +55,8 @@ export function parseRun(row: Row): Run {
   const hasDataset = datasetId !== null && revisionId !== null && revision !== null;
   return {
     ...row,
-    status: toVisible(row.status),
+    // Deleted ones are never selected.
+    status: row.status === "deleted" ? "cancelled" : row.status,
     status_reason: row.status_reason ?? whyNobodyWorks(row, target),
     target,
     params: row.params === null ? null : (JSON.parse(row.params) as Run["params"]),
@@ -83,11 +84,6 @@ function whyNobodyWorks(row: Row, { kind }: RunTarget): string | null {
   // One that was released is taken in a moment.
   if (status !== "running" || isFree || isWorkedOn) return null;
   return "Waits for a process that works on it, or for the database, which may be full.";
-}
-
-/** Deleted ones are never selected. */
-function toVisible(status: RunsTable["status"]): RunStatus {
-  return status === "deleted" ? "cancelled" : status;
 }
 
 /** No process works on a run that its client makes: its lease never runs out. */

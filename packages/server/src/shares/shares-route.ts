@@ -61,7 +61,7 @@ async function createShare(
     user_id: caller.userId,
     api_key_id: keyIdOf(caller) ?? null,
     kind,
-    object: toObject(ids),
+    object: ids.join(","),
     with_texts: withTexts ? 1 : 0,
     created_at: createdAt,
     expires_at: expiresAt,
@@ -105,11 +105,6 @@ async function findShare(
   return await selectShareByDigest(store.database, keyDigest(token), nowMicros());
 }
 
-/** What a link is to, as it is stored: the ids in their order. */
-function toObject(ids: readonly string[]): string {
-  return ids.join(",");
-}
-
 function toIds(object: string): string[] {
   return object.split(",");
 }
@@ -136,11 +131,6 @@ function readShareEnd(text: ShareCreateRequest["expires_at"], now: number): numb
 }
 
 const path = "/share/:token";
-
-/** Where a link leads, on this server. */
-function sharePath(token: string): string {
-  return path.replace(":token", token);
-}
 
 /** Of one link, at most one page is made at a time: whoever opens it meanwhile gets the same one. */
 export function sharePageRoutes(services: PageServices & { keyDigest: KeyDigest }): Route[] {
@@ -233,7 +223,7 @@ const createLink = route("POST", "/v1/shares", {
     const ids = await shareKinds[kind].find(services, requester, body.ids);
     const newShare = { kind, ids, createdAt, expiresAt, withTexts };
     const share = await createShare(services, accessChangerOf(call), newShare);
-    return reply(201, { ...toShare(share), path: sharePath(share.token) });
+    return reply(201, { ...toShare(share), path: path.replace(":token", share.token) });
   },
 });
 

@@ -16,7 +16,6 @@ interface Failure {
 /** Whether a replica is asked, from what became of its calls. Time is the caller's, so that tests can hold it. */
 export interface ReplicaHealth {
   state(): ReplicaState;
-  /** Whether its last call failed. */
   hasFailed(): boolean;
   /** Whether its last calls all failed, though it may not have been ejected. */
   isFailing(): boolean;

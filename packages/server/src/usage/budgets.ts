@@ -122,7 +122,6 @@ async function storeBudget(
   });
 }
 
-/** Its budgets, and what is spent of them. */
 function showBudgets(
   { prices, spending }: Pick<BudgetServices, "prices" | "spending">,
   accountId: string,
@@ -176,7 +175,6 @@ function monthAt(ms: number): Month {
   };
 }
 
-/** A budget and what is spent of it. */
 export interface SpentBudget extends BudgetsTable {
   /** In the currency of the price list; null if there is none. */
   spent: number | null;

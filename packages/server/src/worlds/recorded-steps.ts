@@ -7,7 +7,6 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { type Asked, isRecords, type ReadyWorld, stepsShown } from "./world.ts";
 
-/** A sample, and the revision that it is of. */
 interface FoundSample {
   sample: DatasetSample;
   revisionId: number;

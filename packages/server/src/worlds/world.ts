@@ -11,7 +11,6 @@ import type {
 import { composeSystemTurn } from "@presage/contract/compose-prompt";
 import type { Micros } from "../platform/storage/columns.ts";
 
-/** A world in one of its revisions. */
 export interface WorldRevision {
   id: string;
   name: string;
@@ -77,7 +76,6 @@ export interface Asked {
   recorded?: { trajectoryId: string; tags: Readonly<Record<string, string>> } | undefined;
 }
 
-/** What a request asks. */
 export function toAsked({
   context,
   interaction,

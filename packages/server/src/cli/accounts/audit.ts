@@ -12,7 +12,6 @@ import { configure } from "../config.ts";
 import { readAll, withDatabase } from "../connect.ts";
 import { type Column, printList } from "../terminal.ts";
 
-/** `presage audit`. */
 export function addAuditCommand(program: Command): void {
   program
     .command("audit")

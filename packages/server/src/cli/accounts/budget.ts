@@ -6,7 +6,7 @@ import type { ConnectionOptions } from "../connect.ts";
 import { onConnection, withConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
 import { printTable } from "../run-tables.ts";
-import { type Column, dayOf, printJsonOr } from "../terminal.ts";
+import { atRight, type Column, dayOf, printJsonOr } from "../terminal.ts";
 
 interface BudgetOptions extends ConnectionOptions {
   key?: string;
@@ -19,7 +19,6 @@ const asJson = ["--json", "print the budgets as JSON"] as const;
 
 const onBudgets = { purpose: "budgets" } as const;
 
-/** `presage budget`. */
 export function addBudgetCommands(program: Command): void {
   const budget = program
     .command("budget")
@@ -98,13 +97,9 @@ function columnsIn(currency: string): readonly Column<Budget>[] {
       heading: "budget of",
       text: ({ api_key_id }) => (api_key_id === null ? "the account" : `key ${api_key_id}`),
     },
-    { heading: "limit", text: ({ limit }) => amount(limit), align: "right" },
-    { heading: "spent", text: ({ spent }) => amount(spent), align: "right" },
-    {
-      heading: "share",
-      text: ({ share }) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`),
-      align: "right",
-    },
+    atRight("limit", ({ limit }) => amount(limit)),
+    atRight("spent", ({ spent }) => amount(spent)),
+    atRight("share", ({ share }) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`)),
     { heading: "state", text: ({ state }) => state },
     { heading: "at the limit", text: ({ stops }) => (stops ? "stops" : "warns") },
   ];

@@ -44,7 +44,6 @@ const capture = [
 
 const user = ["--user <user>", "whose key, by id or e-mail address; by default the owner's"] as const;
 
-/** `presage keys`. */
 export function addKeysCommands(program: Command): void {
   const keys = program
     .command("keys")

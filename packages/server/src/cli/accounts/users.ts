@@ -13,9 +13,8 @@ import { countOf, printable } from "../../platform/words.ts";
 import { CommandError, changerFor, examples, json, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
 import { findServer, withDatabase } from "../connect.ts";
-import { type Column, dayOf, printList } from "../terminal.ts";
+import { atRight, type Column, dayOf, printList } from "../terminal.ts";
 
-/** `presage users`. */
 export function addUsersCommands(program: Command): void {
   const users = program
     .command("users")
@@ -81,7 +80,6 @@ export function addUsersCommands(program: Command): void {
     );
 }
 
-/** `presage sign-in`. */
 export function addSignInCommand(program: Command): void {
   program
     .command("sign-in")
@@ -104,8 +102,8 @@ const userColumns: readonly Column<UserAccess>[] = [
   { heading: "ID", text: ({ id }) => id },
   { heading: "E-MAIL", text: ({ email }) => printable(email ?? "none"), canWrap: true },
   { heading: "ROLE", text: ({ role }) => role },
-  { heading: "SESSIONS", text: ({ live_sessions }) => String(live_sessions), align: "right" },
-  { heading: "KEYS", text: ({ active_keys }) => String(active_keys), align: "right" },
+  atRight("SESSIONS", ({ live_sessions }) => String(live_sessions)),
+  atRight("KEYS", ({ active_keys }) => String(active_keys)),
   { heading: "NAME", text: ({ name }) => printable(name ?? "none"), canWrap: true },
   { heading: "CREATED", text: ({ created_at }) => dayOf(toIsoInstant(created_at)) },
   { heading: "ACCOUNT", text: ({ account_name }) => printable(account_name), canWrap: true },

@@ -8,7 +8,7 @@ import { printable } from "../../platform/words.ts";
 import { clusterOf, readResultMetadata } from "../../results/result.ts";
 import { CommandError } from "../command.ts";
 import { checkLine, InvalidLineError, type NumberedLine, type OutputLine, parseLine } from "../files.ts";
-import { type Column, textTable } from "../terminal.ts";
+import { atRight, type Column, textTable } from "../terminal.ts";
 
 /** The metadata of results, under its API names. */
 export type MetadataFields = z.input<typeof metadataFields>;
@@ -232,11 +232,11 @@ export function outcomeTable(counts: Iterable<OutcomeCounts>, width: number): st
 
 const outcomeColumns: readonly Column<OutcomeCounts>[] = [
   { heading: "evaluator and profile", text: ({ name }) => printable(name), canWrap: true },
-  { heading: "passed", text: (of) => `${of.passed}/${verdictsOf(of)}`, align: "right" },
-  { heading: "pass rate", text: (of) => percent(passRate(of)), align: "right" },
-  { heading: "95 % interval", text: describeInterval, align: "right" },
-  { heading: "score", text: describeScore, align: "right" },
-  { heading: "failed", text: ({ failed }) => String(failed), align: "right" },
+  atRight("passed", (of) => `${of.passed}/${verdictsOf(of)}`),
+  atRight("pass rate", (of) => percent(passRate(of))),
+  atRight("95 % interval", describeInterval),
+  atRight("score", describeScore),
+  atRight("failed", ({ failed }) => String(failed)),
 ];
 
 function describeInterval({ clusters }: OutcomeCounts): string {

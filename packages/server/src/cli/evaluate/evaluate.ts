@@ -37,7 +37,6 @@ import {
 } from "./evaluate-line.ts";
 import { checkEvaluatorsLocally, checkEvaluatorsRemotely, evaluateBy, readEvaluator } from "./evaluators.ts";
 
-/** `presage evaluate`. */
 export function addEvaluateCommand(program: Command): void {
   program
     .command("evaluate")

@@ -41,7 +41,6 @@ function addExportOptions(command: Command, formats: readonly string[]): Command
     .option(...onServer);
 }
 
-/** `presage datasets export`. */
 export function addDatasetExport(datasets: Command): void {
   addExportOptions(datasets.command("export <dataset>"), ExportFormat.options)
     .description("write a revision of a dataset, given by name or id, as a file")
@@ -56,7 +55,6 @@ export function addDatasetExport(datasets: Command): void {
     );
 }
 
-/** `presage runs export`. */
 export function addRunExport(runs: Command): void {
   addExportOptions(runs.command("export <run>"), RunExportFormat.options)
     .description("write the predictions of a run, given by name or id, as a file")
@@ -81,7 +79,6 @@ export function addRunExport(runs: Command): void {
     );
 }
 
-/** `presage episodes export`. */
 export function addEpisodesCommands(program: Command): void {
   const episodes = program.command("episodes").description("write episodes of environments as a file");
   addExportOptions(episodes.command("export"), ExportFormat.options)

@@ -145,7 +145,6 @@ function faultsOf(error: unknown): [Fault[], number] {
   ];
 }
 
-/** A file to import. */
 export interface ImportFile {
   path: string;
   /** As it was given. */

@@ -50,7 +50,6 @@ interface ImportFlags extends ConnectionOptions, ReadingFlags {
   isQuiet?: boolean | undefined;
 }
 
-/** The options of commands that import files. */
 export function addImportOptions(command: Command): Command {
   return command
     .addOption(

@@ -15,7 +15,7 @@ import { CommandError, choice, examples, json, onServer, printNotice } from "../
 import { checkFiles } from "../files.ts";
 import { onRunConnection, type RunConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
-import { type Column, dayOf, printJsonOr, printList } from "../terminal.ts";
+import { atRight, type Column, dayOf, printJsonOr, printList } from "../terminal.ts";
 import { addCalibrationVerbs, describeCalibration } from "./calibration.ts";
 import { describeDifferences } from "./describe-differences.ts";
 import { type EvaluateFlags, evaluateWorld } from "./evaluate-world.ts";
@@ -332,7 +332,7 @@ async function readExamples(
 const worldColumns: readonly Column<World>[] = [
   { heading: "NAME", text: ({ name, revision }) => `${name}@${revision}` },
   { heading: "ANSWERS", text: ({ config }) => printable(whoAnswers(config)), canWrap: true },
-  { heading: "EXAMPLES", text: ({ pinned }) => String(pinned.examples?.count ?? 0), align: "right" },
+  atRight("EXAMPLES", ({ pinned }) => String(pinned.examples?.count ?? 0)),
   {
     heading: "DATASET",
     text: ({ pinned: { examples } }) => printable(examples ? `${examples.dataset}@${examples.revision}` : ""),

@@ -20,7 +20,6 @@ export interface TraceDocument {
   entry?: string;
 }
 
-/** What a file is read with. */
 export interface ReadOptions {
   /** The file's name without its extension. */
   source: string | undefined;

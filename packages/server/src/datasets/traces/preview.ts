@@ -7,7 +7,6 @@ import { filesOf } from "./documents/files.ts";
 import { type ImportedSample, type ImportOptions, TraceImport } from "./import.ts";
 import { layouts } from "./layouts.ts";
 
-/** An upload, and how it is read. */
 export interface ReadUpload {
   /** How its files become samples. */
   options: ImportOptions;

@@ -120,7 +120,6 @@ export const maxRatio = 200;
 /** So much may come of any body: a short one of a few lines that repeat compresses a thousandfold. */
 export const bytesOfAnyRatio = 32 * 1024 * 1024;
 
-/** Decompresses gzip. */
 export function gunzip(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   return decompress(packed, createGunzip({ chunkSize }), "gzip");
 }

@@ -124,7 +124,6 @@ function tagsOf({ row }: Episode): Record<string, string> {
   };
 }
 
-/** Which episodes are selected. */
 export function toWantedEpisodes(selection: EpisodeSelection): WantedEpisodes {
   const { environment, revision, split, index, policy, status, outcome, from, to, ids } = selection;
   return defined({

@@ -3,7 +3,6 @@ import { type RawBuilder, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
-/** Which episodes are counted. */
 export interface CountedEpisodes {
   environmentId: string | undefined;
   /** Inclusive. */

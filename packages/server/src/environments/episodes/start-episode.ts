@@ -33,7 +33,6 @@ export interface NewEpisode {
 }
 
 export interface StartServices extends RealityServices {
-  /** Whose turn it is to start an episode. */
   startTurns: FairSlots;
   /** Stores an episode at its start, many together. Says whether this one was stored. */
   writeStart(start: NewEpisodeRow): Promise<boolean>;

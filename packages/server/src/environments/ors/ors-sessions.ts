@@ -275,11 +275,9 @@ const taskPattern = /^(\d{1,9})-([0-9a-f-]{36})\.([\w-]{22})$/;
 
 /** Makes and checks the ids of sessions and of their calls, so that neither is stored before it is used. */
 export interface SessionIds {
-  /** A new session of an account. */
   newSession(accountId: string): string;
   /** The id under which a session is stored; undefined if it is not this account's. */
   storedIdOf(accountId: string, sessionId: string): string | undefined;
-  /** A new call that takes this step of a session. */
   newTask(storedId: string, step: number): string;
   /** The step that a call takes; undefined if it is not this session's. */
   stepOf(storedId: string, taskId: string): number | undefined;

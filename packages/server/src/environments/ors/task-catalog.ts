@@ -69,12 +69,10 @@ function within(bound: number, count: number): number {
   return Math.min(Math.max(bound < 0 ? count + bound : bound, 0), count);
 }
 
-/** The splits of an environment that have tasks. */
 function splitsOf({ tasks }: Pick<EnvironmentRevision, "tasks">): TaskSplitName[] {
   return TaskSplitName.options.filter((split) => (tasks[split] ?? 0) > 0);
 }
 
-/** A split of an environment by its name. */
 export function readSplit(
   environment: Pick<EnvironmentRevision, "name" | "tasks">,
   name: string,

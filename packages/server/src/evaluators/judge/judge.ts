@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Requester } from "../../platform/storage/store.ts";
 import { defineFamily } from "../family.ts";
-import { needsModel, type SampleField, sampleFieldNames } from "../outcome.ts";
+import { needsModel, sampleFieldNames } from "../outcome.ts";
 import type { AskForVerdict } from "./ask-for-verdict.ts";
 import type { VerdictForm } from "./judge-model.ts";
 import { type CorrectedExample, judgeQuestion } from "./prompts.ts";
@@ -150,7 +150,8 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptio
     versions: ["2026-11-24", "2026-11-21"],
     needs: ["output"],
     takes: optionalFields,
-    needsWith: ({ required_fields }) => fieldsNamed(required_fields),
+    needsWith: ({ required_fields }) =>
+      optionalFields.filter((field) => required_fields.includes(sampleFieldNames[field])),
     config,
     builtInProfiles: judgeProfiles,
     threshold: ({ pass_score }) => pass_score,
@@ -166,8 +167,4 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptio
       return { pass: verdict === "pass", score: score ?? undefined, extra: asked, explain: () => reasoning };
     },
   });
-}
-
-function fieldsNamed(names: readonly string[]): SampleField[] {
-  return optionalFields.filter((field) => names.includes(sampleFieldNames[field]));
 }

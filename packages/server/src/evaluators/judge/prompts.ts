@@ -27,7 +27,6 @@ export interface Turn {
   complaint?: Complaint;
 }
 
-/** A sample whose verdict a person has corrected. */
 export interface CorrectedExample {
   sample: Sample;
   /** The person's verdict. */

@@ -317,16 +317,15 @@ export async function createProfile(
       last_revision: revision.revision,
       created_at: createdAt,
     };
-    if (!(await insertProfile(transaction, row))) throw nameTaken(row.evaluator_family);
+    if (!(await insertProfile(transaction, row)))
+      throw conflict(
+        `The family ${row.evaluator_family} already has a profile of this name; it may be archived.`,
+      );
     await insertProfileRevision(transaction, revision);
     const detail = { name, family: profile.evaluator_family };
     await recordChange(transaction, requester, "evaluator_profile.create", profile.public_id, detail);
     return { ...profile, ...revision, is_managed: false };
   });
-}
-
-function nameTaken(family: string): ServiceError {
-  return conflict(`The family ${family} already has a profile of this name; it may be archived.`);
 }
 
 export interface NewRevision {

@@ -257,7 +257,7 @@ export function medianInterval(histogram: Histogram): {
   median: number | null;
   upper: number | null;
 } {
-  const count = totalOf(histogram);
+  const count = histogram.reduce((total, [, count]) => total + count, 0);
   const reach = (z95 * Math.sqrt(count)) / 2;
   const lowerRank = Math.round(count / 2 - reach);
   const upperRank = Math.round(1 + count / 2 + reach);
@@ -273,10 +273,6 @@ function medianOf(histogram: Histogram, count: number): number | null {
   const below = atRank(histogram, Math.ceil(count / 2));
   const above = atRank(histogram, Math.floor(count / 2) + 1);
   return below === null || above === null ? null : (below + above) / 2;
-}
-
-function totalOf(histogram: Histogram): number {
-  return histogram.reduce((total, [, count]) => total + count, 0);
 }
 
 /** The value of this rank, counted from 1. */

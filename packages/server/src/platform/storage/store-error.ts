@@ -70,7 +70,6 @@ export function storeBusy(cause: unknown): ServiceError {
   return new ServiceError("overloaded", message, { retryAfterS: 2, cause });
 }
 
-/** The database did not confirm a change. */
 export function storeUncertain(cause: unknown): ServiceError {
   const message =
     "The database did not confirm the change: it may or may not have been stored. " +

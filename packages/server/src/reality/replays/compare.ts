@@ -242,7 +242,7 @@ export function compareWith(
     },
     steps: [
       ...(reality.first === undefined ? [] : [{ step: 0, ...first }]),
-      ...reality.steps.map(numbered),
+      ...reality.steps.map((step, index) => ({ ...step, step: index + 1 })),
     ].map(({ step, action, observation, reward, done, latencyMs }) => ({
       ...at,
       step,
@@ -253,10 +253,6 @@ export function compareWith(
       latency_micros: latencyMs === null ? null : Math.round(latencyMs * 1000),
     })),
   };
-}
-
-function numbered<Step>(step: Step, index: number): Step & { step: number } {
-  return { ...step, step: index + 1 };
 }
 
 function sumOf(rewards: readonly (number | null)[]): number | null {

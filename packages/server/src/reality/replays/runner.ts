@@ -35,11 +35,6 @@ import {
   updateDrawn,
 } from "./replays-store.ts";
 
-/** Whether an episode is drawn: by its id alone, never by how it ended, and the same wherever it is asked. */
-function isDrawn(episodeId: string, share: number): boolean {
-  return Number(Bun.hash.wyhash(episodeId)) / 2 ** 64 < share;
-}
-
 /** Those of some ids that a seed draws, in the order in which it draws them. */
 export function drawBySeed(ids: readonly string[], seed: number, most: number): string[] {
   const hashed = ids.map((id) => [Bun.hash.wyhash(id, BigInt(seed)), id] as const);
@@ -103,7 +98,8 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
   const before = Number(check.drawn_until);
   const ended = await selectEndedSince(database, check, before - overlapMicros);
   const share = found.config.real?.share ?? 0;
-  const drawn = ended.filter((episode) => isDrawn(episode.id, share));
+  // By its id alone, never by how it ended, and the same wherever it is asked.
+  const drawn = ended.filter((episode) => Number(Bun.hash.wyhash(episode.id)) / 2 ** 64 < share);
   if (drawn.length === 0 && isOver) return await completeDrawn(database, id);
   if (drawn.length === 0 && now - before < overlapMicros) return;
   await database.transaction().execute(async (transaction) => {

@@ -9,7 +9,6 @@ import type {
 } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 
-/** Whose label it is. */
 export type Annotator = Pick<EvaluationLabelsTable, "user_id" | "annotator">;
 
 export type LabelRow = Omit<EvaluationLabelsTable, "account_id" | "correction_id"> & { email: string | null };

@@ -70,7 +70,6 @@ async function csv(): Promise<ExportFormat> {
   };
 }
 
-/** The texts of an export, one for each piece. */
 export async function* exportTexts(
   pieces: AsyncIterable<readonly StoredResult[]>,
   { head, toLines }: ExportFormat,

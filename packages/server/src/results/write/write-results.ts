@@ -195,7 +195,6 @@ export async function addResults(
   return stored;
 }
 
-/** The results as they are stored. */
 export function numberResults(
   records: readonly EvaluationRecord[],
   { ids, createdAt, earlier }: Numbers & Partial<Written>,

@@ -77,7 +77,6 @@ export function createClientCounts(limits = defaults): ClientCounts {
   };
 }
 
-/** Adds rows to what is known. */
 function addUp(known: CountedEvaluators, rows: readonly ResultCountsRow[]): CountedEvaluators {
   return merge(
     known,

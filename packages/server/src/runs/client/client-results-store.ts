@@ -129,7 +129,6 @@ interface ResultsOfRuns {
   ids: readonly string[];
 }
 
-/** Results of a part after a number. */
 function selectPart(
   reader: Database,
   { accountId, ids }: ResultsOfRuns,

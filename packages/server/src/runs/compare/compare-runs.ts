@@ -42,7 +42,6 @@ import {
   valuesOf,
 } from "./compare-values.ts";
 
-/** One of the runs that are compared. */
 interface ComparedRun {
   run: Run;
   /** Where it has the reference's samples. */

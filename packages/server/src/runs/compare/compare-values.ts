@@ -113,7 +113,6 @@ export interface ComparisonDimensions {
 /** A candidate beside the reference, before what depends on the p-values of the others. */
 export interface ComparedValues
   extends Omit<ComparisonCandidate, "run_id" | "p_adjusted" | "outcome" | "why" | "survives_one_failure"> {
-  /** Trajectories in which the runs differ. */
   differing: number;
   /** Whether the difference would survive a trajectory in which the better run fails whole. */
   survives: boolean;

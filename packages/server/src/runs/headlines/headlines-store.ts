@@ -21,7 +21,6 @@ export interface StoredHeadline {
   previous: RunPrevious | null;
 }
 
-/** A run with its headline, as it is stored. */
 export type HeadedRun = Run & { headline: StoredHeadline | null };
 
 /** Reads the JSON of its column. */

@@ -1,4 +1,3 @@
-/** A share at a step. */
 export interface ChartPoint {
   step: number;
   share: number;

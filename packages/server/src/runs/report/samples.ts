@@ -272,17 +272,15 @@ export function byChanges({ changes }: RunSamples): Dimension {
 export async function byVerb({ verbs }: RunSamples): Promise<Dimension> {
   const counts = countTexts(verbs);
   const frequent = await mostFrequent(
-    verbs.texts.map((text, number) => ({ text, count: counts[number] ?? 0 })).filter(isNotOther),
+    verbs.texts
+      .map((text, number) => ({ text, count: counts[number] ?? 0 }))
+      .filter(({ text }) => text !== otherVerbs),
     mostVerbs,
   );
   const keys = [...frequent, otherVerbs];
   const numbers = new Map(frequent.map((text, number) => [text, number]));
   const numberOf = verbs.texts.map((text) => numbers.get(text) ?? frequent.length);
   return { keys, of: verbs.of.map((verb) => (verb < 0 ? -1 : (numberOf[verb] ?? -1))) };
-}
-
-function isNotOther({ text }: { text: string }): boolean {
-  return text !== otherVerbs;
 }
 
 /** The most frequent tags, and how many others there are. */

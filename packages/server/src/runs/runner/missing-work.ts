@@ -60,7 +60,6 @@ export async function* missingSteps(reader: Database, run: WorkedOn): AsyncGener
   }
 }
 
-/** Each trajectory with each repeat. */
 export async function* trajectoriesOf(
   reader: Database,
   run: WorkedOn,

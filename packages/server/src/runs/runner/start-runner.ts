@@ -113,7 +113,6 @@ async function releaseStuck(database: Database): Promise<void> {
   await releaseStuckRuns(database, await readDatabaseClock(database), hasEnded);
 }
 
-/** Deletes some rows of deleted runs. */
 async function sweep(database: Database): Promise<void> {
   const id = await selectDiscardedRun(database);
   if (id === undefined || (await deleteSomeRunRows(database, id, rowsAtOnce))) return;

@@ -13,15 +13,11 @@ export async function* filesOf(
   body: AsyncIterable<Uint8Array>,
   { contentType, source }: { contentType: string | undefined; source: string | undefined },
 ): AsyncGenerator<UploadedFile, void> {
-  if (contentType === undefined || !isMultipart(contentType)) {
+  if (contentType === undefined || !/^multipart\/form-data\s*;/i.test(contentType)) {
     yield { name: source, chunks: body };
     return;
   }
   yield* partsOf(body, contentType);
-}
-
-function isMultipart(contentType: string): boolean {
-  return /^multipart\/form-data\s*;/i.test(contentType);
 }
 
 async function* partsOf(
