@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
-import { deleteSharesOf } from "../platform/storage/rows.ts";
+import { deleteSharesOf, insertRows, unlessNameIsTaken } from "../platform/storage/rows.ts";
 import type { DatasetsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
@@ -20,13 +20,7 @@ const columns = [
 
 /** Stores a dataset, unless its account has one of this name. Returns whether it did. */
 export async function insertDataset(transaction: Database, row: DatasetsTable) {
-  const inserted = await transaction
-    .insertInto("datasets")
-    .values(row)
-    .onConflict((conflict) => conflict.columns(["account_id", "name"]).doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  return inserted !== undefined;
+  return (await insertRows(transaction, "datasets", [row], unlessNameIsTaken)).length > 0;
 }
 
 /** An account's dataset by its id, or by its name. */

@@ -1,7 +1,7 @@
 import type { EnvironmentConfig, TaskSplitName } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
 import { type KeysetPage, toListPart } from "../platform/storage/lists.ts";
-import { insertRows, prepareStatement } from "../platform/storage/rows.ts";
+import { insertRows, prepareStatement, unlessNameIsTaken } from "../platform/storage/rows.ts";
 import type {
   EnvironmentRevisionsTable,
   EnvironmentsTable,
@@ -19,13 +19,7 @@ import {
 
 /** Stores an environment, unless its account has one of this name. Returns whether it did. */
 export async function insertEnvironment(transaction: Database, row: EnvironmentsTable) {
-  const inserted = await transaction
-    .insertInto("environments")
-    .values(row)
-    .onConflict((conflict) => conflict.columns(["account_id", "name"]).doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  return inserted !== undefined;
+  return (await insertRows(transaction, "environments", [row], unlessNameIsTaken)).length > 0;
 }
 
 export async function insertEnvironmentRevision(transaction: Database, row: EnvironmentRevisionsTable) {

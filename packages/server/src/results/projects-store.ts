@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { insertRows } from "../platform/storage/rows.ts";
+import { insertRows, unlessNameIsTaken } from "../platform/storage/rows.ts";
 import type { ProjectsTable } from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
@@ -16,7 +16,6 @@ const columns = ["id", "name", "created_by", "created_at"] as const;
 export async function insertProjects(transaction: Database, projects: readonly ProjectsTable[]) {
   // Of two transactions with the same names the second waits for the first: always in one order, to avoid deadlocks.
   const rows = projects.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const unlessNameIsTaken = "on conflict (account_id, name) do nothing returning id";
   return (await insertRows(transaction, "projects", rows, unlessNameIsTaken)).length;
 }
 

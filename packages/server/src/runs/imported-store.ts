@@ -26,15 +26,24 @@ export async function claimForUpload(
   return row !== undefined;
 }
 
+/** A run whose upload has this lease. */
+function updateUploading(database: Database, { id, leaseId }: Lease) {
+  return database
+    .updateTable("runs")
+    .where("id", "=", id)
+    .where("lease_id", "=", leaseId)
+    .where("status", "=", "queued")
+    .returning("id");
+}
+
 /** Counts predictions of an upload, which keeps the run. Returns false if it was cancelled or the upload took too long. */
 export async function addUploaded(
   transaction: Database,
-  { id, leaseId }: Lease,
+  lease: Lease,
   until: Micros,
   { predicted, failed, empty }: Pick<WorkCounts, "predicted" | "failed" | "empty">,
 ) {
-  const row = await transaction
-    .updateTable("runs")
+  const row = await updateUploading(transaction, lease)
     .set((of) => ({
       predicted: of("predicted", "+", predicted),
       // Nothing will judge them.
@@ -44,23 +53,14 @@ export async function addUploaded(
       empty: of("empty", "+", empty),
       lease_until: until,
     }))
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .where("status", "=", "queued")
-    .returning("id")
     .executeTakeFirst();
   return row !== undefined;
 }
 
 /** Lets processes work on a run whose predictions are uploaded. Returns false if it was cancelled or paused. */
-export async function completeUpload(database: Database, { id, leaseId }: Lease) {
-  const row = await database
-    .updateTable("runs")
+export async function completeUpload(database: Database, lease: Lease) {
+  const row = await updateUploading(database, lease)
     .set({ lease_id: null, lease_until: 0, status: "running" })
-    .where("id", "=", id)
-    .where("lease_id", "=", leaseId)
-    .where("status", "=", "queued")
-    .returning("id")
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -168,14 +168,16 @@ export function selectFinished(reader: Database, accountId: string) {
     .orderBy("id", "desc");
 }
 
-export async function selectRun(database: Database, accountId: string, id: string): Promise<Run | undefined> {
-  const row = await database
+const runOf = (database: Database, accountId: string, id: string) =>
+  database
     .selectFrom("runs")
     .select(runColumns)
     .where("id", "=", id)
     .where("account_id", "=", accountId)
-    .where("status", "!=", "deleted")
-    .executeTakeFirst();
+    .where("status", "!=", "deleted");
+
+export async function selectRun(database: Database, accountId: string, id: string): Promise<Run | undefined> {
+  const row = await runOf(database, accountId, id).executeTakeFirst();
   return row && parseRun(row);
 }
 
@@ -240,12 +242,7 @@ export async function lockRun(
   accountId: string,
   id: string,
 ): Promise<Run | undefined> {
-  const row = await transaction
-    .selectFrom("runs")
-    .select(runColumns)
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .where("status", "!=", "deleted")
+  const row = await runOf(transaction, accountId, id)
     .$if(isPostgres(transaction), (query) => query.forUpdate())
     .executeTakeFirst();
   return row && parseRun(row);

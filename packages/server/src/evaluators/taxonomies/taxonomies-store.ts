@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { conflict, type ServiceError } from "../../platform/errors.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
+import { insertRows, unlessNameIsTaken } from "../../platform/storage/rows.ts";
 import type {
   Database,
   ErrorTaxonomiesTable,
@@ -96,13 +97,7 @@ export interface TaxonomyRevisionFilter {
 
 /** Stores a taxonomy unless the account has one of that name; returns whether it did. */
 export async function insertTaxonomy(database: Database, row: ErrorTaxonomiesTable) {
-  const inserted = await database
-    .insertInto("error_taxonomies")
-    .values(row)
-    .onConflict((conflict) => conflict.columns(["account_id", "name"]).doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  return inserted !== undefined;
+  return (await insertRows(database, "error_taxonomies", [row], unlessNameIsTaken)).length > 0;
 }
 
 export async function selectTaxonomyId(database: Database, accountId: string, name: string) {

@@ -10,6 +10,9 @@ export type Insertion = {
   [Table in keyof Tables]: { table: Table; rows: readonly Tables[Table][] };
 }[keyof Tables];
 
+/** What ends an insertion of what an account has by its name. */
+export const unlessNameIsTaken = "on conflict (account_id, name) do nothing returning id";
+
 /**
  * Inserts many rows. The statement is built here because Kysely's builder makes several objects per value, which took longer than
  * the insert itself. `ending` is appended to each statement; the rows that it returns are the result.
