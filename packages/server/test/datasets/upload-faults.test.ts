@@ -29,6 +29,11 @@ const faults: Record<string, { third: string | Uint8Array; at?: (string | number
     at: ["trajectory_id"],
     reason: /Input should be a valid string, not a number"/,
   },
+  "a step between two steps": {
+    third: JSON.stringify(line(2, { step: 1.5 })),
+    at: ["step"],
+    reason: /Input should be a valid integer, not 1\.5"/,
+  },
   "a nested field that is null": {
     third: JSON.stringify(line(2, { interaction: { state: null, action: "a" } })),
     at: ["interaction", "state"],

@@ -196,7 +196,11 @@ export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unkno
     const path = issue.loc.slice(1);
     const said = issue.msg.replace(/^Value error, /, "");
     const isOfKind = issue.type.endsWith("_type");
-    throw new LineError(isOfKind ? `${said}, not ${kindOf(valueAt(value, path))}` : said, path);
+    const found = valueAt(value, path);
+    // Of a number the kind says nothing where another number is meant.
+    const isOtherNumber = typeof found === "number" && /^(int|float)_type$/.test(issue.type);
+    const shown = isOtherNumber ? String(found) : kindOf(found);
+    throw new LineError(isOfKind ? `${said}, not ${shown}` : said, path);
   }
 }
 
