@@ -194,6 +194,27 @@ test("sessions whose lines alternate are read apart, and of many the silent ones
   }
 });
 
+test("a stream of JSON is a session, too, apart from its subagents' messages", async () => {
+  const line = (type: string, uuid: string, content: unknown, parent_tool_use_id: string | null = null) => ({
+    ...{ type, uuid, session_id: "s2", parent_tool_use_id },
+    message: { role: type, content, id: type === "assistant" ? uuid : undefined },
+  });
+  const { samples, figures } = await read([
+    { type: "system", subtype: "init", session_id: "s2", uuid: "i1", tools: ["Bash"] },
+    line("user", "u1", "Go."),
+    line("assistant", "u2", [use("toolu_1", "Task")]),
+    line("assistant", "u3", [use("toolu_2", "ls")], "toolu_1"),
+    line("user", "u4", result("toolu_2", "inner"), "toolu_1"),
+    line("user", "u5", result("toolu_1", "key.txt")),
+    { type: "result", subtype: "success", session_id: "s2", uuid: "r1", result: "Done." },
+  ]);
+  expect(samples).toMatchObject([
+    { trajectory_id: "s2", interaction: { state: "Go." }, next_state: "key.txt" },
+  ]);
+  expect(samples).toHaveLength(1);
+  expect(figures.left_out).toEqual({ other_event: 2, side_chain: 2 });
+});
+
 const faults: [string, object, (string | number)[]][] = [
   ["a line without a type", { uuid: "u", sessionId: "s" }, ["type"]],
   ["a message that is none", { type: "user", message: "Hi." }, ["message"]],

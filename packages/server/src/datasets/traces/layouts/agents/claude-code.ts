@@ -24,6 +24,7 @@ const notices =
 const ownMessages = ["isApiErrorMessage", "isCompactSummary", "isVisibleInTranscriptOnly"];
 const isOwn = (line: Record<string, unknown>) =>
   ownMessages.some((name) => line[name] === true) || textIn(line.message, "model") === "<synthetic>";
+const sessionIdOf = (line: unknown) => textIn(line, "sessionId") ?? textIn(line, "session_id");
 /** How a user's line begins that tells of a command. */
 const command = /^\s*<(command-(name|message)|local-command-|bash-(input|stdout|stderr))/;
 const usageNames = {
@@ -38,7 +39,7 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
   let lines = 0;
 
   function sessionOf(line: Record<string, unknown>): Session {
-    const id = textIn(line, "sessionId") ?? current?.id;
+    const id = sessionIdOf(line) ?? current?.id;
     current = sessions.get(id) ?? { id, lines: [], last: 0 };
     sessions.set(id, current);
     lines += 1;
@@ -78,12 +79,13 @@ function rootOf({ parentUuid, subtype }: Record<string, unknown>): null | undefi
 }
 
 function turnsOfLine(line: Record<string, unknown>, leftOut: LeftOut): Turn[] {
-  const { type, content, subtype, isSidechain } = line;
+  const { type, content, subtype } = line;
+  const isSidechain = line.isSidechain === true || textIn(line, "parent_tool_use_id") !== undefined;
   const isSaid = type === "user" || type === "assistant";
-  if (isSidechain !== true && isSaid && !isOwn(line)) return turnsSaid(line, leftOut);
-  if (isSidechain !== true && type === "system" && typeof content === "string" && !notices.test(`${subtype}`))
+  if (!isSidechain && isSaid && !isOwn(line)) return turnsSaid(line, leftOut);
+  if (!isSidechain && type === "system" && typeof content === "string" && !notices.test(`${subtype}`))
     return [{ by: "system", content }];
-  leftOut.count(isSidechain === true ? "side_chain" : "other_event");
+  leftOut.count(isSidechain ? "side_chain" : "other_event");
   return [];
 }
 
@@ -121,8 +123,8 @@ export const claudeCode: Layout = {
   version: 3,
   about: {
     title: "Claude Code's sessions",
-    recognised_by: "lines with `type`, `uuid` and `sessionId`",
-    trajectory: "the lines of one `sessionId`",
+    recognised_by: "lines with `type`, `uuid` and `sessionId` (a stream of JSON: `session_id`)",
+    trajectory: "the lines of one session",
     action:
       "a block `tool_use` of the assistant's; without one, its text. Lines of one `message.id` are one turn",
     answer: "the block `tool_result` with the call's id; after a text, the user's. `is_error` marks errors",
@@ -130,17 +132,17 @@ export const claudeCode: Layout = {
       "first user text that is neither `isMeta` nor of a command; lines of type `system`, unless they are notices",
     also: "`timestamp`; `input_tokens`, `output_tokens` and `cache_read_input_tokens` of the turn's last line",
     left_out:
-      "lines with `isSidechain`, turns that were rewound (`parentUuid`), `thinking`, `toolUseResult`, summaries, snapshots and other events",
+      "lines with `isSidechain` or a `parent_tool_use_id`, turns that were rewound (`parentUuid`), `thinking`, `toolUseResult`, summaries, snapshots and other events",
     example: [
       `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s1","isSidechain":false,"timestamp":"2026-01-01T10:00:00.000Z","message":{"role":"user","content":"Find the key."}}`,
       `{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s1","isSidechain":false,"timestamp":"2026-01-01T10:00:01.000Z","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-test","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls drawer"}}],"usage":{"input_tokens":12,"output_tokens":5,"cache_read_input_tokens":0}}}`,
       `{"type":"user","uuid":"u3","parentUuid":"u2","sessionId":"s1","isSidechain":false,"timestamp":"2026-01-01T10:00:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"key.txt"}]},"toolUseResult":{"stdout":"key.txt"}}`,
     ].join("\n"),
   },
-  recognises: ({ value }) =>
-    ["type", "uuid", "sessionId"].every((name) => textIn(value, name) !== undefined)
-      ? "type, uuid and sessionId"
-      : undefined,
+  recognises({ value }) {
+    const isLine = ["type", "uuid"].every((name) => textIn(value, name) !== undefined);
+    return isLine && sessionIdOf(value) !== undefined ? "type, uuid and sessionId" : undefined;
+  },
   admits: ({ value }) => textIn(value, "type") !== undefined,
   open: openReader,
 };
