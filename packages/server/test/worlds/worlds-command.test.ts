@@ -395,6 +395,7 @@ test.each(places)("a world is calibrated, and a threshold proposed for it, in %s
       /^min_confidence 0\.\d+\ncoverage 66\.7 % \(120 of 180 predictions in 30 trajectories\)\nrisk 0\.0 % \(95 %: 0\.0 % to 1\d\.\d %\), 0 wrong\n$/,
     ),
   ]);
+  expect(await run("worlds", "threshold", "luck", "--risk", "0.2")).toEqual(proposed);
   const least = /^min_confidence (\S+)/.exec(proposed.stdout)?.[1] ?? "";
   const revised = await run("worlds", "revise", "luck", "--min-confidence", least);
   expect(revised.stdout).toBe(`confidence.min_confidence: none → ${least}\n`);

@@ -27,11 +27,14 @@ export function addCalibrationVerbs(worlds: Command): void {
     .command("threshold <name>")
     .summary("propose what confidence a world should need")
     .description("propose what confidence a world should need, from a finished run of it that is calibrated")
-    .requiredOption("--run <run>", "the run, by id or name, of samples that it was not calibrated on")
+    .option(
+      "--run <run>",
+      "the run, by id or name, of samples that it was not calibrated on; by default the newest",
+    )
     .option("--risk <share>", "the share of wrong answers that is allowed among those that are kept", "0.05")
     .option("--evaluator <name[=profile]>", "whose pass is right; by default the calibration's")
     .option(...onServer)
-    .addHelpText(...examples("presage worlds threshold shop --run held-out --risk 0.05"))
+    .addHelpText(...examples("presage worlds threshold shop --risk 0.05"))
     .action(thresholdCommand);
 }
 
@@ -60,7 +63,7 @@ export function describeCalibration(calibration: WorldCalibration): string {
 }
 
 interface ThresholdOptions extends ConnectionOptions {
-  run: string;
+  run?: string;
   risk: string;
   evaluator?: string;
 }
@@ -77,7 +80,8 @@ async function thresholdCommand(
     const { calibration } = world.pinned;
     if (calibration === null)
       throw new CommandError(`${name} is not calibrated: ${commandName} worlds calibrate`);
-    const { id, name: runName, target } = await findRun(connection, named);
+    const chosen = named ?? (await call(({ worlds }) => worlds.calibration(name))).run_id;
+    const { id, name: runName, target } = await findRun(connection, chosen);
     if (!("world" in target) || target.world.split("@")[0] !== world.name)
       throw new CommandError(`The run ${runName} is not of the world ${world.name}.`);
     const asked = await call(({ worlds }) => worlds.get(target.world));
