@@ -111,7 +111,10 @@ async function previewTraces(page: Page): Promise<void> {
 
 const themes = ["light", "dark"] as const;
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } } as const;
-const settleMs = 400;
+const settleMs = 1_000;
+
+/** What loads, and a title before what follows it is drawn. */
+const unfinished = ".animate-pulse, main header:has(h1):only-child";
 
 /** Saves every page, light and dark, wide and narrow, as `<page>-<theme>-<size>.png`. */
 export async function takeScreenshots(
@@ -130,7 +133,9 @@ export async function takeScreenshots(
       for (const { name, path, prepare } of shots) {
         await page.emulateMedia({ media: "screen" });
         await page.goto(url + path, { waitUntil: "networkidle" });
+        await page.waitForSelector(unfinished, { state: "detached" });
         await prepare?.(page);
+        await page.waitForSelector(unfinished, { state: "detached" });
         await page.waitForTimeout(settleMs);
         const file = join(folder, `${name}-${colorScheme}-${size}.png`);
         await page.screenshot({ path: file });
