@@ -182,7 +182,7 @@ function Failed({ run: { progress } }: Pick<Headline, "run">) {
   const failures = describeFailures(progress);
   return (
     <span className={clsx("text-xs", hasTrouble(progress) ? "text-warn" : "text-ink-3")}>
-      <span className="block whitespace-nowrap" title={failures.join(", ")}>
+      <span className="whitespace-nowrap" title={failures.join(", ")}>
         <span className="@min-[58rem]:hidden">Failed </span>
         {formatCount(progress.failed)} of {formatCount(progress.samples)}
       </span>
