@@ -65,6 +65,9 @@ export function connectToServer(
       try {
         return await work(presage);
       } catch (error) {
+        // What another server says has other fields.
+        if (error instanceof TypeError && (await findInstance(baseUrl)) === undefined)
+          throw new CommandError(`${address} does not answer as Presage does`);
         if (!(error instanceof PresageError)) throw error;
         if (error.category === "unauthenticated")
           throw new CommandError(`${address} rejects the API key in ${keyPlace}`);

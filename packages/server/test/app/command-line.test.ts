@@ -263,6 +263,13 @@ describe("predict", () => {
     await presage.stop();
   });
 
+  test("a server that is not Presage is named, not a fault of the command", async () => {
+    await using server = Bun.serve({ port: 0, fetch: () => Response.json({ ok: true }) });
+    const args = ["worlds", "list", "--server", server.url.origin];
+    const { code, stderr } = await runPresage(args, { PRESAGE_API_KEY: testKey });
+    expect([code, stderr]).toEqual([1, `${server.url.origin} does not answer as Presage does\n`]);
+  });
+
   test("a server that answers 503 is called again", async () => {
     const answers = [
       () => Response.json({ detail: "overloaded" }, { status: 503, headers: { "retry-after": "0" } }),
