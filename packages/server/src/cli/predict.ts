@@ -106,8 +106,8 @@ async function predictCommand(config: Config, options: PredictOptions): Promise<
     });
     return;
   }
-  checkFiles(file, options.out);
   const output = readOutput(options);
+  checkFiles(file, options.out);
   // Calls may cost money.
   if (output === "nowhere")
     throw new CommandError("Name a file for the predictions with --out, or print them with --json");

@@ -295,7 +295,9 @@ onAnyDatabase((database) => {
     expect(await said("one", { run_id: id, split: "none" })).toMatch(
       /^422 .*0 judged predictions.*50 are needed/,
     );
-    expect(await said("one", { run_id: id, split: "test" })).toMatch(/^422 .*"body","split".*is tested/);
+    expect(await said("one", { run_id: id, split: "test" })).toMatch(
+      /^422 .*"body","split".*samples that test it/,
+    );
     expect(await said("bare", { run_id: id })).toMatch(/^422 .*name its methods first/);
     await worlds.create("other", { examples: { dataset }, model, confidence });
     expect(await said("other", { run_id: id })).toMatch(/^422 .*no run through the world other/);

@@ -98,8 +98,8 @@ const belowPassRateExitCode = 2;
 
 async function evaluateCommand(config: Config, options: EvaluateOptions): Promise<void> {
   const { file, out } = options;
-  checkFiles(file, out);
   const output = readOutput(options);
+  checkFiles(file, out);
   const concurrency = readConcurrency(options.concurrency);
   const minPassRate = readShare(options.minPassRate);
   const named = [...new Set(options.evaluator)];

@@ -54,6 +54,8 @@ async function runHere({ args, environment }: CommandToRun): Promise<Ran> {
   );
   await Promise.race([ended, finished]);
   isOver = true;
+  // What the command says of the error that ended it must not be heard by the next one.
+  await new Promise((resolve) => setImmediate(resolve));
   return ran;
 }
 
