@@ -300,7 +300,7 @@ onAnyDatabase((database) => {
     );
     expect(await said("bare", { run_id: id })).toMatch(/^422 .*name its methods first/);
     await worlds.create("other", { examples: { dataset }, model, confidence });
-    expect(await said("other", { run_id: id })).toMatch(/^422 .*no run through the world other/);
+    expect(await said("other", { run_id: id })).toMatch(/^422 .*not a run through the world other/);
     expect(await said("one", { run_id: crypto.randomUUID() })).toStartWith("404 ");
     for (const [name, calibration, why] of [
       ["of-split", { dataset, split: "none" }, /^422 .*0 judged predictions/],

@@ -54,8 +54,8 @@ async function runHere({ args, environment }: CommandToRun): Promise<Ran> {
   );
   await Promise.race([ended, finished]);
   isOver = true;
-  // What the command says of the error that ended it must not be heard by the next one.
-  await new Promise((resolve) => setImmediate(resolve));
+  // What the command says of the error that ended it must not be heard by the next one. Few never finish.
+  await Promise.race([finished, Bun.sleep(500)]);
   return ran;
 }
 
