@@ -15,7 +15,7 @@ import { SingleBar } from "cli-progress";
 import { pMapIterable } from "p-map";
 import type { z } from "zod";
 import { InvalidRequestError, validate } from "../http/validate.ts";
-import { countOf, printable } from "../platform/words.ts";
+import { countOf, printable, shortened } from "../platform/words.ts";
 import { CommandError, defaultMaxHttpRequests, interruptedExitCode, printNotice } from "./command.ts";
 
 /** Where output lines go: to a file, to standard output, or nowhere. */
@@ -372,6 +372,5 @@ function nameEvaluators(evaluators: ReadonlySet<string>): string {
 }
 
 function short(reason: string): string {
-  const text = printable(reason.trim().replaceAll(/\s+/g, " "));
-  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`;
+  return shortened(printable(reason.trim().replaceAll(/\s+/g, " ")), maxCharacters);
 }

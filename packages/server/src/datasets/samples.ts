@@ -3,6 +3,7 @@ import { notFound, ServiceError } from "../platform/errors.ts";
 import { type Pieces, readInPieces, splitByBytes } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
+import { beginning } from "../platform/words.ts";
 import { findRevision, unlessDeleted, type WantedRevision } from "./datasets.ts";
 import { lineOf, type Part } from "./formats.ts";
 import {
@@ -171,7 +172,7 @@ function toSummary(
   // It was written as one.
   const { tags, interaction, messages }: DatasetSample = JSON.parse(body);
   const action = interaction?.action ?? messages?.at(-1)?.content ?? "";
-  const first_action = action.slice(0, begunCharacters).toWellFormed();
+  const first_action = beginning(action, begunCharacters);
   return { trajectory_id, steps, first_step, last_step, first_action, tags: tags ?? null };
 }
 

@@ -7,6 +7,7 @@ import { ownSolver } from "../datasets/traces/layouts/agents/inspect.ts";
 import type { Redactor } from "../datasets/traces/redaction/redact.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Requester } from "../platform/storage/store.ts";
+import { shortened } from "../platform/words.ts";
 import { nameOf as nameOfTarget, type RunEvaluator, toRun } from "../runs/run.ts";
 import { selectExplanations } from "../runs/run-samples-store.ts";
 import { promptOf } from "../runs/runner/missing-work.ts";
@@ -286,8 +287,7 @@ function scoresOf(run: RunOfDataset, { verdicts, prediction }: ExplainedLine) {
 const begunCharacters = 1000;
 
 function begun<Value>(value: Value): Value | string {
-  if (typeof value !== "string" || value.length <= begunCharacters) return value;
-  return `${value.slice(0, begunCharacters).toWellFormed()}…`;
+  return typeof value === "string" ? shortened(value, begunCharacters) : value;
 }
 
 /** What lists of samples show, as Inspect's `EvalSampleSummary`: the beginnings of texts. */

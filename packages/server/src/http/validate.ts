@@ -1,5 +1,6 @@
 import { maxIssues, type ValidationError } from "@presage/contract";
 import { z } from "zod";
+import { shortened } from "../platform/words.ts";
 
 /** Whether a value's JSON has more characters than this, approximately. Stops counting there. */
 export function isLongerThan(value: unknown, characters: number): boolean {
@@ -327,11 +328,7 @@ export function refuseUnknownFields(schema: z.ZodObject, given: object, where: "
 
 /** An issue without its input if that is long, and with long keys cut. */
 function withoutLongParts({ input, ...issue }: ValidationError): ValidationError {
-  const loc = issue.loc.map((part) => (typeof part === "string" ? cutKey(part) : part));
+  const loc = issue.loc.map((part) => (typeof part === "string" ? shortened(part, maxKeyCharacters) : part));
   const isQuoted = input !== undefined && !isLongerThan(input, maxInputCharacters);
   return { ...issue, loc, ...(isQuoted ? { input } : {}) };
-}
-
-function cutKey(key: string): string {
-  return key.length <= maxKeyCharacters ? key : `${key.slice(0, maxKeyCharacters).toWellFormed()}…`;
 }

@@ -31,6 +31,11 @@ export function beginning(text: string, maxLength: number): string {
   return text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, "");
 }
 
+/** A text, or its beginning and an ellipsis. */
+export function shortened(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${beginning(text, maxLength)}…`;
+}
+
 /** Escapes control characters: texts of users, models and other servers must not control the terminal. */
 export function printable(text: string): string {
   return text.replace(

@@ -9,7 +9,7 @@ import { PresageError } from "@presage/sdk";
 import { byCodePoints } from "../../datasets/traces/content.ts";
 import { toImportFault } from "../../datasets/traces/import.ts";
 import { UploadError } from "../../platform/errors.ts";
-import { countOf, printable } from "../../platform/words.ts";
+import { countOf, printable, shortened } from "../../platform/words.ts";
 import { CommandError } from "../command.ts";
 import { checkFiles } from "../files.ts";
 
@@ -87,8 +87,7 @@ function describeSample(sample: DatasetSample | undefined, maxCharacters: number
 }
 
 function oneLine(text: string, maxCharacters: number): string {
-  const cut = text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`;
-  return printable(cut.replaceAll(/\r?\n/g, "⏎"));
+  return printable(shortened(text, maxCharacters).replaceAll(/\r?\n/g, "⏎"));
 }
 
 type Fault = ImportPreview["faults"][number];

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import type { Context, HistoryStep, World, WorldPreview, WorldPreviewRequest } from "@presage/contract";
 import { PresageError } from "@presage/sdk";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
-import { printable, printableJson } from "../../platform/words.ts";
+import { printable, printableJson, shortened } from "../../platform/words.ts";
 import { fieldsOf } from "../../worlds/world.ts";
 import { CommandError, printNotice } from "../command.ts";
 import type { RunConnection } from "../open-connection.ts";
@@ -152,6 +152,5 @@ function turnsOf(messages: WorldPreview["messages"], count: number): string[] {
 }
 
 function short(text: string): string {
-  const line = printable(text.trim().replaceAll(/\s+/g, " "));
-  return line.length <= mostShown ? line : `${line.slice(0, mostShown).toWellFormed()}…`;
+  return shortened(printable(text.trim().replaceAll(/\s+/g, " ")), mostShown);
 }

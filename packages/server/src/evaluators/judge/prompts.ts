@@ -1,3 +1,4 @@
+import { beginning } from "../../platform/words.ts";
 import type { Sample, SampleField } from "../outcome.ts";
 
 // Every word that a judge reads is in this file. A change of it changes scores: make a new version of the families.
@@ -180,5 +181,5 @@ function cutTexts(sample: Sample): Sample {
 
 function cut(text: string): string {
   if (text.length <= shownExampleCharacters) return text;
-  return `${text.slice(0, shownExampleCharacters).toWellFormed()} […]`;
+  return `${beginning(text, shownExampleCharacters)} […]`;
 }

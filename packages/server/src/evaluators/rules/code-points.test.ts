@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { codePointPositions, cutText } from "./text.ts";
+import { shortened } from "../../platform/words.ts";
+import { codePointPositions } from "./text.ts";
 
 test("a character outside the basic plane counts as one", () => {
   expect(codePointPositions("a😀b", [[3, 4]])).toEqual([[2, 3]]);
@@ -28,6 +29,6 @@ test("a lone surrogate counts as one, and a combining mark too", () => {
 });
 
 test("a text is cut between characters", () => {
-  expect(cutText("a😀😀", 4)).toBe("a😀…");
-  expect(cutText("a😀😀", 5)).toBe("a😀😀");
+  expect(shortened("a😀😀", 4)).toBe("a😀…");
+  expect(shortened("a😀😀", 5)).toBe("a😀😀");
 });

@@ -1,6 +1,6 @@
 import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
-import { beginning } from "../../platform/words.ts";
+import { beginning, shortened } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import { UnusableSampleError, type Verdict } from "../outcome.ts";
 import { exactMatch } from "./exact-match.ts";
@@ -16,7 +16,7 @@ import {
 } from "./json.ts";
 import { compareAsLlmSim } from "./llm-sim.ts";
 import { stateOfInput } from "./state-change.ts";
-import { cutText, plainOutput, plainRange } from "./text.ts";
+import { plainOutput, plainRange } from "./text.ts";
 
 const maxListed = 20;
 const maxShownValueLength = 100;
@@ -167,9 +167,9 @@ function isEqualNumber(one: number | bigint, other: number | bigint): boolean {
 
 function show(value: Json): string {
   if (isContainer(value)) return Array.isArray(value) ? "[]" : "{}";
-  if (typeof value === "bigint") return cutText(String(value), maxShownValueLength);
+  if (typeof value === "bigint") return shortened(String(value), maxShownValueLength);
   const start = typeof value === "string" ? beginning(value, maxShownValueLength + 1) : value;
-  return cutText(JSON.stringify(start), maxShownValueLength);
+  return shortened(JSON.stringify(start), maxShownValueLength);
 }
 
 /** Places that do not count, as a tree with the document's keys. */

@@ -1,10 +1,11 @@
 import type { Ajv, AnySchemaObject, ErrorObject, Options } from "ajv";
 import { z } from "zod";
 import { compilePattern, maxProgramSize, patternLibrary } from "../../platform/patterns.ts";
+import { shortened } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import { EvaluationError, type Verdict } from "../outcome.ts";
 import { isDeeperThan, notJson, readJson } from "./json.ts";
-import { cutText, plainRange, stripTagsSetting } from "./text.ts";
+import { plainRange, stripTagsSetting } from "./text.ts";
 
 /** A schema of this size compiles in 250 ms at worst. */
 const maxSchemaLength = 32_000;
@@ -186,7 +187,7 @@ function checkSchema(schema: JsonSchema): void {
   try {
     compileJsonSchema(schema, { allErrors: false });
   } catch (error) {
-    throw new Error(cutText((error as Error).message, maxTextLength));
+    throw new Error(shortened((error as Error).message, maxTextLength));
   }
 }
 
@@ -218,8 +219,8 @@ function toVerdict(found: ReturnType<ValidateJson>): Verdict {
   if (found.length === 0)
     return { pass: true, score: 1, explain: () => "The output is valid against the schema." };
   const errors = found.slice(0, maxListed).map(({ instancePath, message = "is not valid" }) => ({
-    path: cutText(instancePath, maxTextLength),
-    message: cutText(message, maxTextLength),
+    path: shortened(instancePath, maxTextLength),
+    message: shortened(message, maxTextLength),
   }));
   return {
     pass: false,

@@ -1,5 +1,6 @@
+import { shortened } from "../../platform/words.ts";
 import type { Position, Verdict } from "../outcome.ts";
-import { codePointPositions, cutText } from "./text.ts";
+import { codePointPositions } from "./text.ts";
 
 export interface JsonIssue {
   /** In UTF-16 units of the text. */
@@ -102,8 +103,8 @@ const maxPointerLength = 500;
 export function toJsonPointer(path: JsonPath | undefined): string {
   const tokens: string[] = [];
   for (let node = path; node !== undefined; node = node.parent)
-    tokens.push(`/${cutText(node.key, maxKeyLength).replaceAll("~", "~0").replaceAll("/", "~1")}`);
-  return cutText(tokens.reverse().join(""), maxPointerLength);
+    tokens.push(`/${shortened(node.key, maxKeyLength).replaceAll("~", "~0").replaceAll("/", "~1")}`);
+  return shortened(tokens.reverse().join(""), maxPointerLength);
 }
 
 /** The keys that a JSON pointer names; undefined if it is not a JSON pointer. */

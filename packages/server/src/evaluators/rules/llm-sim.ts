@@ -1,3 +1,4 @@
+import { shortened } from "../../platform/words.ts";
 import { UnusableSampleError, type Verdict } from "../outcome.ts";
 import { isContainer, type Json } from "./json.ts";
 import {
@@ -10,7 +11,6 @@ import {
   PythonError,
   readPythonJson,
 } from "./python-values.ts";
-import { cutText } from "./text.ts";
 
 /** A state of a game: its objects by their uuid, and the state of the score if there is one. */
 export interface GameState {
@@ -52,7 +52,7 @@ function compareGameStates(predicted: GameState, gold: GameState): GameStateErro
 
   function count(fault: string): void {
     errors += 1;
-    if (first.length < maxListed) first.push(cutText(fault, maxFaultLength));
+    if (first.length < maxListed) first.push(shortened(fault, maxFaultLength));
   }
 
   for (const [uuid, wanted] of gold.objects) {

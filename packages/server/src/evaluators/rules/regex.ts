@@ -1,10 +1,10 @@
 import type { RE2JS } from "re2js";
 import { z } from "zod";
 import { compilePattern, estimateProgramSize, patternLibrary } from "../../platform/patterns.ts";
-import { countOf } from "../../platform/words.ts";
+import { countOf, shortened } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import type { Position, Verdict } from "../outcome.ts";
-import { codePointPositions, cutText } from "./text.ts";
+import { codePointPositions } from "./text.ts";
 
 /** Few, since each search may read to the end of the text. */
 const maxPositions = 100;
@@ -99,7 +99,7 @@ function judge(positions: Position[], profile: Config): Verdict {
 }
 
 function describe(positions: readonly Position[], { match, pattern }: Config): string {
-  const shown = cutText(pattern, 100);
+  const shown = shortened(pattern, 100);
   const [first] = positions;
   if (match === "full")
     return first === undefined

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { beginning } from "../../platform/words.ts";
+import { shortened } from "../../platform/words.ts";
 import { endOfThinking, skipSpace, startsWithThinking } from "../../upstream/completion.ts";
 import type { Position } from "../outcome.ts";
 
@@ -129,11 +129,6 @@ function describeAt(text: string, at: number): string {
   return `has ${JSON.stringify(at + shown.length < text.length ? `${shown}…` : shown)}`;
 }
 
-/** A text for people, with an ellipsis if it was cut. */
-export function cutText(text: string, maxLength: number): string {
-  return text.length > maxLength ? `${beginning(text, maxLength)}…` : text;
-}
-
 const shownItems = 10;
 const shownItemCharacters = 60;
 
@@ -146,7 +141,7 @@ export function endSentence(text: string): string {
 export function listItems(items: Multiset): string {
   const names = [...items.keys()]
     .slice(0, shownItems)
-    .map((item) => JSON.stringify(cutText(item, shownItemCharacters)));
+    .map((item) => JSON.stringify(shortened(item, shownItemCharacters)));
   return `${names.join(", ")}${items.size > shownItems ? ` and ${items.size - shownItems} more` : ""}`;
 }
 
