@@ -29,7 +29,7 @@ import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { goalRoutes } from "../runs/goals.ts";
 import { runLabelRoutes } from "../runs/labels/labels-route.ts";
-import { getCalibration } from "../runs/report/calibration-route.ts";
+import { getCalibration, getWorldCalibration } from "../runs/report/calibration-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { newLeaseId, runLeaseMs } from "../runs/run.ts";
 import { runSampleRoutes } from "../runs/run-samples.ts";
@@ -65,6 +65,7 @@ const operations: readonly Operation<CommandServices>[] = [
   ...goalRoutes,
   ...runReportRoutes,
   getCalibration,
+  getWorldCalibration,
   ...runLabelRoutes,
   ...comparisonRoutes,
   ...runRoutes,
