@@ -44,7 +44,7 @@ async function converse(message?: string, onOpen = () => {}): Promise<{ texts: s
 }
 
 test("a socket on which nothing happens is closed", async () => {
-  options = { idleMs: 50, answer: async () => ({ text: "seen" }) };
+  options = { idleMs: 500, answer: async () => ({ text: "seen" }) };
   expect(await converse("look")).toEqual({ texts: ["seen"], code: closeCode.normal });
   expect(sockets.count()).toBe(0);
 });
