@@ -89,9 +89,7 @@ const enoughClusters = 10;
 /** “2,000 verdicts in 100 clusters” */
 export function describeVerdicts({ passed, not_passed, clusters }: Figures): string {
   const verdicts = counted(passed + not_passed, "verdict");
-  return clusters === null || clusters === passed + not_passed
-    ? verdicts
-    : `${verdicts} in ${counted(clusters, "cluster")}`;
+  return clusters === null ? verdicts : `${verdicts} in ${counted(clusters, "cluster")}`;
 }
 
 /** “75.6–79.3 %” */
