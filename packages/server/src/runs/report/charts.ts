@@ -1,3 +1,4 @@
+import { shortened } from "../../platform/words.ts";
 export interface ChartPoint {
   step: number;
   share: number;
@@ -82,7 +83,7 @@ export function intervalsSvg(
     ),
     ...rows.flatMap(({ name, value, interval, reference = null }, index) => {
       const y = row.top + (index + 0.5) * row.height;
-      const cut = name.length > mostCharacters ? `${name.slice(0, mostCharacters - 1)}…` : name;
+      const cut = name.length > mostCharacters ? shortened(name, mostCharacters - 1) : name;
       return [
         `<text class="name" x="0" y="${y}" dy=".35em">${escapeName(cut)}</text>`,
         ...(interval === null
