@@ -150,11 +150,8 @@ function upstreamErrorResponse(error: UpstreamError): HttpErrorResponse {
     category,
   };
   // A 503 always says when to try again, even if the upstream was unreachable and could not say.
-  const pause = toldPause.test(retryAfter ?? "")
-    ? retryAfter
-    : category === "unavailable"
-      ? String(randomPauseS())
-      : undefined;
+  const told = toldPause.test(retryAfter ?? "") ? retryAfter : undefined;
+  const pause = told ?? (category === "unavailable" ? String(randomPauseS()) : undefined);
   // The upstream will refuse the same request, or answer it in the same way, again.
   const isRefused =
     category === "unusable_completion" ||
