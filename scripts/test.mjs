@@ -2,7 +2,7 @@
 // those of any database on both.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildDashboard } from "./build-dashboard.mjs";
@@ -35,6 +35,7 @@ const checks = [
   { name: "unused code and dependencies (knip)", command: [tool("knip")] },
   { name: "floors and circles (dependency-cruiser)", command: ["npm", "run", "--silent", "check:floors"] },
 ];
+const lowPriority = constants.priority.PRIORITY_LOW;
 const test = [bun, "test", "--timeout", "120000"];
 const runsAll = process.argv[2] === "--all";
 const given = process.argv.slice(runsAll ? 3 : 2);
@@ -53,19 +54,25 @@ const tests = {
   command: [...test, ...workers, timings, ...leftOut, ...reporter, ...given],
 };
 
-// The checks that read the sources begin at once, and show their output at the end: tests leave processors idle.
-const read = checks.map(({ name, command }) => ({ name, ran: run(command, undefined) }));
-const [postgres, bundle] = await Promise.all([startPostgres(), buildDashboard().then(bundleServer)]);
-const failed = bundle === undefined ? ["bundle of the server"] : [];
+// The checks that read the sources begin at once, with what tests leave of the processors, and show their output at the end.
+const read = checks.map(({ name, command }) => ({ name, ran: run(command, undefined, {}, lowPriority) }));
+const [postgres, app, bundle] = await Promise.all([
+  startPostgres(),
+  bundleFor("packages/web/test/support/dom/bundle-app.ts"),
+  buildDashboard().then(() => bundleFor("packages/server/test/support/presage/bundle-server.ts")),
+]);
+const failed = app === undefined || bundle === undefined ? ["bundles for the tests"] : [];
 let unsteady = [];
 const environment = {
   // The last compiler pays only for code that runs for long: a fifth of the processor time of what runs briefly, and nothing of the rest.
   BUN_JSC_useFTLJIT: "0",
+  // As the server runs (packages/server/src/cli/command.ts): freed memory is soon needed again.
+  MIMALLOC_PURGE_DELAY: "500",
+  MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "500",
   ...(runsAll ? { PRESAGE_TEST_ALL: "1", PRESAGE_TEST_DATABASES: "both" } : {}),
   ...(postgres.url === undefined ? {} : { PRESAGE_TEST_POSTGRES: postgres.url }),
-  ...(bundle === undefined
-    ? {}
-    : { PRESAGE_TEST_MAIN: bundle.main, PRESAGE_TEST_EXECUTABLE: bundle.executable }),
+  ...app,
+  ...bundle,
 };
 await report(tests.name, async () => await rerunFailed(await run(tests.command, process, environment)));
 for (const { name, ran } of read) await report(name, () => ran);
@@ -115,10 +122,9 @@ function failedFiles({ code, output }) {
   return [...new Set([...suites].map(([, file]) => file))];
 }
 
-/** The server in few files and as one executable, for the hundreds of processes that the tests start; undefined if that fails. */
-async function bundleServer() {
-  const script = join(root, "packages/server/test/support/presage/bundle-server.ts");
-  const { code, output } = await run([bun, script], undefined);
+/** What a script has bundled for the tests, which would otherwise do it again and again, as variables; undefined if that fails. */
+async function bundleFor(script) {
+  const { code, output } = await run([bun, join(root, script)], undefined);
   if (code === 0) return JSON.parse(output.trim().split("\n").at(-1));
   process.stderr.write(output);
   return undefined;
@@ -154,7 +160,7 @@ function withoutPasses(target) {
 }
 
 /** Runs a command; its output goes to the streams of `shown`, if any, as it comes. */
-function run([file, ...args], shown, environment = {}) {
+function run([file, ...args], shown, environment = {}, priority = undefined) {
   const startedAtMs = Date.now();
   return new Promise((resolve) => {
     let output = "";
@@ -162,6 +168,7 @@ function run([file, ...args], shown, environment = {}) {
       resolve({ code, output, tookMs: Date.now() - startedAtMs, wasShown: shown !== undefined });
     const env = { ...process.env, ...environment };
     const child = spawn(file, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+    if (child.pid !== undefined && priority !== undefined) setPriority(child.pid, priority);
     for (const [stream, target] of [
       [child.stdout, shown?.stdout],
       [child.stderr, shown?.stderr],

@@ -6,13 +6,14 @@ import { PresageError } from "./presage-error.ts";
 export interface WaitOptions<Value> extends CallOptions {
   /** Called with what was read each time. What it throws ends the waiting. */
   onProgress?: ((value: Value) => void) | undefined;
-  /** Pause between two reads in milliseconds. Default: 1,000. */
+  /** Longest pause between two reads in milliseconds: the first ones are shorter. Default: 1,000. */
   pollEveryMs?: number | undefined;
   /** How long the server may be unreachable or too busy, in milliseconds, for example while it restarts. Default: 60,000. */
   patienceMs?: number | undefined;
 }
 
-const defaultPollEveryMs = 1000;
+const firstPauseMs = 100;
+const defaultPollEveryMs = 1_000;
 const defaultPatienceMs = 60_000;
 
 /** Reads until what was read is over, and returns it. */
@@ -27,6 +28,7 @@ export async function waitUntil<Value>(
   }: WaitOptions<Value> = {},
 ): Promise<Value> {
   let lastReadAtMs = Date.now();
+  let pauseMs = Math.min(firstPauseMs, pollEveryMs);
   for (;;) {
     try {
       const value = await read(options);
@@ -36,7 +38,8 @@ export async function waitUntil<Value>(
     } catch (error) {
       if (!isPassing(error) || Date.now() - lastReadAtMs >= patienceMs) throw error;
     }
-    await sleep(pollEveryMs, options.signal);
+    await sleep(pauseMs, options.signal);
+    pauseMs = Math.min(1.5 * pauseMs, pollEveryMs);
   }
 }
 

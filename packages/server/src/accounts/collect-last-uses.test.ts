@@ -20,16 +20,16 @@ function collected() {
   const batches: Batch[] = [];
   const failures: unknown[] = [];
   const store = { outage: undefined as Promise<void> | undefined };
-  const lastUses = collectLastUses(
-    async (batch) => {
+  const lastUses = collectLastUses({
+    async write(batch) {
       if (store.outage !== undefined) {
         await store.outage;
         throw new Error("the database is down");
       }
       batches.push(batch);
     },
-    (error) => failures.push(error),
-  );
+    onFailure: (error) => failures.push(error),
+  });
   return { lastUses, batches, failures, store };
 }
 

@@ -3,18 +3,15 @@ import { LRUCache } from "lru-cache";
 import type { Caller } from "../http/caller.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
-import { writeInBatches } from "../platform/storage/batches.ts";
+import { type Batching, writeInBatches } from "../platform/storage/batches.ts";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { lruLimit } from "../platform/words.ts";
 import { type KeyRecord, readScopes } from "./api-keys-store.ts";
 import type { User } from "./users-store.ts";
 
 /** Collects the times of keys' last uses and writes them in batches. What cannot be written is kept for the next batch. */
-export function collectLastUses(
-  write: (lastUses: ReadonlyMap<string, Micros>) => Promise<void>,
-  onFailure: (error: unknown, isFirst: boolean) => void,
-) {
-  const { pending, writeNow, stop } = writeInBatches<Micros>({ write, onFailure });
+export function collectLastUses(batching: Pick<Batching<Micros>, "intervalMs" | "write" | "onFailure">) {
+  const { pending, writeNow, stop } = writeInBatches<Micros>(batching);
   return {
     /** Records that a key was used now. `isFirst` writes it at once, so that a new key's first use is visible. */
     record(keyId: string, isFirst: boolean): void {

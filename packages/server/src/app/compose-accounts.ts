@@ -15,6 +15,7 @@ import type { Config, OidcConfig } from "../config/config.ts";
 import { type CookieSettings, createSessionCookie } from "../http/authenticate.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import type { Metrics } from "../platform/observability/metrics.ts";
+import { usualIntervalMs } from "../platform/storage/batches.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
 import type { OpenedDatabase } from "../platform/storage/store.ts";
@@ -23,15 +24,17 @@ import { logFailure, type OpenedStore } from "./storage.ts";
 
 /** Finds whose a key is, and writes when it was last used. */
 export function composeKeyVerifier(
+  { patience }: Pick<Config, "patience">,
   log: Log,
   { database, keyDigest }: OpenedStore,
   metrics: Metrics,
 ): { keyVerifier: KeyVerifier; stop(): Promise<void> } {
-  const { record, stop } = collectLastUses(
-    (batch) => writeLastUses(database, batch),
-    (error, isFirst) =>
+  const { record, stop } = collectLastUses({
+    intervalMs: usualIntervalMs * patience,
+    write: (batch) => writeLastUses(database, batch),
+    onFailure: (error, isFirst) =>
       logFailure(log, error, "could not write last-used times of API keys; will retry", isFirst),
-  );
+  });
   const keyVerifier = createKeyVerifier({
     digestOf: keyDigest,
     find: (digest) => selectKeyRecord(database, digest),

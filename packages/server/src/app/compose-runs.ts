@@ -11,7 +11,7 @@ import type { CallServices } from "../environments/ors/take-call.ts";
 import { createRoomForBytes, quarterOfMemory } from "../platform/limits/memory.ts";
 import { createBackgroundTurns, createFairSlots } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
-import { doTogether } from "../platform/storage/batches.ts";
+import { doTogether, usualIntervalMs } from "../platform/storage/batches.ts";
 import { startSweeper } from "../platform/storage/leases.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { describeShortage, diskFloorOf } from "../platform/storage/sqlite/sqlite.ts";
@@ -45,6 +45,7 @@ const sweepIntervalMs = 3_600_000;
 
 /** What episodes and sessions need while the server runs. `sessionSecret` is of the ids of sessions; all processes on the database share it. */
 export function composeEnvironments(
+  { patience }: Pick<Config, "patience">,
   log: Log,
   store: Store & { writers: Writers | undefined },
   sessionSecret: string,
@@ -54,12 +55,14 @@ export function composeEnvironments(
     (writes) => writers?.live.send("episodes", JSON.stringify(writes)) ?? applyWrites(database, writes),
   );
   const stopping = new AbortController();
-  const known = createKnownSessions(
-    async (uses) => {
+  const known = createKnownSessions({
+    intervalMs: usualIntervalMs * patience,
+    async write(uses) {
       await write({ uses });
     },
-    (error, isFirst) => logFailure(log, error, "could not write last uses of sessions; will retry", isFirst),
-  );
+    onFailure: (error, isFirst) =>
+      logFailure(log, error, "could not write last uses of sessions; will retry", isFirst),
+  });
   const sweeper = startSweeper({
     sweep: (signal) => sweepSessions(database, signal),
     intervalMs: sweepIntervalMs,

@@ -137,7 +137,7 @@ async function composeFeatures(
   { deployments, countUnreachable }: Pick<Upstreams, "deployments" | "countUnreachable">,
 ) {
   const { store, metrics, memory, limits, tracing, usage } = base;
-  const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(log, store, metrics);
+  const { keyVerifier, stop: stopLastUses } = composeKeyVerifier(config, log, store, metrics);
   const {
     dispose: disposeEvaluation,
     judgeCalls,
@@ -169,7 +169,12 @@ async function composeFeatures(
     },
   });
   const sessionSecret = await sharedSecret(store.database, "ors_sessions");
-  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(log, store, sessionSecret);
+  const { dispose: disposeEnvironments, ...environments } = composeEnvironments(
+    config,
+    log,
+    store,
+    sessionSecret,
+  );
   const asked = { ...evaluation, ...environments, ...worlds, deployments };
   const reality = await composeReality(config, log, base, asked);
   return {
@@ -211,14 +216,14 @@ async function composeReality(
   config: Config,
   log: Log,
   { store, memory, limits, usage }: Base,
-  asked: Omit<Parameters<typeof composeReplays>[1], "store" | "realEnvironments" | "realityOf">,
+  asked: Omit<Parameters<typeof composeReplays>[1], "store" | "realEnvironments" | "realityOf" | "patience">,
 ) {
   const reality = composeWatch(log, store);
   const real = await composeRealEnvironments(config, log.logger, asked);
   const { realEnvironments } = real;
   const replays = composeReplays(
     log,
-    { ...asked, store, realEnvironments, realityOf: reality.stateOf },
+    { ...asked, store, realEnvironments, realityOf: reality.stateOf, patience: config.patience },
     {
       liveInFlight: limits.predictions.inFlight,
       maxInFlight: config.prediction.maxInFlight,

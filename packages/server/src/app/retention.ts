@@ -14,9 +14,12 @@ import { selectNextDeletion } from "../results/delete/deleted-results-store.ts";
 import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld, takeDeletionStep } from "./deletions.ts";
 import { logFailure, type Writers } from "./storage.ts";
 
+/** People look for what they have just asked. */
+const captureIntervalMs = 1_000;
+
 /** Stores predictions of clients. */
 export function composeCapture(
-  { capture: { setting }, retention }: Config,
+  { capture: { setting }, retention, patience }: Config,
   log: Log,
   { database, writers }: Pick<OpenedDatabase, "database"> & { writers: Writers | undefined },
   { memory, metrics }: { memory: ByteBudget; metrics: Metrics },
@@ -28,6 +31,7 @@ export function composeCapture(
   return createCapture({
     setting,
     memory,
+    intervalMs: captureIntervalMs * patience,
     async write(predictions) {
       const rows = toStoredRows(predictions);
       await (writers?.live.send("captured", JSON.stringify(rows)) ?? insertLivePredictions(database, rows));

@@ -43,6 +43,7 @@ function captureWith(write: CaptureOptions["write"], maxBytes = 80_000_000) {
   const capture = createCapture({
     setting: "all",
     memory,
+    intervalMs: 1_000,
     async write(predictions) {
       await write(predictions);
       written.push(predictions.length);

@@ -36,8 +36,6 @@ const partsOfMemory = 8;
 /** The strings of a row beside its texts, and what holds them. */
 const bytesPerPrediction = 2_000;
 const bytesPerCharacter = 2;
-/** People look for what they have just asked. */
-const intervalMs = 1_000;
 /** More than this is written without waiting for the next batch's time. */
 const soonBytes = 4_000_000;
 /** What one transaction writes: making its rows must not hold up predictions. */
@@ -70,6 +68,7 @@ export interface CaptureOptions {
   /** The server's setting. */
   setting: string;
   memory: ByteBudget;
+  intervalMs: number;
   /** Stores some predictions, or none. Those that it has already stay as they are. */
   write(predictions: readonly NewPrediction[]): Promise<void>;
   /** A batch could not be written and is tried again later. `isFirst`: the one before was written. */
@@ -85,7 +84,7 @@ interface Pending {
   isSettled: boolean;
 }
 
-export function createCapture({ setting, memory, ...options }: CaptureOptions): Capture {
+export function createCapture({ setting, memory, intervalMs, ...options }: CaptureOptions): Capture {
   const maxBytes = Math.floor(memory.maxBytes / partsOfMemory);
   let heldBytes = 0;
   let isDropping = false;

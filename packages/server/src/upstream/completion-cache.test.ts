@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { isWholeRun } from "../../test/support/whole-run.ts";
 import { createCompletionCache, readCompletion } from "./cache.ts";
 
 const forever = Number.POSITIVE_INFINITY;
@@ -94,6 +95,6 @@ test("keys are equal only if account, deployment, model, epoch and body are", ()
       expect(keyOf(one) === keyOf(other)).toBe(one.join("\n") === other.join("\n"));
       expect(keyOf(one)).toBe(keyOf([...one]));
     }),
-    { numRuns: 500 },
+    { numRuns: isWholeRun ? 500 : 150 },
   );
 });

@@ -35,16 +35,16 @@ onAnyDatabase((database) => {
     expect(await use(key)).toBe(200);
     const seen = [await eventually(() => lastUseOf(id), Number.isFinite, 4_000)];
     expect(seen[0]).toBeGreaterThanOrEqual(startedAtMs - 5);
-    while (Date.now() - startedAtMs < 7_500) {
+    while (Date.now() - startedAtMs < 1_500) {
       expect(await use(key)).toBe(200);
       const usedAt = await lastUseOf(id);
       if (usedAt !== seen.at(-1)) seen.push(usedAt);
       await Bun.sleep(30);
     }
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
-    // Hundreds of uses in 7.5 s: at least one batch of 5 s, and not a write for each.
+    // Dozens of uses in 1.5 s, written in batches of half a second.
     expect(seen.length).toBeGreaterThanOrEqual(2);
-    expect(seen.length).toBeLessThanOrEqual(4);
+    expect(seen.length).toBeLessThanOrEqual(5);
     expect(Date.now() - (seen.at(-1) ?? 0)).toBeLessThan(10_000);
   });
 

@@ -58,10 +58,10 @@ onEachDatabase((database) => {
     return await presage.call("GET", `/v1/runs/${await running}/samples?${query}`);
   }
 
-  /** The places of all predictions, in pages of one. */
+  /** The places of all predictions, in pages of five. */
   async function order(query: string): Promise<string[]> {
     running ??= importRun();
-    const found = await list(await running, `&limit=1&${query}`);
+    const found = await list(await running, `&limit=5&${query}`);
     return found.map(({ trajectory_id, step, repeat }) => `${trajectory_id}${step}.${repeat}`);
   }
 

@@ -67,9 +67,9 @@ test("a run that is paused while it waits for a limit asks for nothing more", as
     (count) => count > 0,
   );
   await presage.call("POST", `/v1/runs/${id}/pause`);
-  await Bun.sleep(1_000);
+  await Bun.sleep(300);
   const asked = upstream.received.length;
-  await Bun.sleep(2_500);
+  await Bun.sleep(1_300);
   expect(upstream.received.length).toBe(asked);
   upstream.answer = () => Response.json(completion("next"));
   await presage.call("POST", `/v1/runs/${id}/resume`);
@@ -290,7 +290,7 @@ test("an upstream that is away pauses a run with the reason, and it continues by
     status_reason: expect.stringContaining("20 times in a row"),
   });
   const asked = upstream.received.length;
-  await Bun.sleep(2_000);
+  await Bun.sleep(800);
   // One at a time is tried, with its retries.
   expect(upstream.received.length - asked).toBeLessThan(20);
   upstream.answer = () => Response.json(completion("next"));

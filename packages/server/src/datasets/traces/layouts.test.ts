@@ -10,7 +10,7 @@ import { chat } from "./layouts/messages/own.ts";
 import { layouts } from "./layouts.ts";
 import { mutated } from "./mutated.fixture.ts";
 
-const mutations = isWholeRun ? 300 : 75;
+const mutations = isWholeRun ? 300 : 40;
 
 test("the order in which a layout is told is that of the contract", () => {
   const known = new Set(layouts.map(({ format }) => format));

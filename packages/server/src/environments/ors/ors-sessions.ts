@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../platform/errors.ts";
-import { writeInBatches } from "../../platform/storage/batches.ts";
+import { type Batching, writeInBatches } from "../../platform/storage/batches.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
 import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import type { Keyset } from "../../platform/storage/lists.ts";
@@ -198,14 +198,16 @@ interface Known {
   writtenAtMs: number;
 }
 
-export function createKnownSessions(
-  write: (uses: Uses) => Promise<void>,
-  onFailure: (error: unknown, isFirst: boolean) => void,
-): KnownSessions {
+export function createKnownSessions({
+  write,
+  ...batching
+}: Pick<Batching<Micros>, "intervalMs" | "onFailure"> & {
+  write(uses: Uses): Promise<void>;
+}): KnownSessions {
   const sessions = new LRUCache<string, Known>(lruLimit(maxSessions));
   const { pending, stop } = writeInBatches<Micros>({
     write: (batch) => write({ ids: [...batch.keys()].sort(), at: Math.max(...batch.values()) }),
-    onFailure,
+    ...batching,
   });
 
   return {

@@ -115,6 +115,8 @@ const lookMs = 30_000;
 export interface ReplayServices extends PlayServices, ReplayRoom {
   store: Store;
   realEnvironments: Pick<RealEnvironments, "find" | "all">;
+  /** Multiplies the pauses between two looks. */
+  patience: number;
   storeReplayed(requester: Requester, checkId: string, replayed: readonly Replayed[]): Promise<void>;
   /** Until someone resumes a check, no alarm is to be expected of it. */
   onPaused(check: RealityChecksTable, reason: string): void;
@@ -159,7 +161,7 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
       AbortSignal.any([stopping.signal, over.signal]),
       async ({ renew, signal }) => {
         const keep = () => void renew().then(stopIfOver).catch(onError);
-        const timer = setInterval(keep, renewEveryMs);
+        const timer = setInterval(keep, renewEveryMs * services.patience);
         await workOnCheck(services, check, signal).finally(() => clearInterval(timer));
       },
     );
@@ -192,7 +194,7 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
       });
   }
 
-  const timer = setInterval(look, lookEveryMs);
+  const timer = setInterval(look, lookEveryMs * services.patience);
   look();
   return {
     wake: look,

@@ -1,5 +1,5 @@
 // Bundles the server for the tests that start processes, and compiles it, which starts in two thirds of the bundle's time.
-// Prints the paths of the bundle's `main.js` and of the executable, as JSON.
+// Prints the paths of the bundle's `main.js` and of the executable, as variables for the tests.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { bundleServer, compileServer } from "../../../build/bundle-server.ts";
@@ -15,4 +15,4 @@ await compileServer(executable, {
   dashboardFolder: undefined,
   commandName,
 });
-process.stdout.write(JSON.stringify({ main, executable }));
+process.stdout.write(JSON.stringify({ PRESAGE_TEST_MAIN: main, PRESAGE_TEST_EXECUTABLE: executable }));

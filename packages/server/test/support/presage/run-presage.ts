@@ -51,7 +51,8 @@ function startHost(): CommandHost {
   let running: PromiseWithResolvers<Ran> | undefined;
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "command-host.ts")], {
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH ?? "", PRESAGE_TEST_MAIN: mainFile },
+    // Like the process of the tests (scripts/test.mjs): it lives as long.
+    env: { PATH: process.env.PATH ?? "", PRESAGE_TEST_MAIN: mainFile, BUN_JSC_useFTLJIT: "0" },
     stdin: "ignore",
     stdout: "ignore",
     stderr: "inherit",

@@ -1,6 +1,13 @@
 import "./quiet-openid-provider.ts";
 import { createServer } from "node:http";
-import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+import {
+  type CryptoKey,
+  exportJWK,
+  type GenerateKeyPairResult,
+  generateKeyPair,
+  type JWTPayload,
+  SignJWT,
+} from "jose";
 import Provider, { type Configuration, type JWK } from "oidc-provider";
 import { freePort } from "../free-port.ts";
 
@@ -29,12 +36,15 @@ export interface TestOpenidProvider {
   stop(): Promise<void>;
 }
 
+/** A provider's and a forger's, made once: providers differ by their issuer. */
+let keys: Promise<[GenerateKeyPairResult, GenerateKeyPairResult]> | undefined;
+
 /** Starts a provider that redirects browsers to the Presages at these addresses. */
 export async function startOpenidProvider(presageUrls: string[]): Promise<TestOpenidProvider> {
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
-  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
-  const forger = await generateKeyPair("RS256");
+  keys ??= Promise.all([generateKeyPair("RS256", { extractable: true }), generateKeyPair("RS256")]);
+  const [{ privateKey }, forger] = await keys;
   const key: JWK = {
     ...((await exportJWK(privateKey)) as JWK),
     kid: "of-the-tests",
