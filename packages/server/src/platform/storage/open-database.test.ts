@@ -9,7 +9,7 @@ import { claimOnce } from "./settings-store.ts";
 
 const onConnectionLost = () => {};
 
-onEachDatabase(({ name, createEmpty: create }) => {
+onEachDatabase(({ name, create, createEmpty }) => {
   test("the reader sees committed data only", async () => {
     const opened = await openDatabase(await create(), onConnectionLost);
     const settings = () =>
@@ -43,7 +43,7 @@ onEachDatabase(({ name, createEmpty: create }) => {
   });
 
   test("only the start that migrates reports migrations", async () => {
-    const url = await create();
+    const url = await createEmpty();
     const first = await openDatabase(url, onConnectionLost);
     expect(first.migrated.applied).not.toEqual([]);
     await first.destroy();
@@ -79,7 +79,7 @@ onEachDatabase(({ name, createEmpty: create }) => {
     const opened = await openDatabase(await create(), onConnectionLost);
     const answered: string[] = [];
     const long =
-      sql`with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < 5000000)
+      sql`with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < 1500000)
       select count(*) from numbers`.execute(opened.reader(anyRequester()));
     const brief = opened.briefReader(anyRequester()).selectFrom("settings").selectAll().execute();
     await Promise.all([long.then(() => answered.push("long")), brief.then(() => answered.push("brief"))]);
@@ -130,7 +130,8 @@ test("a migration that waits for a table lets other statements pass, and runs on
     from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   const waits: number[] = [];
   const endsAtMs = performance.now() + 5_000;
-  while (performance.now() < endsAtMs) {
+  const hasGivenWay = () => Math.max(...waits) > 2 && (waits.at(-1) ?? 0) < 1;
+  while (performance.now() < endsAtMs && !hasGivenWay()) {
     const { rows } = await watcher.query<{ seconds: number }>(longestWait);
     waits.push(rows[0]?.seconds ?? 0);
     await Bun.sleep(50);
