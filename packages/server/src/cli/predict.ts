@@ -60,7 +60,7 @@ export function addPredictCommand(program: Command): void {
     .option("--concurrency <number>", "maximum concurrent predictions", "32")
     .option(
       "--server <url>",
-      "call this Presage server, with the API key in PRESAGE_API_KEY, instead of the configured upstream; only its predictions count in Usage",
+      "call this Presage server, with the API key in PRESAGE_API_KEY, instead of the configured upstream; only what a server predicts is counted as usage",
     )
     .addHelpText(
       ...examples(

@@ -218,7 +218,7 @@ export const environment = z.object({
   PRESAGE_LOG_LEVEL: oneOf(logLevels).default("info").describe("minimum level of logged messages"),
   PRESAGE_API_KEY: text
     .optional()
-    .describe("API key for --server of presage predict, evaluate, datasets, run, runs, compare and report"),
+    .describe("API key for the commands that have --server"),
   ...telemetryVariables,
 });
 

@@ -50,7 +50,7 @@ export function addUsersCommands(program: Command): void {
   users
     .command("role <user> <role>")
     .description(
-      `make a user an ${Role.options.join(", ")}; running servers apply it at once to sessions, within 5 s to keys`,
+      "change a user's role to owner, member or viewer; running servers apply it at once to sessions, within 5 s to keys",
     )
     .addHelpText(...examples("presage users role ada@example.org owner"))
     .action(async (user: string, role: string) => changeUserRole(configure(), user, role));
