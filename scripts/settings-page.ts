@@ -11,7 +11,7 @@ Presage is configured with environment variables. All are checked at start: for 
 An empty variable counts as not set. \`presage config\` shows the effective values, where they come from, and misspelt names.
 
 More about: [workers, replicas, deployments, the cache and Redis](scaling.md); [limits](limits.md); [keys, roles and sign-in](access.md); [stored predictions and retention](privacy.md);
-[prices](monitoring.md#costs) and [OpenTelemetry](monitoring.md#opentelemetry).
+[prices](usage.md#costs) and [OpenTelemetry](opentelemetry.md).
 
 | variable | default | meaning | value |
 |---|---|---|---|

@@ -248,7 +248,7 @@ function describeTroubles({ progress, notes }: Run): string {
   const { retried = {}, timed_out = 0 } = progress.tries ?? {};
   const troubles = [...describeFailures(progress), ...notes, ...describeTrouble(progress)];
   if (timed_out > 0 || Object.keys(retried).length > 0)
-    troubles.push("lower --concurrency or raise the time-out: docs/runs.md");
+    troubles.push("lower --concurrency or raise the time-out: docs/operate/runs.md");
   return troubles.map((text) => `; ${printable(text)}`).join("");
 }
 
