@@ -1,18 +1,18 @@
-// `npm run docs:traces`: writes docs/trace-layouts.md, whose tables and examples are the readers' own.
+// `npm run docs:traces`: writes docs/trace-formats.md, whose tables and examples are the readers' own.
 import { join } from "node:path";
 import { layouts } from "../packages/server/src/datasets/traces/layouts.ts";
 
-const head = `# Layouts of traces
+const head = `# Formats of traces
 
 <!-- Written by \`npm run docs:traces\` from scripts/layouts-page.ts and packages/server/src/datasets/traces/layouts/. -->
 
-What an [import of traces](traces.md) reads. A file's layout is told by its first 100 documents, of which the first 8 MiB are held: the first layout in this
-table that fits one of them, and admits all.
+What an [import of traces](traces.md) reads. A file's format is recognised by its first 100 documents, of which the first 8 MiB are held: it is the first format in
+this table that fits one of them and admits them all.
 
 `;
 
 const columns = [
-  ["told by", "recognised_by"],
+  ["recognised by", "recognised_by"],
   ["trajectory and its id", "trajectory"],
   ["action", "action"],
   ["answer", "answer"],
@@ -31,11 +31,11 @@ export function layoutsPage(): string {
     const facts = columns.map(([heading, name]) => `- ${heading}: ${about[name]}\n`);
     return `\n### ${format}\n\n${about.title}.\n\n${facts.join("")}\n\`\`\`json\n${about.example.trimEnd()}\n\`\`\`\n`;
   });
-  return `${head}| \`format\` | what it is | told by |\n|---|---|---|\n${names.join("")}${sections.join("")}`;
+  return `${head}| \`format\` | what it is | recognised by |\n|---|---|---|\n${names.join("")}${sections.join("")}`;
 }
 
 function cell(text: string): string {
   return text.replaceAll("|", "\\|");
 }
 
-if (import.meta.main) await Bun.write(join(import.meta.dir, "../docs/trace-layouts.md"), layoutsPage());
+if (import.meta.main) await Bun.write(join(import.meta.dir, "../docs/trace-formats.md"), layoutsPage());

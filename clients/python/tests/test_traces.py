@@ -78,7 +78,7 @@ def test_several_files_and_folders_become_one_revision(presage: Presage, tmp_pat
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="no files"):
         presage.import_traces(tmp_path / "empty", preview=True)
-    with pytest.raises(ValueError, match="known layout"):
+    with pytest.raises(ValueError, match="known format"):
         presage.import_traces(write(tmp_path / "unknown/a.json", {"foo": 1}).parent, name="unknown")
     with pytest.raises(InvalidRequestError, match="layout"):
         presage.import_traces(tmp_path / "runs/notes.json", preview=True)

@@ -34,7 +34,7 @@ Source = str | os.PathLike[str] | Mapping[str, Any] | Iterable[str | os.PathLike
 class ImportOptions(TypedDict, total=False):
     """How files become samples: the query of `POST /v1/datasets/{id}/revisions`. What is not given is the server's."""
 
-    format: str  # The layout; `GET /v1/imports/formats` lists them.
+    format: str  # The format; `GET /v1/imports/formats` lists them.
     source: str  # What documents are called that are no file.
     on_fault: Literal["refuse", "skip"]
     assistant_is: Literal["agent", "environment"]
@@ -106,7 +106,7 @@ class TraceImports:
     ) -> dict[str, Any]:
         """Stores recorded traces as a revision of the dataset of this name, which is made if there is none.
 
-        `source` is a path, several, a folder, or documents. Files of a folder whose layout is unknown are left out, and
+        `source` is a path, several, a folder, or documents. Files of a folder whose format is unknown are left out, and
         named by `unrecognised`. `append` keeps the samples of the latest revision. Returns the revision, whose `import`
         says what was left out and why. With `preview` nothing is stored: `previews` says what each file would become.
         """
@@ -118,7 +118,7 @@ class TraceImports:
             known = [file for file, found in seen if found is not None]
             unrecognised = {"unrecognised": [file.name for file, found in seen if found is None]}
             if not known:
-                raise ValueError("No file has a known layout.")
+                raise ValueError("No file has a known format.")
             if preview:
                 return {"previews": [{"file": file.name, **found} for file, found in seen if found], **unrecognised}
             made = None
@@ -158,7 +158,7 @@ def import_traces(source: Source, /, **arguments: "Unpack[_ImportArguments]") ->
 
 
 def _preview(post: Callable[..., dict[str, Any]], file: _File) -> dict[str, Any] | None:
-    """None of a folder's file whose layout is unknown, or that does not begin as JSON or as something packed does."""
+    """None of a folder's file whose format is unknown, or that does not begin as JSON or as something packed does."""
     if not file.is_named and not _STARTS.match(next(file.chunks(), b"")):
         return None
     try:

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { storableText } from "../text.ts";
 
-/** The layouts of recorded traces, in the order in which a file's is told. */
+/** The formats of recorded traces, in the order in which they are tried. */
 export const DatasetFormat = z.enum([
   "presage",
   "llm-sim",
@@ -31,7 +31,7 @@ export type DatasetFormat = z.infer<typeof DatasetFormat>;
 export const SampleUsage = z
   .strictObject({
     prompt_tokens: z.int().min(0).optional().meta({
-      description: "Tokens of the prompt, as the layout counts them: of some without the cached ones.",
+      description: "Tokens of the prompt, as the format counts them: of some without the cached ones.",
     }),
     completion_tokens: z.int().min(0).optional().meta({ description: "Tokens of the answer." }),
     cached_tokens: z.int().min(0).optional().meta({ description: "Tokens that were read from a cache." }),
@@ -71,13 +71,13 @@ const ImportFault = z
 const figures = {
   format: z
     .union([DatasetFormat, z.literal("mixed")])
-    .meta({ description: "The layout; `mixed` if files of several were uploaded together." }),
+    .meta({ description: "The format; `mixed` if files of several were uploaded together." }),
   files: z
     .array(
       z.object({
         file: z.string().nullable().meta({ description: "Its name, if it was given." }),
-        format: DatasetFormat.meta({ description: "Its layout." }),
-        recognised_by: z.string().meta({ description: "What told the layout." }),
+        format: DatasetFormat.meta({ description: "Its format." }),
+        recognised_by: z.string().meta({ description: "What the format was recognised by." }),
         reader_version: z
           .int()
           .meta({ description: "Counts the changes of what its reader makes of a file." }),
@@ -115,7 +115,7 @@ export const importOptions = {
     .meta({
       default: "auto",
       description:
-        "The layout: `GET /v1/imports/formats` describes them. By default the file's contents tell.",
+        "The format: `GET /v1/imports/formats` describes them. By default the file's contents tell.",
     }),
   source: storableText().max(1_000).optional().meta({
     description: "The file's name: trajectories without an id are called after it.",
@@ -192,15 +192,15 @@ export function importPreviewOf<Sample extends z.ZodType>(sample: Sample) {
           why_not: z.string().meta({ description: "What it needs." }),
         }),
       )
-      .meta({ description: "The other layouts, and what each needs that is not there." }),
+      .meta({ description: "The other formats, and what each needs that is not there." }),
   });
 }
 
-/** A layout that can be imported. */
+/** A format that can be imported. */
 export const ImportFormat = z
   .object({
-    format: DatasetFormat.meta({ description: "The layout's name." }),
-    title: z.string().meta({ description: "Whose layout it is." }),
+    format: DatasetFormat.meta({ description: "The format's name." }),
+    title: z.string().meta({ description: "Whose format it is." }),
     recognised_by: z.string().meta({ description: "What tells it." }),
     trajectory: z.string().meta({ description: "What is a trajectory, and where its id comes from." }),
     action: z.string().meta({ description: "What is an action." }),
@@ -216,7 +216,7 @@ export type ImportFormat = z.infer<typeof ImportFormat>;
 /** Response of `GET /v1/imports/formats`. */
 export const ImportFormatsResponse = z
   .object({
-    data: z.array(ImportFormat).meta({ description: "The layouts, in the order in which a file's is told." }),
+    data: z.array(ImportFormat).meta({ description: "The formats, in the order in which they are tried." }),
   })
   .meta({ id: "ImportFormatsResponse" });
 export type ImportFormatsResponse = z.infer<typeof ImportFormatsResponse>;

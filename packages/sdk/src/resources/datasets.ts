@@ -74,7 +74,7 @@ export interface ImportedDataset {
 export interface Imports {
   /** Says what an upload of the files would store, and stores nothing: `POST /v1/imports/preview`. */
   preview(files: DatasetLines, options?: PreviewOptions): Promise<ImportPreview>;
-  /** Lists the layouts that can be imported: `GET /v1/imports/formats`. */
+  /** Lists the formats that can be imported: `GET /v1/imports/formats`. */
   listFormats(options?: CallOptions): Promise<ImportFormat[]>;
 }
 

@@ -25,9 +25,11 @@ export function addDatasetsCommands(program: Command): void {
   addImportOptions(
     datasets
       .command("import")
-      .description("store a file of recorded traces, like presage import, without saying what it holds")
+      .description(
+        "store a file of recorded traces; the older form of presage import, which also says what it holds",
+      )
       .requiredOption("--name <name>", "the dataset's name; created if needed")
-      .requiredOption("--file <path>", "a file of any known layout, which may be compressed"),
+      .requiredOption("--file <path>", "a file in any known format, which may be compressed"),
   )
     .addHelpText(
       ...examples(

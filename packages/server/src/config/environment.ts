@@ -216,9 +216,7 @@ export const environment = z.object({
       expected: "16 to 512 visible ASCII characters",
     }),
   PRESAGE_LOG_LEVEL: oneOf(logLevels).default("info").describe("minimum level of logged messages"),
-  PRESAGE_API_KEY: text
-    .optional()
-    .describe("API key for the commands that have --server"),
+  PRESAGE_API_KEY: text.optional().describe("API key for the commands that have --server"),
   ...telemetryVariables,
 });
 

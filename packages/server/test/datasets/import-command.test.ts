@@ -57,7 +57,7 @@ test("a preview says what files hold, and needs no database", async () => {
   const leftOut = ["READ ME.md", "empty.jsonl", "notes.json"];
   expect([code, stderr]).toEqual([
     0,
-    leftOut.map((name) => `${file(`runs/${name}`)} is left out: it has no known layout.\n`).join(""),
+    leftOut.map((name) => `${file(`runs/${name}`)} is left out: it has no known format.\n`).join(""),
   ]);
   for (const text of [
     "a.jsonl   openai-chat (recognised by messages with tool calls)\n  1 trajectory, 1 sample; tools: shell;",
@@ -129,7 +129,7 @@ test("what cannot be imported is refused with its place, and leaves nothing", as
     ]);
     expect(await refused("import", file("runs/notes.json"), "--name", "none")).toEqual([
       1,
-      expect.stringMatching(/notes.json: No known layout: its keys are "x"\npresage formats lists/),
+      expect.stringMatching(/notes.json: No known format: its keys are "x"\npresage formats lists/),
     ]);
     const share = ["--split-by", "task", "--test", "0.7", "--calibration", "0.5"];
     expect(await refused("import", file("runs/a.jsonl"), "--name", "none", ...share)).toEqual([

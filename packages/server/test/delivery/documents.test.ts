@@ -152,12 +152,12 @@ test("settings.md is what npm run docs:settings writes", () => {
   expect(read("docs/operate/settings.md")).toBe(settingsPage());
 });
 
-test("trace-layouts.md is what npm run docs:traces writes", () => {
-  expect(read("docs/trace-layouts.md")).toBe(layoutsPage());
+test("trace-formats.md is what npm run docs:traces writes", () => {
+  expect(read("docs/trace-formats.md")).toBe(layoutsPage());
 });
 
 test("pages, the changelog and the decisions stay short", () => {
-  const long = ["bench/MEASUREMENTS.md", "docs/trace-layouts.md"];
+  const long = ["bench/MEASUREMENTS.md", "docs/trace-formats.md"];
   expect(documents.filter((page) => bytesOf([page]) > 15_000 && !long.includes(page))).toEqual([]);
   expect(bytesOf(decisions)).toBeLessThanOrEqual(110_000);
   expect(

@@ -26,7 +26,7 @@ const ownFiles = [
 /** Its page is beside those of the operations. */
 const errorsPath = "docs/reference/errors.md";
 /** For those who change Presage. */
-const forContributors = ["ARCHITECTURE.md", "STYLE.md", "adding-a-family.md"];
+const forContributors = ["ARCHITECTURE.md", "STYLE.md", "adding-a-family.md", "contributing.md"];
 
 export function readGuides(root: string): Guide[] {
   const read = (path: string, name: string, group: string, title?: string): Guide => {

@@ -80,8 +80,8 @@ slowDashboardTest("Several files are previewed, and become one revision", async 
   await one.getByText("1 last message of the agent, 1 text beside a call").waitFor();
   await one.getByText("reward: all").waitFor();
   const notes = page.getByRole("region", { name: "notes.json" });
-  await notes.getByText("No layout fits this file").waitFor();
-  await notes.getByText("What each layout needs").waitFor();
+  await notes.getByText("No format fits this file").waitFor();
+  await notes.getByText("What each format needs").waitFor();
   await page.getByText("2 files cannot be read.").waitFor();
   await notes.getByRole("button", { name: "Remove notes.json" }).click();
   await page.getByText("words.json cannot be read.").waitFor();

@@ -158,7 +158,7 @@ slowBrowserTest(
   async (visitor) => {
     visitor.expectErrors(/401/);
     const page = await visitor.visit("/docs", { isSignedIn: false, reducedMotion: "reduce" });
-    for (const path of ["/docs", "/docs/createRun", "/docs/guides/trace-layouts"]) {
+    for (const path of ["/docs", "/docs/createRun", "/docs/guides/trace-formats"]) {
       await page.goto(new URL(path, page.url()).href);
       await page.evaluate(() => {
         for (const fold of document.querySelectorAll("details")) fold.open = true;

@@ -27,7 +27,7 @@ export function describePreview(
     files.map(({ format, recognised_by }) => `${format} (recognised by ${recognised_by})`),
   );
   const lines = [
-    `${printable(shown)}   ${[...reasons].join(", ") || "no known layout"}`,
+    `${printable(shown)}   ${[...reasons].join(", ") || "no known format"}`,
     `  ${figuresOf(preview)}`,
     ...listed("left out", left_out),
     ...listed("redacted", redacted),
@@ -125,7 +125,7 @@ export function isUnrecognised(error: unknown): boolean {
 export function refusal(error: unknown, files: readonly ImportFile[]): unknown {
   const [faults, total] = faultsOf(error);
   if (faults.length === 0) return error;
-  const hint = isUnrecognised(error) ? "\npresage formats lists what each layout needs." : "";
+  const hint = isUnrecognised(error) ? "\npresage formats lists what each format needs." : "";
   return new CommandError(describeFaults(faults, total, files) + hint);
 }
 

@@ -53,7 +53,7 @@ interface ImportFlags extends ConnectionOptions, ReadingFlags {
 export function addImportOptions(command: Command): Command {
   return command
     .addOption(
-      choice("--format <format>", "layout of the files; by default their contents tell", [
+      choice("--format <format>", "format of the files; by default recognised from their contents", [
         "auto",
         ...DatasetFormat.options,
       ]),
@@ -82,7 +82,7 @@ export function addImportCommands(program: Command): void {
       .command("import <files...>")
       .summary("store recorded traces as a dataset")
       .description(
-        "read recorded traces of any known layout, say what they hold, and store them as a revision of a dataset; folders are walked, - is standard input",
+        "read recorded traces in any known format, say what they hold, and store them as a revision of a dataset; folders are walked, - is standard input",
       )
       .option("--name <name>", "the dataset's name; created if needed"),
   )
@@ -103,7 +103,7 @@ export function addImportCommands(program: Command): void {
     });
   program
     .command("formats")
-    .description("list the layouts that presage import reads")
+    .description("list the formats that presage import reads")
     .option(...json)
     .addHelpText(...examples("presage formats", "presage formats --json"))
     .action((options: { json?: boolean }) =>
@@ -229,7 +229,7 @@ const maxDescribed = 10;
 
 /**
  * Says what the files hold, and returns those that can be imported. Faults that would refuse the import do so here. Files of folders
- * that have no known layout are left out.
+ * that have no known format are left out.
  */
 async function previewFiles(
   config: Config,
@@ -245,7 +245,7 @@ async function previewFiles(
       if (file.isNamed || !isUnrecognised(error)) throw refusal(error, [file]);
     });
     if (preview === undefined) {
-      printNotice(`${printable(file.shown)} is left out: it has no known layout.`);
+      printNotice(`${printable(file.shown)} is left out: it has no known format.`);
       continue;
     }
     good.push(file);
@@ -255,7 +255,7 @@ async function previewFiles(
     if (preview.faults.length > 0 && options.on_fault !== "skip")
       throw new CommandError(describeFaults(preview.faults, preview.skipped, [file]));
   }
-  if (good.length === 0) throw new CommandError("No file has a known layout. presage formats lists them.");
+  if (good.length === 0) throw new CommandError("No file has a known format. presage formats lists them.");
   if (!isPreview && !json && !isQuiet && good.length > maxDescribed)
     process.stdout.write(`… and ${countOf(good.length - maxDescribed, "more file")}\n`);
   return good;

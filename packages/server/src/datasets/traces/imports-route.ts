@@ -21,10 +21,10 @@ const formats: ImportFormatsResponse = {
 const listFormats = route("GET", "/v1/imports/formats", {
   needs: "evaluate",
   id: "listImportFormats",
-  summary: "List the layouts of traces",
+  summary: "List the formats of traces",
   description:
-    "The layouts of recorded traces that an upload may have, each with a small example, in the order in which a file's is told.",
-  responses: { "200": response("The layouts", ImportFormatsResponse, { data: formats.data.slice(0, 1) }) },
+    "The formats of recorded traces that an upload may have, each with a small example, in the order in which they are tried.",
+  responses: { "200": response("The formats", ImportFormatsResponse, { data: formats.data.slice(0, 1) }) },
   handle: () => reply(200, formats),
 });
 
@@ -59,7 +59,7 @@ const previewOfImport = route("POST", "/v1/imports/preview", {
   id: "previewImport",
   summary: "Preview an import",
   description:
-    "Reads a file of recorded traces as an upload to a dataset would, at most its first 64 MiB, and says what it understood: the layout, how many trajectories and samples, what is left out and why, and the first three samples. Nothing is stored. Lines or documents that cannot be read are listed in `faults`.",
+    "Reads a file of recorded traces as an upload to a dataset would, at most its first 64 MiB, and says what it understood: the format, how many trajectories and samples, what is left out and why, and the first three samples. Nothing is stored. Lines or documents that cannot be read are listed in `faults`.",
   query: ImportPreviewQuery,
   more: {
     requestBody: {
@@ -74,8 +74,8 @@ const previewOfImport = route("POST", "/v1/imports/preview", {
       "The file is 200 times as long as its compressed form",
       "The body becomes more than 200 times as long when it is decompressed. Send it uncompressed.",
     ),
-    "422": response("No layout fits, or the request is not valid", HTTPValidationError, {
-      detail: [{ type: "unrecognised_layout", loc: ["body"], msg: 'No known layout: its keys are "foo"' }],
+    "422": response("No format fits, or the request is not valid", HTTPValidationError, {
+      detail: [{ type: "unrecognised_layout", loc: ["body"], msg: 'No known format: its keys are "foo"' }],
     }),
   },
   async handle({ datasets }: PreviewServices, { call, query }) {

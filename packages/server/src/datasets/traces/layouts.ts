@@ -54,7 +54,7 @@ export function findLayout(format: string): Layout {
 /** Of how many keys a refusal tells. */
 const maxKeys = 20;
 
-/** A file of no known layout. It says which keys were seen, and what each layout needs. */
+/** A file of no known format. It says which keys were seen, and what each layout needs. */
 export class UnrecognisedError extends UploadError {
   constructor(documents: readonly TraceDocument[], file: string | undefined) {
     const keys = new Set(documents.flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])));
@@ -69,7 +69,7 @@ export class UnrecognisedError extends UploadError {
       path: [],
       file,
       type: "unrecognised_layout",
-      reason: `No known layout: ${what}${hint}`,
+      reason: `No known format: ${what}${hint}`,
       ctx: { formats: layouts.map(({ format, about }) => ({ format, needs: about.recognised_by })) },
     });
   }

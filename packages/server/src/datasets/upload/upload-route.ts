@@ -48,7 +48,7 @@ const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
     requestBody: {
       required: true,
       description:
-        "Lines of Presage's own, or a file of another layout: see the parameter `format`. As `multipart/form-data`, several files.",
+        "Lines of Presage's own, or a file in another format: see the parameter `format`. As `multipart/form-data`, several files.",
       content: {
         "application/x-ndjson": { schema: DatasetLine, example: examples.line },
         "application/json": {

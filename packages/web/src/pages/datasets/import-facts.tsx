@@ -50,7 +50,7 @@ export function describeUsage(usage: SampleUsage): string {
 export function ImportFacts({ read }: { read: DatasetImport }) {
   const { format, files, left_out, redacted, repaired, skipped, options } = read;
   const texts = [
-    ["Layout", format === "mixed" ? [...new Set(files.map(({ format }) => format))].join(", ") : format],
+    ["Format", format === "mixed" ? [...new Set(files.map(({ format }) => format))].join(", ") : format],
     ["Left out", describeLeftOut(left_out)],
     ["Redacted", describeRedacted(redacted)],
     ["Repaired", repaired === 0 ? "" : counted(repaired, "text")],

@@ -26,7 +26,7 @@ test("a refused upload names its lines, fields and reasons", () => {
   expect(faultsOf(new Error("no")).faults).toEqual([]);
 });
 
-test("a refusal because no layout fits says what each needs", () => {
+test("a refusal because no format fits says what each needs", () => {
   const formats = [{ format: "atif", needs: "`schema_version`" }];
   expect(unrecognised(refusal({ type: "unrecognised_layout", msg: "No", ctx: { formats } }))).toEqual({
     reason: "No",

@@ -40,7 +40,7 @@ function toFault({ loc, msg, file }: ImportPreview["faults"][number]): Fault | u
   return { file, unit, number, field: path.join("."), reason: msg };
 }
 
-/** What each layout needs, of a refusal because none fits; undefined of any other error. */
+/** What each format needs, of a refusal because none fits; undefined of any other error. */
 export function unrecognised(error: unknown) {
   if (!(error instanceof PresageError)) return undefined;
   const issue = error.issues.find(({ type }) => type === "unrecognised_layout");

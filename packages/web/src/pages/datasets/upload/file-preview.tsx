@@ -114,7 +114,7 @@ function Figures({ preview }: { preview: ImportPreview }) {
   ];
   return (
     <dl className="grid gap-x-4 gap-y-1 text-sm sm:grid-cols-[7rem_minmax(0,1fr)]">
-      <Fact look="row" name="Layout">
+      <Fact look="row" name="Format">
         {[...layouts].map(([key, { format, recognised_by }]) => (
           <span key={key} className="block">
             <span className="font-medium">{format}</span>{" "}

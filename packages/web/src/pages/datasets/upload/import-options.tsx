@@ -62,7 +62,7 @@ export function ImportOptionFields({
       <div className="grid gap-3 sm:auto-cols-fr sm:grid-flow-col">
         {children}
         <SelectField
-          label="Layout"
+          label="Format"
           value={options.format ?? ""}
           options={[
             { value: "", label: "Detected" },

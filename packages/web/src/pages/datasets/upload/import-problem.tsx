@@ -14,7 +14,7 @@ interface ImportProblemProps {
   onRetry?: () => void;
 }
 
-/** Why files were refused: no layout fits, or lines are faulty. */
+/** Why files were refused: no format fits, or lines are faulty. */
 export function ImportProblem({ error, files, onRetry }: ImportProblemProps) {
   const unknown = unrecognised(error);
   const { faults, total } = faultsOf(error);
@@ -27,11 +27,11 @@ export function ImportProblem({ error, files, onRetry }: ImportProblemProps) {
   }
   if (unknown === undefined) return <ErrorNotice error={error} {...(onRetry && { onRetry })} />;
   return (
-    <Problem title="No layout fits this file">
+    <Problem title="No format fits this file">
       <p className="wrap-anywhere text-ink-2">
         <InlineText text={`${unknown.reason}.`} />
       </p>
-      <Fold title="What each layout needs">
+      <Fold title="What each format needs">
         <dl className="grid gap-x-4 gap-y-1 text-xs sm:grid-cols-[8rem_minmax(0,1fr)]">
           {unknown.formats.map(({ format, needs }) => (
             <div key={format} className="sm:col-span-2 sm:grid sm:grid-cols-subgrid">

@@ -35,7 +35,7 @@ export function UploadDialog({ isOpen, onClose, dataset, onUploaded }: UploadDia
       isOpen={isOpen}
       onClose={onClose}
       title={dataset === undefined ? "Upload a dataset" : `Upload a revision of ${dataset.name}`}
-      hint="Recorded traces of any layout that is read. You see what becomes of them before anything is stored."
+      hint="Recorded traces in any format that Presage reads. You see what becomes of them before anything is stored."
       isWide
     >
       <UploadForm onClose={onClose} dataset={dataset} onUploaded={onUploaded} />
