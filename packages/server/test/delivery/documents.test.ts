@@ -1,11 +1,14 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { EnvironmentConfig } from "@presage/contract";
 import { Command } from "commander";
 import packageJson from "../../../../package.json" with { type: "json" };
 import { layoutsPage } from "../../../../scripts/layouts-page.ts";
 import { settingsPage } from "../../../../scripts/settings-page.ts";
 import sdkJson from "../../../sdk/package.json" with { type: "json" };
+import serverJson from "../../package.json" with { type: "json" };
+import { openApiDocument } from "../../src/app/openapi-document.ts";
 
 const root = resolve(import.meta.dir, "../../../..");
 const filesBelow = (folder: string): string[] =>
@@ -154,6 +157,21 @@ test("settings.md is what npm run docs:settings writes", () => {
 
 test("trace-formats.md is what npm run docs:traces writes", () => {
   expect(read("docs/trace-formats.md")).toBe(layoutsPage());
+});
+
+test("api.md names every resource, environments.md every field, and a decision every library", () => {
+  const resources = Object.keys(openApiDocument().paths ?? {}).flatMap(
+    (path) => /^\/v1\/[\w-]+/.exec(path)?.[0] ?? [],
+  );
+  const api = read("docs/reference/api.md");
+  expect([...new Set(resources)].filter((path) => !api.includes(path))).toEqual([]);
+  const fields = spansOf("docs/environments.md");
+  expect(Object.keys(EnvironmentConfig.shape).filter((name) => !fields.includes(name))).toEqual([]);
+  const reasons = decisions.map(read).join("\n").toLowerCase();
+  const libraries = Object.keys(serverJson.dependencies).map((name) =>
+    name.replace(/^@opentelemetry\/.*/, "opentelemetry"),
+  );
+  expect(libraries.filter((name) => !name.startsWith("@presage/") && !reasons.includes(name))).toEqual([]);
 });
 
 test("pages, the changelog and the decisions stay short", () => {
