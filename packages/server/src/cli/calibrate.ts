@@ -15,7 +15,7 @@ export function addCalibrateCommand(program: Command): void {
     .description("say whether the confidences of a run, given by id or name, may be trusted")
     .option(
       "--evaluator <name[=profile]>",
-      "an evaluator of the run, whose pass is right; by default its first",
+      "the evaluator whose pass counts as right; by default the run's first",
     )
     .option("--json", "print the figures as JSON")
     .option(...onServer)

@@ -42,7 +42,7 @@ export function addLabelCommands(program: Command): void {
     .command("label <what...>")
     .summary("store people's labels, or draw what to label")
     .description(
-      "store people's labels: of the lines of a file ({result_id | run_id, dataset_sample_id, annotator, label}), or of one result by its id; or draw verdicts of a run, and print them as such lines",
+      "store people's labels, from the lines of a file ({result_id | run_id, dataset_sample_id, annotator, label}) or for one result by its id; or draw verdicts of a run, and print them as such lines",
     )
     .option(
       "--annotator <name>",
@@ -50,7 +50,7 @@ export function addLabelCommands(program: Command): void {
     )
     .option("--draw <count>", "draw as many verdicts of the run <what> to be labelled", whole)
     .option("--by <design>", "uniform, or verdict: half passes and half fails", "uniform")
-    .option("--seed <number>", "another one draws others", whole, 1)
+    .option("--seed <number>", "a different seed draws different verdicts", whole, 1)
     .option(...byEvaluator)
     .option(...onServer)
     .addHelpText(
@@ -76,9 +76,9 @@ export function addLabelCommands(program: Command): void {
     .action(onConnection(printAgreementOf));
   program
     .command("correct <run>")
-    .summary("say which pass rate people would give")
+    .summary("estimate the pass rate people would give (changes nothing)")
     .description(
-      "say which pass rates people would give a run, given by id or name, by their labels of some verdicts",
+      "estimate the pass rates people would give a run, given by id or name, from their labels of some verdicts; changes nothing",
     )
     .option("--evaluator <name[=profile]>", "an evaluator of the run; by default all with labels")
     .option("--json", "print the figures as JSON")

@@ -44,7 +44,7 @@ export function addPredictCommand(program: Command): void {
     .option("--params <json>", "sampling parameters, as JSON")
     .option(
       "--world <name[@revision]>",
-      "the world that predicts; of a line with trajectory_id, its own is no example",
+      "the world that predicts; a line with trajectory_id does not get examples of its own trajectory",
     )
     .option("--explain", "with --world: which recorded examples the prediction leaned on")
     .option(

@@ -57,14 +57,14 @@ export function addRunOptions(command: Command): Command {
     .option("--name <name>", "the run's name")
     .option("--model <name>", "model to request instead of the deployment's")
     .option("--deployment <name>", "deployment that predicts, if not the default")
-    .option(
-      "--world <name[@revision]>",
-      "world that predicts; each sample's own trajectory is no example of it",
-    )
+    .option("--world <name[@revision]>", "world that predicts; no sample gets examples of its own trajectory")
     .addOption(
       choice("--baseline <name>", "predict without a model", ["no-change", "most-frequent", "retrieval"]),
     )
-    .option("--predictions <path>", "JSON lines of predictions made elsewhere, which are only evaluated")
+    .option(
+      "--predictions <path>",
+      "JSON lines of predictions that were made elsewhere: they are uploaded and evaluated",
+    )
     .addOption(
       choice(
         "--mode <mode>",
@@ -76,7 +76,7 @@ export function addRunOptions(command: Command): Command {
       "--limit <samples>",
       "a pilot: predict only this many samples, in trajectories drawn by --draw-seed; it passes no gate",
     )
-    .option("--draw-seed <number>", "another one draws other trajectories for --limit; by default 1")
+    .option("--draw-seed <number>", "a different seed draws different trajectories for --limit; by default 1")
     .option("--evaluator <name[=profile]>", "an evaluator to run; repeatable", collect)
     .addOption(
       choice(
@@ -89,7 +89,7 @@ export function addRunOptions(command: Command): Command {
     .option("--concurrency <number>", "maximum concurrent predictions; by default 16, beginning with 4")
     .option(
       "--ends <json>",
-      'what says that an episode ends and what it pays, as in POST /v1/runs: {"environment": "kitchen"} or {"done_field": "$.done", "reward_field": "$.reward"}',
+      'what says that an episode ends, and with which reward, as in POST /v1/runs: {"environment": "kitchen"} or {"done_field": "$.done", "reward_field": "$.reward"}',
     )
     .option("--params <json>", "sampling parameters, as JSON")
     .option("--temperature <number>", "overrides temperature in --params")
@@ -111,7 +111,10 @@ export function addGateOptions(command: Command): Command {
       "--max-regression <points>",
       "exit with 2 if a mean score is lower than that of --against by more percentage points than this and p is under 0.05, or if more than 1 % of the samples have a verdict there only; with 3 if it is lower by more and the trajectories are too few to tell that from chance",
     )
-    .option("--undecided <pass|fail>", "exit with 0 or 2 in place of 3, also of a pilot")
+    .option(
+      "--undecided <pass|fail>",
+      "exit with 0 or 2 instead of 3 where a gate cannot decide, pilots included",
+    )
     .option("--resume <run>", "finish this run, given by id or name, instead of making a new one")
     .option("--json", "print the report as JSON instead of a table")
     .option(...onServer);
@@ -169,7 +172,7 @@ export function refuseContradictions(options: RunOptions): void {
     throw new CommandError("--max-regression needs --against, the run to compare with");
   const mayBePilot = (options.limit ?? options.resume) !== undefined && options.minPassRate !== undefined;
   if (options.undecided !== undefined && options.maxRegression === undefined && !mayBePilot)
-    throw new CommandError("--undecided needs --max-regression");
+    throw new CommandError("--undecided needs --max-regression, or --limit with --min-pass-rate");
 }
 
 /** `--max-tokens` for `maxTokens`. */

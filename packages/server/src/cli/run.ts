@@ -40,7 +40,7 @@ import { withFiles } from "./traces/import-files.ts";
 
 export function addRunCommand(program: Command): void {
   addGateOptions(
-    addRunOptions(program.command("run").description("predict a dataset and judge the predictions")),
+    addRunOptions(program.command("run").description("predict a dataset and evaluate the predictions")),
   )
     .addHelpText(
       ...examples(

@@ -326,7 +326,7 @@ describe("A wrong value", () => {
         "http://a/v1,",
         "http://a/v1, http://a/v1/",
       ],
-      "an http or https URL without user name, password and query, or several different ones with commas between them",
+      "an http or https URL without a user name, password or query, or several different ones with commas between them",
     ],
     [
       "PRESAGE_UPSTREAM_TIMEOUT_MS",
@@ -384,12 +384,12 @@ describe("A wrong value", () => {
     ],
     ["PRESAGE_SESSION_IDLE_MINUTES", ["0", "1.5", "525601"], "a whole number of minutes from 1 to 525600"],
     ["PRESAGE_SESSION_MAX_HOURS", ["0", "1d", "8761"], "a whole number of hours from 1 to 8760"],
-    ["PRESAGE_JUDGE_URL", ["judge"], "an http or https URL without user name, password and query"],
+    ["PRESAGE_JUDGE_URL", ["judge"], "an http or https URL without a user name, password or query"],
     ["PRESAGE_LOG_LEVEL", ["loud", "INFO"], "trace, debug, info, warn, error, fatal, silent"],
     [
       "OTEL_EXPORTER_OTLP_ENDPOINT",
       ["collector"],
-      "an http or https URL without user name, password and query",
+      "an http or https URL without a user name, password or query",
     ],
     ["OTEL_EXPORTER_OTLP_PROTOCOL", ["grpc", "http"], "http/protobuf, http/json; gRPC is not supported"],
     ["OTEL_SDK_DISABLED", ["maybe"], "true or false"],

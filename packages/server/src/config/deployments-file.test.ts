@@ -71,14 +71,14 @@ deployments:
   d: { model: m }
 `;
   expect(linesOf(text)).toEqual([
-    "deployments.yaml:4: deployments.a.replicas: expected a list of different http or https URLs without user name, password and query",
+    "deployments.yaml:4: deployments.a.replicas: expected a list of different http or https URLs without a user name, password or query",
     "deployments.yaml:5: deployments.a.timeout_ms: expected a whole number of milliseconds from 1 to 86400000",
     "deployments.yaml:6: deployments.a.colour: unknown key",
-    "deployments.yaml:10: deployments.b.replicas.1: expected an http or https URL without user name, password and query",
+    "deployments.yaml:10: deployments.b.replicas.1: expected an http or https URL without a user name, password or query",
     "deployments.yaml:11: deployments.b.max_in_flight_per_replica: expected a whole number above 0",
     "deployments.yaml:12: deployments.b.cache: expected off, deterministic, seeded",
     "deployments.yaml:13: deployments.c d: expected a name of up to 64 letters, digits, dots, hyphens and underscores",
-    "deployments.yaml:14: deployments.d.replicas: missing; expected a list of different http or https URLs without user name, password and query",
+    "deployments.yaml:14: deployments.d.replicas: missing; expected a list of different http or https URLs without a user name, password or query",
   ]);
 });
 
@@ -88,7 +88,7 @@ test("an issue says what belongs there: a deployment that is no map, a number as
     "deployments.yaml:4: deployments.b: expected a map of keys and values",
   ]);
   expect(linesOf(`${start}  1: { replicas: [ftp://b/v1] }\n`)).toEqual([
-    "deployments.yaml:4: deployments.1.replicas.0: expected an http or https URL without user name, password and query",
+    "deployments.yaml:4: deployments.1.replicas.0: expected an http or https URL without a user name, password or query",
   ]);
   expect(linesOf(`${start}  b: !!binary aGk=\n`)).toEqual([
     "deployments.yaml:4: Unresolved tag: tag:yaml.org,2002:binary",
@@ -102,7 +102,7 @@ test("a replica is listed once, however its URL is spelt", () => {
   for (const again of ["http://H/v1", "http://h:80/v1", "http://h/v1/"]) {
     const text = `default: a\ndeployments:\n  a: { replicas: ['http://h/v1', '${again}'] }\n`;
     expect(linesOf(text)).toEqual([
-      "deployments.yaml:3: deployments.a.replicas: expected a list of different http or https URLs without user name, password and query",
+      "deployments.yaml:3: deployments.a.replicas: expected a list of different http or https URLs without a user name, password or query",
     ]);
   }
 });
@@ -110,8 +110,8 @@ test("a replica is listed once, however its URL is spelt", () => {
 test("a replica's URL has no query or fragment, which would end up in front of the path", () => {
   const text = "default: a\ndeployments:\n  a: { replicas: ['http://a/v1?key=secret', 'http://b/v1#c'] }\n";
   expect(linesOf(text)).toEqual([
-    "deployments.yaml:3: deployments.a.replicas.0: expected an http or https URL without user name, password and query",
-    "deployments.yaml:3: deployments.a.replicas.1: expected an http or https URL without user name, password and query",
+    "deployments.yaml:3: deployments.a.replicas.0: expected an http or https URL without a user name, password or query",
+    "deployments.yaml:3: deployments.a.replicas.1: expected an http or https URL without a user name, password or query",
   ]);
 });
 

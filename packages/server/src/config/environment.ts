@@ -132,7 +132,7 @@ export const environment = z.object({
   PRESAGE_CHAT_COMPATIBILITY: oneOf(chatCompatibilities)
     .default("strict")
     .describe(
-      "what /v1/chat/completions accepts: text messages, answered as a whole (strict), or also what else OpenAI's clients send (openai): streaming, messages of tools, content in parts, nulls",
+      "what /v1/chat/completions accepts: `strict` text messages only, answered as a whole; `openai` also whatever else OpenAI's clients send: streaming, messages of tools, content in parts, nulls",
     ),
   PRESAGE_DEBUG_FIELDS: onOff
     .default(false)

@@ -186,7 +186,7 @@ export function findFaultOfKey(apiKey: string | undefined): string | undefined {
   return "the variable's value has characters that a header cannot carry, such as a line break";
 }
 
-const expectedUrls = "a list of different http or https URLs without user name, password and query";
+const expectedUrls = "a list of different http or https URLs without a user name, password or query";
 
 const deployment = z.strictObject({
   replicas: z.array(httpUrl).min(1).refine(areDifferentUrls).meta(expected(expectedUrls)),

@@ -91,7 +91,7 @@ test("every issue has a line with its place in the file, and quotes no value", (
   expect(lines.join()).not.toContain("hidden");
   expect(lines).toEqual([
     "real.yaml:3: environments.a.protocol: expected openenv, ors, http",
-    "real.yaml:4: environments.a.url: expected an http or https URL without user name, password and query",
+    "real.yaml:4: environments.a.url: expected an http or https URL without a user name, password or query",
     "real.yaml:5: environments.a.observation: expected the path of the text in the observation, with dots between its fields",
     "real.yaml:6: environments.a.success: expected one of reward_at_least and done_reward_at_least with a number, output_contains and output_matches with a text",
     "real.yaml:7: environments.a.timeout_ms: expected a whole number of milliseconds from 1 to 600000",

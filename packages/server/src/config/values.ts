@@ -57,7 +57,7 @@ export const retentionDays = (most: number) =>
 export const onOff = z
   .stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] })
   .meta({ expected: "true or false" });
-const expectedUrl = "an http or https URL without user name, password and query";
+const expectedUrl = "an http or https URL without a user name, password or query";
 export const httpUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((value) => new URL(value).username === "" && new URL(value).password === "")

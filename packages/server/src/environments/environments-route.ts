@@ -214,7 +214,7 @@ const addTasksRoute = route("POST", "/v1/environments/:name/tasks", {
     requestParams: { path: EnvironmentPath, header: idempotencyHeader },
     requestBody: {
       required: true,
-      description: "One JSON object a line.",
+      description: "One JSON object per line.",
       content: { "application/x-ndjson": { schema: TaskLine, example: examples.taskLine } },
     },
   },

@@ -90,7 +90,7 @@ const uploadPredictions = route("POST", "/v1/runs/:id/predictions", {
   more: {
     requestBody: {
       required: true,
-      description: "One JSON object a line; gzip is allowed.",
+      description: "One JSON object per line; gzip is allowed.",
       content: {
         "application/x-ndjson": {
           schema: RunPredictionLine,

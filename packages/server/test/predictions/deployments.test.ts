@@ -185,7 +185,7 @@ describe("A file", () => {
     });
     expect(code).toBe(1);
     expect(stderr.trimEnd().split("\n").slice(-2)).toEqual([
-      "deployments.yaml:3: deployments.a.replicas.0: expected an http or https URL without user name, password and query",
+      "deployments.yaml:3: deployments.a.replicas.0: expected an http or https URL without a user name, password or query",
       "deployments.yaml:3: deployments.a.colour: unknown key",
     ]);
   }, 120_000);

@@ -393,7 +393,10 @@ test.each([
     "--baseline cannot be combined with --seed",
   ],
   ["run --dataset x --evaluator e --max-regression 1", "--max-regression needs --against"],
-  ["run --dataset x --evaluator e --undecided pass", "--undecided needs --max-regression"],
+  [
+    "run --dataset x --evaluator e --undecided pass",
+    "--undecided needs --max-regression, or --limit with --min-pass-rate",
+  ],
   [
     "run --dataset x --evaluator e --against r --max-regression 1 --undecided maybe",
     "--undecided takes pass or fail",

@@ -33,10 +33,10 @@ function addExportOptions(command: Command, formats: readonly string[]): Command
     .option("--out <file>", "where it is written; by default standard output")
     .addOption(choice("--atif <version>", "version of atif; by default 1.7", ["1.7", "1.8"]))
     .option("--content", "with otel-genai: the texts as well")
-    .addOption(choice("--direction <who>", "with sft: whose turns are learnt", ["world", "agent"]))
+    .addOption(choice("--direction <who>", "with sft: whose turns to train on", ["world", "agent"]))
     .addOption(choice("--only <which>", "with sft: only trajectories that succeeded", ["success"]))
     .option("--min-reward <number>", "with sft: only trajectories that end with at least this reward")
-    .option("--loss", "with sft: mark what is learnt from")
+    .option("--loss", "with sft: mark the turns to train on")
     .addOption(choice("--redact <rules>", "what becomes of secrets", ["default", "strict", "none"]))
     .option(...onServer);
 }

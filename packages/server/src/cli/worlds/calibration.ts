@@ -13,13 +13,13 @@ import { readNumber } from "../run-options.ts";
 export function addCalibrationVerbs(worlds: Command): void {
   worlds
     .command("calibrate <name>")
-    .summary("turn what a world says of how sure it is into confidences")
+    .summary("turn a world's scores into calibrated confidences")
     .description(
-      "turn what a world says of how sure it is into confidences, fitted on a finished run of its latest revision; the samples should be neither examples nor what is tested",
+      "turn a world's scores into calibrated confidences, fitted on a finished run of its latest revision; the samples should be neither examples nor what is tested",
     )
     .requiredOption("--run <run>", "the run, by id or name")
     .option("--split <name>", "only samples of the run whose tag split is this")
-    .option("--evaluator <name>", "an evaluator of the run, whose pass is right", "exact-match")
+    .option("--evaluator <name>", "the evaluator of the run whose pass counts as right", "exact-match")
     .option(...onServer)
     .addHelpText(...examples("presage worlds calibrate shop --run shop@1 --split calibration"))
     .action(onRunConnection(calibrateWorld));
@@ -32,7 +32,10 @@ export function addCalibrationVerbs(worlds: Command): void {
       "the run, by id or name, of samples that it was not calibrated on; by default the newest",
     )
     .option("--risk <share>", "the share of wrong answers that is allowed among those that are kept", "0.05")
-    .option("--evaluator <name[=profile]>", "whose pass is right; by default the calibration's")
+    .option(
+      "--evaluator <name[=profile]>",
+      "the evaluator whose pass counts as right; by default the calibration's",
+    )
     .option(...onServer)
     .addHelpText(...examples("presage worlds threshold shop --risk 0.05"))
     .action(thresholdCommand);

@@ -51,14 +51,17 @@ function addConfigOptions(command: Command): Command {
     .option("--instructions <file>", "how the system turn begins")
     .option("--description <text>", "what the world is")
     .option("--k <number>", "how many examples at most; by default 8")
-    .option("--exclude-by <group>", "what of a recorded sample is no example: trajectory, or tag:NAME")
+    .option(
+      "--exclude-by <group>",
+      "what to leave out of a recorded sample's examples: trajectory (its own), or tag:NAME",
+    )
     .option(
       "--confidence <methods>",
       "how sure it is, by agreement, logprob, stated or retrieval, with commas",
     )
     .option(
       "--min-confidence <number>",
-      "what an answer needs, once the world is calibrated; others abstain",
+      "the confidence below which answers abstain; takes effect once the world is calibrated",
     );
 }
 
@@ -227,8 +230,8 @@ function addEndingCommands(worlds: Command): void {
 function addPlayCommand(program: Command): void {
   program
     .command("play <world>")
-    .summary("act in a world, a line an action")
-    .description("act in a world, a line an action; its answer is the next state, ctrl-D ends")
+    .summary("act in a world, one action per line")
+    .description("act in a world, one action per line; its answer is the next state, ctrl-D ends")
     .option("--state <text>", "where to begin")
     .option("--sample <id>", "begin with this recorded sample; by default with any trajectory's first")
     .option("--explain", "show the examples behind each answer")

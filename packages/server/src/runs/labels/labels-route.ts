@@ -280,7 +280,7 @@ const uploadLabels = route("POST", "/v1/evaluation-labels", {
   more: {
     requestBody: {
       required: true,
-      description: "One JSON object a line; gzip is allowed.",
+      description: "One JSON object per line; gzip is allowed.",
       content: {
         "application/x-ndjson": {
           schema: LabelLine,
