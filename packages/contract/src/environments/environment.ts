@@ -109,7 +109,7 @@ const configFields = {
     .meta({ description: "What the environment is." }),
   world: WorldReference.nullish().meta({
     description:
-      "A world that plays it, in place of `deployment`, `context` and `params`, or one of its revisions as NAME@NUMBER; the latest when this is set if no number is given. The trajectory of a task made from a dataset is no example in its episodes.",
+      "A world that predicts in it, in place of `deployment`, `context` and `params`, or one of its revisions as NAME@NUMBER; the latest when this is set if no number is given. The trajectory of a task made from a dataset is no example in its episodes.",
   }),
   deployment: shortText(200).nullish().meta({
     description: "What predicts, by its name; the default deployment if not given.",

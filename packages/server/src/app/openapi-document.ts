@@ -42,7 +42,7 @@ export function openApiDocument(chatCompatibility: Settings["chatCompatibility"]
       { name: "experiments", description: "Groups of results, in projects." },
       { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
       { name: "runs", description: "Predictions for the samples of a dataset, with their verdicts." },
-      { name: "environments", description: "Worlds that a model plays, for agents to act in." },
+      { name: "environments", description: "Simulated environments for agents to act in." },
       { name: "OpenEnv", description: openEnvDescription },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],

@@ -142,7 +142,7 @@ const getMetadata = route("GET", `${path}/metadata`, {
   },
   async handle(services: { store: Store }, { requester, params }) {
     const { name, revision, config } = await findEnvironment(services, requester, params.name);
-    const description = config.description ?? "A text world that a model plays.";
+    const description = config.description ?? "A text environment that a model simulates.";
     return reply(200, { name, description, version: String(revision) });
   },
 });

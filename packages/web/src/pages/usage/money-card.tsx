@@ -63,7 +63,7 @@ export function MoneyCard({ month, budgets }: MoneyCardProps) {
               <>
                 <BudgetBar budget={budget} label="Budget of the account" />
                 <span className="text-xs text-ink-3">
-                  {wordsOf(budget)} It starts anew on {day.format(new Date(budgets.resets_at))}, UTC.
+                  {wordsOf(budget)} It resets on {day.format(new Date(budgets.resets_at))}, UTC.
                 </span>
               </>
             )}

@@ -57,7 +57,7 @@ function LoadedEnvironment({ environment }: { environment: EnvironmentDetail }) 
       title={name}
       hint={
         <>
-          {config.description ?? "An environment that a model plays."}{" "}
+          {config.description ?? "An environment that a model simulates."}{" "}
           <span className="text-ink-3">
             Revision {revision}
             {isBuiltIn && ", built in"}

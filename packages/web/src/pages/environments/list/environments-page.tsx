@@ -58,7 +58,7 @@ function EnvironmentsPage() {
   return (
     <Page
       title="Environments"
-      hint="Simulated worlds: an agent acts, and a model predicts what it observes."
+      hint="An agent acts, and a model or a world predicts what it observes."
       actions={
         <>
           <Link to="/environments/$name/play" params={{ name: "sandbox" }} className={buttonClass({})}>

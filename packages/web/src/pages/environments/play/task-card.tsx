@@ -23,7 +23,7 @@ export function TaskCard({ environment: { config }, task, episode, isMarked, onM
     <section aria-label="Task" className="flex flex-col gap-1 border-b border-line bg-sunken px-4 py-2.5">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
         <h2 className="min-w-0 flex-1 basis-60 text-sm font-semibold wrap-anywhere">
-          {task.prompt ? <InlineText text={task.prompt} /> : "See how the world answers."}
+          {task.prompt ? <InlineText text={task.prompt} /> : "See how it answers."}
         </h2>
         <span className="flex items-center gap-3 text-xs text-ink-2 tabular-nums">
           {episode === undefined ? <Badge>not begun</Badge> : <EpisodeBadge episode={episode} />}
