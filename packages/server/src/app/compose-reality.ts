@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { readSettingsFile } from "../config/files.ts";
 import { parseRealEnvironments } from "../config/real-environments.ts";
 import { askAs } from "../environments/episodes/ask.ts";
-import { type JudgeServices, matches } from "../environments/judge.ts";
+import { type JudgeServices, matches } from "../environments/rewards-and-ends.ts";
 import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluators/judge/judge-model.ts";
 import { SpendingRefusedError } from "../platform/errors.ts";
 import { createBackgroundTurns, createFairSlots, watchLive } from "../platform/limits/turns.ts";

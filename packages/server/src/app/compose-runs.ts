@@ -18,10 +18,11 @@ import { describeShortage, diskFloorOf } from "../platform/storage/sqlite/sqlite
 import type { OpenedDatabase, Requester, Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { Lease, RunQueue } from "../runs/run.ts";
-import type { StepServices, WriteWork } from "../runs/runner/evaluate-step.ts";
+import type { StepServices } from "../runs/runner/evaluate-step.ts";
 import { type Runner, startRunner } from "../runs/runner/start-runner.ts";
 import type { RunnerServices } from "../runs/runner/work-on-run.ts";
 import { storeWork } from "../runs/runner/work-store.ts";
+import type { WriteWork } from "../runs/runner/work-writer.ts";
 import { selectRunsThrough } from "../runs/runs-store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { ExampleServices } from "../worlds/examples.ts";

@@ -30,7 +30,7 @@ import {
 } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
 import { findEnvironment, refuseBuiltIn } from "./find-environment.ts";
-import { findPatternIssue, rewardOf } from "./judge.ts";
+import { findPatternIssue, rewardOf } from "./rewards-and-ends.ts";
 
 /** A field of an environment that cannot be used, and why. */
 class InvalidEnvironmentError extends InvalidFieldError {}

@@ -13,7 +13,7 @@ import { lockDataset } from "../datasets/datasets-store.ts";
 import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
 import { isAboutGoal } from "../environments/episodes/turns.ts";
 import { findEnvironment } from "../environments/find-environment.ts";
-import { findPatternIssue, rewardOf } from "../environments/judge.ts";
+import { findPatternIssue, rewardOf } from "../environments/rewards-and-ends.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";

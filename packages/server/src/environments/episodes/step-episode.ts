@@ -6,7 +6,7 @@ import { nowMicros, toFlag, toStorableText } from "../../platform/storage/column
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { KnownWorlds } from "../../worlds/find-world.ts";
 import type { Asked } from "../../worlds/world.ts";
-import { type JudgeServices, judge, matches, rewardOf } from "../judge.ts";
+import { type JudgeServices, judge, matches, rewardOf } from "../rewards-and-ends.ts";
 import {
   type Episode,
   findEpisode,

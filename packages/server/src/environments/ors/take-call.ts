@@ -14,7 +14,7 @@ import {
   type StepServices,
   stepEpisode,
 } from "../episodes/step-episode.ts";
-import { matches } from "../judge.ts";
+import { matches } from "../rewards-and-ends.ts";
 import type { OpenSession, SessionServices } from "./ors-sessions.ts";
 import { selectSession } from "./ors-sessions-store.ts";
 

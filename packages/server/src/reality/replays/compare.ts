@@ -6,7 +6,7 @@ import { endUnfinished, type StepRow, selectSteps } from "../../environments/epi
 import { type StartServices, startEpisode } from "../../environments/episodes/start-episode.ts";
 import { type Ask, type StepServices, stepEpisode } from "../../environments/episodes/step-episode.ts";
 import { findEnd, type Turn } from "../../environments/episodes/turns.ts";
-import { matches } from "../../environments/judge.ts";
+import { matches } from "../../environments/rewards-and-ends.ts";
 import { conflict, ServiceError, UpstreamError, undefinedIfGone } from "../../platform/errors.ts";
 import type { BackgroundTurns, FairSlots } from "../../platform/limits/turns.ts";
 import { nowMicros, toFlag, toStorableText, verbOf } from "../../platform/storage/columns.ts";

@@ -6,7 +6,7 @@ import { numberOf } from "../../worlds/example-index.ts";
 import { adaptAnswer, type ExampleServices } from "../../worlds/examples.ts";
 import { fieldsOf } from "../../worlds/world.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";
-import { actionOf } from "./missing-work.ts";
+import { actionOf } from "./step-texts.ts";
 
 /** The most common next state of a sample's action; undefined if there is none. */
 export type MostFrequent = (placed: PositionedSample) => Promise<string | undefined>;

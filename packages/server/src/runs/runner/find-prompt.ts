@@ -8,8 +8,8 @@ import { paramsThrough } from "../../worlds/complete-through-world.ts";
 import { selectWorld } from "../../worlds/worlds-store.ts";
 import { asksDeployment, type Run, type RunDataset } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
-import { promptOf } from "./missing-work.ts";
 import { paramsOf } from "./predict-step.ts";
+import { promptOf } from "./step-texts.ts";
 import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
 
 /** Answers that a conversation may repeat. */

@@ -5,10 +5,10 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { type Lease, type Run, type RunTries, runLeaseMs } from "../run.ts";
 import { findTarget } from "./ask-deployment.ts";
-import { createWorkWriter, LostRunError } from "./evaluate-step.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { type RunnerServices, type RunWorker, workOnRun } from "./work-on-run.ts";
 import { endRun, markAway, readRunState, releaseLease, renewLease, saveProvenance } from "./work-store.ts";
+import { createWorkWriter, LostRunError } from "./work-writer.ts";
 
 /** A deployment that names each response's model differently would make the run's row grow. */
 const maxModels = 100;

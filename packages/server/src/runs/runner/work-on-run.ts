@@ -13,16 +13,8 @@ import type { TrajectoryLength } from "../draw.ts";
 import { asksDeployment, type Run, type RunDataset, type RunTries } from "../run.ts";
 import { type AskServices, askDeployment, stepsTold, type TargetServices } from "./ask-deployment.ts";
 import { answerFromRecords, countNextStates, type MostFrequent } from "./baselines.ts";
+import { evaluateStep, readTraits, resolveRunEvaluators, type StepServices } from "./evaluate-step.ts";
 import {
-  evaluateStep,
-  readTraits,
-  resolveRunEvaluators,
-  type StepServices,
-  type WorkWriter,
-  type WriteWork,
-} from "./evaluate-step.ts";
-import {
-  memoryOf,
   missingSteps,
   type Step,
   type StepPrediction,
@@ -31,6 +23,8 @@ import {
 } from "./missing-work.ts";
 import type { Pace } from "./pace.ts";
 import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
+import { memoryOf } from "./step-texts.ts";
+import type { WorkWriter, WriteWork } from "./work-writer.ts";
 
 export interface RunnerServices
   extends StepServices,
