@@ -100,6 +100,18 @@ test.each([
   );
 });
 
+test("what an import would refuse as too long is exported all the same", () => {
+  const one = { trajectory_id: "t", interaction: { state: "s", action: "go" }, next_state: "x" };
+  const samples = Array.from({ length: 10_001 }, (_, step) => ({
+    ...one,
+    dataset_sample_id: `t/${step}`,
+    step,
+  }));
+  const long = { ...one, dataset_sample_id: "t/0", step: 0, next_state: "x".repeat(5_000_000) };
+  expect(toAtif({ id: "t", samples }, "1.7")).toMatchObject({ session_id: "t" });
+  expect(toOpenAiChat({ id: "t", samples: [long] })).toMatchObject({ id: "t" });
+});
+
 const shop: Trajectory = {
   id: "run-88",
   samples: [

@@ -119,7 +119,6 @@ export function toOpenAiChat(trajectory: Trajectory): object {
     messages: agentMessages(trajectory),
     ...(tools !== undefined && tools.length > 0 && { tools }),
     ...(reward !== undefined && { reward }),
-    extra: { presage: [] as (object | null)[] },
   };
   return { ...chat, extra: { presage: statedFor(openAiChat, chat, trajectory) } };
 }
@@ -162,7 +161,6 @@ export function toAtif(trajectory: Trajectory, version: string): object {
       ...(tools !== undefined && tools.length > 0 && { tool_definitions: tools }),
     },
     steps,
-    extra: { presage: [] as (object | null)[] },
   };
   return { ...document, extra: { presage: statedFor(atif, document, trajectory) } };
 }
@@ -255,18 +253,12 @@ function statedFor(layout: Layout, document: unknown, { id, samples }: Trajector
     score: undefined,
     leftOut: new LeftOut(),
   } as const;
-  const place = { place: ["document", 1] as ["document", number], bytes: 0 };
+  const whole = { place: ["document", 1] as ["document", number], bytes: 0, value: document };
   const texts = new TraceTexts(createRedactor("none"));
-  const [read] = [...layout.open(options).read({ ...place, value: document })];
+  const [read] = [...layout.open(options).read(whole)];
   if (read === undefined || !("trace" in read)) throw new Error(`The document is no ${layout.format}`);
-  const found = [
-    ...samplesOfTrace(
-      read.trace,
-      { trajectory_id: id, source: layout.format },
-      { step: "call", keepsThoughts: false },
-      texts,
-    ),
-  ];
+  const place = { trajectory_id: id, source: layout.format };
+  const found = samplesOfTrace(read.trace, place, { step: "call", keepsThoughts: false }, texts);
   if (found.length !== samples.length)
     throw new Error(`Of ${samples.length} samples of ${id}, ${layout.format} has ${found.length}`);
   return samples.map((sample, index) => differences(sample, found[index] as ReadSample));

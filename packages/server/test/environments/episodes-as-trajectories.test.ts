@@ -107,6 +107,12 @@ onAnyDatabase((database) => {
     // The same episodes are the same revision.
     const again = await post(`/v1/datasets/${id}/${fromEpisodes}`, { environment: name }, 200);
     expect(again).toMatchObject({ revision: 1 });
+    // They are redacted and split as other lines are.
+    const rules = encodeURIComponent('{"rules":[{"name":"word","pattern":"after"}]}');
+    const options = `&redact_rules=${rules}&split_by=trajectory&test=1`;
+    await post(`/v1/datasets/${id}/${fromEpisodes}${options}`, { environment: name });
+    const [, split] = await samplesOf(id);
+    expect(split).toMatchObject({ next_state: "[redacted:word#1] win", tags: { split: "test" } });
   });
 
   test("episodes are chosen by what they are, or by their ids, and can be appended", async () => {

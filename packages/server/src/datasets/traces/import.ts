@@ -8,7 +8,7 @@ import { idOf, TraceTexts } from "./content.ts";
 import type { Found } from "./documents/documents.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
 import { createRedactor, type Redaction, type RedactRules, readRedactRules } from "./redaction/redact.ts";
-import { samplesOfTrace, TraceFile } from "./trace-file.ts";
+import { checkLimits, samplesOfTrace, TraceFile } from "./trace-file.ts";
 import type { StepOptions, Trace } from "./turns.ts";
 
 export interface ImportOptions extends StepOptions {
@@ -288,11 +288,7 @@ export class TraceImport {
     return own === id ? samples : samples.map((sample) => ({ ...sample, trajectory_id: own }));
   }
 
-  *#samplesOfTrace(
-    file: TraceFile,
-    trace: Trace,
-    [, number]: TraceDocument["place"],
-  ): Generator<ReadSample, void> {
+  #samplesOfTrace(file: TraceFile, trace: Trace, [, number]: TraceDocument["place"]): ReadSample[] {
     const texts = this.#texts;
     for (const turn of trace.turns)
       if (turn.by === "agent")
@@ -301,7 +297,9 @@ export class TraceImport {
     const idIn = (told = "") => idOf(texts.clean(told));
     const trajectory_id = this.#newId(idIn(trace.id) || idIn(file.source) || `line-${number}`);
     const source = file.told?.layout.format ?? "";
-    yield* samplesOfTrace(trace, { trajectory_id, source }, this.#options, texts);
+    const samples = samplesOfTrace(trace, { trajectory_id, source }, this.#options, texts);
+    checkLimits(samples);
+    return samples;
   }
 
   /** The id, numbered if there is another trajectory of this id. */

@@ -11,25 +11,32 @@ const maxTextBytes = 4 * 1024 * 1024;
 const isTooLong = (text: string) => text.length > maxTextBytes / 3 && Buffer.byteLength(text) > maxTextBytes;
 
 /** The samples of a trajectory. `source` is its layout. */
-export function* samplesOfTrace(
+export function samplesOfTrace(
   trace: Trace,
   { trajectory_id, source }: { trajectory_id: string; source: string },
   options: StepOptions,
   texts: TraceTexts,
-): Generator<ReadSample, void> {
+): ReadSample[] {
   const steps = stepsOf(trace, options, texts);
-  if (steps.length > maxSteps) throw new LineError(`The trajectory has more than ${maxSteps} steps`);
   const context = contextOf(trace, texts);
-  if (Object.values(context ?? {}).some((text) => isTooLong(text ?? "")))
-    throw new LineError(`A text of its context is longer than ${maxTextBytes} bytes`);
   const tags = texts.cleanValue({ ...trace.tags, source });
-  for (const [step, made] of steps.entries()) {
-    if ([made.state, made.action, made.next].some(isTooLong))
-      throw new LineError(`A text of step ${step} is longer than ${maxTextBytes} bytes`);
+  return steps.flatMap((made, step) => {
     const sample = toSample(made, { trajectory_id, step, context, tags });
     const stated = trace.stated?.[step];
-    if (stated === undefined || stated === null) yield sample;
-    else yield* readOwnLine({ ...sample, ...texts.cleanValue(stated), trajectory_id });
+    if (stated === undefined || stated === null) return sample;
+    return [...readOwnLine({ ...sample, ...texts.cleanValue(stated), trajectory_id })];
+  });
+}
+
+/** Throws a `LineError` if the samples of a trajectory are more, or longer, than an import takes. */
+export function checkLimits(samples: readonly ReadSample[]): void {
+  if (samples.length > maxSteps) throw new LineError(`The trajectory has more than ${maxSteps} steps`);
+  for (const [step, { context, interaction, messages, next_state }] of samples.entries()) {
+    if (Object.values(context ?? {}).some((text) => isTooLong(text ?? "")))
+      throw new LineError(`A text of its context is longer than ${maxTextBytes} bytes`);
+    const said = (messages ?? []).map(({ content }) => content);
+    if ([interaction?.state ?? "", interaction?.action ?? "", next_state, ...said].some(isTooLong))
+      throw new LineError(`A text of step ${step} is longer than ${maxTextBytes} bytes`);
   }
 }
 

@@ -85,7 +85,7 @@ test("a text over 4 MiB is a fault, in the context, too; and so are more than 10
   const steps = (count: number) => Array.from({ length: count }, () => [call, answer]).flat();
   const lines = [
     traceOf({}, long),
-    traceOf({}, `${long}x`),
+    { messages: [...traceOf({}, "x").messages, call, { ...answer, content: `${long}x` }] },
     { messages: [{ role: "system", content: `${long}x` }, call, answer] },
     { messages: steps(10_000) },
     { messages: steps(10_001) },
@@ -96,7 +96,7 @@ test("a text over 4 MiB is a fault, in the context, too; and so are more than 10
   });
   expect(samples.length).toBe(10_002);
   expect(figures.faults.map(({ loc, msg }) => [loc[2], msg])).toEqual([
-    [2, "A text of step 0 is longer than 4194304 bytes"],
+    [2, "A text of step 1 is longer than 4194304 bytes"],
     [3, "A text of its context is longer than 4194304 bytes"],
     [5, "The trajectory has more than 10000 steps"],
   ]);

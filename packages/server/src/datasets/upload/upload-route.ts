@@ -146,15 +146,16 @@ async function reviseFromEpisodes(
 ): Promise<UploadedRevision> {
   if (query.format !== undefined)
     throw new InvalidRequestError([valueError(["query", "format"], "Episodes have no format", query.format)]);
+  const { given, options } = readImport(query);
   const lines = await readSelected(services, call, from);
   keepOpen(call);
   reserveStored(call.exchange, bytesOfEpisode);
   const { maxBytes, floor, quotaBytes, uploads, sweeper } = datasets;
   const { accountId, actor } = requesterOf(call);
-  const upload = { accountId, actor, datasetId: id, ...ownLines, isAppended };
+  const upload = { accountId, actor, datasetId: id, ...ownLines, given, isAppended };
   try {
     return await uploads.uploadRevision(
-      { ...upload, maxBytes, floor, quotaBytes },
+      { ...upload, options: { ...options, format: "presage" }, maxBytes, floor, quotaBytes },
       lines,
       call.request.signal,
     );

@@ -119,6 +119,7 @@ export const atif: Layout = {
     const trajectory = objectAt(document.value);
     if (versionOf(document) === undefined)
       throw new LineError("Input should begin with `ATIF-v1.`", ["schema_version"]);
-    for (const trace of tracesOf(trajectory, undefined)) yield { trace };
+    // All before the first one is out: a subagent may be faulty.
+    for (const trace of [...tracesOf(trajectory, undefined)]) yield { trace };
   }),
 };
