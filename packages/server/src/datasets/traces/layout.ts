@@ -82,6 +82,11 @@ export function eachDocument(
   return (options) => ({ read: (document) => read(document, options) });
 }
 
+/** How much JSON is held of what several documents make together. */
+export const maxHeldBytes = 256 * 1024 * 1024;
+
+export const tooLong = (what: string) => new LineError(`${what} is longer than ${maxHeldBytes} bytes`);
+
 /** Where a field stands in a document, as faults name it. */
 export type Path = readonly (string | number)[];
 

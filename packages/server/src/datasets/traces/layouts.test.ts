@@ -3,11 +3,12 @@ import { DatasetFormat, DatasetLine } from "@presage/contract";
 import { seeded } from "../../../test/support/seeded.ts";
 import { isWholeRun } from "../../../test/support/whole-run.ts";
 import { UploadError } from "../../platform/errors.ts";
+import { LeftOut } from "./content.ts";
 import { importText } from "./import-text.fixture.ts";
 import { atif } from "./layouts/agents/atif.ts";
 import { openAiChat } from "./layouts/messages/openai-chat.ts";
 import { chat } from "./layouts/messages/own.ts";
-import { layouts } from "./layouts.ts";
+import { findLayout, layouts } from "./layouts.ts";
 import { mutated } from "./mutated.fixture.ts";
 
 const mutations = isWholeRun ? 300 : 40;
@@ -46,6 +47,30 @@ for (const { format, about } of layouts) {
     );
   });
 }
+
+test.each(["claude-code", "sts", "openhands"])(
+  "a session of %s over 256 MiB is one fault, and not held",
+  (format) => {
+    const { about, open } = findLayout(format);
+    const { example } = about;
+    const values = example.startsWith("[")
+      ? JSON.parse(example)
+      : example.split("\n").map((one) => JSON.parse(one));
+    const reader = open({
+      source: undefined,
+      assistantIs: undefined,
+      score: undefined,
+      leftOut: new LeftOut(),
+    });
+    const read = (value: unknown, bytes: number) => [...reader.read({ value, place: ["line", 1], bytes })];
+    const [first, second, third] = values;
+    read(first, 10);
+    read(second, 200_000_000);
+    expect(() => read(third, 100_000_000)).toThrow("longer than 268435456 bytes");
+    const turns = [...(reader.end?.() ?? [])].flatMap((one) => ("trace" in one ? one.trace.turns : []));
+    expect(turns).toEqual([]);
+  },
+);
 
 test("a line of another layout is a fault that says which; so is every line if the wrong one is named", async () => {
   const { example } = openAiChat.about;

@@ -27,12 +27,12 @@ const versionOf = ({ value }: TraceDocument) => {
 };
 
 /** The trajectory of a document, and those of its subagents, whose session is its own unless they name another. */
-function* tracesOf(trajectory: At, session: string | undefined): Generator<Trace, void> {
+function tracesOf(trajectory: At, session: string | undefined): Trace[] {
   const { value } = trajectory;
   const own = textIn(value, "session_id") ?? session;
   const ids = [own, textIn(value, "trajectory_id")].filter((id) => id !== undefined);
   const { agent, final_metrics } = value;
-  yield {
+  const main = {
     id: ids.join("/") || undefined,
     turns: objectsIn(trajectory, "steps").flatMap(turnsOf),
     tools: isObject(agent) ? agent.tool_definitions : undefined,
@@ -40,8 +40,8 @@ function* tracesOf(trajectory: At, session: string | undefined): Generator<Trace
     tags: { agent: textIn(agent, "name"), model: textIn(agent, "model_name") },
     stated: statedIn(value),
   };
-  for (const subagent of optionalObjectsIn(trajectory, "subagent_trajectories"))
-    yield* tracesOf(subagent, own);
+  const subagents = optionalObjectsIn(trajectory, "subagent_trajectories");
+  return [main, ...subagents.flatMap((subagent) => tracesOf(subagent, own))];
 }
 
 function turnsOf(step: At): Turn[] {
@@ -119,7 +119,6 @@ export const atif: Layout = {
     const trajectory = objectAt(document.value);
     if (versionOf(document) === undefined)
       throw new LineError("Input should begin with `ATIF-v1.`", ["schema_version"]);
-    // All before the first one is out: a subagent may be faulty.
-    for (const trace of [...tracesOf(trajectory, undefined)]) yield { trace };
+    for (const trace of tracesOf(trajectory, undefined)) yield { trace };
   }),
 };

@@ -1,6 +1,14 @@
 import { LineError } from "../../../upload/lines.ts";
 import { fieldAt, isObject, type LeftOut, textIn, timeOf } from "../../content.ts";
-import type { Layout, ReadOptions, Recorded, TraceDocument, TraceReader } from "../../layout.ts";
+import {
+  type Layout,
+  maxHeldBytes,
+  type ReadOptions,
+  type Recorded,
+  type TraceDocument,
+  type TraceReader,
+  tooLong,
+} from "../../layout.ts";
 import { turnsOfMessage, usageIn } from "../../messages.ts";
 import { branchTo, callsOf, countTurns, type Event, joinedTurns, type Part, type Turn } from "../../turns.ts";
 
@@ -10,6 +18,8 @@ interface Line extends Event, Part {}
 interface Session {
   id: string | undefined;
   lines: Line[];
+  /** Of all its lines. One that has too many is not held. */
+  bytes: number;
   /** The number of the line that it had last. */
   last: number;
 }
@@ -37,30 +47,43 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
   const sessions = new Map<string | undefined, Session>();
   let current: Session | undefined;
   let lines = 0;
+  let heldBytes = 0;
 
   function sessionOf(line: Record<string, unknown>): Session {
     const id = sessionIdOf(line) ?? current?.id;
-    current = sessions.get(id) ?? { id, lines: [], last: 0 };
+    current = sessions.get(id) ?? { id, lines: [], bytes: 0, last: 0 };
     sessions.set(id, current);
     lines += 1;
     current.last = lines;
     return current;
   }
 
+  function hold(session: Session, bytes: number, line: Line): void {
+    if (session.bytes > maxHeldBytes) return;
+    session.bytes += bytes;
+    heldBytes += bytes;
+    session.lines.push(line);
+    if (session.bytes <= maxHeldBytes) return;
+    heldBytes -= session.bytes;
+    session.lines = [];
+    throw tooLong("The session");
+  }
+
   function* closeSilent(): Generator<Recorded, void> {
-    if (sessions.size <= maxSessions) return;
+    if (sessions.size <= maxSessions && (heldBytes <= maxHeldBytes || sessions.size === 1)) return;
     const silent = [...sessions.values()].reduce((one, other) => (other.last < one.last ? other : one));
     sessions.delete(silent.id);
+    if (silent.lines.length > 0) heldBytes -= silent.bytes;
     yield recordedOf(silent, leftOut);
   }
 
   return {
-    *read({ value }: TraceDocument) {
+    *read({ value, bytes }: TraceDocument) {
       if (!isObject(value) || typeof value.type !== "string") throw new LineError("Field required", ["type"]);
       const turns = turnsOfLine(value, leftOut);
       // Lines without turns lead to others as well.
       if (textIn(value, "uuid") !== undefined || turns.length > 0)
-        sessionOf(value).lines.push({
+        hold(sessionOf(value), bytes, {
           id: textIn(value, "uuid"),
           parent: textIn(value, "parentUuid") ?? textIn(value, "logicalParentUuid") ?? rootOf(value),
           message: value.type === "assistant" ? textIn(value.message, "id") : undefined,

@@ -1,6 +1,14 @@
 import { LineError } from "../../../upload/lines.ts";
 import { fieldAt, isObject, type LeftOut, listIn, textIn, timeOf } from "../../content.ts";
-import { type At, type Layout, objectAt, type Recorded, requiredText } from "../../layout.ts";
+import {
+  type At,
+  type Layout,
+  maxHeldBytes,
+  objectAt,
+  type Recorded,
+  requiredText,
+  tooLong,
+} from "../../layout.ts";
 import { saidIn } from "../../messages.ts";
 import { branchTo, callsOf, countTurns, type Event, joinedTurns, type Part, type Turn } from "../../turns.ts";
 
@@ -47,8 +55,17 @@ function recordedOf(conversation: Conversation, id: string | undefined, leftOut:
 const openReader: Layout["open"] = ({ leftOut }) => {
   const conversations = new Map<string, Conversation>();
   let count = 0;
+  let heldBytes = 0;
   return {
-    read({ entry, value }) {
+    read({ entry, value, bytes }) {
+      count += 1;
+      heldBytes += bytes;
+      if (count > maxEvents || heldBytes > maxHeldBytes) {
+        conversations.clear();
+        throw count > maxEvents
+          ? new LineError(`There are more than ${maxEvents} events`)
+          : tooLong("All events together");
+      }
       const folder = (entry ?? "").replace(/[^/]*$/, "").replace(/(^|\/)(events\/)?$/, "");
       const conversation = conversations.get(folder) ?? { events: [], state: {} };
       conversations.set(folder, conversation);
@@ -56,8 +73,6 @@ const openReader: Layout["open"] = ({ leftOut }) => {
       const [, number] = /event-(\d+)-[^/]*$/.exec(entry ?? "") ?? [];
       if (isState(entry)) conversation.state = event.value;
       else conversation.events.push(eventOf(event, Number(number ?? count), leftOut));
-      count += 1;
-      if (count > maxEvents) throw new LineError(`There are more than ${maxEvents} events`, []);
       return [];
     },
     *end() {

@@ -1,6 +1,13 @@
 import { LineError } from "../../../upload/lines.ts";
 import { isObject, type LeftOut, listIn, textIn, timeOf } from "../../content.ts";
-import type { Layout, ReadOptions, Recorded, TraceReader } from "../../layout.ts";
+import {
+  type Layout,
+  maxHeldBytes,
+  type ReadOptions,
+  type Recorded,
+  type TraceReader,
+  tooLong,
+} from "../../layout.ts";
 import { turnsOfMessage, usageIn } from "../../messages.ts";
 import type { Turn } from "../../turns.ts";
 
@@ -15,6 +22,7 @@ interface Session {
   agent: string | undefined;
   entries: Entry[];
   byId: Map<string, Entry>;
+  bytes: number;
 }
 
 /** Messages that Pi adds, and that neither the agent nor the environment wrote. */
@@ -36,15 +44,22 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
   }
 
   return {
-    *read({ value }) {
+    *read({ value, bytes }) {
       if (!isObject(value) || typeof value.type !== "string") throw new LineError("Field required", ["type"]);
       if (value.type === "session") {
         yield* close();
         const agent = textIn(value, "harness");
-        session = { id: textIn(value, "id"), agent, entries: [], byId: new Map() };
+        session = { id: textIn(value, "id"), agent, entries: [], byId: new Map(), bytes: 0 };
         return;
       }
       if (session === undefined) throw new LineError("The first line should be of type session", ["type"]);
+      if (session.bytes > maxHeldBytes) return;
+      session.bytes += bytes;
+      if (session.bytes > maxHeldBytes) {
+        session.entries = [];
+        session.byId.clear();
+        throw tooLong("The session");
+      }
       const isOwn = isObject(value.message) && ownMessages.test(String(value.message.role));
       const turns = value.type === "message" && !isOwn ? turnsOfEntry(value, leftOut) : undefined;
       if (turns === undefined) leftOut.count("other_event");

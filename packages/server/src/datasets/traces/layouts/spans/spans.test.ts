@@ -39,6 +39,14 @@ test("spans come by trace, sorted by start, from memory and from a file, which i
   }
 });
 
+test("of a trace that is too long nothing is kept, which is told once", () => {
+  const spans = collectSpans<Kept>({ traceBytes: 30 });
+  const add = (start: string, key: string) => spans.add([key], { start });
+  const added = ["a", "b", "a", "a", "a"].map((key, index) => add(String(index), key));
+  expect(added).toEqual([true, true, true, false, true]);
+  expect([...spans.release()]).toEqual([[{ start: "1" }]]);
+});
+
 test("spans that a later one joins come together, at the place of the first", () => {
   const spans = collectSpans();
   const add = (start: string, ...keys: string[]) => spans.add(keys, { start });

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exactJson, parseExactly } from "../../documents/exact-json.ts";
-import type { Recorded, TraceDocument, TraceReader } from "../../layout.ts";
+import { maxHeldBytes, type Recorded, type TraceDocument, type TraceReader, tooLong } from "../../layout.ts";
 
 /** How much JSON of spans is held in memory; what is more lies in a temporary file. */
 const defaultHeldBytes = 4 * 1024 * 1024;
@@ -10,6 +10,8 @@ const firstHeldBytes = 64 * 1024;
 
 interface SpanLimits {
   heldBytes?: number;
+  /** Of the spans of one trace. */
+  traceBytes?: number;
 }
 
 /** What is kept of a span. */
@@ -23,8 +25,8 @@ export const byStart = (one: Kept, other: Kept) =>
 
 /** The spans of a file, until all of it is read: those of one trace may stand anywhere in it. */
 export interface SpanCollector<Item extends Kept> {
-  /** Keeps a span as JSON, with those that share one of its keys. */
-  add(keys: readonly string[], item: Item): void;
+  /** Keeps a span as JSON, with those that share one of its keys. False if that makes them too long: then none of them is kept. */
+  add(keys: readonly string[], item: Item): boolean;
   /** The spans that belong together, sorted by start, in the order in which the first of each came. */
   release(): Generator<Item[], void>;
   /** Deletes the temporary file. */
@@ -35,10 +37,12 @@ interface Group {
   keys: readonly string[];
   /** Where each span lies, and how long it is, one after the other. */
   entries: number[];
+  bytes: number;
 }
 
 export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCollector<Item> {
   const log = createLog(limits);
+  const { traceBytes = maxHeldBytes } = limits;
   const byKey = new Map<string, Group>();
   const groups = new Set<Group>();
   const groupOf = (keys: readonly string[]): Group => {
@@ -46,10 +50,11 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
     if (known !== undefined && keys.every((key) => byKey.get(key) === known)) return known;
     const found = [...new Set(keys.flatMap((key) => byKey.get(key) ?? []))];
     const all = found.sort((one, other) => (one.entries[0] ?? 0) - (other.entries[0] ?? 0));
-    const [group = { keys: [], entries: [] }, ...others] = all;
+    const [group = { keys: [], entries: [], bytes: 0 }, ...others] = all;
     group.keys = [...new Set([...all.flatMap((one) => one.keys), ...keys])];
     for (const other of others) {
       group.entries = group.entries.concat(other.entries);
+      group.bytes += other.bytes;
       groups.delete(other);
     }
     for (const key of group.keys) byKey.set(key, group);
@@ -58,14 +63,20 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
   };
   return {
     add(keys, item) {
-      const { entries } = groupOf(keys);
+      const group = groupOf(keys);
+      if (group.bytes > traceBytes && group.entries.length === 0) return true;
       const [at, bytes] = log.append(exactJson(item));
-      entries.push(at, bytes);
+      group.entries.push(at, bytes);
+      group.bytes += bytes;
+      if (group.bytes <= traceBytes) return true;
+      group.entries = [];
+      return false;
     },
     *release() {
       byKey.clear();
       for (const group of groups) {
         groups.delete(group);
+        if (group.entries.length === 0) continue;
         yield placesOf(group)
           .map(([at, bytes]) => parseExactly(log.read(at, bytes)) as Item)
           .sort(byStart);
@@ -90,9 +101,10 @@ export function spanReader<Item extends Kept>(
 ): TraceReader {
   const spans = collectSpans<Item>();
   return {
-    *read(document) {
-      for (const [keys, item] of itemsOf(document)) spans.add(keys, item);
-      yield* [];
+    read(document) {
+      const kept = Array.from(itemsOf(document), ([keys, item]) => spans.add(keys, item));
+      if (kept.includes(false)) throw tooLong("A trace");
+      return [];
     },
     *end() {
       for (const items of spans.release()) yield* recordedOf(items);
