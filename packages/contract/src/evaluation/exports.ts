@@ -42,6 +42,23 @@ const writing = {
   redact,
 };
 
+const ofPredicted = RunExportFormat.exclude(["presage", "inspect"]).options;
+/** The formats of which an option is. With another one it would have no effect, and is refused. */
+export const formatsOfOption: Readonly<Record<string, readonly string[]>> = {
+  version: ["atif"],
+  content: ["otel-genai"],
+  direction: ["sft"],
+  only: ["sft"],
+  min_reward: ["sft"],
+  loss: ["sft"],
+  evaluator: ofPredicted,
+  profile_name: ofPredicted,
+  against: ["preference"],
+  margin: ["preference"],
+  per_sample: ["preference"],
+  chosen: ["preference"],
+};
+
 /** Query of `GET /v1/datasets/{id}/export`. */
 export const DatasetExportQuery = z.object({
   revision: queryInteger({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })

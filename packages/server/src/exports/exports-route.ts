@@ -5,6 +5,7 @@ import {
   DatasetSample,
   EpisodeExportQuery,
   type ExportFormat,
+  formatsOfOption,
   isTrueWord,
   PredictionExportQuery,
   RunExportLine,
@@ -27,6 +28,7 @@ import type { HttpServices } from "../http/exchange.ts";
 import { reservePiece } from "../http/memory.ts";
 import { logBrokenResponse, streamTexts } from "../http/response.ts";
 import { route } from "../http/route.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { type PromptServices, readDetails } from "../predictions/stored-predictions.ts";
 import { readPredictionFilter } from "../predictions/stored-predictions-route.ts";
@@ -55,6 +57,25 @@ type Writing = Pick<
   DatasetExportQuery,
   "version" | "content" | "direction" | "only" | "min_reward" | "loss" | "redact"
 >;
+
+/** Throws an `InvalidRequestError` for what has no effect on what is written. */
+function checkOptions(query: DatasetExportQuery | RunExportQuery | EpisodeExportQuery): void {
+  const { format = "presage" } = query;
+  const issues = Object.entries(query).flatMap(([name, value]) => {
+    const formats = formatsOfOption[name];
+    if (value === undefined || formats === undefined || formats.includes(format)) return [];
+    return [
+      valueError(
+        ["query", name],
+        `It has no effect with format=${format}, only with ${formats.join(", ")}`,
+        value,
+      ),
+    ];
+  });
+  if ("profile_name" in query && query.profile_name !== undefined && query.evaluator === undefined)
+    issues.push(valueError(["query", "profile_name"], "It needs `evaluator`", query.profile_name));
+  if (issues.length > 0) throw new InvalidRequestError(issues);
+}
 
 /** A revision of a dataset as a file. */
 async function exportDataset(
@@ -225,6 +246,7 @@ export const exportDatasetRoute = route("GET", "/v1/datasets/:id/export", {
     ...noSuchRevision,
   },
   async handle(services: ExportServices, { call, requester, params: { id }, query }) {
+    checkOptions(query);
     const number = query.revision === undefined ? undefined : Number(query.revision);
     return await send(
       services,
@@ -254,6 +276,7 @@ export const exportRunRoute = route("GET", "/v1/runs/:id/export", {
     ...externalTarget,
   },
   async handle(services: FindNeeds & LogServices, { call, requester, params, query }) {
+    checkOptions(query);
     return await send(services, call, "run", await exportRun(services, requester, params.id, query));
   },
 });
@@ -276,6 +299,7 @@ export const exportEpisodesRoute = route("GET", "/v1/episodes/export", {
     ),
   },
   async handle(services: ExportServices, { call, requester, query }) {
+    checkOptions(query);
     return await send(services, call, "episodes", await exportEpisodes(services, requester, query));
   },
 });

@@ -90,6 +90,10 @@ onAnyDatabase((database) => {
     expect(zipped.headers.get("content-encoding")).toBe("gzip");
     expect(gunzipSync(await zipped.bytes()).toString()).toBe((await lines(`/v1/datasets/${id}/export`)).text);
     await lines(`/v1/datasets/${id}/export?format=preference`, 422);
+    for (const query of ["only=success", "format=openai-chat&min_reward=1", "format=sft&version=1.8"]) {
+      const refused = await lines(`/v1/datasets/${id}/export?${query}`, 422);
+      expect(refused.text).toContain("It has no effect with format=");
+    }
   });
 
   test("a run is exported as it predicted, and as pairs to train on", async () => {
@@ -99,6 +103,8 @@ onAnyDatabase((database) => {
     const chats = await lines(`/v1/runs/${unchanged}/export?format=openai-chat`);
     // Its trajectories lie apart, and each part is a line.
     expect(chats.lines.map((line) => line.id)).toContain("a/repeat-1");
+    await lines(`/v1/runs/${unchanged}/export?evaluator=exact-match`, 422);
+    await lines(`/v1/runs/${unchanged}/export?format=sft&profile_name=default`, 422);
     const same = await lines(`/v1/runs/${unchanged}/export?format=preference`);
     expect(same.lines).toEqual([]);
     const pairs = await lines(
