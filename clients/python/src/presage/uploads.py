@@ -129,7 +129,7 @@ class TraceImports:
                 revision = post(f"{path}/revisions", known, append=append or None)
             except BaseException:
                 with suppress(PresageError):  # A dataset that was made for nothing is not left behind.
-                    if made:
+                    if made and self._connections.send(Call("GET", path))["latest_revision"] is None:
                         self._connections.send(Call("DELETE", path))
                 raise
             return {"dataset_id": dataset["id"], **revision, **unrecognised}
@@ -137,7 +137,7 @@ class TraceImports:
     def _post(
         self, timeout_s: float, options: ImportOptions, path: str, files: list[_File], append: bool | None = None
     ) -> dict[str, Any]:
-        query = {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in options.items()}
+        query = {name: f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else value for name, value in options.items()}
         query |= some(append=append, source=files[0].name)
         kind, chunks = "application/octet-stream", files[0].chunks
         if len(files) > 1:

@@ -196,8 +196,10 @@ export function datasets(transport: Transport): Datasets {
       try {
         return { dataset: made, revision: await upload(made.id, files, options) };
       } catch (error) {
-        // A dataset that was made for nothing is not left behind.
-        if (found === undefined) await remove(pathOf(made.id), call).catch(() => {});
+        // A dataset that was made for nothing is not left behind, unless others have found a use for it.
+        const left =
+          found === undefined ? await get<Dataset>(pathOf(made.id), call).catch(() => undefined) : undefined;
+        if (left?.latest_revision === null) await remove(pathOf(made.id), call).catch(() => {});
         throw error;
       }
     },

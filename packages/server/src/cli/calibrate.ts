@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { countOf, printable } from "../platform/words.ts";
 import { examples, onServer, printNotice } from "./command.ts";
 import { findRun } from "./connect.ts";
+import { evaluatorNamed } from "./evaluate/evaluators.ts";
 import { nameOf } from "./gate.ts";
 import { onConnection } from "./open-connection.ts";
 import { printTable, withInterval } from "./run-tables.ts";
@@ -25,7 +26,7 @@ export function addCalibrateCommand(program: Command): void {
     .action(
       onConnection(async (connection, nameOrId: string, options: { evaluator?: string; json?: boolean }) => {
         const { id } = await findRun(connection, nameOrId);
-        const query = calibrationQuery(options.evaluator);
+        const query = evaluatorNamed(options.evaluator);
         printJsonOr(
           options.json,
           await connection.call(({ runs }) => runs.calibration(id, query)),
@@ -33,13 +34,6 @@ export function addCalibrateCommand(program: Command): void {
         );
       }),
     );
-}
-
-/** The query for an evaluator that is given as NAME or NAME=PROFILE. */
-export function calibrationQuery(named: string | undefined): { evaluator?: string; profile_name?: string } {
-  if (named === undefined) return {};
-  const [evaluator = "", ...profile] = named.split("=");
-  return { evaluator, ...(profile.length > 0 && { profile_name: profile.join("=") }) };
 }
 
 interface CardRow {

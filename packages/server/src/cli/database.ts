@@ -103,7 +103,7 @@ function addExportCommand(command: Command, run: ExportAccount): void {
 export async function importAccountFile(
   config: Config,
   files: readonly string[],
-  options: { account?: string },
+  { others: given, ...options }: { account?: string; others: readonly string[] },
 ): Promise<void> {
   const [file = "", ...others] = files;
   const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() === true;
@@ -111,6 +111,10 @@ export async function importAccountFile(
   if (others.length > 0 || !start.startsWith(accountExportStart))
     throw new CommandError(
       "Give --name NAME to store traces as a dataset, or --preview to see what they hold.",
+    );
+  if (given.length > 0)
+    throw new CommandError(
+      `${file} is an account's export, which takes only --account: ${commandName} account import ${file}`,
     );
   printNotice(`${commandName} import FILE of an account's export is now: ${commandName} account import FILE`);
   await importFromFile(config, file, options);

@@ -212,7 +212,7 @@ async function refuseForeignFile(path: string, noun: string): Promise<void> {
   }
 }
 
-function parse(text: string): OutputLine | undefined {
+export function parse(text: string): OutputLine | undefined {
   try {
     return JSON.parse(text) as OutputLine;
   } catch {

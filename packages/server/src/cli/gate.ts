@@ -4,6 +4,7 @@ import { fewestClusters } from "../platform/statistics/differences.ts";
 import { countOf, printable } from "../platform/words.ts";
 import { CommandError } from "./command.ts";
 import { outcomeName, percent } from "./evaluate/evaluate-line.ts";
+import { evaluatorNamed } from "./evaluate/evaluators.ts";
 import { readNumber } from "./run-options.ts";
 
 /** A pass rate that an evaluator must reach. */
@@ -163,6 +164,6 @@ export function nameOf({ evaluator, profile_name }: NamedEvaluator): string {
 
 function isOfMinimum({ name }: Minimum, one: NamedEvaluator): boolean {
   if (name === undefined) return true;
-  const [family = "", ...profile] = name.split("=");
-  return isMeant({ evaluator: family, profile_name: profile.length === 0 ? null : profile.join("=") }, one);
+  const { evaluator = "", profile_name = null } = evaluatorNamed(name);
+  return isMeant({ evaluator, profile_name }, one);
 }

@@ -1,11 +1,11 @@
 import { type Goal, GoalRequest } from "@presage/contract";
 import type { Command } from "commander";
 import { printable } from "../platform/words.ts";
-import { calibrationQuery } from "./calibrate.ts";
 import { CommandError, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import type { ConnectionOptions } from "./connect.ts";
 import { percent } from "./evaluate/evaluate-line.ts";
+import { evaluatorNamed } from "./evaluate/evaluators.ts";
 import { nameOf } from "./gate.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
 import { readNumber } from "./run-options.ts";
@@ -66,7 +66,7 @@ interface SetOptions extends ConnectionOptions {
 }
 
 async function setGoal(name: string, { evaluator, passRate, ...options }: SetOptions): Promise<void> {
-  const wanted = { ...calibrationQuery(evaluator), pass_rate: readNumber("--pass-rate", passRate) };
+  const wanted = { ...evaluatorNamed(evaluator), pass_rate: readNumber("--pass-rate", passRate) };
   const goal = GoalRequest.safeParse(wanted);
   if (!GoalRequest.shape.pass_rate.safeParse(wanted.pass_rate).success)
     throw new CommandError("--pass-rate takes a share, from 0 to 1");

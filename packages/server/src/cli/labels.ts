@@ -2,11 +2,11 @@ import type { CorrectedRate, LabelAgreement, RunReport } from "@presage/contract
 import { isMeant } from "@presage/contract/describe-runs";
 import { type Command, InvalidArgumentError } from "commander";
 import { countOf, printable } from "../platform/words.ts";
-import { calibrationQuery } from "./calibrate.ts";
 import { CommandError, examples, onServer, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, findRun } from "./connect.ts";
 import { percent } from "./evaluate/evaluate-line.ts";
+import { evaluatorNamed } from "./evaluate/evaluators.ts";
 import { nameOf } from "./gate.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
 import { printTable, withInterval } from "./run-tables.ts";
@@ -127,7 +127,7 @@ async function printDrawn(
 ): Promise<void> {
   if (by !== "uniform" && by !== "verdict") throw new CommandError("--by is uniform or verdict");
   const { id } = await findRun(connection, nameOrId);
-  const wanted = { size, seed, by, ...calibrationQuery(evaluator) };
+  const wanted = { size, seed, by, ...evaluatorNamed(evaluator) };
   const drawn = await connection.call(({ labels }) => labels.draw(id, wanted));
   for (const { result_id } of drawn.data)
     process.stdout.write(`${JSON.stringify({ result_id, annotator: null, label: "" })}\n`);
@@ -141,10 +141,10 @@ async function printAgreementOf(
   { evaluator, against, json }: AgreeOptions,
 ): Promise<void> {
   const { id } = await findRun(connection, nameOrId);
-  const other = calibrationQuery(against);
+  const other = evaluatorNamed(against);
   const query = {
     run: id,
-    ...calibrationQuery(evaluator),
+    ...evaluatorNamed(evaluator),
     ...(against !== undefined && { against: "evaluator" as const, other: other.evaluator }),
     ...(other.profile_name !== undefined && { other_profile_name: other.profile_name }),
   };
@@ -162,7 +162,7 @@ async function printCorrectedOf(
 ): Promise<void> {
   const { id } = await findRun(connection, nameOrId);
   const { evaluators } = await connection.call(({ runs }) => runs.report(id));
-  const { evaluator, profile_name } = calibrationQuery(named);
+  const { evaluator, profile_name } = evaluatorNamed(named);
   const isWanted = (one: (typeof evaluators)[number]) =>
     evaluator === undefined || isMeant({ evaluator, profile_name: profile_name ?? null }, one);
   const found = evaluators

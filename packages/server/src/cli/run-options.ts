@@ -1,4 +1,4 @@
-import { type DatasetFormat, RunCreateRequest, type RunMode, type RunTarget } from "@presage/contract";
+import { DatasetFormat, RunCreateRequest, type RunMode, type RunTarget } from "@presage/contract";
 import type { Command } from "commander";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { CommandError, choice, collect, onServer, readTags } from "./command.ts";
@@ -47,12 +47,7 @@ export function addRunOptions(command: Command): Command {
     )
     .option("--revision <number>", "revision of the dataset; by default the latest")
     .addOption(
-      choice("--format <format>", "format of a file's lines; by default detected from the first", [
-        "presage",
-        "chat",
-        "llm-sim",
-        "predictions",
-      ]),
+      choice("--format <format>", "layout of a file; by default its contents tell", DatasetFormat.options),
     )
     .option("--name <name>", "the run's name")
     .option("--model <name>", "model to request instead of the deployment's")

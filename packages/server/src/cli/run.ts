@@ -1,9 +1,9 @@
 import { existsSync, statSync } from "node:fs";
-import { basename } from "node:path";
 import type { Run, RunTarget } from "@presage/contract";
 import { PresageError } from "@presage/sdk";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
+import { sourceOf } from "../datasets/traces/trace-file.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
 import { countOf, printable, printableJson } from "../platform/words.ts";
@@ -164,9 +164,7 @@ export async function findSamples(
     if (options.revision !== undefined)
       throw new CommandError("--revision is for a dataset that is there; a file is the revision itself");
     checkFiles(dataset, undefined);
-    const name = basename(dataset)
-      .replace(/\.gz$/, "")
-      .replace(/\.jsonl?$/, "");
+    const name = sourceOf(dataset);
     const format = options.format ?? protocolOf(options)?.format;
     const uploaded = await withFiles([dataset], (files) => importFiles(connection, name, files, { format }));
     return { dataset_id: uploaded.dataset.id, revision: uploaded.revision.revision };
@@ -199,10 +197,12 @@ async function resumeRun(
 ): Promise<Run> {
   const run = await findRun(connection, nameOrId);
   checkMinimums(minimums, run.evaluators);
-  if (run.status === "finished") return run;
-  if (hasEnded(run)) throw new CommandError(`The run is ${run.status} and cannot be resumed.`);
+  if (hasEnded(run) && run.status !== "finished")
+    throw new CommandError(`The run is ${run.status} and cannot be resumed.`);
   const resumed = run.status === "paused" ? await connection.call(({ runs }) => runs.resume(run.id)) : run;
   const lacksPredictions = "predictions" in run.target && resumed.status === "queued";
+  if (!lacksPredictions && predictions !== undefined)
+    throw new CommandError("The run waits for no predictions: leave out --predictions");
   if (!lacksPredictions) return resumed;
   if (predictions === undefined)
     throw new CommandError("The run has no predictions yet: give them with --predictions");

@@ -149,6 +149,10 @@ test("an account's export is told from traces", async () => {
   expect((await run("account", "export", exported)).code).toBe(0);
   const refused = await run("import", exported, "--name", "shop");
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("account import")]);
+  const elsewhere = await run("import", exported, "--server", presage.url);
+  expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining("takes only --account")]);
+  const both = await run("import", exported, "--name", "shop", "--account", "shop");
+  expect([both.code, both.stderr]).toEqual([1, expect.stringContaining("--account is for an account")]);
   const fresh = { PRESAGE_DATABASE_URL: `sqlite:${file("other.db")}` };
   await runPresage(["migrate"], fresh);
   const earlier = await runPresage(["import", exported], fresh);

@@ -154,6 +154,25 @@ test("resumes where it stopped: retries what failed and stores nothing twice", a
   expect(new Set(kept.map(({ evaluation_run_id }) => evaluation_run_id)).size).toBe(1);
 });
 
+test("a file of other evaluations is no one's to resume, and a line that was cut off is written again", async () => {
+  const file = await command.fileOf([sampleLine("a", "a")]);
+  const out = `${file}.out`;
+  const named = (evaluator: string, run: string) =>
+    command.evaluate(file, "--evaluator", evaluator, "--out", out, "--run-id", run);
+  expect((await named("exact-match", "ci")).code).toBe(0);
+  const [others, another] = [await named("contains", "ci"), await named("exact-match", "cj")];
+  expect([others.code, others.stderr]).toEqual([1, expect.stringContaining("evaluations by exact-match")]);
+  expect([another.code, another.stderr]).toEqual([1, expect.stringContaining("evaluations of the run ci")]);
+  await Bun.write(out, '{"line":1,"dig');
+  expect((await named("exact-match", "ci")).code).toBe(0);
+  await Bun.write(out, "null\n");
+  const foreign = await named("exact-match", "ci");
+  expect([foreign.code, foreign.stderr]).toEqual([
+    1,
+    expect.stringContaining("other than evaluations; nothing"),
+  ]);
+});
+
 test("with --min-pass-rate exits with 2 if the pass rate is too low", async () => {
   const file = await command.fileOf([sampleLine("a", "a"), sampleLine("a", "b")]);
   const evaluator = ["--evaluator", "exact-match"];

@@ -254,6 +254,10 @@ onAnyDatabase((database) => {
         ["system:mdlm-semantic", 0.75],
       ]);
       expect(run).toMatchObject({ mode: "teacher-forced", target: { predictions: "imported" } });
+      expect(await presageRun("--resume", run.id, "--predictions", path)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("leave out --predictions"),
+      });
     });
 
     test("word2world and llm-sim bring their readers, evaluators and modes", async () => {

@@ -14,6 +14,7 @@ import {
   collectFailureReasons,
   type OutputLine,
   type ProcessLinesOptions,
+  parse,
   processLines,
   readConcurrency,
   readLines,
@@ -103,7 +104,12 @@ async function evaluateCommand(config: Config, options: EvaluateOptions): Promis
   const concurrency = readConcurrency(options.concurrency);
   const minPassRate = readShare(options.minPassRate);
   const named = [...new Set(options.evaluator)];
-  const runId = options.runId ?? (await findRunId(out, named)) ?? Bun.randomUUIDv7();
+  const known = await findRunId(out, named);
+  if (options.runId !== undefined && known !== undefined && options.runId !== known)
+    throw new CommandError(
+      `${out} contains evaluations of the run ${known}; name another file. Nothing was changed.`,
+    );
+  const runId = options.runId ?? known ?? Bun.randomUUIDv7();
   const metadata = readMetadata(options, runId);
   const { evaluate, findOrigin, stop } = await openEvaluator(
     config,
@@ -261,8 +267,10 @@ function isFinished({ cluster_id, results }: EvaluationLine): boolean {
 async function findRunId(out: string | undefined, evaluators: readonly string[]) {
   if (out === undefined || !existsSync(out)) return undefined;
   for await (const { text } of readLines(out)) {
-    const line = JSON.parse(text) as Partial<EvaluationLine>;
-    if (typeof line.evaluation_run_id !== "string") {
+    const line = parse(text) as Partial<EvaluationLine> | null | undefined;
+    // What is cut off is written again.
+    if (line === undefined) continue;
+    if (typeof line?.evaluation_run_id !== "string") {
       throw new CommandError(`${out} contains something other than evaluations; nothing was changed.`);
     }
     if (JSON.stringify(line.evaluators) === JSON.stringify(evaluators)) return line.evaluation_run_id;

@@ -9,11 +9,18 @@ import { CommandError } from "../command.ts";
 import type { CallServer } from "../connect.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
-/** Reads `--evaluator`: `FAMILY`, or `FAMILY=PROFILE`. */
-export function readEvaluator(text: string): WantedEvaluator {
+/** Reads `FAMILY`, or `FAMILY=PROFILE`. */
+export function evaluatorNamed(text: string | undefined): { evaluator?: string; profile_name?: string } {
+  if (text === undefined) return {};
   const [evaluator = "", ...profile] = text.split("=");
-  const profileName = profile.join("=");
-  return { evaluator, ...(profileName === "" ? {} : { profileName }), explainStrategy: "always" };
+  const profile_name = profile.join("=");
+  return { evaluator, ...(profile_name !== "" && { profile_name }) };
+}
+
+/** Reads `--evaluator`. */
+export function readEvaluator(text: string): WantedEvaluator {
+  const { evaluator = "", profile_name: profileName } = evaluatorNamed(text);
+  return { evaluator, ...(profileName !== undefined && { profileName }), explainStrategy: "always" };
 }
 
 /** The option that named an evaluator. */

@@ -111,7 +111,7 @@ function exportQuery<Query>({ server: _, out: __, atif, content, loss, ...others
 /** The file appears once it is complete. */
 async function write(chunks: AsyncIterable<Uint8Array>, out: string | undefined): Promise<void> {
   if (out === undefined) {
-    for await (const chunk of chunks) process.stdout.write(chunk);
+    await pipeline(Readable.from(chunks), process.stdout, { end: false });
     return;
   }
   checkOutputFile(out);

@@ -97,8 +97,10 @@ export function addImportCommands(program: Command): void {
     .action(async (files: string[], { account, ...options }) => {
       if (options.name === undefined && !options.preview) {
         const { importAccountFile } = await import("../database.ts");
-        return await importAccountFile(configure(), files, { account });
+        return await importAccountFile(configure(), files, { account, others: Object.keys(options) });
       }
+      if (account !== undefined)
+        throw new CommandError("--account is for an account's export, which has no --name and no --preview.");
       await importTraces(configure(), files, options);
     });
   program
@@ -186,8 +188,11 @@ export async function reviseDataset(
   try {
     return { dataset, revision: await revise(dataset) };
   } catch (error) {
-    // A dataset that was made for nothing is not left behind.
-    if (found === undefined) await call(({ datasets }) => datasets.delete(dataset.id)).catch(() => {});
+    // A dataset that was made for nothing is not left behind, unless others have found a use for it.
+    if (found === undefined)
+      await call(async ({ datasets }) => {
+        if ((await datasets.get(dataset.id)).latest_revision === null) await datasets.delete(dataset.id);
+      }).catch(() => {});
     throw error;
   }
 }

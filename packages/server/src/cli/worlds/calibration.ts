@@ -1,11 +1,11 @@
 import type { RunCalibration, WorldCalibration } from "@presage/contract";
 import type { Command } from "commander";
 import { commandName, countOf, printable } from "../../platform/words.ts";
-import { calibrationQuery } from "../calibrate.ts";
 import { CommandError, examples, onServer, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
 import { type ConnectionOptions, findRun } from "../connect.ts";
 import { percent } from "../evaluate/evaluate-line.ts";
+import { evaluatorNamed } from "../evaluate/evaluators.ts";
 import { onRunConnection, type RunConnection, withRunConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
 
@@ -96,7 +96,7 @@ async function thresholdCommand(
     const of = asked.pinned.calibration;
     if (of?.run_id !== calibration.run_id || JSON.stringify(of.table) !== JSON.stringify(calibration.table))
       throw new CommandError(`The run is of ${target.world}, which has another calibration. Run it anew.`);
-    const query = calibrationQuery(evaluator ?? calibration.evaluator);
+    const query = evaluatorNamed(evaluator ?? calibration.evaluator);
     const card = await call(({ runs }) => runs.calibration(id, query));
     process.stdout.write(`${describeThreshold(card, risk)}\n`);
     if (card.fitted_on_it)

@@ -93,6 +93,14 @@ function toSample(
   };
 }
 
+/** A file's name without folders, without what says how it is packed, and without its extension. */
+export function sourceOf(name: string): string {
+  return name
+    .replace(/^.*[/\\]/, "")
+    .replace(/(?<=.)\.(gz|zst|zip)$/i, "")
+    .replace(/(?<=.)\.[a-z]\w{0,9}$/i, "");
+}
+
 /** How much is held back until a file's layout is told. */
 const heldDocuments = 100;
 const heldBytes = 8 * 1024 * 1024;
@@ -130,12 +138,8 @@ export class TraceFile {
     return this.told?.layout.joinsEntries === true ? this.#name : (this.#entry ?? this.#name);
   }
 
-  /** Its name without folders, without what says how it is packed, and without its extension. */
   get source(): string | undefined {
-    return this.name
-      ?.replace(/^.*[/\\]/, "")
-      .replace(/(?<=.)\.(gz|zst|zip)$/i, "")
-      .replace(/(?<=.)\.[a-z]\w{0,9}$/i, "");
+    return this.name === undefined ? undefined : sourceOf(this.name);
   }
 
   /** Whether a document of another entry of a zip belongs to this file. */
