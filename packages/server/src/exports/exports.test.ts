@@ -186,7 +186,7 @@ test("ShareGPT's form imports with the same states and actions", async () => {
 test("OTLP has an agent's span with a tool's for each action, and texts only if asked", async () => {
   const withTexts = JSON.stringify(trajectoryToOtlp(shop, { content: true }));
   const { samples, figures } = await importText(`${withTexts}\n`);
-  expect(figures).toMatchObject({ format: "otel-genai", trajectories: 1, samples: 2, with: { time: 2 } });
+  expect(figures).toMatchObject({ format: "otel-genai", samples: 2, with: { time: 2 } });
   expect(samples.map(({ next_state }) => next_state)).toEqual(["key.txt", "Well done."]);
   expect(JSON.stringify(trajectoryToOtlp(shop, { content: false }))).not.toContain("key.txt");
 });

@@ -138,6 +138,8 @@ interface Pair {
 }
 
 const defaultMargin = 0.1;
+/** 1 − 0.9 is a little less than 0.1. */
+const roundingError = 1e-9;
 /** Of a reference, which is right by definition. */
 const referenceScore = 1;
 
@@ -201,12 +203,13 @@ function pairsOf(
   const best = isReferenceChosen ? [{ text: sample.next_state, score: referenceScore }] : answers;
   const found = best.flatMap((chosen) =>
     answers
-      .filter(({ text, score }) => text !== chosen.text && chosen.score - score >= margin)
+      .filter(({ text, score }) => text !== chosen.text && chosen.score - score >= margin - roundingError)
       .map((rejected) => ({ chosen, rejected, margin: chosen.score - rejected.score })),
   );
-  const once = new Map(found.map((pair) => [JSON.stringify([pair.chosen.text, pair.rejected.text]), pair]));
+  found.sort((one, other) => other.margin - one.margin);
+  const once = Map.groupBy(found, (pair) => JSON.stringify([pair.chosen.text, pair.rejected.text]));
   return [...once.values()]
-    .sort((one, other) => other.margin - one.margin)
+    .flatMap(([furthest]) => furthest ?? [])
     .slice(0, perSample)
     .map(({ chosen, rejected, margin }) => ({
       prompt,

@@ -53,6 +53,25 @@ onAnyDatabase((database) => {
     expect(ImportPreview.parse(await response.json()).redacted).toEqual({ customer: 1, github: 1 });
   });
 
+  test("a secret that is appended has a number of its own", async () => {
+    const id = await create();
+    await uploadNew(id, [sample], { query: "?redact=default" });
+    const other = JSON.stringify({ ...sample, step: 1 }).replaceAll("a1B2c3", "d4E5f6");
+    const query = "?redact=default&append=true";
+    const appended = await uploadNew(id, [JSON.parse(other)], { query });
+    expect(appended.import?.redacted).toEqual({ github: 1 });
+    expect(await exportLines(id)).toContain("The key is [redacted:github#2].");
+  });
+
+  test("a preview counts trajectories that lie apart once, and foretells no split", async () => {
+    const lines = ["t", "u", "t"].map((trajectory_id, step) => ({ ...sample, trajectory_id, step }));
+    const body = lines.map((line) => JSON.stringify(line)).join("\n");
+    const path = "/v1/imports/preview?split_by=trajectory";
+    const response = await presage.call("POST", path, body, { "x-api-key": testKey });
+    const { trajectories, first } = ImportPreview.parse(await response.json());
+    expect([trajectories, first.map(({ tags }) => tags)]).toEqual([2, [undefined, undefined, undefined]]);
+  });
+
   test.each<[name: string, query: Record<string, string>, message: RegExp]>([
     ["no YAML", { redact_rules: "rules: [" }, /not valid YAML/],
     ["an unknown field", { redact_rules: "rule: []" }, /rule/],

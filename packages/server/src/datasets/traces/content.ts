@@ -102,6 +102,11 @@ export class TraceTexts {
     return this.#repaired;
   }
 
+  /** The placeholders of a text keep their numbers. */
+  keepNumbers(text: string): void {
+    this.#redactor.keepNumbers(text);
+  }
+
   redacted(): Record<string, number> {
     return this.#redactor.counts();
   }

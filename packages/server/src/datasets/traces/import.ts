@@ -107,9 +107,8 @@ export interface ImportedSample {
 }
 
 /** What an import has read. */
-export interface ImportFigures extends Omit<DatasetImport, "options"> {
+interface ImportFigures extends Omit<DatasetImport, "options"> {
   samples: number;
-  trajectories: number;
   tools: string[];
   with: { time: number; usage: number; reward: number; done: number };
 }
@@ -122,9 +121,9 @@ const maxListed = 100;
 export class TraceImport {
   readonly #options: ImportOptions;
   readonly #texts: TraceTexts;
-  readonly #takenIds: Set<string>;
+  readonly #takenIds = new Set<string>();
   /** Those that were there before. */
-  readonly #earlierIds: Set<string>;
+  readonly #earlierIds = new Set<string>();
   /** The ids of the conversations of the file that is being read, by the ids that it gives them. */
   readonly #ownIds = new Map<string, string>();
   /** The last number of each id that occurred again: lines without ids all have their file's. */
@@ -136,23 +135,23 @@ export class TraceImport {
   readonly #tools = new Set<string>();
   readonly #warnings: string[] = [];
   readonly #with = { time: 0, usage: 0, reward: 0, done: 0 };
-  #lastTrajectory: string | undefined;
-  #trajectories = 0;
   #samples = 0;
   #documents = 0;
   #faulty = 0;
 
-  /** `taken` are the ids of the trajectories that are there already; `salt` makes a dataset's splits its own. */
-  constructor(
-    options: ImportOptions,
-    { taken = [], salt = "" }: { taken?: Iterable<string>; salt?: string } = {},
-  ) {
+  /** `salt` makes a dataset's splits its own. */
+  constructor(options: ImportOptions, salt = "") {
     this.#options = options;
     this.#salt = salt;
     const { redaction, rules } = options;
     this.#texts = new TraceTexts(createRedactor(redaction ?? "default", rules));
-    this.#earlierIds = new Set(taken);
-    this.#takenIds = new Set(this.#earlierIds);
+  }
+
+  /** Follows a line that is there already. */
+  follow(line: string, { trajectory_id }: ReadSample): void {
+    this.#earlierIds.add(trajectory_id);
+    this.#takenIds.add(trajectory_id);
+    this.#texts.keepNumbers(line);
   }
 
   /** The samples of a file, in their order. What cannot be read is a fault, which `check` reports. */
@@ -212,7 +211,6 @@ export class TraceImport {
     return {
       format: others.length > 0 || only === undefined ? "mixed" : only,
       files: this.#files,
-      trajectories: this.#trajectories,
       samples: this.#samples,
       tools: [...this.#tools],
       with: { ...this.#with },
@@ -320,8 +318,6 @@ export class TraceImport {
 
   #count(sample: ReadSample): void {
     this.#samples += 1;
-    if (sample.trajectory_id !== this.#lastTrajectory) this.#trajectories += 1;
-    this.#lastTrajectory = sample.trajectory_id;
     if (sample.at) this.#with.time += 1;
     if (sample.usage) this.#with.usage += 1;
     if (typeof sample.reward === "number") this.#with.reward += 1;

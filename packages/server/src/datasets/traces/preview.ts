@@ -39,12 +39,15 @@ export async function previewImport(
   upload: ReadUpload,
   body: AsyncIterable<Uint8Array>,
 ): Promise<ImportPreview> {
-  const traces = new TraceImport(upload.options);
+  // Which sample tests depends on the dataset.
+  const traces = new TraceImport({ ...upload.options, split: undefined });
+  const trajectories = new Set<string>();
   const canonicalise = createCanonicaliser();
   const first: ImportPreview["first"] = [];
   const reading = { maxBytes: upload.maxBytes, stopAtBytes: previewBytes, isComplete: true };
   const chunks = upload.isGzip ? gunzip(body) : body;
   for await (const samples of importedSamples(chunks, upload, traces, reading)) {
+    for (const { sample } of samples) trajectories.add(sample.trajectory_id);
     for (const { sample } of samples.slice(0, firstSamples - first.length))
       first.push(JSON.parse([...lineOf(canonicalise(sample))].join("")));
   }
@@ -54,6 +57,7 @@ export async function previewImport(
   const told = new Set(figures.files.map(({ format }) => format));
   return {
     ...figures,
+    trajectories: trajectories.size,
     first,
     complete: reading.isComplete,
     other_formats: layouts

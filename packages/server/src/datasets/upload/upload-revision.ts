@@ -239,19 +239,18 @@ async function fill(
     },
   });
   const canonicalise = createCanonicaliser();
-  const taken = new Set<string>();
+  const traces = new TraceImport(options, upload.datasetId);
   if (base !== undefined) {
     for await (const lines of readAllLines(database, base.id)) {
       for (const line of lines) {
         const sample = JSON.parse(line) as DatasetSample;
-        taken.add(sample.trajectory_id);
+        traces.follow(line, sample);
         const added = filler.add(canonicalise(sample));
         if (added !== undefined) await added;
       }
     }
   }
   const baseSamples = filler.samples();
-  const traces = new TraceImport(options, { taken, salt: upload.datasetId });
   const chunks = withinDisk(database, upload.isGzip ? gunzip(body) : body, upload.floor);
   for await (const samples of importedSamples(chunks, upload, traces)) {
     if (traces.isRefused()) continue;
@@ -263,7 +262,7 @@ async function fill(
   traces.check();
   await filler.flush();
   if (filler.samples() === baseSamples) throw noSamples(traces);
-  const { samples: _, trajectories: __, tools: ___, with: ____, ...figures } = traces.figures();
+  const { samples: _, tools: __, with: ___, ...figures } = traces.figures();
   return {
     digest: hash.update(unhashed).digest("hex"),
     warnings: traces.warnings(),

@@ -41,6 +41,8 @@ const tokens: [kind: string, secret: string][] = [
   ["huggingface", of("h", "f_", some(34))],
   ["npm", of("np", "m_", some(36))],
   ["presage", of("ps", "g_", some(38))],
+  ["presage", of("ps", "s_", some(38))],
+  ["presage", of("ps", "c_", some(40), "-_x")],
   ["jwt", jwt],
   ["private_key", pem("\n")],
   ["private_key", pem("\\n", "")],

@@ -109,13 +109,16 @@ export interface Redactor {
   redactValue<Value>(value: Value): Value;
   /** Numbers of different secrets by kind. */
   counts(): Record<string, number>;
+  /** The numbers of placeholders in the text are given to no other secret. */
+  keepNumbers(text: string): void;
 }
 
 /** Further secrets have the number 0: what is remembered of a secret takes memory. */
 const maxRemembered = 200_000;
 const maxTimes = 5;
 const noRules: RedactRules = { rules: [], emails: false, phones: false };
-const placeholder = /\[redacted:[a-z][a-z0-9_-]{0,39}#\d{1,9}\]/g;
+const placeholder = /\[redacted:([a-z][a-z0-9_-]{0,39})#(\d{1,9})\]/g;
+const maxKeptNumber = 100_000_000;
 /** Of what the forms of secrets match. */
 const shortestSecret = 6;
 const maxNames = 5_000;
@@ -128,7 +131,12 @@ const announcements: readonly [RegExp, string][] = [
 
 export function createRedactor(redaction: Redaction, rules = noRules): Redactor {
   if (redaction === "none")
-    return { redact: (text) => text, redactValue: (value) => value, counts: () => ({}) };
+    return {
+      redact: (text) => text,
+      redactValue: (value) => value,
+      counts: () => ({}),
+      keepNumbers: () => {},
+    };
   const numbers = createNumbers();
   const isStrict = redaction === "strict";
   const hasRules = rules !== noRules;
@@ -144,12 +152,12 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
   }
 
   function redactOnce(text: string, known: readonly Secret[] = []): string {
+    const kept = text.includes("[redacted:") ? Array.from(text.matchAll(placeholder), numbers.keep) : [];
     let secrets = findSecrets(text).concat(known);
     if (isStrict) secrets = secrets.concat(findNamed(text));
     if (hasRules) secrets = secrets.concat(findByRules(text));
     const contacts = hasRules ? findContacts(text, rules) : [];
     if (secrets.length + contacts.length === 0) return text;
-    const kept = text.includes("[redacted:") ? Array.from(text.matchAll(placeholder), stretchOf) : [];
     const merged = merge(outside(secrets, kept));
     const others = outside(contacts, [...merged, ...kept]);
     return replace(text, merge([...merged, ...others]), numbers.placeholderOf);
@@ -187,13 +195,24 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
     redactValue: <Value>(value: Value) =>
       mapJson(value, redactLeaf, (name) => nameOf(name).redacted) as Value,
     counts: numbers.counts,
+    keepNumbers: (text) => {
+      if (text.includes("[redacted:")) for (const found of text.matchAll(placeholder)) numbers.keep(found);
+    },
   };
 }
 
 function createNumbers() {
   const placeholders = new Map<string, string>();
   const counts = new Map<string, number>();
+  /** The last number of each kind. */
+  const last = new Map<string, number>();
   return {
+    /** A placeholder that is there already. Its number is given to no other secret from now on. */
+    keep({ 0: text, 1: kind = "", 2: number, index }: RegExpExecArray): Stretch {
+      const kept = Number(number);
+      if (kept > (last.get(kind) ?? 0) && kept < maxKeptNumber) last.set(kind, kept);
+      return { start: index, end: index + text.length };
+    },
     placeholderOf(kind: string, secret: string): string {
       // A part of a text would keep the whole text in memory.
       const same = kind === "private_key" ? secret.replace(/\s|\\+[nr]/g, "") : secret;
@@ -201,8 +220,9 @@ function createNumbers() {
       const known = placeholders.get(digest);
       if (known !== undefined) return known;
       if (placeholders.size === maxRemembered) return `[redacted:${kind}#0]`;
-      const number = (counts.get(kind) ?? 0) + 1;
-      counts.set(kind, number);
+      const number = (last.get(kind) ?? 0) + 1;
+      last.set(kind, number);
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
       const made = `[redacted:${kind}#${number}]`;
       placeholders.set(digest, made);
       return made;
@@ -219,10 +239,6 @@ function findAfter(announcement: string, text: string): Secret[] {
     start: start - before,
     end: end - before,
   }));
-}
-
-function stretchOf({ 0: text, index }: RegExpExecArray): Stretch {
-  return { start: index, end: index + text.length };
 }
 
 /** Without those that overlap one of the others. */

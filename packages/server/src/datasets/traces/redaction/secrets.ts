@@ -72,7 +72,8 @@ const forms: readonly Form[] = [
   token("stripe", ["sk_live_", "rk_live_", "sk_test_", "rk_test_"], "[A-Za-z0-9]{16,}"),
   token("huggingface", ["hf_"], "[A-Za-z0-9]{30,}"),
   token("npm", ["npm_"], "[A-Za-z0-9]{36}(?!\\w)"),
-  token("presage", ["psg_"], "[A-Za-z0-9]{38}(?!\\w)"),
+  token("presage", ["psg_", "pss_"], "[A-Za-z0-9]{38}(?!\\w)"),
+  token("presage", ["psc_"], "[\\w-]{43}(?![\\w-])"),
   token("jwt", ["eyJ"], "[\\w-]{8,}\\.[\\w-]{4,}\\.[\\w-]*(?:\\.[\\w-]+){0,2}"),
   token(
     "private_key",

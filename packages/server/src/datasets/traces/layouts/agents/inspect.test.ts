@@ -43,7 +43,7 @@ test("a log of inspect-ai's is one file, of which the samples are read", async (
       reader_version: 1,
     },
   ]);
-  expect(figures).toMatchObject({ faults: [], trajectories: 2 });
+  expect(figures.faults).toEqual([]);
 });
 
 const sample = {

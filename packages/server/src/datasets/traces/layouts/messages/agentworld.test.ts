@@ -37,7 +37,7 @@ test("a line is a sample with the turns before it, and lines of one id are a tra
       tags: { source: "agentworld", task: "mcp" },
     },
   ]);
-  expect(figures).toMatchObject({ format: "agentworld", trajectories: 1, left_out: {} });
+  expect(figures).toMatchObject({ format: "agentworld", left_out: {} });
 });
 
 test("texts stand for lists of one turn, and a line without an id is named after its number", async () => {
