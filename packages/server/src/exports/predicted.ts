@@ -1,6 +1,6 @@
 import type { DatasetSample, RunExportLine, RunExportQuery } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
-import { exportSamples } from "../datasets/samples.ts";
+import { readByTrajectory } from "../datasets/samples.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { Run, RunDataset } from "../runs/run.ts";
@@ -16,47 +16,30 @@ interface PredictedSample {
   predictions: RunExportLine[][];
 }
 
-/** The samples of a revision in its order, with what runs of it predicted. */
+/** How many predictions are read at once, but at least all of one sample. */
+const predictionsAtOnce = 50;
+
+/** The samples of a revision by trajectory and step, with what runs of it predicted. */
 export async function* readPredicted(
   services: FindNeeds,
   requester: Requester,
   runs: readonly [RunOfDataset, ...RunOfDataset[]],
 ): AsyncGenerator<PredictedSample, void> {
   const { datasetId: id, revision: number } = runs[0].dataset;
-  const takes = runs.map((run) => takingTurns(readPredictions(services, requester, run)));
-  try {
-    for await (const lines of await exportSamples(services, requester, { id, number })) {
-      for (const line of lines) {
-        // It was written as one.
-        const sample: DatasetSample = JSON.parse(line);
-        const predictions: RunExportLine[][] = [];
-        for (const { take } of takes) predictions.push(await take(sample.dataset_sample_id));
-        yield { sample, predictions };
+  const size = Math.ceil(predictionsAtOnce / Math.max(...runs.map(({ repeats }) => repeats)));
+  for await (const piece of readByTrajectory(services, requester, { id, number })) {
+    for (let from = 0; from < piece.length; from += size) {
+      const samples = piece.slice(from, from + size);
+      const sampleId = samples.map(({ dataset_sample_id }) => dataset_sample_id);
+      const made: Map<string, RunExportLine[]>[] = [];
+      for (const run of runs) {
+        const lines = await Array.fromAsync(readPredictions(services, requester, run, { sampleId }));
+        made.push(Map.groupBy(lines.flat(), ({ dataset_sample_id }) => dataset_sample_id));
       }
+      for (const sample of samples)
+        yield { sample, predictions: made.map((of) => of.get(sample.dataset_sample_id) ?? []) };
     }
-  } finally {
-    for (const { end } of takes) await end();
   }
-}
-
-/** Takes the predictions of one sample after the other, which come in the order of the samples. */
-function takingTurns(pieces: AsyncGenerator<RunExportLine[], void>) {
-  let waiting: RunExportLine[] = [];
-  let isAtEnd = false;
-  return {
-    async take(sampleId: string): Promise<RunExportLine[]> {
-      const taken: RunExportLine[] = [];
-      for (;;) {
-        const next = waiting.findIndex(({ dataset_sample_id }) => dataset_sample_id !== sampleId);
-        taken.push(...waiting.splice(0, next < 0 ? waiting.length : next));
-        if (next >= 0 || isAtEnd) return taken;
-        const { done, value } = await pieces.next();
-        if (done) isAtEnd = true;
-        else waiting = value;
-      }
-    },
-    end: () => pieces.return(),
-  };
 }
 
 /** How an evaluator scored a prediction; undefined if it did not. */

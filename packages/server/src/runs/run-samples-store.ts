@@ -38,7 +38,8 @@ export interface RunSampleFilter {
   /** Whether there is a prediction. */
   status?: PredictionsTable["status"] | undefined;
   trajectoryId?: string | undefined;
-  sampleId?: string | undefined;
+  /** One, or several. */
+  sampleId?: string | readonly string[] | undefined;
   step?: number | undefined;
   /** Whether the state changed in the recording. */
   isChanged?: boolean | undefined;
@@ -115,7 +116,7 @@ function whereMatching(
         .selectFrom("dataset_samples")
         .select("position")
         .where("revision_id", "=", dataset.revisionId)
-        .where(column, "=", id),
+        .where(column, "in", [id].flat()),
     );
   }
   if (step !== undefined) query = query.where("sample.step", "=", step);

@@ -237,6 +237,7 @@ export async function* readPredictions(
       const { output = null, reasoning = null, error_message = null } = texts.get(prediction.id) ?? {};
       return { ...sample, prediction: output, reasoning, error_message, details: prediction };
     });
+    if (rows.length < exportedAtOnce) return await refuseDeleted(services, requester, [run]);
     after = { ...last, value: undefined };
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
-import { datasetClient } from "../support/resources/datasets.ts";
+import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 
@@ -101,8 +101,10 @@ onAnyDatabase((database) => {
     await datasets.uploadNew(id, samples);
     const unchanged = await newRun(id, { baseline: "no-change" });
     const chats = await lines(`/v1/runs/${unchanged}/export?format=openai-chat`);
-    // Its trajectories lie apart, and each part is a line.
-    expect(chats.lines.map((line) => line.id)).toContain("a/repeat-1");
+    // Its trajectories lie apart in the dataset.
+    expect(chats.lines.map(({ id, messages }) => [id, messages.length])).toEqual(
+      ["a/repeat-0", "a/repeat-1", "b/repeat-0", "b/repeat-1"].map((one) => [one, 6]),
+    );
     await lines(`/v1/runs/${unchanged}/export?evaluator=exact-match`, 422);
     await lines(`/v1/runs/${unchanged}/export?format=sft&profile_name=default`, 422);
     const same = await lines(`/v1/runs/${unchanged}/export?format=preference`);
@@ -125,6 +127,28 @@ onAnyDatabase((database) => {
     const other = await newRun(copy, { baseline: "no-change" });
     const refused = await lines(`/v1/runs/${unchanged}/export?format=preference&against=${other}`, 422);
     expect(refused.text).toContain("of another revision");
+  });
+
+  test("in free-running mode a step starts from the prediction before, wherever the samples lie", async () => {
+    const id = await datasets.create();
+    await datasets.uploadNew(id, samples.toReversed());
+    const evaluators = [{ evaluator: "exact-match" }];
+    const run = await create({
+      dataset_id: id,
+      target: { predictions: "imported" },
+      mode: "free-running",
+      evaluators,
+    });
+    const guesses = samples.map(({ trajectory_id, step }) => ({
+      dataset_sample_id: `${trajectory_id}/${step}`,
+      prediction: `guess ${trajectory_id}/${step}`,
+    }));
+    await presage.call("POST", `/v1/runs/${run.id}/predictions`, toLines(guesses));
+    await end(run.id);
+    const { lines: dialogues } = await lines(`/v1/runs/${run.id}/export?format=sft`);
+    expect(dialogues).toHaveLength(2);
+    for (const { trajectory_id, messages } of dialogues)
+      expect(messages.at(-2).content).toContain(`guess ${trajectory_id}/0`);
   });
 
   test("stored predictions are spans, with texts only if they are asked for", async () => {
