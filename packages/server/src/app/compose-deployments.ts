@@ -36,7 +36,7 @@ export interface ComposedDeployments {
 
 interface DeploymentsOptions {
   memory?: ByteBudget;
-  /** Absent: none are kept. */
+  /** Absent: none are cached. */
   completions?: CompletionCache;
   countUnreachable?: CountUnreachable;
   findRefusal?: FindRefusal;

@@ -12,7 +12,7 @@ import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { UpstreamCompletion } from "../upstream/upstream.ts";
 import { toStoredWorld, type WorldCompletion } from "../worlds/complete-through-world.ts";
 import { readAnswer } from "./answer.ts";
-import { type ChatRequest, type Complete, setFields } from "./predict.ts";
+import { type ChatRequest, type CompleteForRequest, setFields } from "./predict.ts";
 import type { NewPrediction, PredictionOutcome, StoredRequest } from "./stored-rows.ts";
 
 /** Which outcomes of a request are stored. */
@@ -51,7 +51,12 @@ export interface Capture {
   /** Which outcomes of a request are stored: its API key's setting decides, otherwise the server's. */
   decide(call: { caller: Pick<Caller, "proof">; exchange: Pick<Exchange, "requestId"> }): Captures;
   /** The same `complete`, but its outcome is stored if this request's are to be; the very same if not. */
-  watch(complete: Complete, call: CallWithCaller, body: ChatRequest, askedDeployment: string): Complete;
+  watch(
+    complete: CompleteForRequest,
+    call: CallWithCaller,
+    body: ChatRequest,
+    askedDeployment: string,
+  ): CompleteForRequest;
   /** Holds memory for a request of this size; undefined if there is none, and then its prediction is not stored. */
   hold(bytes: number): CaptureHold | undefined;
   /** Takes a prediction over, to be written later. */

@@ -26,7 +26,10 @@ import type {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export type Complete = (request: CompletionRequest, clientSignal: AbortSignal) => Promise<UpstreamCompletion>;
+export type CompleteForRequest = (
+  request: CompletionRequest,
+  clientSignal: AbortSignal,
+) => Promise<UpstreamCompletion>;
 
 export interface StartedPrediction {
   /** The prompt as it was sent. */
@@ -36,7 +39,7 @@ export interface StartedPrediction {
 
 /** Predicts the next state of the environment. While it waits, it holds nothing of the client's request. */
 export function predict(
-  complete: Complete,
+  complete: CompleteForRequest,
   { context, interaction, params }: WorldModelRequest,
   clientSignal: AbortSignal,
 ): StartedPrediction {
@@ -155,7 +158,7 @@ export function measureCompletion(
   complete: Upstream["complete"],
   exchange: Exchange,
   options: CompletionOptions,
-): Complete {
+): CompleteForRequest {
   return (request, clientSignal) => {
     const startedAtMs = performance.now();
     return measure(traceCompletion(complete, exchange.span, request, clientSignal, options), startedAtMs);

@@ -30,7 +30,7 @@ import {
 import examples from "./examples.json" with { type: "json" };
 import {
   type ChatRequest,
-  type Complete,
+  type CompleteForRequest,
   measureCompletion,
   predict,
   readPrediction,
@@ -219,13 +219,18 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
   });
 }
 
+/**
+ * What asks the deployment. From the outside in: `capture` stores the prediction, `measureCompletion` counts and traces it,
+ * `app/compose-deployments.ts` adds the fallback and the watch over outages, and `upstream/create-upstream.ts` caches, chooses a
+ * replica and retries.
+ */
 function completeBy(
   { deployments, capture }: Pick<PredictionServices, "deployments" | "capture">,
   named: Deployment | undefined,
   call: CallWithCaller,
   body: ChatRequest,
   sharing: Sharing | undefined,
-): Complete {
+): CompleteForRequest {
   const { request, exchange } = call;
   const { name, upstream } = named ?? deployments.getDefault();
   const session = readSessionHeader(request.headers);

@@ -94,7 +94,7 @@ export interface Run
   notes: readonly string[];
 }
 
-/** Told when a run was created, resumed, cancelled or paused: its process looks for work at once. */
+/** `runner/start-runner.ts`, told when a run was created, resumed, cancelled or paused: it looks for work at once. */
 export interface RunQueue {
   wake(): void;
   /** The lease of a new run that only this process works on. Absent: whichever takes it. */

@@ -237,7 +237,7 @@ export function cacheCompletions(
       return isSame ? find(body.key, sharing) : undefined;
     },
     join(key, sharing, deadline, ask) {
-      // Callers with different bounds may not take each other's kept completion.
+      // Callers with different bounds may not take each other's cached completion.
       const flight = `${key} ${sharing.maxAgeS}`;
       const begin = (signal: AbortSignal) => fly(key, sharing, () => ask(signal));
       return wait(flights.join(flight, deadline.signal, begin), deadline);
@@ -245,7 +245,7 @@ export function cacheCompletions(
   };
 }
 
-/** Whether the model finished with a text. What was cut off, calls a tool or cannot be an observation is not kept: another try may be better. */
+/** Whether the model finished with a text. What was cut off, calls a tool or cannot be an observation is not cached: another try may be better. */
 function isWhole({ body }: UpstreamCompletion): boolean {
   const { content } = readMessage(body.choices[0]);
   const text = content.slice(endOfLeadingThoughts(content));
@@ -278,7 +278,7 @@ interface KnownBody {
 export interface CompletionCacheOptions {
   maxBytes: number;
   maxAgeS: number;
-  /** Changing it makes all that is kept stale. */
+  /** Changing it makes all that is cached stale. */
   epoch: string;
   /** Shared with other processes, under names and with MACs that no one can make without the secret. */
   shared?: { redis: Redis; secret: string } | undefined;
@@ -303,7 +303,7 @@ export interface CompletionCache {
   findBody(bodyDigest: string): KnownBody | undefined;
   /** A completion's age in seconds. */
   ageS(stored: StoredCompletion): number;
-  /** The memory of all that is kept in this process. */
+  /** The memory of all that is cached in this process. */
   bytes(): number;
 }
 

@@ -46,7 +46,7 @@ export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url
   retries: number;
   /** Responses reserve from it while they are read. Absent: they reserve nothing. */
   memory?: ByteBudget;
-  /** Which completions are kept, and where. Absent: none. */
+  /** Which completions are cached, and where. Absent: none. */
   cache?: { policy: CachePolicy; completions: CompletionCache };
   /** Called before the upstream is asked. Absent: nobody has a budget. */
   findRefusal?: FindRefusal | undefined;

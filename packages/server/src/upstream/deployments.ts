@@ -26,7 +26,7 @@ export interface NamedDeploymentSettings {
   maxInFlightPerReplica: number | undefined;
   /** The deployment that is asked when none of the replicas can be. */
   fallback: string | undefined;
-  /** Which completions are kept. */
+  /** Which completions are cached. */
   cache: CachePolicy;
   controlTokens: ControlTokens;
 }
@@ -48,7 +48,7 @@ export interface Deployments {
   find(name: string): Deployment | undefined;
   /** In the order of the file. */
   all(): readonly Deployment[];
-  /** Whether any of them keeps completions. */
+  /** Whether any of them caches completions. */
   areCached(): boolean;
   /** Grows when they are replaced: the same request may then be for another of them. */
   revision(): number;
@@ -154,7 +154,7 @@ export function watchOutages(
     }
 
     function recordResponse(answer: UpstreamCompletion | ModelList): void {
-      // What is kept says nothing of the upstream.
+      // What is cached says nothing of the upstream.
       if (!("cache" in answer) || answer.cache?.result !== "hit") outage.responded();
     }
 

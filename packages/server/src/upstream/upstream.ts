@@ -23,7 +23,7 @@ export interface UpstreamCompletion {
   deployment: string;
   /** The requested model. Absent for a completion from the cache. */
   model?: string;
-  /** The address of the replica that sent it. Absent: it was kept. */
+  /** The address of the replica that sent it. Absent: it was cached. */
   replica?: string;
   /** Absent: the request was not cacheable. */
   cache?: CacheOutcome;
@@ -32,7 +32,7 @@ export interface UpstreamCompletion {
 }
 
 /**
- * Where a completion is from: kept (`hit`), asked for by an equal request that was under way (`shared`), or asked for by this one
+ * Where a completion is from: cached (`hit`), asked for by an equal request that was under way (`shared`), or asked for by this one
  * (`miss`).
  */
 type CacheOutcome = { result: "hit"; ageS: number } | { result: "miss" | "shared" };
@@ -76,7 +76,7 @@ export type Purpose = "predictions" | "judges";
 export interface Sharing {
   /** Accounts share nothing. */
   accountId: string;
-  /** How old a kept completion may be; 0: none is taken. */
+  /** How old a cached completion may be; 0: none is taken. */
   maxAgeS: number;
   /** Names the body that the account sent, and all else that the request was made from. Absent: equal bodies are not recognised. */
   bodyDigest?: string | undefined;
