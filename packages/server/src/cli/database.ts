@@ -187,7 +187,7 @@ export async function restore(config: Config, from: string, { replace = false }:
   try {
     await replaceFile(path, async (partial) => {
       migration = copyChecked(backup, partial);
-      if (isReplaced) setAside(path, aside);
+      setAside(path, aside);
     });
   } catch (error) {
     throw explainFileError(error, path);
@@ -252,8 +252,10 @@ async function exportToFile(config: Config, file: string, options: { account?: s
             yield `${line}\n`;
           }
         };
-        await pipeline(Readable.from(texts()), writing.createWriteStream());
+        await pipeline(Readable.from(texts()), writing.createWriteStream({ autoClose: false }));
       });
+      await writing.sync();
+      await writing.close();
       await rename(partial, path);
     } catch (error) {
       await writing.close().catch(() => {});

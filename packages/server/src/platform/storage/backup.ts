@@ -13,7 +13,7 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { newerSchemaError, SchemaError } from "./migrate.ts";
+import { mayRunOn, newerSchemaError, oldestVersionSetting, SchemaError } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
 import { isDatabaseLocked } from "./store-error.ts";
 
@@ -42,7 +42,8 @@ export function checkSqlite(path: string): string {
       .all()
       .map((row) => row.name);
     const unknown = applied.filter((name) => !Object.hasOwn(migrations, name));
-    if (unknown.length > 0) throw newerSchemaError(unknown);
+    if (unknown.length > 0 && !mayRunOn(applied, readOldestVersion(database)))
+      throw newerSchemaError(unknown);
     return applied.at(-1) ?? "";
   } catch (error) {
     if (error instanceof DatabaseFileError || error instanceof SchemaError) throw error;
@@ -55,6 +56,11 @@ export function checkSqlite(path: string): string {
   } finally {
     database.close();
   }
+}
+
+function readOldestVersion(database: Database): string | undefined {
+  const select = database.query<{ value: string }, [string]>("select value from settings where name = ?");
+  return select.get(oldestVersionSetting)?.value;
 }
 
 /**
@@ -147,18 +153,22 @@ function closeLog(path: string): boolean {
 }
 
 /**
- * Gives the database at `path` a second name, `aside`, so that another file can take its place. It stays at `path` until then.
+ * Gives the database at `path`, if there is one, a second name, `aside`, so that another file can take its place. It stays at `path`
+ * until then.
  * @throws DatabaseInUseError
  */
 export function setAside(path: string, aside: string): void {
-  const isOneFile = closeLog(path);
-  try {
-    linkSync(path, aside);
-  } catch {
-    // A file system without links.
-    copyFileSync(path, aside, constants.COPYFILE_EXCL);
+  let isOneFile = false;
+  if (existsSync(path)) {
+    isOneFile = closeLog(path);
+    try {
+      linkSync(path, aside);
+    } catch {
+      // A file system without links.
+      copyFileSync(path, aside, constants.COPYFILE_EXCL);
+    }
   }
   if (!isOneFile && existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${aside}-wal`);
-  // The log of a damaged database must not be applied to the one that replaces it.
+  // The log of a database that is damaged, or gone, must not be applied to the one that replaces it.
   for (const end of ["-wal", "-shm", "-journal"]) rmSync(path + end, { force: true });
 }

@@ -73,6 +73,8 @@ export function writeInBatches<Value>({
 }: Batching<Value>): BatchedWrites<Value> {
   let pending = new Map<string, Value>();
   let writing: Promise<void> = Promise.resolve();
+  /** Waits for the one before it. */
+  let next: Promise<void> | undefined;
   let isFailing = false;
 
   async function writePending(): Promise<void> {
@@ -90,7 +92,13 @@ export function writeInBatches<Value>({
   }
 
   function writeNow(): Promise<void> {
-    writing = writing.then(writePending).then(afterwards);
+    // While the store is away, attempts would queue, and a stop would wait for all of them.
+    if (next !== undefined) return writing;
+    next = writing.then(() => {
+      next = undefined;
+      return writePending();
+    });
+    writing = next.then(afterwards);
     return writing;
   }
 

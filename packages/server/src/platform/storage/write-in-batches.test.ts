@@ -28,3 +28,23 @@ test("only the first of several failures in a row is marked as first, and nothin
   expect(failures).toEqual([true, false, false, true]);
   expect(written).toEqual([[["one", 1]], [["two", 2]]]);
 });
+
+test("while a write hangs, one attempt waits for it, however many are due", async () => {
+  const hanging = Promise.withResolvers<void>();
+  let attempts = 0;
+  const { pending, writeNow, stop } = writeInBatches<number>({
+    async write() {
+      attempts += 1;
+      await hanging.promise;
+      throw new Error("the database is down");
+    },
+    onFailure() {},
+  });
+  pending().set("one", 1);
+  for (let due = 0; due < 100; due++) void writeNow();
+  await Promise.resolve();
+  const stopped = stop();
+  hanging.resolve();
+  await stopped;
+  expect(attempts).toBe(2);
+});

@@ -119,6 +119,22 @@ describe("A database", () => {
     expect(resultIds(path)).toEqual(resultIds(backup));
   });
 
+  test("that is gone does not leave its log to the one that is restored", async () => {
+    const path = join(folder, "gone.db");
+    const before = new Database(path, { create: true });
+    before.run("PRAGMA journal_mode = WAL");
+    before.run("create table things (name text)");
+    // As after a crash: only the log is left.
+    await copyFile(`${path}-wal`, `${path}-left`);
+    before.close();
+    await rm(path);
+    await copyFile(`${path}-left`, `${path}-wal`);
+    const ran = await runPresage(["restore", backup], of(path));
+    expect(ran).toMatchObject({ code: 0, stderr: "" });
+    expect(resultIds(path)).toEqual(resultIds(backup));
+    expect(await filesBeside(path)).toContainEqual(expect.stringMatching(/^gone\.db\.replaced-.*-wal$/));
+  });
+
   test.each(["half", "foreign", "missing"])("is untouched by a %s backup", async (kind) => {
     const path = join(folder, `${kind}-target.db`);
     const bad = join(folder, `${kind}.db`);
