@@ -35,6 +35,7 @@ export function composeKeyVerifier(
     onFailure: (error, isFirst) =>
       logFailure(log, error, "could not write last-used times of API keys; will retry", isFirst),
   });
+  metrics.keyVerifications(["unavailable"], 0);
   const keyVerifier = createKeyVerifier({
     digestOf: keyDigest,
     find: (digest) => selectKeyRecord(database, digest),

@@ -10,7 +10,7 @@ import { createOpenSockets, type OpenSockets } from "../http/sockets.ts";
 import { createByteBudget, quarterOfMemory } from "../platform/limits/memory.ts";
 import { createLongWork } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
-import { createMetrics, watchRedis } from "../platform/observability/metrics.ts";
+import { createMetrics, watchUp } from "../platform/observability/metrics.ts";
 import { connectRedis } from "../platform/redis.ts";
 import { forgetInstance, noteInstance, sharedSecret } from "../platform/storage/settings-store.ts";
 import type { Store } from "../platform/storage/store.ts";
@@ -78,7 +78,8 @@ async function composeBase(config: Config, log: Log, worker: WorkerOptions | und
   const tracing = await composeTelemetry(config, logger, metrics, instanceId);
   const store = await openStore(config, log);
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
-  if (redis !== undefined) watchRedis(metrics.registry, redis.isUp);
+  watchUp(metrics.registry, "presage_database_up", log.isStoreUp);
+  if (redis !== undefined) watchUp(metrics.registry, "presage_redis_up", redis.isUp);
   const limits = composeLimits(config, { redis, keyDigest: store.keyDigest, metrics });
   const usage = await composeUsage(config, log, store.database, prices);
   return {

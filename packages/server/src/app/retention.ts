@@ -25,6 +25,8 @@ export function composeCapture(
   { memory, metrics }: { memory: ByteBudget; metrics: Metrics },
 ): Capture {
   const { logger } = log;
+  // A counter that begins with the first loss shows no increase.
+  for (const outcome of ["written", "dropped"]) metrics.captured([outcome], 0);
   // In a terminal, a line has 80 columns.
   if (setting === "off") logger.info("predictions are stored only for keys set to capture");
   else logger.info({ setting, maxAgeDays: retention.predictions }, "predictions are stored");
@@ -82,6 +84,8 @@ export function composeRetention(
     logFailure(log, error, "could not delete old or chosen data; will retry");
 
   let waits = false;
+  // From here on it is known: so that what never succeeds is seen, too.
+  metrics.deletionsComplete.set(Date.now() / 1_000);
 
   /** Deletes by age, unless the clock may be wrong: what it deletes is gone for good. */
   async function deleteByAge(held: DeletionWork, until: AbortSignal): Promise<void> {

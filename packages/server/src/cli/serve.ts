@@ -118,6 +118,12 @@ async function runServer(config: Config, log: Log, { stopped, onReady, worker }:
     import("../app/compose-server.ts"),
     import("./connect.ts"),
   ]);
+  let reread = () => {
+    isRereadWanted = true;
+  };
+  let isRereadWanted = false;
+  // From the beginning: without a handler, the signal ends a process that still starts.
+  if (hasFilesToReread(config)) process.on("SIGHUP", () => reread());
   const file = createServerFile(config.databaseUrl);
   const reusePort = worker !== undefined;
   // Beside other workers a process listens only once it can answer: its part of the requests would be refused.
@@ -147,7 +153,8 @@ async function runServer(config: Config, log: Log, { stopped, onReady, worker }:
   // What was compiled to start is not needed again.
   Bun.shrink();
 
-  if (hasFilesToReread(config)) process.on("SIGHUP", () => void presage.rereadFiles());
+  reread = () => void presage.rereadFiles();
+  if (isRereadWanted) reread();
 
   const signal = await stopped;
   logger.info({ signal }, "stopping: no new connections; predictions in progress will finish");

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RealityState } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import type { EnvironmentRevision } from "../environments/environment.ts";
@@ -104,14 +105,16 @@ export function watchReality(
         latest.get(watched.id) === revision ? watched : [],
       );
       const ids = all.map(({ id }) => id);
-      // Without the database, the metrics say what they can.
-      const existing = await selectExisting(store.database, ids).catch(() => new Set(ids));
+      // Without the database, the metrics say what they can, and soon: they are needed most then.
+      const answer = selectExisting(store.database, ids).catch(() => undefined);
+      const existing = (await Promise.race([answer, sleep(metricsWaitMs)])) ?? new Set(ids);
       return all.filter(({ id }) => existing.has(id));
     },
   };
 }
 
 const lookMs = 300_000;
+const metricsWaitMs = 500;
 
 function keyOf({ id, revision }: Pick<EnvironmentRevision, "id" | "revision">): string {
   return `${id}@${revision}`;

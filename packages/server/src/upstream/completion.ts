@@ -169,7 +169,9 @@ export function traceCompletion(
 function endWith(chat: ChatSpan, call: Promise<UpstreamCompletion>, clientSignal: AbortSignal) {
   call.then(
     ({ body: { usage, choices, model }, model: sentModel, replica, cache }) => {
-      const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
+      // Without counts of the upstream's there is nothing to report.
+      const counts = isObject(usage) ? readTokenCounts(usage) : undefined;
+      const [promptTokens, completionTokens] = [counts?.prompt_tokens, counts?.completion_tokens];
       const { finish_reason: finishReason, message } = choices[0];
       const source = cache?.result;
       chat.end({ model, sentModel, replica, source, finishReason, message, promptTokens, completionTokens });

@@ -70,6 +70,8 @@ export interface Log {
   storeFailed(error: unknown): void;
   /** To be called after each successful statement; logs the end of an outage. */
   storeResponded(): void;
+  /** Whether statements succeed: false from the first failure of an outage to its end. */
+  isStoreUp(): boolean;
   /** Writes what is pending. Nothing is logged afterwards. */
   close(): Promise<void>;
 }
@@ -123,7 +125,8 @@ export function createLog(level: string, worker?: number): Log {
   };
   const base = worker === undefined ? null : { worker };
   const ofWorker = worker === undefined ? "" : `,"worker":${worker}`;
-  const logger = pino({ level, base, timestamp: pino.stdTimeFunctions.isoTime }, inOrder);
+  const serializers = { err: withoutRows };
+  const logger = pino({ level, base, serializers, timestamp: pino.stdTimeFunctions.isoTime }, inOrder);
   const timeText = createTimeText();
   const store = watchDatabase(logger);
   setInterval(writeBatch, flushIntervalMs).unref();
@@ -140,6 +143,7 @@ export function createLog(level: string, worker?: number): Log {
     },
     storeFailed: store.failed,
     storeResponded: store.responded,
+    isStoreUp: store.isUp,
     async close() {
       writeBatch();
       isClosed = true;
@@ -151,6 +155,12 @@ export function createLog(level: string, worker?: number): Log {
       file.destroy();
     },
   };
+}
+
+/** PostgreSQL's details may contain a row, and so the texts of a prediction. */
+function withoutRows(error: Error) {
+  const { detail, where, internalQuery, ...shown } = pino.stdSerializers.err(error);
+  return shown;
 }
 
 /** The time in every request line, formatted once a millisecond. */
@@ -170,6 +180,7 @@ export interface OutageWatch {
   /** Logs each kind of failure once per outage. There must be few kinds. */
   failed(kind: string, describe: () => object): void;
   responded(): void;
+  isUp(): boolean;
 }
 
 /**
@@ -198,17 +209,18 @@ export function watchOutage(
       const lastedMs = Math.round(lastFailureAtMs - sinceMs);
       logger.warn({ ...words.fields, lastedMs, failures }, words.ends);
     },
+    isUp: () => outage === undefined,
   };
 }
 
 /** Logs outages of the database. A database that rejects writes and still answers reads is one outage. */
-export function watchDatabase(logger: Logger): { failed(error: unknown): void; responded(): void } {
-  const { failed, responded } = watchOutage(logger, {
+export function watchDatabase(logger: Logger) {
+  const { failed, responded, isUp } = watchOutage(logger, {
     begins: "database unavailable",
     ends: "database available again",
   });
   // Messages differ from statement to statement, so they are not kinds of failure.
-  return { failed: (error) => failed("", () => reasonOf(error)), responded };
+  return { failed: (error: unknown) => failed("", () => reasonOf(error)), responded, isUp };
 }
 
 /** The database's own message and code, without the rest of its error: the details may contain a row. */

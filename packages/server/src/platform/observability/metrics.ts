@@ -138,7 +138,7 @@ function deletionMetrics(registry: Registry) {
     }),
     deletionsComplete: new Gauge({
       name: "presage_retention_complete_timestamp_seconds",
-      help: "When this process last found nothing left that is too old, in seconds since 1970-01-01 UTC; 0: never.",
+      help: "When this process last found nothing left that is too old, in seconds since 1970-01-01 UTC; its start, until it has looked.",
       aggregator: "max",
       registers,
     }),
@@ -273,12 +273,14 @@ export function watchProcesses(registry: Registry, count: () => number): void {
   });
 }
 
-export function watchRedis(registry: Registry, isUp: () => boolean): void {
-  watchFigure(registry, () => (isUp() ? 1 : 0), {
-    name: "presage_redis_up",
-    help: "1 if Redis (PRESAGE_REDIS_URL) is connected and answers in time, otherwise 0. Absent without one.",
-    aggregator: "min",
-  });
+const watchedStores = {
+  presage_database_up: "1 if the database answers, otherwise 0.",
+  presage_redis_up:
+    "1 if Redis (PRESAGE_REDIS_URL) is connected and answers in time, otherwise 0. Absent without one.",
+};
+
+export function watchUp(registry: Registry, name: keyof typeof watchedStores, isUp: () => boolean): void {
+  watchFigure(registry, () => Number(isUp()), { name, help: watchedStores[name], aggregator: "min" });
 }
 
 /** Reads the figures of all replicas whenever the metrics are read. */

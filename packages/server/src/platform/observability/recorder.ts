@@ -52,7 +52,8 @@ function startRequest(recorder: Recorder, method: string, headers: Headers): Req
     end(route, status) {
       span.updateName(`${method} ${route}`);
       span.setAttributes({ "http.route": route, "http.response.status_code": status });
-      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      if (status >= 500)
+        span.setAttribute("error.type", String(status)).setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     },
   };
@@ -303,8 +304,8 @@ export function createChatMetrics(meter: Meter): ChatMetrics {
           );
           duration.record(elapsedS(), attributes);
           const { promptTokens, completionTokens } = response;
-          usage.record(promptTokens, { ...attributes, "gen_ai.token.type": "input" });
-          usage.record(completionTokens, { ...attributes, "gen_ai.token.type": "output" });
+          for (const [type, tokens] of Object.entries({ input: promptTokens, output: completionTokens }))
+            if (tokens !== undefined) usage.record(tokens, { ...attributes, "gen_ai.token.type": type });
         },
         fail(errorType) {
           const served = asked !== undefined && known.has(asked) ? asked : otherModel;

@@ -68,8 +68,9 @@ export interface ChatEnd {
   source?: "hit" | "miss" | "shared" | undefined;
   finishReason: unknown;
   message: object;
-  promptTokens: number;
-  completionTokens: number;
+  /** Undefined where the upstream counted none. */
+  promptTokens: number | undefined;
+  completionTokens: number | undefined;
 }
 
 /** Messages as an attribute has them; undefined if that would be too long. */

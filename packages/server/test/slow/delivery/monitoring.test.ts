@@ -7,9 +7,10 @@ import { createWorkerFigures } from "../../../src/app/workers.ts";
 import {
   createMetrics,
   watchCounts,
+  watchFalseSuccess,
   watchProcesses,
-  watchRedis,
   watchReplicas,
+  watchUp,
 } from "../../../src/platform/observability/metrics.ts";
 
 const folder = resolve(import.meta.dir, "../../../../../deploy/monitoring");
@@ -62,7 +63,9 @@ interface Known {
 async function knownSeries(): Promise<Map<string, Known>> {
   const { registry } = createMetrics();
   watchProcesses(registry, () => 1);
-  watchRedis(registry, () => true);
+  watchFalseSuccess(registry, async () => []);
+  for (const name of ["presage_database_up", "presage_redis_up"] as const)
+    watchUp(registry, name, () => true);
   watchReplicas(registry, () => []);
   watchCounts(registry, new Proxy({} as Parameters<typeof watchCounts>[1], { get: () => () => 0 }));
   const known = new Map<string, Known>([["up", { labels: [], help: "" }]]);

@@ -122,8 +122,9 @@ export const migrations: Record<string, Migration> = {
         constraint reality_episodes_by_position primary key (check_id, position))`,
   ),
   "043-replays": inOrder(
-    "alter table episodes add column policy text",
+    // While it is made, the table can be read; beside a new column, it could not.
     "create index episodes_by_end on episodes (environment_id, last_active_at) where status = 'finished'",
+    "alter table episodes add column policy text",
     "alter table reality_checks add column environment_id text",
     "alter table reality_checks add column environment_revision bigint",
     "alter table reality_checks add column source text not null default 'pairs'",
