@@ -223,7 +223,8 @@ export async function eraseInBatches(
 export async function eraseRows(database: Database, accountId: string) {
   const erased = new Map<string, number>();
   for (const table of accountTables.toReversed()) {
-    if (table.owner.of === "users" || table.table.startsWith("evaluation_")) continue;
+    if (table.owner.of === "users" || ["evaluation_results", "evaluation_corrections"].includes(table.table))
+      continue;
     let rows = 0;
     for (const ownerId of await ownerIdsOf(database, table, accountId))
       rows += await eraseInBatches(database, accountId, (transaction, limit) =>

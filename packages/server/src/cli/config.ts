@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Config, describeConfig, readConfig, unknownVariables } from "../config/config.ts";
 import { type EnvironmentName, environment } from "../config/environment.ts";
 import type { RawEnvironment } from "../config/values.ts";
-import { quarterOfMemory } from "../platform/limits/memory.ts";
+import { defaultIndexBytes, quarterOfMemory } from "../platform/limits/memory.ts";
 import { printableJson, similarName } from "../platform/words.ts";
 import { examples, json, printNotice } from "./command.ts";
 
@@ -72,12 +72,13 @@ async function derivedValues(config: Config): Promise<Partial<Record<Environment
   // Every command loads this file.
   const { listenAddress } = await import("../app/listen.ts");
   const { browserAddress } = await import("../http/pages.ts");
-  const { listen, upstream, judge, prediction, memoryBudgetBytes } = config;
+  const { listen, upstream, judge, prediction, memoryBudgetBytes, worlds } = config;
   const isJudgeUpstream = judge.url === undefined && upstream.urls !== undefined;
   return {
     PRESAGE_RATE_LIMIT_USER_RPM: String(prediction.userRatePerMinute),
     PRESAGE_RATE_LIMIT_ACCOUNT_RPM: String(prediction.accountRatePerMinute),
     PRESAGE_MEMORY_BUDGET_BYTES: String(memoryBudgetBytes ?? quarterOfMemory()),
+    PRESAGE_INDEX_MAX_BYTES: String(worlds.maxIndexBytes ?? defaultIndexBytes(config.workers)),
     PRESAGE_JUDGE_MAX_IN_FLIGHT: String(judge.maxInFlight),
     ...(listen.port !== 0 && {
       PRESAGE_PUBLIC_URL: browserAddress(listenAddress(listen.host, listen.port)),

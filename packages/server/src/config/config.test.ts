@@ -48,7 +48,7 @@ describe("An empty environment", () => {
       },
       evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
       datasets: { maxBytes: 1_073_741_824, quotaBytes: 68_719_476_736 },
-      worlds: { maxIndexBytes: 2_147_483_648 },
+      worlds: { maxIndexBytes: undefined },
       runs: { maxInFlight: 1_000 },
       upstream: {
         urls: undefined,
@@ -191,7 +191,7 @@ describe("Each variable", () => {
       },
       evaluation: { accountRatePerMinute: 120, maxInFlight: 2, maxInFlightEach: 1 },
       datasets: { maxBytes: 3_000_000, quotaBytes: 4_000_000 },
-      worlds: { maxIndexBytes: 2_147_483_648 },
+      worlds: { maxIndexBytes: undefined },
       runs: { maxInFlight: 1 },
       identity: {
         bootstrapKey: "k".repeat(32),

@@ -174,9 +174,9 @@ export const environment = z.object({
     .default(64 * gibibyte)
     .describe("maximum size in bytes of all datasets of an account, as they are exported; beyond it, 413"),
   PRESAGE_INDEX_MAX_BYTES: wholeNumber(1, unlimited, "bytes")
-    .default(2 * gibibyte)
+    .optional()
     .describe(
-      "memory in bytes that each process keeps for the searchable examples of worlds; those that were used least recently give way, and a world whose examples alone are larger is refused",
+      "memory in bytes that each process keeps for the searchable examples of worlds: by default its part of a quarter of the machine's or the container's, at most 2 GiB; those that were used least recently give way, and a world whose examples alone are larger is refused",
     ),
   PRESAGE_MIN_FREE_DISK_BYTES: wholeNumber(0, unlimited).default(gibibyte).meta({
     description:

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { readSamplesAt } from "../datasets/samples.ts";
+import { defaultIndexBytes } from "../platform/limits/memory.ts";
 import { isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { ExampleServices, ExampleTexts } from "./examples.ts";
@@ -16,13 +17,19 @@ export interface WorldParts extends ExampleServices {
 
 interface WorldsConfig {
   databaseUrl: string;
-  worlds: { maxIndexBytes: number };
+  worlds: { maxIndexBytes: number | undefined };
+  workers: { count: number };
   upstream: { timeoutMs: number };
 }
 
 export function createWorldParts(
   store: Store,
-  { databaseUrl, worlds: { maxIndexBytes: maxBytes }, upstream: { timeoutMs } }: WorldsConfig,
+  {
+    databaseUrl,
+    workers,
+    worlds: { maxIndexBytes: maxBytes = defaultIndexBytes(workers) },
+    upstream: { timeoutMs },
+  }: WorldsConfig,
   observe?: ExampleServices["observe"],
 ): WorldParts {
   const indexes = createIndexes({

@@ -96,6 +96,11 @@ export function quarterOfMemory(): number {
   return Math.floor(Math.min(totalmem(), limitBytes) / 4);
 }
 
+/** What each of some processes may hold of worlds' examples, where nothing is set. */
+export function defaultIndexBytes({ count }: { count: number }): number {
+  return Math.min(2 ** 31, Math.floor(quarterOfMemory() / count));
+}
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Bodies up to this length are read at once: they arrive with the headers, or soon after. */
