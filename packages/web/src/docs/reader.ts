@@ -1,6 +1,7 @@
 // What the pages of the reference do in the browser. Without it they can be read, but not tried out.
 
 import { csrfToken } from "../session.ts";
+import { copyText } from "../ui/copy-text.ts";
 import { slots } from "./slots.ts";
 import { send } from "./try-out.ts";
 
@@ -46,7 +47,12 @@ window.navigation?.addEventListener("navigate", (event) => {
   const { pathname } = new URL(event.destination.url);
   const isHere = /^\/docs(\/|$)/.test(pathname) && pathname !== location.pathname;
   if (isHere && event.canIntercept && event.downloadRequest === null && event.formData === null)
-    event.intercept({ handler: () => show(event.destination.url, event.signal) });
+    event.intercept({
+      handler: () =>
+        show(event.destination.url, event.signal).catch(() => {
+          if (!event.signal.aborted) location.reload();
+        }),
+    });
 });
 
 /** Shows another page of the reference in place of this one. */
@@ -102,20 +108,21 @@ function chooseLanguage(language: string | undefined): void {
 const copiedMs = 2_000;
 
 async function copyCode(button: HTMLElement): Promise<void> {
-  await navigator.clipboard.writeText(
-    button.closest("[data-code]")?.querySelector("code")?.textContent ?? "",
-  );
-  button.dataset.copy = "done";
+  const code = button.closest("[data-code]")?.querySelector("code")?.textContent ?? "";
+  button.dataset.copy = (await copyText(code)) ? "done" : "";
   setTimeout(() => {
     button.dataset.copy = "";
   }, copiedMs);
 }
 
 let openPalette: (() => void) | undefined;
+let isPaletteComing = false;
 
 /** The palette is loaded when it is first wanted. What is typed until then is in it. */
 async function search(): Promise<void> {
   if (openPalette !== undefined) return openPalette();
+  if (isPaletteComing) return;
+  isPaletteComing = true;
   let typed = "";
   const keep = (event: KeyboardEvent) => {
     if (event.key.length > 1 && event.key !== "Backspace") return;
@@ -123,7 +130,11 @@ async function search(): Promise<void> {
     event.preventDefault();
   };
   document.addEventListener("keydown", keep);
-  const { putPalette } = await import("./palette.tsx");
-  document.removeEventListener("keydown", keep);
-  openPalette = putPalette(typed);
+  try {
+    const { putPalette } = await import("./palette.tsx");
+    openPalette = putPalette(typed);
+  } finally {
+    isPaletteComing = false;
+    document.removeEventListener("keydown", keep);
+  }
 }

@@ -1,17 +1,26 @@
 const maxShownCharacters = 200_000;
 
-/** Sends the request that a form describes, and shows the answer below it as it arrives. */
+/** Of the answers that forms show. */
+const shown = new WeakMap<HTMLFormElement, AbortController>();
+
+/** Sends the request that a form describes, and shows the answer below it as it arrives. Nothing is sent before the last request is answered. */
 export async function send(form: HTMLFormElement, key: string, csrfToken: string | undefined): Promise<void> {
   const [status, answer] = [form.querySelector("[role=status]"), form.querySelector("[data-answer]")];
-  if (status === null || answer === null) return;
+  if (status === null || answer === null || form.dataset.sending !== undefined) return;
   const { address, init } = requestOf(form, key, csrfToken);
   const stop = new AbortController();
+  // The last answer may still be arriving.
+  shown.get(form)?.abort();
+  shown.set(form, stop);
+  form.dataset.sending = "";
   answer.replaceChildren();
   status.textContent = "Sending …";
   const startedMs = performance.now();
   const elapsed = () => `${Math.round(performance.now() - startedMs)} ms`;
   try {
-    const response = await fetch(address, { ...init, signal: stop.signal });
+    const response = await fetch(address, { ...init, signal: stop.signal }).finally(
+      () => delete form.dataset.sending,
+    );
     status.textContent = `${response.status} ${response.statusText} · ${elapsed()}`;
     const body = preformatted("max-h-96 overflow-y-auto rounded-md bg-sunken p-3");
     answer.append(headersOf(response), body);

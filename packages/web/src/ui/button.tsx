@@ -1,6 +1,7 @@
 import { clsx } from "clsx";
 import { Check, Copy, LoaderCircle } from "lucide-react";
 import { type ButtonHTMLAttributes, type ComponentProps, type ReactNode, use, useState } from "react";
+import { copyText } from "./copy-text.ts";
 import { ControlTabIndex, Tooltip } from "./tooltip.tsx";
 
 export interface ButtonProps extends ComponentProps<"button"> {
@@ -64,6 +65,7 @@ export function IconButton({
         type="button"
         tabIndex={use(ControlTabIndex)}
         {...rest}
+        onClick={rest["aria-disabled"] ? undefined : rest.onClick}
         aria-label={label}
         className={clsx(
           "inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 transition-colors print:hidden",
@@ -108,28 +110,4 @@ export function useCopy() {
     setTimeout(() => setNotice(undefined), noticeMs);
   }
   return { notice, copy };
-}
-
-/**
- * Copies a text and returns whether that worked. The clipboard API is missing on pages served over plain HTTP and may be
- * denied elsewhere.
- */
-async function copyText(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return copyByCommand(text);
-  }
-}
-
-function copyByCommand(text: string): boolean {
-  const fill = (event: ClipboardEvent) => {
-    event.preventDefault();
-    event.clipboardData?.setData("text/plain", text);
-  };
-  document.addEventListener("copy", fill, { once: true });
-  const isCopied = document.execCommand("copy");
-  document.removeEventListener("copy", fill);
-  return isCopied;
 }
