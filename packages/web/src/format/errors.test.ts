@@ -37,3 +37,10 @@ test("results, profiles and taxonomies are never removed, so what is not found w
   const { advice } = explainError(new PresageError("There is no such result.", { category: "not_found" }));
   expect(advice).toBe("There is no such result. The ID may be wrong, or it may belong to another account.");
 });
+
+test("what the page itself says of an error is shown, what the browser says is not", () => {
+  expect(explainError(new Error("No step of t1 has a state.")).advice).toStartWith(
+    "No step of t1 has a state. ",
+  );
+  expect(explainError(new TypeError("undefined is not a function")).advice).toStartWith("Reload it.");
+});

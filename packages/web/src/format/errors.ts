@@ -18,7 +18,7 @@ const titles: Record<PresageErrorCategory, string> = {
   budget_exhausted: "The budget is spent",
   forbidden: "Not allowed",
   not_found: "Not found",
-  conflict: "Already exists",
+  conflict: "Not possible now",
   reality_alarm: "Too many false successes",
   too_large: "Too much at once",
   invalid: "Invalid request",
@@ -36,7 +36,7 @@ const advices: Record<PresageErrorCategory, string> = {
   timeout: "Try again, or ask for fewer tokens.",
   unauthenticated: "Sign in again to continue.",
   budget_exhausted: "",
-  forbidden: "Reload the page. If this persists, sign out and in again.",
+  forbidden: "",
   not_found: "The ID may be wrong, or it may belong to another account.",
   conflict: "Reload to see the current state.",
   reality_alarm: "",
@@ -48,9 +48,11 @@ const advices: Record<PresageErrorCategory, string> = {
 
 export function explainError(error: unknown): Explanation {
   if (!(error instanceof PresageError)) {
+    const reload = "Reload it. If this persists, contact your administrator.";
     return {
       title: "Something went wrong on this page",
-      advice: "Reload it. If this persists, contact your administrator.",
+      // Others are the browser's, and say nothing to people.
+      advice: error instanceof Error && error.name === "Error" ? `${error.message} ${reload}` : reload,
     };
   }
   const { category, message, retryAfterMs } = error;

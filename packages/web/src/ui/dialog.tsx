@@ -27,6 +27,8 @@ export function Dialog({ isOpen, onClose, title, hint, isWide = false, children 
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
       onOpenAutoFocus={focusFirstField}
+      // A click beside a large form must not lose what is in it.
+      onInteractOutside={(event) => isWide && event.preventDefault()}
       {...(hint === undefined ? { "aria-describedby": undefined } : {})}
       className={clsx(
         "flex max-h-[calc(100dvh-2rem)] flex-col outline-none",
@@ -91,12 +93,12 @@ export function ConfirmDialog({
       <AlertDialog.Description asChild>
         <div className="mt-1.5 text-sm wrap-anywhere text-ink-2">{children}</div>
       </AlertDialog.Description>
-      <div className="mt-5 flex justify-end gap-2">
+      <div className="mt-5 flex flex-wrap justify-end gap-2">
         <AlertDialog.Cancel asChild>
           <Button>{cancelLabel}</Button>
         </AlertDialog.Cancel>
         {onConfirm !== undefined && (
-          <Button variant="danger" isBusy={isBusy} onClick={onConfirm}>
+          <Button variant="danger" className="max-w-full" isBusy={isBusy} onClick={onConfirm}>
             {confirmLabel}
           </Button>
         )}

@@ -63,7 +63,7 @@ browserTest("Results are reviewed with one key each, and a key takes the last on
   );
   expect(saved).toMatchObject({ data: [{ label: "fail" }], correction: { pass: false } });
   expect(await client.labels.list(first)).toMatchObject({ data: [{ label: "pass" }], correction: null });
-  await page.getByText(/contains agrees with people on 50 %.* of 2 samples/).waitFor();
+  await page.getByText(/contains agrees with people on 50\s%.* of 2 samples/).waitFor();
 
   await page.keyboard.press("u");
   await page.getByText("1 labelled now, 2 left here").waitFor();

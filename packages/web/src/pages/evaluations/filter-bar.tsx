@@ -66,7 +66,7 @@ const verdictOptions = verdicts.map((value) => ({ value, label: verdictLabels[va
 function useMainFilters(filtering: Filtering): MainFilter[] {
   const { search, change } = filtering;
   const period = usePeriodFilter(filtering);
-  const evaluators = useFilterOptions(search, "evaluator", search.evaluator);
+  const evaluators = useFilterOptions(search, "evaluator");
   return [
     { label: "Period", ...period },
     {

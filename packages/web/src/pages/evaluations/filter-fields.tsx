@@ -87,18 +87,12 @@ interface FilterOption {
   label: string;
 }
 
-/** The values that results have, and always the one that is chosen. */
-export function useFilterOptions(
-  search: ResultsSearch,
-  facet: Facet,
-  chosen: string | undefined,
-): FilterOption[] {
+/** The values that results have. */
+export function useFilterOptions(search: ResultsSearch, facet: Facet): FilterOption[] {
   const presage = usePresage();
   const { data: values = [] } = useQuery(resultValuesQuery(presage, toResultFilter(search), facet));
-  const options = values.map(({ value, count }) => ({
+  return values.map(({ value, count }) => ({
     value,
     label: count === undefined ? value : `${value} · ${formatCount(count)}`,
   }));
-  const isListed = chosen === undefined || values.some(({ value }) => value === chosen);
-  return isListed ? options : [{ value: chosen, label: chosen }, ...options];
 }

@@ -11,6 +11,7 @@ import {
   explainStrategies,
   type Filtering,
   type ResultsSearch,
+  viewOf,
 } from "../../parts/results/results-search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Segmented } from "../../ui/form/choices.tsx";
@@ -29,11 +30,11 @@ const orders = [
 
 export function MoreFilters({ filtering }: { filtering: Filtering }) {
   const { search, change } = filtering;
-  const families = useFilterOptions(search, "family", search.family);
-  const apps = useFilterOptions(search, "app", search.app);
-  const profiles = useFilterOptions(search, "profile", search.profile);
+  const families = useFilterOptions(search, "family");
+  const apps = useFilterOptions(search, "app");
+  const profiles = useFilterOptions(search, "profile");
   const { data: nameOf } = useQuery(runNamesQuery(usePresage()));
-  const runs = useFilterOptions(search, "run", undefined).map(({ value, label }) => {
+  const runs = useFilterOptions(search, "run").map(({ value, label }) => {
     const name = nameOf?.get(value);
     return { value, label: name === undefined ? label : `${name} · ${label}` };
   });
@@ -108,15 +109,18 @@ export function MoreFilters({ filtering }: { filtering: Filtering }) {
       </div>
       <TimeFilter filtering={filtering} name="since" label="Since" />
       <TimeFilter filtering={filtering} name="until" label="Until" />
-      <div className="flex items-center justify-between gap-2">
-        <span className="text-sm font-medium">Order</span>
-        <Segmented
-          label="Order"
-          value={search.order ?? "newest"}
-          options={orders}
-          onChange={(order) => change({ order: order === "oldest" ? order : undefined })}
-        />
-      </div>
+      {/* Samples have an order of their own. */}
+      {viewOf(search) === "verdicts" && (
+        <div className="flex items-center justify-between gap-2">
+          <span className="text-sm font-medium">Order</span>
+          <Segmented
+            label="Order"
+            value={search.order ?? "newest"}
+            options={orders}
+            onChange={(order) => change({ order: order === "oldest" ? order : undefined })}
+          />
+        </div>
+      )}
     </div>
   );
 }

@@ -66,7 +66,7 @@ interface OpenResultProps
 /** The result that the address names, beside the list. */
 export function OpenResult({ onCloseAutoFocus, ...details }: OpenResultProps) {
   const { search, change } = details.filtering;
-  const close = () => change({ result: undefined });
+  const close = () => change({ result: undefined }, { replace: true });
   return (
     <Drawer
       isOpen={search.result !== undefined}

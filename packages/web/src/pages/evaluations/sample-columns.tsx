@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import type { ResultRow, ScoreOrder } from "../../data/results.ts";
-import { splitVersion } from "../../format/words.ts";
+import { withoutVersion } from "../../format/words.ts";
 import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import type { Sort } from "../../ui/data-table/table-view.ts";
@@ -189,16 +189,12 @@ function LastVerdict({ row, judge }: { row: SampleRow; judge: Judge }) {
 
 /** The family, with profile or version where others have the same one. */
 export function nameOf({ evaluator, profile }: Judge, judges: readonly Judge[]): string {
-  const family = familyOf(evaluator);
-  const alike = judges.filter((other) => familyOf(other.evaluator) === family);
+  const family = withoutVersion(evaluator);
+  const alike = judges.filter((other) => withoutVersion(other.evaluator) === family);
   const isSameId = alike.every((other) => other.evaluator === evaluator);
   const isPlain =
     profile === null || (profile === "system:default" && !alike.some(({ profile }) => profile === null));
   return [isSameId ? family : evaluator, !isPlain && profile].filter(Boolean).join(" ");
-}
-
-function familyOf(evaluator: string): string {
-  return splitVersion(evaluator).family.replace(/-$/, "");
 }
 
 const separator = "~";

@@ -127,8 +127,10 @@ function useSamples(search: ResultsSearch) {
   const presage = usePresage();
   const filter = toResultFilter(search);
   const order = readSampleSort(search.sort);
-  const isByScore = order !== undefined;
   const rates = useQuery(resultRatesQuery(presage, filter));
+  const judges = useMemo(() => judgesOf(rates.data ?? []), [rates.data]);
+  // The rates say whether the filter leaves any of its evaluator; until then the address is believed.
+  const isByScore = order !== undefined && (!rates.data || sortOf(order, judges) !== undefined);
   const bySample = useInfiniteQuery({
     ...resultPagesQuery(presage, filter, "dataset_sample_id"),
     enabled: !isByScore,
@@ -138,7 +140,6 @@ function useSamples(search: ResultsSearch) {
     enabled: isByScore,
   });
   const list = isByScore ? byScore : bySample;
-  const judges = useMemo(() => judgesOf(rates.data ?? []), [rates.data]);
   const rows = useMemo(() => {
     // Without the columns there is nothing to show yet.
     const pages = isByScore ? byScore.data?.pages.map(({ rows }) => rows) : bySample.data?.pages;

@@ -1,7 +1,7 @@
 import type { World, WorldConfig } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { usePresage } from "../../data/client.ts";
+import { findQueryError, usePresage } from "../../data/client.ts";
 import { datasetsQuery } from "../../data/datasets.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
 import { useSaveWorld } from "../../data/worlds.ts";
@@ -15,6 +15,7 @@ import {
   fieldIssues,
   OtherIssueList,
   otherIssues,
+  RevisedMeanwhile,
   useDraft,
 } from "../../ui/form/form.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
@@ -93,8 +94,9 @@ function readWorldDraft(draft: WorldDraft, before: WorldConfig): WorldConfig {
 
 function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revised" | "dataset" | "onSaved">) {
   const presage = usePresage();
-  const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
-  const { data: datasets } = useQuery(datasetsQuery(presage));
+  const queries = [useQuery(deploymentsQuery(presage)), useQuery(datasetsQuery(presage))] as const;
+  const [{ data: deployments = [] }, { data: datasets }] = queries;
+  const failure = findQueryError(queries);
   const usable = datasets?.filter(({ latest_revision }) => (latest_revision?.samples ?? 0) > 0) ?? [];
   // Someone else may revise it in the meantime.
   const [origin] = useState(revised);
@@ -199,6 +201,8 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
           ["retrieval", "k"],
         ])}
       />
+      <RevisedMeanwhile before={origin} now={revised} isSaving={save.isPending} />
+      {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       {save.error !== null && refused.length === 0 && <ErrorNotice error={save.error} />}
     </DraftForm>
   );

@@ -41,6 +41,8 @@ test("a taken name is an issue of the name field, if there is one", () => {
     { path: ["name"], text: "There is one of this name already." },
   ]);
   expect(fieldIssues(conflict)).toEqual([]);
+  const elsewhere = new PresageError("No example can be used.", { category: "conflict" });
+  expect(fieldIssues(elsewhere, "name")).toEqual([]);
 });
 
 test("the most common issues have wordings for people", () => {

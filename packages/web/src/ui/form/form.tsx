@@ -159,12 +159,11 @@ export interface FieldIssue {
   text: string;
 }
 
-/** The issues of a rejected body; none for other errors. A conflict counts as an issue of `nameField`, if given. */
+/** The issues of a rejected body; none for other errors. That a name is taken counts as an issue of `nameField`, if given. */
 export function fieldIssues(error: unknown, nameField?: string): FieldIssue[] {
   if (!(error instanceof PresageError)) return [];
-  if (nameField !== undefined && error.category === "conflict") {
-    return [{ path: [nameField], text: error.message }];
-  }
+  const isTaken = error.category === "conflict" && /\b(already|reserved)\b/.test(error.message);
+  if (nameField !== undefined && isTaken) return [{ path: [nameField], text: error.message }];
   return error.issues.map((issue) => ({ path: issue.loc.slice(1).map(String), text: wordsOf(issue) }));
 }
 
@@ -217,6 +216,23 @@ export function OtherIssueList({ issues }: { issues: readonly FieldIssue[] }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+interface RevisedMeanwhileProps {
+  /** What the draft began with; undefined: nothing. */
+  before: { revision: number } | undefined;
+  now: { revision: number } | undefined;
+  isSaving: boolean;
+}
+
+/** Warns of someone else's revision, which a save would overwrite. */
+export function RevisedMeanwhile({ before, now, isSaving }: RevisedMeanwhileProps) {
+  if (now?.revision === before?.revision || isSaving) return null;
+  return (
+    <p role="status" className="text-sm text-warn">
+      Revision {now?.revision} was created while you were editing. Saving overwrites its changes.
+    </p>
   );
 }
 

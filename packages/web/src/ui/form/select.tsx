@@ -14,8 +14,12 @@ export interface SelectProps<Value extends string> extends NativeProps {
   onChange(value: Value): void;
 }
 
-/** The native select: it works with every keyboard, screen reader and phone. */
+/** The native select: it works with every keyboard, screen reader and phone. A value that is no option is one all the same, so that what is seen is what is sent. */
 export function Select<Value extends string>({ className, options, onChange, ...rest }: SelectProps<Value>) {
+  const listed = options.map((option) =>
+    typeof option === "string" ? { value: option, label: option } : option,
+  );
+  const isListed = listed.some(({ value }) => value === rest.value);
   return (
     <span className={clsx("relative inline-flex min-w-0", className)}>
       <select
@@ -24,14 +28,12 @@ export function Select<Value extends string>({ className, options, onChange, ...
         onChange={({ target }) => onChange(target.value as Value)}
         className={clsx(controlLook, "h-8.5 appearance-none truncate pr-7 pl-2.5")}
       >
-        {options.map((option) => {
-          const { value, label } = typeof option === "string" ? { value: option, label: option } : option;
-          return (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          );
-        })}
+        {!isListed && <option value={rest.value}>{rest.value}</option>}
+        {listed.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
       </select>
       <ChevronDown
         className="pointer-events-none absolute top-1/2 right-2 size-4 -translate-y-1/2 text-ink-3"
@@ -54,7 +56,6 @@ interface ChoiceProps {
 /** A filter: one value of a few, or any. */
 export function Choice({ label, any, value, options, onChange }: ChoiceProps) {
   const shown = options.filter((option) => option.count !== 0 || option.value === value);
-  const isKnown = value === undefined || shown.some((option) => option.value === value);
   return (
     <Select
       aria-label={label}
@@ -62,7 +63,6 @@ export function Choice({ label, any, value, options, onChange }: ChoiceProps) {
       value={value ?? ""}
       options={[
         { value: "", label: any },
-        ...(isKnown ? [] : [value]),
         ...shown.map(({ value, label, count }) => ({
           value,
           label: count === undefined ? label : `${label} · ${formatCount(count)}`,

@@ -14,6 +14,7 @@ import {
   issueAt,
   OtherIssueList,
   otherIssues,
+  RevisedMeanwhile,
   useDraft,
 } from "../../../ui/form/form.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
@@ -123,11 +124,7 @@ function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
       />
       <EnvironmentFields draft={draft} issues={wrong} refused={refused} field={field} />
       <OtherIssueList issues={elsewhere} />
-      {revised?.revision !== origin?.revision && !save.isPending && (
-        <p role="status" className="text-sm text-warn">
-          Revision {revised?.revision} was created while you were editing. Saving overwrites its changes.
-        </p>
-      )}
+      <RevisedMeanwhile before={origin} now={revised} isSaving={save.isPending} />
       {save.error !== null && refused.length === 0 && <ErrorNotice error={save.error} />}
     </DraftForm>
   );

@@ -28,7 +28,6 @@ export function EnvironmentFields(props: EnvironmentFieldsProps) {
   const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
   const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));
   const rewards = profiles.map(({ evaluator_family, name }) => `${evaluator_family}/${name}`);
-  const known = draft.reward === "" || rewards.includes(draft.reward) ? rewards : [draft.reward, ...rewards];
   return (
     <>
       <LimitFields {...props} />
@@ -38,8 +37,8 @@ export function EnvironmentFields(props: EnvironmentFieldsProps) {
           hint="What predicts."
           {...field("deployment")}
           options={[
-            { value: "", label: "Default" },
-            ...[...new Set([...deployments.map(({ name }) => name), draft.deployment])].filter(Boolean),
+            { value: "", label: draft.world === "" ? "Default" : `None: the world ${draft.world} plays it` },
+            ...deployments.map(({ name }) => name),
           ]}
         />
         <SelectField
@@ -55,7 +54,7 @@ export function EnvironmentFields(props: EnvironmentFieldsProps) {
           label="Reward"
           hint="An evaluator’s score. Without one, the world’s; else 1 for success and 0 for any other outcome."
           {...field("reward")}
-          options={[{ value: "", label: "By the world or the outcome" }, ...known]}
+          options={[{ value: "", label: "By the world or the outcome" }, ...rewards]}
         />
         {draft.reward !== "" && (
           <SelectField
@@ -94,18 +93,16 @@ function LimitFields({ field }: EnvironmentFieldsProps) {
 }
 
 /** What it is checked against. */
-function RealFields({ draft, refused, field }: EnvironmentFieldsProps) {
+function RealFields({ draft, issues, refused, field }: EnvironmentFieldsProps) {
   const { data: declared = [] } = useQuery(realEnvironmentsQuery(usePresage()));
+  const issue = issues.share ?? issues.false_success_limit ?? issueAt(refused, "real");
   return (
-    <Fold title="Real environment" note={draft.real} isOpen={issueAt(refused, "real") !== undefined}>
+    <Fold title="Real environment" note={draft.real} isOpen={issue !== undefined}>
       <SelectField
         label="Name"
         hint="Those that the operator declares. Episodes can be replayed there."
         {...field("real", "real", "name")}
-        options={[
-          { value: "", label: "None" },
-          ...[...new Set([...declared.map(({ name }) => name), draft.real])].filter(Boolean),
-        ]}
+        options={[{ value: "", label: "None" }, ...declared.map(({ name }) => name)]}
       />
       <div className="grid gap-3 sm:grid-cols-3">
         <TextField

@@ -1,4 +1,5 @@
 import type { EnvironmentConfig, EpisodeStop } from "@presage/sdk";
+import { formatCount } from "../../../format/numbers.ts";
 import { type StopKind, stopKinds } from "../../../parts/episodes.tsx";
 import { parseJsonObject } from "../../../ui/form/form.tsx";
 
@@ -20,8 +21,10 @@ export const contextFields = [
 export const newEnvironmentDraft = {
   name: "",
   description: "",
-  /** Empty: the default one. */
+  /** Empty: the default one, or the world. */
   deployment: "",
+  /** What plays it in place of a deployment. It is shown only. */
+  world: "",
   prompt_form: "state-action",
   max_steps: "30",
   /** JSON: `StopDraft[]`. */
@@ -53,6 +56,7 @@ export function toDraft(name: string, config: EnvironmentConfig): EnvironmentDra
     name,
     description: config.description ?? "",
     deployment: config.deployment ?? "",
+    world: config.world ?? "",
     prompt_form: config.prompt_form ?? "state-action",
     max_steps: String(config.max_steps ?? newEnvironmentDraft.max_steps),
     stop: JSON.stringify((config.stop ?? []).map(toStopDraft)),
@@ -108,7 +112,7 @@ export function readEnvironmentDraft(draft: EnvironmentDraft): ReadEnvironmentDr
     if (text === "") return null;
     const value = Number(text);
     if (Number.isInteger(value) && value >= 1 && value <= mostSteps) return value;
-    issues[field] = `A whole number from 1 to ${mostSteps}.`;
+    issues[field] = `A whole number from 1 to ${formatCount(mostSteps)}.`;
     return null;
   };
   const [maxSteps, repeats, unchanged] = [

@@ -43,7 +43,7 @@ interface Task {
 }
 
 function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogProps, "isOpen">) {
-  const { data: datasets } = useQuery(datasetsQuery(usePresage()));
+  const { data: datasets, error: listError } = useQuery(datasetsQuery(usePresage()));
   const [source, setSource] = useState<Source>("one");
   const [split, setSplit] = useState(firstSplit);
   const [datasetId, setDatasetId] = useState("");
@@ -126,6 +126,7 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
           {refused}
         </p>
       )}
+      {source === "dataset" && listError !== null && <ErrorNotice error={listError} />}
       {add.error !== null && refused === "" && <ErrorNotice error={add.error} />}
       <DialogButtons onCancel={onClose} isBusy={add.isPending}>
         Add

@@ -75,9 +75,10 @@ export function ConfigFieldControl({ field, value, issue, onChange }: ConfigFiel
         if (field.kind === "json") return <JsonInput control={control} value={value} onChange={onChange} />;
         const text = typeof effective === "string" ? effective : "";
         if (field.kind === "choice") {
-          const unknown = { value: text, label: text || "Choose one" };
-          const options = field.options.includes(text) ? field.options : [unknown, ...field.options];
-          return <Select {...control} value={text} options={options} onChange={onChange} />;
+          const none = text === "" ? [{ value: "", label: "Choose one" }] : [];
+          return (
+            <Select {...control} value={text} options={[...none, ...field.options]} onChange={onChange} />
+          );
         }
         const set = (next: string) => onChange(next === "" && !field.isRequired ? undefined : next);
         return field.isLong || text.includes("\n") ? (

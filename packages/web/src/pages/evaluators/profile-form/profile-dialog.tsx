@@ -14,6 +14,7 @@ import {
   OtherIssueList,
   otherIssues,
   parseJsonObject,
+  RevisedMeanwhile,
   useDraft,
 } from "../../../ui/form/form.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
@@ -126,11 +127,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         onChangeSide={(isJson) => change({ side: isJson ? "json" : "form" })}
       />
       <OtherIssueList issues={elsewhere} />
-      {revised?.revision !== origin?.revision && !save.isPending && (
-        <p role="status" className="text-sm text-warn">
-          Revision {revised?.revision} was created while you were editing. Saving overwrites its changes.
-        </p>
-      )}
+      <RevisedMeanwhile before={origin} now={revised} isSaving={save.isPending} />
       {isSame && <p className="text-sm text-ink-3">No changes yet.</p>}
       {save.error !== null && issues.length === 0 && <ErrorNotice error={save.error} />}
     </DraftForm>

@@ -4,14 +4,14 @@ import { createLazyRoute, Link } from "@tanstack/react-router";
 import { ShieldAlert } from "lucide-react";
 import { useRef, useState } from "react";
 import { useRefusal } from "../../../data/accounts.ts";
-import { usePresage } from "../../../data/client.ts";
+import { findQueryError, usePresage } from "../../../data/client.ts";
 import { datasetsQuery } from "../../../data/datasets.ts";
 import { environmentsQuery } from "../../../data/environments.ts";
 import { evaluatorFamiliesQuery, latestProfilesQuery } from "../../../data/evaluators.ts";
 import { deploymentsQuery } from "../../../data/predictions.ts";
 import { useCreateRun } from "../../../data/runs.ts";
 import { referenceOf, worldsQuery } from "../../../data/worlds.ts";
-import { formatCount } from "../../../format/numbers.ts";
+import { counted, formatCount } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { EvaluatorPicker, evaluatorChoices } from "../../../parts/evaluators.tsx";
 import { isOfRecords } from "../../../parts/worlds.ts";
@@ -52,12 +52,23 @@ function NewRunPage() {
   const navigate = newRunRoute.useNavigate();
   const form = useRef<HTMLFormElement>(null);
   const [wasSent, setSent] = useState(false);
-  const { data: datasets } = useQuery(datasetsQuery(presage));
-  const { data: deployments } = useQuery(deploymentsQuery(presage));
-  const { data: worlds = [] } = useQuery(worldsQuery(presage));
-  const { data: environments = [] } = useQuery(environmentsQuery(presage));
-  const { data: families = [] } = useQuery(evaluatorFamiliesQuery(presage));
-  const { data: profiles = [] } = useQuery(latestProfilesQuery(presage));
+  const queries = [
+    useQuery(datasetsQuery(presage)),
+    useQuery(deploymentsQuery(presage)),
+    useQuery(worldsQuery(presage)),
+    useQuery(environmentsQuery(presage)),
+    useQuery(evaluatorFamiliesQuery(presage)),
+    useQuery(latestProfilesQuery(presage)),
+  ] as const;
+  const [
+    { data: datasets },
+    { data: deployments },
+    { data: worlds = [] },
+    { data: environments = [] },
+    { data: families = [] },
+    { data: profiles = [] },
+  ] = queries;
+  const failure = findQueryError(queries);
   const refusal = useRefusal("evaluate");
   const recommendedProfiles = recommended.flatMap(
     (family) =>
@@ -86,7 +97,9 @@ function NewRunPage() {
   const field = bindDraft(draft, stored.change, refused, issues);
   const chosenWorld = worlds.find((world) => draft.kind === "world" && referenceOf(world) === draft.world);
   const asksModel =
-    draft.kind === "deployment" || (chosenWorld !== undefined && !isOfRecords(chosenWorld.config));
+    draft.kind === "deployment" ||
+    // An earlier revision is not among the worlds.
+    (draft.kind === "world" && !(chosenWorld && isOfRecords(chosenWorld.config)));
   const estimate = useRunEstimate(read.request, asksModel, datasets, families);
   const chosenIds = new Set(draft.profiles.split(",").filter(Boolean));
 
@@ -121,6 +134,7 @@ function NewRunPage() {
       title="New run"
       hint="Predicts every step of a dataset and evaluates the predictions. You can close this page while it runs."
     >
+      {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       <form
         ref={form}
         noValidate
@@ -221,7 +235,7 @@ function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps)
           ...(draft.dataset === "" ? [{ value: "", label: "Choose a dataset" }] : []),
           ...usable.map(({ id, name, latest_revision }) => ({
             value: id,
-            label: `${name} (${formatCount(latest_revision?.samples ?? 0)} samples)`,
+            label: `${name} (${counted(latest_revision?.samples ?? 0, "sample")})`,
           })),
         ]}
         onChange={(dataset) => onChange({ dataset, revision: "" })}

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { usePresage } from "../../../data/client.ts";
 import { comparedReportQuery } from "../../../data/comparisons.ts";
 import { revisionsQuery, runsOnDatasetQuery } from "../../../data/datasets.ts";
-import { counted, formatCost, formatCount } from "../../../format/numbers.ts";
+import { counted, countedIn, formatCost, formatCount } from "../../../format/numbers.ts";
 import { Card } from "../../../ui/card.tsx";
 
 type RunEstimate = NonNullable<ReturnType<typeof useRunEstimate>>;
@@ -103,7 +103,7 @@ function Estimate({ request, asksModel, revision, predictions, judges, ...estima
       )}
       <p className="text-ink-2">
         {request.limit != null && `${formatCount(request.limit)} of `}
-        {formatCount(revision.samples)} samples in {formatCount(revision.trajectories)} trajectories
+        {countedIn(revision.samples, revision.trajectories)}
         {(request.repeats ?? 1) > 1 && `, ${request.repeats} times each`};{" "}
         {formatCount(predictions * request.evaluators.length)} evaluations.
       </p>
