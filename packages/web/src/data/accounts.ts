@@ -1,7 +1,7 @@
 import { type Need, permissions } from "@presage/contract/permissions";
 import type { AuditEventListQuery, Member, Presage, Role } from "@presage/sdk";
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { announceSignOut, signOutKey } from "../session.ts";
+import { announceSignOut, signedInUserId, signOutKey } from "../session.ts";
 import { pagedQuery, usePresage } from "./client.ts";
 
 export const meQueryKey = ["me"];
@@ -10,8 +10,14 @@ export const meQueryKey = ["me"];
 export function meQuery(presage: Presage) {
   return queryOptions({
     queryKey: meQueryKey,
-    queryFn: ({ signal }) => presage.me({ signal }),
+    async queryFn({ signal }) {
+      const me = await presage.me({ signal });
+      // Someone else has signed in, in another tab: nothing of the session before may stay.
+      if (me.id !== signedInUserId()) location.reload();
+      return me;
+    },
     staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: "always",
   });
 }
 

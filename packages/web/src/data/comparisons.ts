@@ -11,6 +11,7 @@ import type {
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { pagedQuery, usePresage } from "./client.ts";
 import { runsOnDatasetQuery } from "./datasets.ts";
+import { isActive } from "./runs.ts";
 
 const pageSize = 50;
 const freshForMs = 60_000;
@@ -98,30 +99,28 @@ function sampleInRun(
 }
 
 export interface BaselineDifference {
-  /** A finished run that predicts no change on the same revision; null if there is none. */
-  baseline: Run | null;
+  /** A finished run that predicts no change on the same revision; null if there is none, undefined if that could not be read. */
+  baseline: Run | null | undefined;
   comparison: Comparison | undefined;
   error: Error | null;
 }
 
-/** How a finished run compares with predicting no change, if that was run on the same revision. Undefined while that is not known. */
-export function useBaselineDifference(run: Run): BaselineDifference | undefined {
+/** How a finished run compares with predicting no change, if that was run on the same revision. Null while that is not known. */
+export function useBaselineDifference(run: Run): BaselineDifference | null {
   const presage = usePresage();
-  const { data: runs } = useQuery({
+  const { data: runs = run.dataset_id === null ? [] : undefined, error: listError } = useQuery({
     ...runsOnDatasetQuery(presage, run.dataset_id ?? ""),
     enabled: run.dataset_id !== null,
     // One that was just started ends soon.
     refetchInterval: ({ state: { data } }) =>
-      data?.some((other) => isBaselineFor(run, other) && other.status !== "finished") === true
-        ? 1_000
-        : false,
+      data?.some((other) => isBaselineFor(run, other) && isActive(other)) === true ? 1_000 : false,
   });
   const baseline = runs?.find((other) => isBaselineFor(run, other) && other.status === "finished");
   const { data: comparison, error } = useQuery({
     ...comparisonQuery(presage, [baseline?.id ?? "", run.id]),
     enabled: baseline !== undefined && run.status === "finished",
   });
-  if (runs === undefined) return undefined;
+  if (runs === undefined) return listError && { baseline: undefined, comparison, error: listError };
   return { baseline: baseline ?? null, comparison, error };
 }
 

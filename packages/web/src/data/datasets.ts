@@ -125,8 +125,8 @@ export function useDeleteDataset(id: string) {
     mutationFn: (withRuns: boolean) => presage.datasets.delete(id, { withRuns }),
     onSuccess() {
       queryClient.removeQueries({ queryKey: [...datasetsKey, "one", id] });
-      void queryClient.invalidateQueries({ queryKey: [...datasetsKey, "all"] });
-      void queryClient.invalidateQueries({ queryKey: ["runs"] });
+      for (const queryKey of [[...datasetsKey, "all"], ["runs"], ["example"]])
+        void queryClient.invalidateQueries({ queryKey });
     },
   });
 }

@@ -105,7 +105,11 @@ export function useDeleteEnvironment(name: string) {
   return useMutation({
     mutationFn: (withEpisodes: boolean) => presage.environments.delete(name, { withEpisodes }),
     onSuccess() {
-      queryClient.removeQueries({ queryKey: [...environmentsKey, "one", name] });
+      // One of the same name may be made afterwards, with the same revisions and places of tasks.
+      queryClient.removeQueries({
+        queryKey: environmentsKey,
+        predicate: ({ queryKey }) => queryKey.includes(name),
+      });
       void queryClient.invalidateQueries({ queryKey: [...environmentsKey, "all"] });
     },
   });

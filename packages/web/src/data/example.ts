@@ -144,7 +144,7 @@ async function removeExample({ datasets, worlds }: Presage, datasetId: string): 
 
 async function readExample(): Promise<ExampleFile> {
   const response = await fetch("/assets/example.json");
-  if (!response.ok) throw new Error(`The example could not be loaded: ${response.status}`);
+  if (!response.ok) throw new Error(`The example could not be loaded: status ${response.status}.`);
   return await response.json();
 }
 

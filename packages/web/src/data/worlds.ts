@@ -104,8 +104,10 @@ export function useDeleteWorld(name: string) {
     mutationFn: () => presage.worlds.delete(name),
     onSuccess() {
       // A world of the same name may be made afterwards, with the same revisions.
-      queryClient.removeQueries({ queryKey: [...worldsKey, "one", name] });
-      queryClient.removeQueries({ queryKey: [...worldsKey, "revisions", name] });
+      queryClient.removeQueries({
+        queryKey: worldsKey,
+        predicate: ({ queryKey }) => nameIn(String(queryKey[2])) === name,
+      });
       void queryClient.invalidateQueries({ queryKey: [...worldsKey, "all"] });
     },
   });

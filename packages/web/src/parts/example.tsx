@@ -1,19 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link, useLocation, useNavigate, useRouter } from "@tanstack/react-router";
 import { FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../data/client.ts";
 import { exampleQuery, useLoadExample, useRemoveExample } from "../data/example.ts";
-import { Button, type ButtonProps, buttonClass } from "../ui/button.tsx";
+import { type ButtonProps, buttonClass } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
+import { AllowedButton } from "./allowed.tsx";
 
 /** Loads an example with one click, so that an empty Presage has something to look at, and removes it with one. */
 export function ExampleOffer({
   onRemoved,
   variant,
 }: {
-  onRemoved?: () => void;
+  /** Gets the ids of its runs. */
+  onRemoved?: (runIds: readonly string[]) => void;
   /** Of the button that loads it. */
   variant?: ButtonProps["variant"];
 }) {
@@ -21,30 +23,37 @@ export function ExampleOffer({
   const navigate = useNavigate();
   const [isRemoving, setRemoving] = useState(false);
   const { data: example } = useQuery(exampleQuery(presage));
+  const { pathname } = useLocation();
+  const router = useRouter();
   const load = useLoadExample({
-    onSuccess: ({ runIds }) => navigate({ to: "/compare", search: { runs: runIds.join(",") } }),
+    onSuccess({ runIds }) {
+      // Who has gone elsewhere meanwhile stays there.
+      if (router.state.location.pathname === pathname)
+        void navigate({ to: "/compare", search: { runs: runIds.join(",") } });
+    },
   });
   const remove = useRemoveExample({
     onSuccess() {
       setRemoving(false);
-      onRemoved?.();
+      onRemoved?.(example?.runIds ?? []);
     },
   });
   // Nothing is offered before it is known which.
   if (example === undefined) return null;
-  const error = load.error ?? remove.error;
+  const failure = remove.error !== null && <ErrorNotice error={remove.error} />;
   return (
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2">
         {example === null || load.isPending ? (
-          <Button
+          <AllowedButton
+            needs="evaluate"
             variant={variant}
             icon={<FlaskConical aria-hidden />}
             isBusy={load.isPending}
             onClick={() => load.mutate()}
           >
             {load.isPending ? "Loading the example…" : "Open the example"}
-          </Button>
+          </AllowedButton>
         ) : (
           <>
             {example.runIds.length >= 2 && (
@@ -56,17 +65,19 @@ export function ExampleOffer({
                 Compare the example’s runs
               </Link>
             )}
-            <Button
+            <AllowedButton
+              needs="evaluate"
               icon={<Trash2 aria-hidden />}
               isBusy={remove.isPending}
               onClick={() => (example.hasOtherRuns ? setRemoving(true) : remove.mutate(example.datasetId))}
             >
               Remove the example
-            </Button>
+            </AllowedButton>
           </>
         )}
       </div>
-      {error !== null && <ErrorNotice error={error} />}
+      {load.error !== null && <ErrorNotice error={load.error} />}
+      {!isRemoving && failure}
       <ConfirmDialog
         isOpen={isRemoving}
         onClose={() => setRemoving(false)}
@@ -75,14 +86,15 @@ export function ExampleOffer({
         isBusy={remove.isPending}
         onConfirm={() => example !== null && remove.mutate(example.datasetId)}
       >
-        Its dataset has runs of yours. They are deleted with it; their evaluation results stay.
+        <p>Its dataset has runs of yours. They are deleted with it; their evaluation results stay.</p>
+        {failure}
       </ConfirmDialog>
     </div>
   );
 }
 
 /** Says that the example is loaded, and removes it. Absent without it. */
-export function ExampleNote({ onRemoved }: { onRemoved?: () => void }) {
+export function ExampleNote({ onRemoved }: { onRemoved?: (runIds: readonly string[]) => void }) {
   const { data: example } = useQuery(exampleQuery(usePresage()));
   if (example === undefined || example === null) return null;
   return (

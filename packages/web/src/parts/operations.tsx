@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { usePresage } from "../data/client.ts";
+import { findQueryError, usePresage } from "../data/client.ts";
 import { isPrediction, latencyQuery, shareOf, sumUsage, usageQuery } from "../data/usage.ts";
 import { formatCost, formatCount, formatDuration, formatShare } from "../format/numbers.ts";
 import { type Period, periodLabels } from "../format/times.ts";
@@ -14,9 +14,9 @@ export function Operations({ period = "24h" }: { period?: Period }) {
   const presage = usePresage();
   const usage = useQuery({ ...usageQuery(presage, period), ...live });
   const latency = useQuery({ ...latencyQuery(presage, period), ...live });
-  const error = usage.error ?? latency.error;
-  if (error !== null && usage.data === undefined)
-    return <ErrorNotice error={error} onRetry={() => void usage.refetch()} />;
+  const failure = findQueryError([usage, latency]);
+  if (failure && (usage.data === undefined || latency.data === undefined))
+    return <ErrorNotice error={failure.error} onRetry={failure.retry} />;
   const rows = usage.data?.current.data;
   const asked = rows && sumUsage(rows.filter(isPrediction));
   const all = rows && sumUsage(rows);
@@ -36,7 +36,7 @@ export function Operations({ period = "24h" }: { period?: Period }) {
     },
     {
       name: "Latency, p95",
-      explanation: "95 % of these requests took at most this, with the upstream’s time.",
+      explanation: "95\u00a0% of these requests took at most this, with the upstream’s time.",
       value: latency.data && (p95 === undefined ? "–" : formatDuration(p95)),
     },
     {
@@ -52,7 +52,7 @@ export function Operations({ period = "24h" }: { period?: Period }) {
           <dt className="text-xs text-ink-3">
             <ExplainedName name={name} explanation={explanation} />
           </dt>
-          <dd className="flex min-h-6 items-center truncate font-semibold tabular-nums">
+          <dd className="flex min-h-6 items-center font-semibold tabular-nums">
             {value === undefined ? <Skeleton className="h-4 w-20" /> : value}
           </dd>
         </div>

@@ -34,7 +34,7 @@ export function usePaletteEntries(
   query: string,
   actions: readonly PaletteEntry[],
   isSignedIn: boolean,
-): { entries: PaletteEntry[]; isSearching: boolean } {
+): { entries: PaletteEntry[]; isSearching: boolean; isFailed: boolean } {
   const presage = usePresage();
   const enabled = isSignedIn;
   const recent = useQuery({ ...recentWorkQuery(presage), enabled });
@@ -136,6 +136,7 @@ export function usePaletteEntries(
   return {
     entries: [...(kind === undefined ? [] : found), ...findEntries(known, query)],
     isSearching: [recent, reference, result, others].some(({ isFetching }) => isFetching),
+    isFailed: [recent, reference, result, others].some(({ isError }) => isError),
   };
 }
 

@@ -73,7 +73,7 @@ function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQu
   const [isAwaited, setAwaited] = useState(false);
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
-  const { entries, isSearching } = usePaletteEntries(query, actions, isSignedIn);
+  const { entries, isSearching, isFailed } = usePaletteEntries(query, actions, isSignedIn);
   const active = Math.min(chosen, entries.length - 1);
   const optionId = (index: number) => `${listId}-${index}`;
 
@@ -175,7 +175,11 @@ function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQu
         })}
         {entries.length === 0 && (
           <p role="status" className="px-2 py-6 text-center text-sm text-ink-2">
-            {isSearching ? "Searching…" : "Nothing has this name or id."}
+            {isSearching
+              ? "Searching…"
+              : isFailed
+                ? "Not everything could be searched."
+                : "Nothing has this name or id."}
           </p>
         )}
       </div>

@@ -109,7 +109,7 @@ dashboardTest(
     await dialog.getByRole("button", { name: "Create environment" }).click();
     await page.getByRole("heading", { level: 1, name: "cellar" }).waitFor();
 
-    await page.getByRole("tab", { name: "Tasks" }).click();
+    await page.getByText("No tasks in train").waitFor();
     await page.getByRole("button", { name: "Add tasks" }).first().click();
     await dialog.getByRole("radio", { name: "A dataset" }).click();
     await dialog.getByText("1 task.").waitFor();
@@ -120,6 +120,15 @@ dashboardTest(
       tasks: { train: 1 },
       config: { stop: [{ output_matches: "light", outcome: "success" }] },
     });
+    // A split of its tasks is no filter of its episodes.
+    await page.getByRole("radio", { name: "validation 0" }).click();
+    await page.getByRole("tab", { name: "Episodes" }).click();
+    await page.getByText("No episodes yet").waitFor();
+    // A press shows what a finger cannot point at, and hides it.
+    await page.getByRole("button", { name: "Reward" }).first().click();
+    await page.getByRole("tooltip").getByText("Mean sum of rewards").waitFor();
+    await page.getByRole("button", { name: "Reward" }).first().click();
+    await page.getByRole("tooltip").waitFor({ state: "detached" });
 
     // Revising keeps what the form shows, and the revisions can be compared.
     await page.getByRole("button", { name: "Revise" }).click();

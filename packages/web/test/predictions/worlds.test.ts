@@ -37,6 +37,9 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
   await page.getByText("This field is required.").first().waitFor();
   await page.getByRole("textbox", { name: "State" }).fill("You see a closed cupboard.");
   await page.getByRole("textbox", { name: "Action" }).fill("open cupboard");
+  // What was typed is still there after another tab.
+  await page.getByRole("tab", { name: /^Revisions/ }).click();
+  await page.getByRole("tab", { name: "Answer" }).click();
   await page.getByRole("button", { name: "Answer", exact: true }).click();
   await page.getByRole("region", { name: "Answer" }).getByText("You open the cupboard.").waitFor();
   const leanedOn = page.getByRole("region", { name: "Examples" });
@@ -110,7 +113,7 @@ dashboardTest("A recorded step is answered without its own trajectory", async ({
   await client.worlds.create({ name: "drawn", examples: await examples(client), model: retrieval });
   const page = await visit("/worlds/drawn");
   await answerRecordedStep(page);
-  await page.getByText("Left out: 2 excluded", { exact: false }).waitFor();
+  await page.getByText("Left out: 2 of the asked trajectory or task", { exact: false }).waitFor();
 });
 
 dashboardTest("Revisions say in words what changed; an archived world is in no list", async (visitor) => {
@@ -277,5 +280,20 @@ slowBrowserTest(
       .first()
       .click();
     await expectAccessible(page);
+  },
+);
+
+dashboardTest(
+  "What a form has chosen is shown, also when it is offered no more",
+  async ({ visit, client }) => {
+    await client.worlds.create({ name: "revised", examples: await examples(client), model: retrieval });
+    const page = await visit("/runs/new", { viewport: wide });
+    await page.getByRole("radio", { name: "World" }).click();
+    const world = page.getByRole("combobox", { name: "World" });
+    await world.selectOption("revised@1");
+    await client.worlds.revise("revised", { description: "newer" });
+    await page.reload();
+    await page.getByRole("option", { name: "revised@2" }).waitFor({ state: "attached" });
+    expect(await world.inputValue()).toBe("revised@1");
   },
 );

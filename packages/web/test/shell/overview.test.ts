@@ -169,3 +169,16 @@ slowBrowserTest(
     }
   },
 );
+
+dashboardTest(
+  "What could not be read is not said to need nobody",
+  async ({ visit, client, expectErrors }) => {
+    expectErrors(/500/);
+    await uploadHousehold(client, "unread");
+    const page = await visit("/");
+    await page.route(/reality-checks/, (route) => route.fulfill({ status: 500, json: {} }));
+    await page.reload();
+    await page.getByText("Something went wrong on the server").first().waitFor();
+    expect(await page.getByText("Nothing needs you").count()).toBe(0);
+  },
+);

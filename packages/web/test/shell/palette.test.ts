@@ -114,6 +114,16 @@ dashboardTest(
   },
 );
 
+dashboardTest("What could not be searched is not said to be missing", async (visitor) => {
+  visitor.expectErrors(/500/);
+  const page = await visitor.visit("/account");
+  await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
+  await page.route(/\/v1\/runs/, (route) => route.fulfill({ status: 500, json: {} }));
+  await page.keyboard.press("Control+k");
+  await palette(page).getByRole("combobox").fill("nowhere to be found");
+  await palette(page).getByText("Not everything could be searched.").waitFor();
+});
+
 dashboardTest("What was typed is there again, and Enter waits for what is still loading", async (visitor) => {
   const { id } = await visitor.client.datasets.create({ name: "pantries" });
   const page = await visitor.visit("/account");

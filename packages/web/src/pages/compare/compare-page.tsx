@@ -3,9 +3,9 @@ import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useLocation } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Download, FileJson, FileText, Info } from "lucide-react";
-import { usePresage } from "../../data/client.ts";
+import { findQueryError, usePresage } from "../../data/client.ts";
 import { comparedReportQuery, comparisonQuery } from "../../data/comparisons.ts";
-import { evaluatorKey, nameEvaluator } from "../../parts/evaluators.tsx";
+import { evaluatorKey, nameEvaluator } from "../../parts/evaluator-names.ts";
 import { ExampleNote } from "../../parts/example.tsx";
 import { ShareButton } from "../../parts/share.tsx";
 import { Button, CopyButton } from "../../ui/button.tsx";
@@ -66,7 +66,7 @@ function ComparePage() {
           <ComparedRuns comparison={data} state={state} />
         </div>
       )}
-      <ExampleNote onRemoved={() => choose([])} />
+      <ExampleNote onRemoved={(removed) => choose(runIds.filter((id) => !removed.includes(id)))} />
     </Page>
   );
 }
@@ -120,6 +120,7 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
   const evaluator = evaluators.find((one) => evaluatorKey(one) === search.evaluator) ?? evaluators[0];
   const reports = useQueries({ queries: runs.map(({ id }) => comparedReportQuery(presage, id)) });
   const loaded = reports.map(({ data }) => data);
+  const failure = findQueryError(reports);
   useShortcut({
     keys: "s",
     label: "Swap the reference and the first run compared with it",
@@ -131,6 +132,7 @@ function ComparedRuns({ comparison, state }: { comparison: Comparison; state: Co
   });
   return (
     <>
+      {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       {evaluator !== undefined && (
         <OutcomeCard
           comparison={comparison}

@@ -1,5 +1,5 @@
 import type { EnvironmentConfig, EpisodeFigures } from "@presage/sdk";
-import { counted, describeInterval, formatShare } from "../../format/numbers.ts";
+import { counted, describeInterval, formatCount, formatShare } from "../../format/numbers.ts";
 import { IntervalBar } from "../../ui/charts/sparkline.tsx";
 import { Explained } from "../../ui/tooltip.tsx";
 
@@ -13,13 +13,14 @@ export function canSucceed({ stop }: EnvironmentConfig): boolean {
 
 /** “31 of 40 episodes that ended, with 20 tasks; 5 were left by their client” */
 export function describeSuccess({ successes, finished, expired, tasks }: EpisodeFigures): string {
-  const left = expired === 0 ? "" : `; ${expired} ${expired === 1 ? "was" : "were"} left by their client`;
-  return `${successes} of ${counted(finished, "episode")} that ended, with ${counted(tasks, "task")}${left}`;
+  const left =
+    expired === 0 ? "" : `; ${formatCount(expired)} ${expired === 1 ? "was" : "were"} left by their client`;
+  return `${formatCount(successes)} of ${counted(finished, "episode")} that ended, with ${counted(tasks, "task")}${left}`;
 }
 
 /** “31 of 40, 5 expired” */
 export function countSuccess({ successes, finished, expired }: EpisodeFigures): string {
-  return `${successes} of ${finished}${expired === 0 ? "" : `, ${expired} expired`}`;
+  return `${formatCount(successes)} of ${formatCount(finished)}${expired === 0 ? "" : `, ${formatCount(expired)} expired`}`;
 }
 
 /** What the rate is, and how its interval was made. */
@@ -29,7 +30,7 @@ export function explainSuccess(figures: EpisodeFigures): string {
   const range =
     interval === null
       ? "There is no interval: all episodes have the same task, which does not show how far others differ."
-      : `95 % confidence interval: ${describeInterval(interval)}, where episodes of one task count as one group.${figures.tasks < enoughTasks ? " There are few tasks, so it is uncertain." : ""}`;
+      : `95\u00a0% confidence interval: ${describeInterval(interval)}, where episodes of one task count as one group.${figures.tasks < enoughTasks ? " There are few tasks, so it is uncertain." : ""}`;
   return `${describeSuccess(figures)}. ${range}`;
 }
 

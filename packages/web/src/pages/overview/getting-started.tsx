@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
 import { CircleCheck, CircleDashed, Cpu, FlaskConical, type LucideIcon, Upload } from "lucide-react";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
@@ -11,6 +12,7 @@ import { commandName } from "../../session.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code/code-block.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import type { FirstSteps } from "./first-steps.ts";
 
 const importing = () => `${commandName()} import traces/*.json --name mine`;
@@ -28,7 +30,7 @@ function offerStep(): void {
 
 /** Three ways in, and what is still to be done once. */
 export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstSteps) {
-  const { data: models } = useQuery(modelsQuery(usePresage()));
+  const { data: models, error, refetch } = useQuery(modelsQuery(usePresage()));
   const model = models?.find((one) => !isSandbox(one));
   return (
     <Card title="Get started">
@@ -62,12 +64,16 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
           icon={Cpu}
           title="Connect my model"
           action={
-            <Link to="/playground" onClick={offerStep} className={buttonClass({})}>
-              {model === undefined ? "Ask the sandbox meanwhile" : `Ask ${model.id}`}
+            <Link to="/playground" onClick={offerStep} className={clsx(buttonClass({}), "max-w-full")}>
+              <span className="truncate">
+                {model === undefined ? "Ask the sandbox meanwhile" : `Ask ${model.id}`}
+              </span>
             </Link>
           }
         >
-          {model === undefined ? (
+          {error !== null ? (
+            <ErrorNotice error={error} onRetry={refetch} />
+          ) : model === undefined ? (
             <>
               <p>Any server with OpenAI’s API: vLLM, SGLang, Ollama, a provider. Start Presage with it:</p>
               <CodeBlock code={serving()} label="the command" language="shell" />

@@ -23,7 +23,7 @@ export function HeadlinesCard() {
     <Card
       className="@container"
       title="Can I train in it?"
-      hint="The latest run of each target over each dataset, with its 95 % interval. The grey mark is the best baseline."
+      hint="The latest run of each target over each dataset, with its 95&nbsp;% interval. The grey mark is the best baseline."
       actions={
         <Link to="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">
           All runs
@@ -84,7 +84,7 @@ function Reality() {
           >
             Environment {name}
           </Link>{" "}
-          {figures[index]?.data?.sentence ?? "…"}
+          {figures[index]?.data?.sentence ?? (figures[index]?.isError ? "could not be read." : "…")}
         </li>
       ))}
     </ul>

@@ -1,14 +1,15 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { usePresage } from "../../data/client.ts";
+import { findQueryError, usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
 import { alarmIn, checkedEnvironmentsQuery, latestChecksQuery, realityQuery } from "../../data/reality.ts";
 import { reviewQueueQuery } from "../../data/review.ts";
 import { pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
-import { counted, formatShare } from "../../format/numbers.ts";
+import { counted, formatShare, unbroken } from "../../format/numbers.ts";
 import { Card } from "../../ui/card.tsx";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
 interface Need {
@@ -30,17 +31,19 @@ function RealityLink({ name }: { name: string }) {
 /** What waits for someone, the most urgent first. */
 export function NeedsYou() {
   const presage = usePresage();
-  const { data: deployments } = useQuery(deploymentsQuery(presage));
-  const { data: paused } = useQuery(pausedRunsQuery(presage));
-  const { data: budgets } = useQuery(budgetsQuery(presage));
-  const { data: queue } = useQuery(reviewQueueQuery(presage, { seed: 1 }, 0));
-  const isKnown = [deployments, paused, budgets, queue].every((data) => data !== undefined);
-  const { data: checks = [] } = useQuery(latestChecksQuery(presage));
+  const deployments = useQuery(deploymentsQuery(presage));
+  const paused = useQuery(pausedRunsQuery(presage));
+  const budgets = useQuery(budgetsQuery(presage));
+  const queue = useQuery(reviewQueueQuery(presage, { seed: 1 }, 0));
+  const checks = useQuery(latestChecksQuery(presage));
   const { data: names = [] } = useQuery(checkedEnvironmentsQuery(presage));
   const reality = useQueries({ queries: names.map((name) => realityQuery(presage, name)) });
-  const toLabel = queue?.data.filter(({ reason }) => reason !== "drawn").length ?? 0;
+  const all = [deployments, paused, budgets, queue, checks, ...reality];
+  const failure = findQueryError(all);
+  const isKnown = all.every(({ data }) => data !== undefined);
+  const toLabel = queue.data?.data.filter(({ reason }) => reason !== "drawn").length ?? 0;
   const needs: Need[] = [
-    ...(deployments ?? [])
+    ...(deployments.data ?? [])
       .filter(({ state }) => state !== "up")
       .map(({ name, state, error_rate }) => ({
         key: `deployment ${name}`,
@@ -54,16 +57,20 @@ export function NeedsYou() {
     ...names.flatMap((name, index) => {
       const alarm = alarmIn(reality[index]?.data?.state);
       if (alarm === undefined) return [];
-      return { key: `alarm ${name}`, link: <RealityLink name={name} />, why: `Alarm. ${alarm.sentence}` };
+      return {
+        key: `alarm ${name}`,
+        link: <RealityLink name={name} />,
+        why: `Alarm. ${unbroken(alarm.sentence)}`,
+      };
     }),
-    ...checks
+    ...(checks.data ?? [])
       .filter(({ status }) => status === "paused")
       .map(({ id, name, environment, reason }) => ({
         key: `check ${id}`,
         link: <RealityLink name={environment ?? ""} />,
         why: `Reality check ${name} is paused: ${reason}`,
       })),
-    ...(paused ?? []).map(({ id, name, status_reason }) => ({
+    ...(paused.data ?? []).map(({ id, name, status_reason }) => ({
       key: `run ${id}`,
       link: (
         <Link to="/runs/$runId" params={{ runId: id }} className={look}>
@@ -72,7 +79,7 @@ export function NeedsYou() {
       ),
       why: status_reason ?? "paused",
     })),
-    ...(budgets?.data ?? [])
+    ...(budgets.data?.data ?? [])
       .filter(({ state }) => state !== "ok")
       .map(({ api_key_id, share }) => ({
         key: `budget ${api_key_id}`,
@@ -99,6 +106,7 @@ export function NeedsYou() {
   ];
   return (
     <Card title={needs.length === 0 ? undefined : "Needs you"}>
+      {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       {needs.length === 0 ? (
         <p className="px-4 py-2.5 text-sm text-ink-2">
           {isKnown

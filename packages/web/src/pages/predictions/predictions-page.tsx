@@ -13,7 +13,7 @@ import {
   useDeletePredictions,
   useRefreshPredictions,
 } from "../../data/predictions.ts";
-import { counted, formatCount } from "../../format/numbers.ts";
+import { counted } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { toPredictionFilter } from "../../parts/predictions.ts";
@@ -28,7 +28,6 @@ import { useTableView } from "../../ui/data-table/table-view.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useNow } from "../../ui/time.tsx";
 import {
   changeLogSearch,
   JumpTo,
@@ -47,7 +46,9 @@ function PredictionsPage() {
   const log = useLog();
   const refresh = useRefreshPredictions();
   const [isDeleting, setDeleting] = useState(false);
-  const filter = toPredictionFilter(log.search, useNow());
+  // Another time would be another list, without what was loaded of this one.
+  const [openedMs, setOpenedMs] = useState(Date.now);
+  const filter = toPredictionFilter(log.search, openedMs);
   const list = useInfiniteQuery(storedPredictionsQuery(presage, filter, log.search.order ?? "newest"));
   const count = useQuery(storedPredictionCountQuery(presage, filter));
   return (
@@ -57,7 +58,14 @@ function PredictionsPage() {
       isFull
       actions={
         <>
-          <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={refresh} />
+          <IconButton
+            label="Refresh"
+            icon={<RefreshCw aria-hidden />}
+            onClick={() => {
+              setOpenedMs(Date.now());
+              refresh();
+            }}
+          />
           <AllowedButton needs="manage" icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
             Delete
           </AllowedButton>
@@ -94,6 +102,7 @@ function LogTable({ log, list, count }: LogTableProps) {
     rowId: ({ id }) => id,
     rowName: ({ id }) => `Prediction ${id}`,
     link: ({ id }) => ({ to: "/predictions", search: changeLogSearch(search, { open: id }) }),
+    hasDrawer: true,
     openId: search.open,
     sorting: "server",
     spare: ["cost", "who", "expected"],
@@ -141,9 +150,7 @@ const liveColumnIds = defaultColumnIds(predictionColumns).filter(
 function describeCount({ data, isError }: LogTableProps["count"], isFiltered: boolean): string {
   if (data === undefined) return isError ? "These predictions could not be counted." : "Counting…";
   const { count, has_more } = data;
-  const number = has_more ? `More than ${formatCount(count)}` : formatCount(count);
-  const noun = count === 1 ? "prediction" : "predictions";
-  return isFiltered ? `${number} ${noun} match` : `${number} ${noun}`;
+  return `${has_more ? "More than " : ""}${counted(count, "prediction")}${isFiltered ? " match" : ""}`;
 }
 
 /** Why the log is empty, and how predictions come into it. */

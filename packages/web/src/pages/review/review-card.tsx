@@ -1,9 +1,10 @@
 import type { EvaluationResult, ReviewQueueItem } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { usePresage } from "../../data/client.ts";
+import { findQueryError, usePresage } from "../../data/client.ts";
 import { datasetSampleQuery } from "../../data/datasets.ts";
 import { runQuery, runSampleQuery } from "../../data/runs.ts";
+import { ErrorNotice } from "../../ui/notice.tsx";
 import { actionOf, StepTexts, stateOf } from "../../ui/steps/step-texts.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
@@ -70,21 +71,21 @@ function Asked({ result }: { result: EvaluationResult }) {
     enabled: runId !== null && sampleId !== null && result.dataset_id !== null,
     retry: false,
   });
-  const { data: samples } = useQuery({
+  const samples = useQuery({
     ...runSampleQuery(presage, runId ?? "", String(sampleId)),
     enabled: run?.dataset_id != null,
   });
-  const sample = samples?.[0];
+  const sample = samples.data?.[0];
   const place = {
     datasetId: result.dataset_id ?? "",
     revision: run?.revision ?? undefined,
     trajectoryId: sample?.trajectory_id ?? "",
     step: sample?.step ?? 0,
   };
-  const { data: recorded } = useQuery({
-    ...datasetSampleQuery(presage, place),
-    enabled: sample !== undefined,
-  });
+  const recording = useQuery({ ...datasetSampleQuery(presage, place), enabled: sample !== undefined });
+  const failure = findQueryError([samples, recording]);
+  if (failure) return <ErrorNotice error={failure.error} onRetry={failure.retry} />;
+  const recorded = recording.data;
   if (recorded)
     return (
       <>

@@ -9,7 +9,7 @@ import { AllowedButton } from "../../parts/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
 import { TextDifference } from "../../ui/difference/text-difference.tsx";
 import { TextAreaField } from "../../ui/form/fields.tsx";
-import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/form.tsx";
+import { fieldIssues, focusFirstIssue, issueAt, useDraft } from "../../ui/form/form.tsx";
 import { lazyPart } from "../../ui/load.ts";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
@@ -18,7 +18,7 @@ const LeanedOn = lazyPart(async () => (await import("../../parts/leaned-on.tsx")
 
 export function AnswerTab({ world }: { world: World }) {
   const form = useRef<HTMLFormElement>(null);
-  const [step, setStep] = useState({ state: "", action: "" });
+  const { draft: step, change: setStep } = useDraft(`answer ${world.name}`, { state: "", action: "" });
   const [recorded, setRecorded] = useState<DatasetSample>();
   const [path, setPath] = useState<Path>();
   const [isChecked, setChecked] = useState(false);
@@ -80,7 +80,7 @@ export function AnswerTab({ world }: { world: World }) {
             issue={issueOf("state")}
             value={step.state}
             onChange={(state) => {
-              setStep({ ...step, state });
+              setStep({ state });
               setPath(undefined);
             }}
           />
@@ -89,7 +89,7 @@ export function AnswerTab({ world }: { world: World }) {
             className="min-h-10"
             issue={issueOf("action")}
             value={step.action}
-            onChange={(action) => setStep({ ...step, action })}
+            onChange={(action) => setStep({ action })}
           />
           <div className="flex flex-wrap items-center gap-2">
             <AllowedButton needs="predict" type="submit" variant="primary" isBusy={isPending}>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePresage } from "../../data/client.ts";
 import { calibrationQuery } from "../../data/runs.ts";
-import { counted, formatScore, formatShare } from "../../format/numbers.ts";
+import { counted, formatScore, formatShare, unbroken } from "../../format/numbers.ts";
 import { Fact } from "../../ui/card.tsx";
 import { Awaited } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
@@ -13,16 +13,16 @@ type Calibration = NonNullable<World["pinned"]["calibration"]>;
 
 interface ConfidenceTabProps {
   calibration: Calibration;
-  /** Those through the world, the newest first. */
-  runs: readonly Run[];
+  /** Those through the world, the newest first; undefined while they are not known. */
+  runs: readonly Run[] | undefined;
 }
 
 /** What a world's confidences were fitted on, and what they are worth in its newest run since then. */
 export function ConfidenceTab({ calibration, runs }: ConfidenceTabProps) {
   const { table, methods, samples, trajectories, split, evaluator, run_id } = calibration;
-  const own = runs.find(({ id }) => id === run_id);
+  const own = runs?.find(({ id }) => id === run_id);
   const later =
-    own && runs.find((run) => run.status === "finished" && revisionOf(run.target) > revisionOf(own.target));
+    own && runs?.find((run) => run.status === "finished" && revisionOf(run.target) > revisionOf(own.target));
   const shown = later ?? own;
   const facts: [string, React.ReactNode][] = [
     ["Methods", methods.join(", ")],
@@ -32,7 +32,7 @@ export function ConfidenceTab({ calibration, runs }: ConfidenceTabProps) {
       `${counted(samples, "prediction")} of ${counted(trajectories, "trajectory", "trajectories")}${split === null ? "" : `, those with split = ${split}`}`,
     ],
     ["Right is", `a pass of ${evaluator}`],
-    ["Run", own === undefined ? "deleted" : <RunLink key={own.id} run={own} />],
+    ["Run", own ? <RunLink key="run" run={own} /> : runs ? "deleted" : "…"],
   ];
   return (
     <>
@@ -81,17 +81,17 @@ function Figures({ run, evaluator }: { run: Run; evaluator: string }) {
       aria-label="What they are worth"
       className="flex min-w-0 flex-col gap-2 border-t border-line p-4"
     >
-      <p className="text-sm">{data.sentence}</p>
+      <p className="text-sm">{unbroken(data.sentence)}</p>
       <p className="text-xs text-ink-3">
         {counted(auroc.count, "prediction")} of {counted(auroc.trajectories, "trajectory", "trajectories")} in{" "}
         <RunLink run={run} />, by <InlineText text={named} />. {notes.join(" ")}
       </p>
-      <Table label="Figures of its confidences">
+      <Table label="Figures of its confidences" isStacked>
         <thead className="border-b border-line">
           <tr>
             <HeaderCell>Figure</HeaderCell>
             <HeaderCell isNumber>Value</HeaderCell>
-            <HeaderCell isNumber>At 95 %</HeaderCell>
+            <HeaderCell isNumber>At 95&nbsp;%</HeaderCell>
             <HeaderCell>What it says</HeaderCell>
           </tr>
         </thead>

@@ -16,8 +16,8 @@ type Examples = NonNullable<World["pinned"]["examples"]>;
 
 interface ExamplesTabProps {
   world: World;
-  /** Those through the world, the newest first. */
-  runs: readonly Run[];
+  /** Those through the world, the newest first; undefined while they are not known. */
+  runs: readonly Run[] | undefined;
 }
 
 /** What its examples are of, and how they are chosen. */
@@ -26,7 +26,7 @@ export function ExamplesTab({ world, runs }: ExamplesTabProps) {
   const texts = Object.entries(textsOf(world.config)).map(
     ([name, text]) => [humanizeName(name), text] as const,
   );
-  const run = runs.find(
+  const run = runs?.find(
     ({ status, target }) => status === "finished" && "world" in target && target.world === referenceOf(world),
   );
   return (
@@ -49,7 +49,9 @@ export function ExamplesTab({ world, runs }: ExamplesTabProps) {
       {examples !== null && (
         <section aria-label="Coverage" className="flex min-w-0 flex-col gap-3 border-t border-line p-4">
           <h3 className="text-sm font-semibold">How well they cover what is asked</h3>
-          {run === undefined ? (
+          {runs === undefined ? (
+            "…"
+          ) : run === undefined ? (
             <p className="text-sm text-ink-2">
               A run through {referenceOf(world)} shows here how similar its examples are to what is asked, by
               kind of action, and which of them mislead.
@@ -68,7 +70,7 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
   const { data, error, refetch } = useQuery(worldCoverageQuery(usePresage(), world));
   if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
   const { predictions, without_example: without, judged, right, actions, misleading } = data;
-  const run = runs.find(({ id }) => id === data.run_id);
+  const run = runs?.find(({ id }) => id === data.run_id);
   return (
     <>
       <p className="text-sm text-ink-2">

@@ -69,6 +69,7 @@ function LoadedWorld({ world }: { world: World }) {
             needs="evaluate"
             label={archived ? "Show it in lists again" : "Archive the world"}
             icon={archived ? <ArchiveRestore aria-hidden /> : <Archive aria-hidden />}
+            aria-disabled={archive.isPending}
             onClick={() => archive.mutate(!archived)}
           />
           <AllowedButton needs="evaluate" icon={<Pencil aria-hidden />} onClick={() => setReviseOpen(true)}>
@@ -111,8 +112,8 @@ function LoadedWorld({ world }: { world: World }) {
 function WorldTabs({ world }: { world: World }) {
   const { tab = "answer" } = worldRoute.useSearch();
   const navigate = worldRoute.useNavigate();
-  const { data: runs = [] } = useQuery(runsOfWorldQuery(usePresage(), world.name));
-  const through = runs.filter((run) => isThrough(world.name, run));
+  const { data: runs, error, refetch } = useQuery(runsOfWorldQuery(usePresage(), world.name));
+  const through = runs?.filter((run) => isThrough(world.name, run));
   const count = (figure: number) => <span className="text-ink-3 tabular-nums">{formatCount(figure)}</span>;
   const tabs = [
     { value: "answer" as const, label: "Answer", content: <AnswerTab world={world} /> },
@@ -122,15 +123,15 @@ function WorldTabs({ world }: { world: World }) {
       content: <ExamplesTab world={world} runs={through} />,
     },
     // A world that no run asked has no figures.
-    ...(runs.length === 0
-      ? []
-      : [
+    ...(runs?.length || (runs === undefined && tab === "quality")
+      ? [
           {
             value: "quality" as const,
-            label: <>Quality {count(runs.length)}</>,
-            content: <QualityTab runs={runs} />,
+            label: <>Quality {runs && count(runs.length)}</>,
+            content: runs && <QualityTab runs={runs} />,
           },
-        ]),
+        ]
+      : []),
     ...(world.pinned.calibration === null
       ? []
       : [
@@ -148,11 +149,14 @@ function WorldTabs({ world }: { world: World }) {
   ];
   const shown: WorldTab = tabs.some(({ value }) => value === tab) ? tab : "answer";
   return (
-    <Tabs<WorldTab>
-      label="Parts of the world"
-      value={shown}
-      onChange={(next) => navigate({ search: next === "answer" ? {} : { tab: next }, ...inPlace })}
-      tabs={tabs}
-    />
+    <>
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      <Tabs<WorldTab>
+        label="Parts of the world"
+        value={shown}
+        onChange={(next) => navigate({ search: next === "answer" ? {} : { tab: next }, ...inPlace })}
+        tabs={tabs}
+      />
+    </>
   );
 }

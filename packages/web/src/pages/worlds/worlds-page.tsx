@@ -52,7 +52,7 @@ const columns: DataColumn<WorldRow>[] = [
   {
     id: "rate",
     label: "Pass rate",
-    hint: "Of its newest run, with the 95 % interval. The mark is the best baseline.",
+    hint: "Of its newest run, with the 95\u00a0% interval. The mark is the best baseline.",
     value: ({ latest }) => latest?.run.headline?.pass_rate,
     cell: ({ latest }) => <HeadlineRate of={latest} />,
     widthPx: 280,

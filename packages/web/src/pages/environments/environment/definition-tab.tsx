@@ -17,6 +17,7 @@ import { RevisionSelect } from "../../../ui/form/select.tsx";
 import { Awaited } from "../../../ui/notice.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { toStopDraft } from "../form/read-environment-draft.ts";
+import { playedBy } from "../list/environment-columns.tsx";
 
 const route = getRouteApi("/environments/$name");
 
@@ -62,10 +63,7 @@ function factsOf(config: EnvironmentConfig, world: World | undefined): [name: st
     guards?.unchanged_limit && `${guards.unchanged_limit} observations in a row that change nothing`,
   ].filter(Boolean);
   return [
-    [
-      "Played by",
-      config.world ? `the world ${config.world}` : (config.deployment ?? "the default deployment"),
-    ],
+    ["Played by", playedBy(config)],
     ["Prompt form", forms[config.prompt_form ?? "state-action"]],
     ["Observations cut off", config.truncated_output === "accept" ? "are accepted" : "fail the step"],
     ["Ends", <StopList key="stop" stop={stop} />],

@@ -51,7 +51,7 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
         explanation="All episodes of all revisions. Open ones can be continued. Those that were not used for 15 minutes were left by their client, and are in no rate."
         value={shown(formatCount(figures?.episodes ?? 0))}
       >
-        {figures && `${figures.open} open, ${figures.expired} expired`}
+        {figures && `${formatCount(figures.open)} open, ${formatCount(figures.expired)} expired`}
       </Figure>
       <Figure
         name="Ended"
@@ -64,7 +64,7 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
             [figures.failures, "failed"] as const,
             [cut, "cut short"] as const,
           ]
-            .flatMap(([count, how]) => (count > 0 ? `${count} ${how}` : []))
+            .flatMap(([count, how]) => (count > 0 ? `${formatCount(count)} ${how}` : []))
             .join(", ")}
       </Figure>
       <Figure
@@ -81,7 +81,7 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
         explanation={`Mean sum of rewards of ${counted(figures?.rewarded ?? 0, "ended episode")} with a reward.`}
         value={shown(formatScore(figures?.mean_reward ?? null))}
       >
-        {figures && `n = ${figures.rewarded}`}
+        {figures && `n = ${formatCount(figures.rewarded)}`}
       </Figure>
     </dl>
   );
@@ -104,7 +104,7 @@ function Figure({
         <ExplainedName name={name} explanation={explanation} />
       </dt>
       <dd className="text-xl font-semibold tracking-tight tabular-nums">{value}</dd>
-      <dd className="h-4 truncate text-xs text-ink-3 tabular-nums">{children}</dd>
+      <dd className="min-h-4 text-xs text-ink-3 tabular-nums">{children}</dd>
     </div>
   );
 }

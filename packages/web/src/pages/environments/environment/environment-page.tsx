@@ -150,7 +150,9 @@ function EnvironmentTabs({ environment }: { environment: Environment }) {
       value={tab}
       onChange={(next) =>
         navigate({
-          search: ({ tab: _, ...rest }) => (next === "episodes" ? rest : { ...rest, tab: next }),
+          // The split is another thing in each tab.
+          search: ({ tab: _, split: _split, index: _index, ...rest }) =>
+            next === "episodes" ? rest : { ...rest, tab: next },
           ...inPlace,
         })
       }

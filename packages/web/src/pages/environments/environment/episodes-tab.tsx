@@ -16,6 +16,7 @@ import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../../ui/data-table/table-view.ts";
 import { Choice } from "../../../ui/form/select.tsx";
 import { EmptyState } from "../../../ui/notice.tsx";
+import { taskCount } from "../list/environment-columns.tsx";
 import {
   type EnvironmentSearch,
   outcomes,
@@ -108,9 +109,15 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
               icon={Route}
               title="No episodes yet"
               actions={
-                <Link to="/environments/$name/play" params={{ name }} className={buttonClass({})}>
-                  Play one yourself
-                </Link>
+                taskCount(environment) === 0 ? (
+                  <Link from={route.id} search={{ tab: "tasks" }} className={buttonClass({})}>
+                    Add tasks first
+                  </Link>
+                ) : (
+                  <Link to="/environments/$name/play" params={{ name }} className={buttonClass({})}>
+                    Play one yourself
+                  </Link>
+                )
               }
             >
               An agent starts one with <code className="font-mono">POST /v1/episodes</code>; playing one

@@ -50,8 +50,8 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
           onChange={onChange}
         />
         <p className="text-xs text-ink-3">
-          Of the ended episodes; those that their client left are in no rate. Intervals are at 95 %; episodes
-          of one task count as one group.
+          Of the ended episodes; those that their client left are in no rate. Intervals are at 95&nbsp;%;
+          episodes of one task count as one group.
         </p>
       </div>
       {rows === undefined ? (
@@ -64,7 +64,7 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
           label={`Success rate by ${by}`}
           rowLabel={rowLabels[by]}
           valueLabel="Success"
-          explanation="Successes among the ended episodes. The interval is at 95 %, clustered by task: episodes of one task depend on each other."
+          explanation="Successes among the ended episodes. The interval is at 95&nbsp;%, clustered by task: episodes of one task depend on each other."
           rows={rows}
           domain={[0, 1]}
           format={formatShare}

@@ -1,4 +1,4 @@
-import type { Environment, EnvironmentReality, EpisodeFigures } from "@presage/sdk";
+import type { Environment, EnvironmentConfig, EnvironmentReality, EpisodeFigures } from "@presage/sdk";
 import { formatScore, formatShare } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
@@ -38,7 +38,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
   {
     id: "success",
     label: "Success",
-    hint: "Successes among the episodes that have ended, with the 95 % interval clustered by task; with a single task there is none, and no rate. Those left were not used for 15 minutes, and count in no rate.",
+    hint: "Successes among the episodes that have ended, with the 95\u00a0% interval clustered by task; with a single task there is none, and no rate. Those left were not used for 15 minutes, and count in no rate.",
     value: ({ figures }) => figures?.success_interval && figures.success_rate,
     cell: ({ environment, figures }) => <SuccessRate figures={figures} config={environment.config} />,
     widthPx: 232,
@@ -99,15 +99,10 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
   },
   {
     id: "deployment",
-    label: "Deployment",
+    label: "Played by",
     hint: "What predicts",
-    value: ({ environment }) => environment.config.deployment ?? "",
-    cell: ({ environment }) =>
-      environment.config.deployment ? (
-        <InlineText text={environment.config.deployment} />
-      ) : (
-        <span className="text-ink-3">the default one</span>
-      ),
+    value: ({ environment }) => playedBy(environment.config),
+    cell: ({ environment }) => <InlineText text={playedBy(environment.config)} />,
     widthPx: 128,
   },
   {
@@ -128,6 +123,10 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     widthPx: 128,
   },
 ];
+
+export function playedBy({ world, deployment }: EnvironmentConfig): string {
+  return world ? `the world ${world}` : (deployment ?? "the default deployment");
+}
 
 export function taskCount({ tasks }: Environment): number {
   return Object.values(tasks).reduce((sum, count) => sum + count, 0);

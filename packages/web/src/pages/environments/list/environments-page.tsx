@@ -94,7 +94,9 @@ function EnvironmentsPage() {
       <EnvironmentDialog
         isOpen={isNewOpen}
         onClose={() => setNewOpen(false)}
-        onSaved={({ name }) => navigate({ to: "/environments/$name", params: { name } })}
+        onSaved={({ name }) =>
+          navigate({ to: "/environments/$name", params: { name }, search: { tab: "tasks" } })
+        }
       />
     </Page>
   );

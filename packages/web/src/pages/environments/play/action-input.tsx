@@ -79,7 +79,7 @@ export function ActionInput({ ref, text, earlier, isBusy, isBlocked, onChange, o
         }}
         onKeyDown={onKeyDown}
         // Phones zoom into smaller ones.
-        className="h-10 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-3 text-base text-ink transition-colors placeholder:text-ink-3 hover:border-ink-3 md:text-sm"
+        className="h-10 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-3 text-[1rem] text-ink transition-colors placeholder:text-ink-3 hover:border-ink-3 md:text-sm"
       />
       <AllowedButton
         needs="predict"

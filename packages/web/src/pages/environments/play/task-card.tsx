@@ -6,6 +6,7 @@ import { Badge } from "../../../ui/badge.tsx";
 import { Switch } from "../../../ui/form/choices.tsx";
 import { ExplainedName } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { playedBy } from "../list/environment-columns.tsx";
 
 interface TaskCardProps {
   environment: Environment;
@@ -59,7 +60,7 @@ export function TaskCard({ environment: { config }, task, episode, isMarked, onM
                 : "The model is told the last observation, and what the task’s context says. It has no other memory."
             }
           />{" "}
-          {model?.deployment ?? config.deployment ?? "the default deployment"}
+          {model?.deployment ?? playedBy(config)}
         </span>
         {episode !== undefined && (
           <Link

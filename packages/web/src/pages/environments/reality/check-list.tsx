@@ -5,7 +5,7 @@ import { clsx } from "clsx";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { checkedEpisodesQuery, mostListed, useChangeCheck, useRunOfCheck } from "../../../data/reality.ts";
-import { counted } from "../../../format/numbers.ts";
+import { counted, formatCount } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { ShareButton } from "../../../parts/share.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
@@ -66,16 +66,27 @@ function Check({ check, isShown, onShow }: { check: RealityCheck; isShown: boole
         </button>
         <Badge tone={tones[status]}>{status}</Badge>
         <span className="flex-1 text-xs text-ink-2 tabular-nums">
-          {sources[source]}, {counted(episodes, "episode")} checked{waiting > 0 && `, ${waiting} waiting`}
-          {failed > 0 && `, ${failed} failed`}, <Time at={created_at} />
+          {sources[source]}, {counted(episodes, "episode")} checked
+          {waiting > 0 && `, ${formatCount(waiting)} waiting`}
+          {failed > 0 && `, ${formatCount(failed)} failed`}, <Time at={created_at} />
         </span>
         {status === "paused" && (
-          <AllowedButton needs="evaluate" size="small" onClick={() => change.mutate("resume")}>
+          <AllowedButton
+            needs="evaluate"
+            size="small"
+            isBusy={change.isPending}
+            onClick={() => change.mutate("resume")}
+          >
             Resume
           </AllowedButton>
         )}
         {(status === "running" || status === "paused") && (
-          <AllowedButton needs="evaluate" size="small" onClick={() => change.mutate("cancel")}>
+          <AllowedButton
+            needs="evaluate"
+            size="small"
+            isBusy={change.isPending}
+            onClick={() => change.mutate("cancel")}
+          >
             Cancel
           </AllowedButton>
         )}

@@ -1,12 +1,13 @@
-import { formatPoints } from "@presage/contract/describe-runs";
+import { describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { EnvironmentReality, RealityFigures } from "@presage/sdk";
 import {
   counted,
   describeInterval,
   formatCount,
-  formatP,
+  formatPercent,
   formatScore,
   formatShare,
+  unbroken,
 } from "../../../format/numbers.ts";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { ExplainedName } from "../../../ui/tooltip.tsx";
@@ -21,7 +22,7 @@ export function Outcomes({ figures }: { figures: EnvironmentReality }) {
   return (
     <Section
       title="How often success is real"
-      hint={`All checks of all revisions. Intervals are at 95 %, clustered by task. ${figures.divergence?.sentence ?? ""}`}
+      hint={`All checks of all revisions. Intervals are at 95\u00a0%, clustered by task. ${figures.divergence?.sentence ?? ""}`}
     >
       <SmallTable
         label="Episodes by their two outcomes"
@@ -102,11 +103,9 @@ function rowsOf({ reward, consistency, ...figures }: EnvironmentReality): Figure
 
 function intervalOf({ interval, note }: Figure, format: (value: number) => string): string {
   if (interval === null) return note ?? "no interval";
-  if (format === formatShare) return describeInterval(interval).replace(" ", "\u00a0");
+  if (format === formatShare) return describeInterval(interval);
   return `${format(interval.lower)} – ${format(interval.upper)}`;
 }
-
-const percent = (value: number) => `${Math.round(value * 100)} %`;
 
 /** Whether exploitation grows while a policy is trained. */
 export function PolicyCurve({ figures }: { figures: EnvironmentReality }) {
@@ -153,7 +152,7 @@ export function PolicyCurve({ figures }: { figures: EnvironmentReality }) {
                 ]),
           ]}
           format={formatShare}
-          formatTick={percent}
+          formatTick={formatPercent}
         />
       )}
     </Section>
@@ -172,9 +171,10 @@ export function Exploits({ exploits: { sentence, verbs } }: Pick<RealityFigures,
             <InlineText key="verb" text={verb} />,
             <span key="odds" className="whitespace-normal">
               <b className="font-medium">{formatScore(odds.value)}</b> ({intervalOf(odds, formatScore)});{" "}
-              {counted(odds.tasks, "task")}, p {formatP(p_adjusted)}
+              {counted(odds.tasks, "task")}
+              {p_adjusted !== null && `, ${unbroken(describeP(p_adjusted))}`}
             </span>,
-            `${counts.false_successes}, ${counts.true_successes}`,
+            `${formatCount(counts.false_successes)}, ${formatCount(counts.true_successes)}`,
             examples.map(({ episode_id: id, check_id, position }, index) => (
               <span key={`${check_id} ${position}`} className="ml-1.5">
                 {id === null ? index + 1 : <EpisodeLink id={id}>{index + 1}</EpisodeLink>}

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetsQuery } from "../../../data/datasets.ts";
 import { alarmIn, checksQuery, useCheckReality } from "../../../data/reality.ts";
-import { formatShare } from "../../../format/numbers.ts";
+import { formatShare, unbroken } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { commandName } from "../../../session.ts";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
@@ -80,7 +80,7 @@ function State({ environment: { config, revision, is_built_in }, figures, checks
   if (state === null)
     return (
       <>
-        <p className="font-medium">{sentence}</p>
+        <p className="font-medium">{unbroken(sentence)}</p>
         <p className="text-ink-2">
           No limit says when to stop.{" "}
           {is_built_in
@@ -114,8 +114,8 @@ function State({ environment: { config, revision, is_built_in }, figures, checks
         {isBlind && " What ends now is not checked: the continuous check is paused."}
       </p>
       <p className="text-ink-2">
-        Revision {revision}: {state.sentence}
-        {policy !== undefined && ` Of ${policy}: ${told.sentence}`}
+        Revision {revision}: {unbroken(state.sentence)}
+        {policy !== undefined && ` Of ${policy}: ${unbroken(told.sentence)}`}
         {alarms.length > 0 && ` Policies with an alarm: ${alarms.map((one) => one.policy).join(", ")}.`}
       </p>
     </>
@@ -179,9 +179,9 @@ interface PlayRecordingsDialogProps {
 /** Lets the environment play recorded actions: what was recorded is the reality. */
 function PlayRecordingsDialog({ isOpen, onClose, environment }: PlayRecordingsDialogProps) {
   const [chosen, setChosen] = useState<string>();
-  const { data: datasets = [] } = useQuery(datasetsQuery(usePresage()));
+  const { data: datasets, error, refetch } = useQuery(datasetsQuery(usePresage()));
   const play = useCheckReality(onClose);
-  const id = chosen ?? datasets[0]?.id;
+  const id = chosen ?? datasets?.[0]?.id;
   return (
     <Dialog
       isOpen={isOpen}
@@ -192,11 +192,12 @@ function PlayRecordingsDialog({ isOpen, onClose, environment }: PlayRecordingsDi
       <div className="flex flex-col gap-4">
         <SelectField
           label="Dataset"
-          hint={datasets.length === 0 ? "There is none yet: import traces first." : undefined}
+          hint={datasets?.length === 0 ? "There is none yet: import traces first." : undefined}
           value={id ?? ""}
-          options={datasets.map((dataset) => ({ value: dataset.id, label: dataset.name }))}
+          options={(datasets ?? []).map((dataset) => ({ value: dataset.id, label: dataset.name }))}
           onChange={setChosen}
         />
+        {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
         {play.error !== null && <ErrorNotice error={play.error} />}
         <Button
           variant="primary"

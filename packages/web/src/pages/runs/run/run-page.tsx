@@ -9,6 +9,8 @@ import { isActive, runReportQuery, useLiveRun } from "../../../data/runs.ts";
 import { formatCount, formatShare } from "../../../format/numbers.ts";
 import { describeTarget } from "../../../format/words.ts";
 import { ProgressBar, RunStatus } from "../../../parts/runs.tsx";
+import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
+import { inPlace } from "../../../search-params.ts";
 import { Card } from "../../../ui/card.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
@@ -26,16 +28,12 @@ function RunPage() {
   const { runId } = runRoute.useParams();
   const { tab = "report" } = runRoute.useSearch();
   const navigate = runRoute.useNavigate();
-  const { data: run, error, refetch } = useLiveRun(runId);
-  if (run === undefined) {
-    return (
-      <Page title="Run">
-        {error === null ? <SkeletonRows count={8} /> : <ErrorNotice error={error} onRetry={refetch} />}
-      </Page>
-    );
-  }
+  const query = useLiveRun(runId);
+  const { data: run, error, refetch } = query;
+  if (run === undefined)
+    return <UnavailablePage title="Run" query={query} link={{ to: "/runs", children: "All runs" }} />;
   return (
-    <Page title={run.name} actions={<RunActions run={run} />}>
+    <Page key={runId} title={run.name} actions={<RunActions run={run} />}>
       <RunFacts run={run} />
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       <ProgressCard run={run} />
@@ -45,7 +43,7 @@ function RunPage() {
         onChange={(next) =>
           navigate({
             search: ({ tab: _, ...rest }) => ({ ...rest, ...(next !== "report" && { tab: next }) }),
-            resetScroll: false,
+            ...inPlace,
           })
         }
         tabs={[
