@@ -7,6 +7,7 @@ import {
   formatCost,
   formatDuration,
   formatP,
+  unbroken,
 } from "./numbers.ts";
 
 test.each([
@@ -44,6 +45,12 @@ test("Small p-values are bounds", () => {
   expect([0.0004, 0.0123].map(describeP)).toEqual(["p < 0.001", "p = 0.012"]);
 });
 
+test("no line breaks within a percentage or a p-value", () => {
+  expect(unbroken("at 95 % it is, p = 0.012, or p < 0.001")).toBe(
+    "at 95\u00a0% it is, p\u00a0=\u00a00.012, or p\u00a0<\u00a00.001",
+  );
+});
+
 const clustered = {
   passed: 1550,
   not_passed: 450,
@@ -60,13 +67,14 @@ test("a rate has its verdicts and, if there are any, its clusters", () => {
 });
 
 test("an interval that reaches an end has no decimals there", () => {
-  expect(describeInterval({ lower: 0.6888, upper: 0.8428 })).toBe("68.9–84.3 %");
-  expect(describeInterval({ lower: 0, upper: 1 })).toBe("0–100 %");
+  expect(describeInterval({ lower: 0.6888, upper: 0.8428 })).toBe("68.9–84.3\u00a0%");
+  expect(describeInterval({ lower: 0, upper: 1 })).toBe("0–100\u00a0%");
+  expect(describeInterval({ lower: 1, upper: 1 })).toBe("100–100\u00a0%");
 });
 
 test("an interval says how it was made, and that few clusters make it uncertain", () => {
   expect(explainInterval(clustered)).toBe(
-    "95 % confidence interval: 68.9–84.3 %. Verdicts about the same trajectory, otherwise the same sample, tend to agree, so they are taken as one group, a cluster.",
+    "95\u00a0% confidence interval: 68.9–84.3\u00a0%. Verdicts about the same trajectory, otherwise the same sample, tend to agree, so they are taken as one group, a cluster.",
   );
   expect(explainInterval({ ...clustered, clusters: 9 })).toContain("few clusters");
   expect(explainInterval({ ...clustered, clusters: null, interval_method: "independent" })).toContain(

@@ -18,9 +18,24 @@ export function formatShortCount(count: number | null): string {
   return count === null ? "–" : compact.format(count);
 }
 
+/** “3 samples in 1 trajectory” */
+export function countedIn(samples: number, trajectories: number, noun = "sample"): string {
+  return `${counted(samples, noun)} in ${counted(trajectories, "trajectory", "trajectories")}`;
+}
+
 /** 84.5 % of a share from 0 to 1. */
 export function formatShare(share: number | null): string {
-  return share === null ? "–" : `${(share * 100).toFixed(share === 0 || share === 1 ? 0 : 1)} %`;
+  return share === null ? "–" : `${(share * 100).toFixed(share === 0 || share === 1 ? 0 : 1)}\u00a0%`;
+}
+
+/** 85 %, for an axis. */
+export function formatPercent(share: number): string {
+  return `${Math.round(share * 100)}\u00a0%`;
+}
+
+/** A sentence in which no line breaks within “95 %” or “p = 0.012”. */
+export function unbroken(sentence: string): string {
+  return sentence.replaceAll(/(?<=\d) (?=%)|(?<=\bp) (?=[=<])|(?<=\bp [=<]) /g, "\u00a0");
 }
 
 /** $12.35, or $0.00042: cents do not show what a few predictions cost. */
@@ -94,7 +109,7 @@ export function describeVerdicts({ passed, not_passed, clusters }: Figures): str
 
 /** “75.6–79.3 %” */
 export function describeInterval({ lower, upper }: { lower: number; upper: number }): string {
-  return `${(lower * 100).toFixed(lower === 0 ? 0 : 1)}–${formatShare(upper)}`;
+  return `${formatShare(lower).replace(/\s%/, "")}–${formatShare(upper)}`;
 }
 
 /** What an interval is, how it was made, or why there is none. */
@@ -110,7 +125,7 @@ export function explainInterval({
   if (pass_rate_interval === null) {
     return "There is no interval: all verdicts are about one trajectory or sample, which does not show how far others differ.";
   }
-  const range = `95 % confidence interval: ${describeInterval(pass_rate_interval)}.`;
+  const range = `95\u00a0% confidence interval: ${describeInterval(pass_rate_interval)}.`;
   if (interval_method === "independent") {
     return `${range} Every verdict is taken as independent, as none names a trajectory or a sample.`;
   }

@@ -29,7 +29,7 @@ test.each([
   ["1", "all"],
   ["0.01", "1 in 100"],
   ["0.0001", "1 in 10,000"],
-  ["0.3", "30 %"],
+  ["0.3", "30\u00a0%"],
 ])("%s is described as “%s”", (setting, words) => {
   expect(describeCapture(setting)).toBe(words);
 });

@@ -36,7 +36,7 @@ export function describeCapture(setting: string): string {
   if (share === 1) return "all";
   const every = 1 / share;
   const isEven = Math.abs(every - Math.round(every)) < 1e-6;
-  return isEven ? `1 in ${formatCount(Math.round(every))}` : `${Number((share * 100).toFixed(4))} %`;
+  return isEven ? `1 in ${formatCount(Math.round(every))}` : `${Number((share * 100).toFixed(4))}\u00a0%`;
 }
 
 /** What requests asked for. */

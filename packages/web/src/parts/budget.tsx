@@ -117,7 +117,7 @@ function BudgetForm({ holder, known, currency, onClose }: BudgetFormProps) {
       {error !== null && <ErrorNotice error={error} />}
       <div className="flex justify-end gap-2">
         {known !== undefined && (
-          <Button className="mr-auto" onClick={() => set(null)}>
+          <Button className="mr-auto" isBusy={isPending} onClick={() => set(null)}>
             Remove
           </Button>
         )}

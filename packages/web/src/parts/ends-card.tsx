@@ -1,5 +1,5 @@
 import type { RunReport } from "@presage/sdk";
-import { formatCount, formatShare } from "../format/numbers.ts";
+import { countedIn, formatCount, formatShare } from "../format/numbers.ts";
 import { Card } from "../ui/card.tsx";
 import { CurveChart } from "../ui/charts/curve-plot.tsx";
 import { IntervalTable } from "../ui/charts/interval-table.tsx";
@@ -9,7 +9,7 @@ type Ends = NonNullable<RunReport["ends"]>;
 type Done = NonNullable<Ends["done"]>;
 type Figure = Done["agreement"];
 
-const clustered = "The interval is at 95 %, clustered by trajectory.";
+const clustered = "The interval is at 95\u00a0%, clustered by trajectory.";
 
 /** Whether predictions end where the real environment ends, and pay what it pays. Few runs say anything of it, so it is loaded apart. */
 export function EndsCard({ ends }: { ends: NonNullable<RunReport["ends"]> }) {
@@ -90,7 +90,7 @@ function toRow(label: string, { value, interval, count, trajectories, note }: Fi
     count,
     lower: interval?.lower,
     upper: interval?.upper,
-    basis: note ?? `${formatCount(count)} predictions in ${formatCount(trajectories)} trajectories`,
+    basis: note ?? countedIn(count, trajectories, "prediction"),
   };
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
-import { evaluatorChoices, nameEvaluator } from "./evaluators.tsx";
+import { nameEvaluator } from "./evaluator-names.ts";
+import { evaluatorChoices } from "./evaluators.tsx";
 
 function family(family_name: string, ...needs: string[]): EvaluatorFamily {
   return {

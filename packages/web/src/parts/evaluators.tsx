@@ -1,7 +1,6 @@
-import type { Comparison, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { clsx } from "clsx";
 import { useState } from "react";
-import { splitVersion } from "../format/words.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Tooltip } from "../ui/tooltip.tsx";
@@ -180,42 +179,4 @@ function Chip({ choice, showsNote, isChosen, isFull, onToggle }: ChipProps) {
       {showsNote && note !== undefined && <span className="text-ink-3">{note}</span>}
     </label>
   );
-}
-
-export type ComparedEvaluator = Comparison["evaluators"][number];
-type Named = Pick<ComparedEvaluator, "evaluator" | "profile_name" | "profile_revision">;
-
-/** Identifies an evaluator with a revision of a profile, in the address too. */
-export function evaluatorKey({ evaluator, profile_name, profile_revision }: Named): string {
-  return [evaluator, profile_name ?? "", profile_revision ?? ""].join("~");
-}
-
-/** “exact-match”; with its profile and version where another one of the list would have the same name. */
-export function nameEvaluator(one: Named, all: readonly Named[]): string {
-  const names = [shortName, mediumName, longName].map((name) => ({ name, text: name(one) }));
-  const isUnique = ({ name, text }: (typeof names)[number]) =>
-    all.every((other) => evaluatorKey(other) === evaluatorKey(one) || name(other) !== text);
-  return names.find(isUnique)?.text ?? longName(one);
-}
-
-function shortName({ evaluator, profile_name }: Named): string {
-  const family = familyOf(evaluator);
-  const isDefault = profile_name === null || profile_name === "system:default";
-  return isDefault ? family : `${family}, ${profile_name}`;
-}
-
-function mediumName({ evaluator, profile_name, profile_revision }: Named): string {
-  return [familyOf(evaluator), profile_name, profile_revision !== null && `revision ${profile_revision}`]
-    .filter(Boolean)
-    .join(", ");
-}
-
-function longName({ evaluator, profile_name, profile_revision }: Named): string {
-  return [evaluator, profile_name, profile_revision !== null && `revision ${profile_revision}`]
-    .filter(Boolean)
-    .join(", ");
-}
-
-function familyOf(evaluator: string): string {
-  return splitVersion(evaluator).family.replace(/-$/, "");
 }

@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { ClipboardCheck } from "lucide-react";
 import { usePresage } from "../data/client.ts";
 import { agreementQuery } from "../data/runs.ts";
-import { counted } from "../format/numbers.ts";
+import { counted, unbroken } from "../format/numbers.ts";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 import { AllowedButton } from "./allowed.tsx";
@@ -47,7 +47,7 @@ export function Agreement({ of }: { of: Parameters<typeof agreementQuery>[1] }) 
   const more = data?.more_labels;
   return (
     <p className="min-h-10 text-sm text-ink-2 sm:min-h-5" aria-live="polite">
-      {data !== undefined && <InlineText text={data.sentence} />}
+      {data !== undefined && <InlineText text={unbroken(data.sentence)} />}
       {more != null && more.count !== null && (
         <b className="ml-2 font-medium whitespace-nowrap text-ink">
           {counted(more.count, "more label")} for ±{Math.round(100 * more.half_width)} points

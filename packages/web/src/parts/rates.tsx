@@ -20,6 +20,7 @@ import {
   describeVerdicts,
   explainInterval,
   formatCount,
+  formatPercent,
   formatScore,
   formatShare,
 } from "../format/numbers.ts";
@@ -54,7 +55,7 @@ export function RateByDayCard({ period, rates: all, title, chosen, onChoose }: R
   return (
     <Card
       title={title}
-      hint="Of direct evaluations, by UTC day, with 95 % confidence intervals."
+      hint="Of direct evaluations, by UTC day, with 95&nbsp;% confidence intervals."
       className="flex h-100 flex-col md:h-84"
       actions={
         rate !== undefined && (
@@ -111,10 +112,10 @@ function RateOfDays({ period, rate }: { period: Period; rate: EvaluationSummaryG
             shape: "line",
             total: formatShare(rate.pass_rate),
           },
-          { key: "interval", label: "95 % interval", color: "var(--chart-1)", shape: "band" },
+          { key: "interval", label: "95\u00a0% interval", color: "var(--chart-1)", shape: "band" },
         ]}
         format={formatShare}
-        formatTick={(share) => `${Math.round(share * 100)} %`}
+        formatTick={formatPercent}
         greatest={1}
       />
     </div>
@@ -138,7 +139,7 @@ function pointsOf({ since, untilMs, days }: RateByDay): ChartPoint[] {
 }
 
 const dayMs = 86_400_000;
-const marks = ["0", "50 %", "100 %"];
+const marks = ["0", formatPercent(0.5), formatPercent(1)];
 
 /** One day makes no line: its rate on an axis with its interval, and what it is made of. */
 function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
@@ -169,7 +170,7 @@ function OnlyDay({ figures }: { figures: EvaluationSummaryGroup }) {
       <div className="flex flex-wrap items-baseline gap-x-3">
         <span className="text-2xl font-semibold tracking-tight tabular-nums">{formatShare(pass_rate)}</span>
         <Explained text={explainInterval(figures)} className="text-sm text-ink-2">
-          {interval === null ? "no interval" : `95 % interval ${describeInterval(interval)}`}
+          {interval === null ? "no interval" : `95\u00a0% interval ${describeInterval(interval)}`}
         </Explained>
         <span className="text-sm text-ink-3 sm:ml-auto">{formatStep(startMs, "day")}</span>
       </div>

@@ -95,7 +95,7 @@ const goalTones = { met: "pass", missed: "fail", undecided: "warn" } as const;
 export function GoalState({ goal: { state, pass_rate } }: { goal: RunGoal }) {
   return (
     <Badge tone={goalTones[state]}>
-      {+(100 * pass_rate).toFixed(1)} % {state}
+      {+(100 * pass_rate).toFixed(1)}&nbsp;% {state}
     </Badge>
   );
 }

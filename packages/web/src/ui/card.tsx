@@ -94,7 +94,7 @@ const looks = {
     "max-w-40 text-ink-3",
     "flex items-center gap-2",
   ],
-  stacked: ["min-w-0", "text-xs text-ink-3", "truncate tabular-nums"],
+  stacked: ["min-w-0", "text-xs text-ink-3", "wrap-anywhere tabular-nums"],
   inline: ["flex gap-1", "shrink-0 text-ink-3", "text-ink-2"],
 } as const;
 

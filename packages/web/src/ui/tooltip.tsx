@@ -30,11 +30,20 @@ const graceMs = 120;
 let closeOpen: (() => void) | undefined;
 let closedAtMs = Number.NEGATIVE_INFINITY;
 
-/** Shown while the child is hovered or focused. The child must be one element that takes events. */
-export function Tooltip({ text, children }: { text: ReactNode; children: Control }) {
+interface TooltipProps {
+  text: ReactNode;
+  /** The child is there for the text alone, so that a press shows and hides it: a finger does not hover. */
+  isPressable?: boolean;
+  /** One element that takes events. */
+  children: Control;
+}
+
+/** Shown while the child is hovered or focused. */
+export function Tooltip({ text, isPressable = false, children }: TooltipProps) {
   const [anchor, setAnchor] = useState<HTMLElement>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const isPressed = useRef(false);
+  const wasOpen = useRef(false);
   const id = useId();
   const { props } = children;
 
@@ -71,9 +80,12 @@ export function Tooltip({ text, children }: { text: ReactNode; children: Control
         }),
         onPointerDown: both(props.onPointerDown, () => {
           isPressed.current = true;
+          wasOpen.current = anchor !== undefined;
           close();
         }),
-        onClick: both(props.onClick, close),
+        onClick: both(props.onClick, ({ currentTarget }) =>
+          isPressable && !wasOpen.current ? open(currentTarget) : close(),
+        ),
         onFocus: both(props.onFocus, ({ currentTarget }) => !isPressed.current && open(currentTarget)),
         onBlur: both(props.onBlur, () => {
           isPressed.current = false;
@@ -174,7 +186,7 @@ export function Explained({ text, className, children }: ExplainedProps) {
   const tabIndex = use(ControlTabIndex) ?? 0;
   if (text === undefined) return <span className={className}>{children}</span>;
   return (
-    <Tooltip text={text}>
+    <Tooltip text={text} isPressable>
       <span tabIndex={tabIndex} className={clsx("cursor-help rounded-sm", className)}>
         {children}
       </span>
@@ -187,7 +199,7 @@ export function ExplainedName({ name, explanation }: { name: string; explanation
   const tabIndex = use(ControlTabIndex);
   if (explanation === undefined) return name;
   return (
-    <Tooltip text={explanation}>
+    <Tooltip text={explanation} isPressable>
       <button
         type="button"
         tabIndex={tabIndex}

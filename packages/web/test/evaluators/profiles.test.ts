@@ -146,7 +146,7 @@ slowDashboardTest(
     // All of it is of one day.
     const rate = page.getByRole("figure", { name: /^Pass rate by day of exact-match/ });
     await rate.waitFor();
-    expect(await rate.textContent()).toMatch(/^100 %/);
+    expect(await rate.textContent()).toMatch(/^100\s%/);
     // No list has exactly these, as there are two causes.
     const links = rate.getByRole("definition").getByRole("link");
     expect(await rate.getByRole("definition").allInnerTexts()).toEqual(["2", "0", "1", expect.anything()]);
@@ -199,6 +199,6 @@ dashboardTest("A revision's evaluations are those of runs as well", async ({ vis
   const page = await visit(`/evaluators/profiles/${public_id}`);
   const rows = page.getByRole("row");
   await rows.filter({ hasText: "6 in runs" }).waitFor();
-  expect(await rows.nth(2).textContent()).toMatch(/^1just now76 in runs100 %/);
+  expect(await rows.nth(2).textContent()).toMatch(/^1just now76 in runs100\s%/);
   expect(await rows.nth(1).textContent()).toMatch(/^2just now0–/);
 });

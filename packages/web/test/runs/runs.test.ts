@@ -59,7 +59,7 @@ dashboardTest(
     const exact = figures.filter({ hasText: "exact-match" });
     // 22 of 23 with a verdict; no change is right where nothing happens.
     await exact.getByText("95.7 %").waitFor();
-    expect(await exact.textContent()).toContain("47.8 %");
+    expect(await exact.textContent()).toContain("47.8\u00a0%");
     await page.getByText("Difference from no change not tested").waitFor();
 
     await page.getByRole("button", { name: "Measure the difference" }).click();
@@ -88,7 +88,7 @@ dashboardTest(
     const curve = page.getByRole("slider", { name: "Pass rate by step, by step" });
     await curve.focus();
     await page.keyboard.press("End");
-    expect(await curve.getAttribute("aria-valuetext")).toContain("This run: 100 %");
+    expect(await curve.getAttribute("aria-valuetext")).toContain("This run: 100\u00a0%");
     await page
       .getByRole("figure", { name: "Pass rate by step" })
       .getByRole("button", { name: "Show as table" })

@@ -39,7 +39,7 @@ export function tenQuestions(dataset: string): Question[] {
       question: "Good enough?",
       clicks: [run],
       answer: (page) =>
-        page.getByText(/^(Goal met|Goal missed|Undecided): exact-match passes [\d.]+ % .*goal of [\d.]+ %/),
+        page.getByText(/^(Goal met|Goal missed|Undecided): exact-match passes [\d.]+\s% .*goal of [\d.]+\s%/),
     },
     {
       question: "Where does it fail?",
@@ -48,7 +48,7 @@ export function tenQuestions(dataset: string): Question[] {
         page
           .getByRole("figure", { name: "Worst trajectories" })
           .getByRole("row")
-          .filter({ hasText: /[\d.]+ %/ })
+          .filter({ hasText: /[\d.]+\s%/ })
           .first(),
     },
     {
@@ -64,7 +64,7 @@ export function tenQuestions(dataset: string): Question[] {
         page
           .getByRole("list", { name: "What the comparison says" })
           .getByRole("listitem")
-          .filter({ hasText: /points, 95 % interval/ }),
+          .filter({ hasText: /points, 95\s% interval/ }),
     },
     {
       question: "What did the model see?",
@@ -98,7 +98,7 @@ export function tenQuestions(dataset: string): Question[] {
             .getByRole("link", { name: "Environment sandbox" }),
       ],
       answer: (page) =>
-        page.getByText(/that succeeded in simulation, \d+ failed in reality: [\d.]+ % \(95 % interval /),
+        page.getByText(/that succeeded in simulation, \d+ failed in reality: [\d.]+\s% \(95\s% interval /),
     },
     {
       question: "What should I label?",

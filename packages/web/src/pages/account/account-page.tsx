@@ -4,6 +4,7 @@ import { LogOut } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { meQuery, useSignOut } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
+import { counted } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
 import { readTheme, storeTheme, watchTheme } from "../../theme.ts";
 import { Button } from "../../ui/button.tsx";
@@ -101,7 +102,7 @@ function CaptureCard() {
           {describeCapture(setting)}
         </Fact>
         <Fact look="row" name="Deleted after">
-          {max_age_days === 1 ? "1 day" : `${max_age_days} days`}
+          {counted(max_age_days, "day")}
         </Fact>
       </dl>
     </Card>

@@ -7,7 +7,7 @@ import { auditEventsQuery, membersQuery, nameOfMember } from "../../data/account
 import { usePresage } from "../../data/client.ts";
 import { formatCount, formatShare } from "../../format/numbers.ts";
 import { dayOf, periodLabels, periods, startOf } from "../../format/times.ts";
-import { splitVersion } from "../../format/words.ts";
+import { withoutVersion } from "../../format/words.ts";
 import { OwnersOnly } from "../../parts/allowed.tsx";
 import { IconButton, useCopy } from "../../ui/button.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
@@ -197,7 +197,7 @@ function inWords(value: unknown, field: string): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return formatCount(value);
   const text = String(value).replace(/^(\d{4}-\d\d-\d\d)T.*/, "$1");
-  return field === "evaluators" ? splitVersion(text).family.replace(/-$/, "") : text;
+  return field === "evaluators" ? withoutVersion(text) : text;
 }
 
 /** `training · scopes: predict, read · user: Ada`: first what it was called then, or is now. */

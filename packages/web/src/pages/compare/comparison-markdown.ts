@@ -1,7 +1,7 @@
 import { describeComparison, describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { Comparison } from "@presage/sdk";
 import { formatCount, formatScore } from "../../format/numbers.ts";
-import { nameEvaluator } from "../../parts/evaluators.tsx";
+import { nameEvaluator } from "../../parts/evaluator-names.ts";
 import { markRuns, nameRun } from "./run-mark.tsx";
 
 const columns = [

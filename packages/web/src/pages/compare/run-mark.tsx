@@ -1,5 +1,6 @@
 import type { Run } from "@presage/sdk";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
+import { cutBefore } from "../../ui/untrusted-text/text-ranges.ts";
 
 /** How a run is told from the others: by a letter and a colour, as several runs may have the same name. */
 export interface MarkedRun {
@@ -25,7 +26,7 @@ const nameCharacters = 60;
 /** The run's name for a sentence; with its letter where another one of them has the same. */
 export function nameRun({ run, letter }: MarkedRun, all: readonly MarkedRun[]): string {
   const nameOf = ({ name }: Run) =>
-    name.length > nameCharacters ? `${name.slice(0, nameCharacters)}…` : name;
+    name.length > nameCharacters ? `${name.slice(0, cutBefore(name, nameCharacters))}…` : name;
   const isUnique = all.every((other) => other.run.id === run.id || nameOf(other.run) !== nameOf(run));
   return isUnique ? nameOf(run) : `${nameOf(run)} (${letter})`;
 }

@@ -26,7 +26,11 @@ export const datasetsRoute = createLazyRoute("/datasets")({ component: DatasetsP
 function DatasetsPage() {
   const isUploadOpen = datasetsRoute.useSearch().upload === true;
   const setUploadOpen = (isOpen: boolean) =>
-    navigate({ to: ".", search: ({ upload: _, ...rest }) => (isOpen ? { ...rest, upload: true } : rest) });
+    navigate({
+      to: ".",
+      search: ({ upload: _, ...rest }) => (isOpen ? { ...rest, upload: true } : rest),
+      replace: !isOpen,
+    });
   const navigate = useNavigate();
   const datasets = useQuery(datasetsQuery(usePresage()));
   const uploadButton = (
@@ -136,7 +140,7 @@ const columns: DataColumn<DatasetRow>[] = [
   {
     id: "latest",
     label: "Newest run",
-    hint: "The pass rate of the newest run over it, with the 95 % interval. The mark is the best baseline: how far one gets without a model.",
+    hint: "The pass rate of the newest run over it, with the 95\u00a0% interval. The mark is the best baseline: how far one gets without a model.",
     value: ({ latest }) => latest?.run.headline?.pass_rate,
     cell: ({ latest }) => <HeadlineRate of={latest} />,
     widthPx: 280,

@@ -8,10 +8,11 @@ import { episodeQuery, useDeleteEpisode } from "../../data/episodes.ts";
 import { episodeRealityQuery } from "../../data/reality.ts";
 import { counted, formatCount, formatDuration, formatScore } from "../../format/numbers.ts";
 import { taskNameOf } from "../../format/words.ts";
+import { AllowedIconButton } from "../../parts/allowed.tsx";
 import { describeStopReason, EpisodeBadge } from "../../parts/episodes.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { inPlace } from "../../search-params.ts";
-import { buttonClass, IconButton } from "../../ui/button.tsx";
+import { buttonClass } from "../../ui/button.tsx";
 import { Card, Fact } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
@@ -139,7 +140,8 @@ function EpisodeActions({ episode }: { episode: Episode }) {
   const remove = useDeleteEpisode();
   return (
     <>
-      <IconButton
+      <AllowedIconButton
+        needs="predict"
         label="Delete the episode"
         icon={<Trash2 aria-hidden />}
         onClick={() => setDeleteOpen(true)}
@@ -246,7 +248,7 @@ function endOrChange({ steps, initial_state, outcome }: Episode, at: number): St
   const index = steps.findIndex(({ info }) => info.step === at);
   const step: EpisodeStep | undefined = steps[index];
   if (step === undefined) return undefined;
-  const rewarded = step.reward === null ? "" : `, reward ${step.reward}`;
+  const rewarded = step.reward === null ? "" : `, reward ${formatScore(step.reward)}`;
   if (step.terminated)
     return {
       tone: outcome === "success" ? "pass" : "fail",

@@ -7,6 +7,7 @@ import { findQueryError, usePresage } from "../../data/client.ts";
 import { evaluatorFamiliesQuery, evaluatorsQuery, latestProfilesQuery } from "../../data/evaluators.ts";
 import { periodRatesQuery, searchOfRate, summaryRefreshMs } from "../../data/summaries.ts";
 import { defaultPeriod, periodLabels } from "../../format/times.ts";
+import { AllowedMenuItem } from "../../parts/allowed.tsx";
 import { inPlace } from "../../search-params.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -16,7 +17,7 @@ import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
 import { PeriodPicker, Switch } from "../../ui/form/choices.tsx";
 import { SearchInput } from "../../ui/form/inputs.tsx";
-import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { Menu } from "../../ui/menu.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { evaluatorColumns } from "./evaluator-columns.tsx";
@@ -164,8 +165,9 @@ function NewProfileMenu({ families }: { families: readonly EvaluatorFamily[] | u
       >
         <div className="max-h-96 max-w-96 overflow-y-auto">
           {families?.map((one) => (
-            <MenuItem
+            <AllowedMenuItem
               key={one.family_name}
+              needs="evaluate"
               onSelect={() => {
                 setFamily(one);
                 setOpen(true);
@@ -175,7 +177,7 @@ function NewProfileMenu({ families }: { families: readonly EvaluatorFamily[] | u
                 <span className="font-medium">{one.family_name}</span>
                 <span className="text-xs text-ink-3">{one.description}</span>
               </span>
-            </MenuItem>
+            </AllowedMenuItem>
           ))}
         </div>
       </Menu>

@@ -6,6 +6,7 @@ import { findQueryError, usePresage } from "../../data/client.ts";
 import { evaluatorFamiliesQuery, latestProfilesQuery, useEvaluate } from "../../data/evaluators.ts";
 import { useTabState } from "../../data/predictions.ts";
 import { formatScore } from "../../format/numbers.ts";
+import { withoutVersion } from "../../format/words.ts";
 import { type EvaluatorChoice, EvaluatorPicker, evaluatorChoices } from "../../parts/evaluators.tsx";
 import { Button } from "../../ui/button.tsx";
 import { TextAreaField } from "../../ui/form/fields.tsx";
@@ -119,8 +120,6 @@ export function useEvaluations() {
   };
 }
 
-const versionAtEnd = /-\d{4}-\d{2}-\d{2}$/;
-
 /** One row for each evaluator, with its verdict or error. */
 function Outcomes({ items }: { items: readonly EvaluateItem[] }) {
   return (
@@ -139,7 +138,7 @@ function Outcomes({ items }: { items: readonly EvaluateItem[] }) {
 
 function Outcome({ item }: { item: EvaluateItem }) {
   const { evaluator_id, profile_name, status, error_message, evaluation_result: result } = item;
-  const family = evaluator_id.replace(versionAtEnd, "");
+  const family = withoutVersion(evaluator_id);
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">

@@ -1,6 +1,6 @@
 import type { Context, World } from "@presage/sdk";
 import { type KeyboardEvent, type ReactNode, type Ref, useId, useState } from "react";
-import { formatCount } from "../../format/numbers.ts";
+import { counted } from "../../format/numbers.ts";
 import {
   type ContextField as ContextFieldName,
   contextSections,
@@ -186,6 +186,7 @@ function ContextField({ label, hint, text, issue, isOpen, onToggle, onChange }: 
 
 function CharacterCount({ text }: { text: string }) {
   if (text === "") return null;
-  const words = text.length === 1 ? "1 character" : `${formatCount(text.length)} characters`;
-  return <span className="shrink-0 text-xs text-ink-3 tabular-nums">{words}</span>;
+  return (
+    <span className="shrink-0 text-xs text-ink-3 tabular-nums">{counted(text.length, "character")}</span>
+  );
 }

@@ -10,6 +10,7 @@ import { isOfRecords } from "../../parts/worlds.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { fieldIssues, focusFirstIssue } from "../../ui/form/form.tsx";
+import { Keys } from "../../ui/shortcuts.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { CodeTab } from "./code-tab.tsx";
 import { DraftActions } from "./draft-actions.tsx";
@@ -208,8 +209,6 @@ interface PredictBarProps {
   onCancel(): void;
 }
 
-const commandKey = /\bMac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl";
-
 function PredictBar({ ref, isPending, isStored, onCancel }: PredictBarProps) {
   return (
     <>
@@ -224,9 +223,8 @@ function PredictBar({ ref, isPending, isStored, onCancel }: PredictBarProps) {
         Predict
       </AllowedButton>
       {isPending && <Button onClick={onCancel}>Cancel</Button>}
-      <span className="hidden items-center gap-1 text-xs text-ink-3 sm:inline-flex">
-        <KeyHint>{commandKey}</KeyHint>
-        <KeyHint>Enter</KeyHint>
+      <span className="max-sm:hidden">
+        <Keys keys="mod+Enter" />
       </span>
       <span className="flex-1" />
       {!isStored && (
@@ -235,13 +233,5 @@ function PredictBar({ ref, isPending, isStored, onCancel }: PredictBarProps) {
         </span>
       )}
     </>
-  );
-}
-
-function KeyHint({ children }: { children: string }) {
-  return (
-    <kbd className="rounded border border-line-strong bg-sunken px-1 font-mono text-xs text-ink-2">
-      {children}
-    </kbd>
   );
 }

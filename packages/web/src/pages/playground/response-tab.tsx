@@ -1,11 +1,13 @@
 import type { WorldModelRequest } from "@presage/sdk";
 import { CircleCheck, LoaderCircle, MessageSquareText } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { clockTime } from "../../format/times.ts";
 import type { Draft } from "../../parts/playground-draft.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextDifference } from "../../ui/difference/text-difference.tsx";
 import { SelectField } from "../../ui/form/fields.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { cutBefore } from "../../ui/untrusted-text/text-ranges.ts";
 import { ResponseView } from "./response-view.tsx";
 import type { ModelResponse } from "./use-predictions.ts";
 
@@ -107,8 +109,6 @@ interface ResponsePickerProps {
   onCompare(number: number | undefined): void;
 }
 
-const timeOfDay = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
-
 function ResponsePicker({ responses, shown, other, onShow, onCompare }: ResponsePickerProps) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">
@@ -133,8 +133,8 @@ function ResponsePicker({ responses, shown, other, onShow, onCompare }: Response
 
 function toOption({ number, at, request }: ModelResponse): { value: string; label: string } {
   const { action } = request.interaction;
-  const short = action.length > 32 ? `${action.slice(0, 31)}…` : action;
-  const label = `${number}, ${timeOfDay.format(new Date(at))}: ${short.replaceAll(/\s+/g, " ")}`;
+  const short = action.length > 32 ? `${action.slice(0, cutBefore(action, 31))}…` : action;
+  const label = `${number}, ${clockTime(at)}: ${short.replaceAll(/\s+/g, " ")}`;
   return { value: String(number), label };
 }
 

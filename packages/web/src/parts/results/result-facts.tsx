@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
 import { parse } from "tinyduration";
-import { formatDuration, formatScore } from "../../format/numbers.ts";
+import { formatDuration, formatPercent, formatScore } from "../../format/numbers.ts";
 import { exactTime } from "../../format/times.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { Fact } from "../../ui/card.tsx";
@@ -71,7 +71,7 @@ export function ResultFacts({ result, filtering }: { result: EvaluationResult; f
         <ResultFact name="Explained">{explainLabels[result.explain_strategy]}</ResultFact>
         {interval !== null && interval.median !== null && (
           <ResultFact name="Earlier scores">
-            median {formatScore(interval.median)}, {Math.round((1 - interval.alpha) * 100)} % interval{" "}
+            median {formatScore(interval.median)}, {formatPercent(1 - interval.alpha)} interval{" "}
             {formatScore(interval.lower)} to {formatScore(interval.upper)}
           </ResultFact>
         )}

@@ -33,6 +33,10 @@ test("all parameters round-trip through the URL", () => {
   expect(readResultsSearch(parseSearch(stringifySearch({ ...whole })))).toEqual(whole);
 });
 
+test("a result has one value of a tag, so the last one counts", () => {
+  expect(readResultsSearch({ tag: ["a=1", "b=1", "a=2"] }).tag).toEqual(["a=2", "b=1"]);
+});
+
 test("invalid values are ignored", () => {
   const search = {
     verdict: "maybe",

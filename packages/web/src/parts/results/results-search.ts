@@ -104,7 +104,8 @@ export function readResultsSearch(search: Record<string, unknown>): ResultsSearc
     revision: revisionOf(search.revision),
     min_score: scoreOf(search.min_score),
     max_score: scoreOf(search.max_score),
-    tag: tags.length === 0 ? undefined : [...new Set(tags)],
+    // A result has one value of a tag: the last one that is asked for.
+    tag: tags.length === 0 ? undefined : [...new Map(tags.map((tag) => [tag.split("=")[0], tag])).values()],
     dataset: readText(search.dataset),
     sample: readText(search.sample),
     run: readText(search.run),

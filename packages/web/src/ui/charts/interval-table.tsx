@@ -80,7 +80,7 @@ export function IntervalTable(props: IntervalTableProps) {
                 </th>
                 {hasIntervals && (
                   <th scope="col" className="text-right">
-                    95 % interval
+                    95&nbsp;% interval
                   </th>
                 )}
                 {hasReference && (

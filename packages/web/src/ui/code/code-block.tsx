@@ -1,5 +1,6 @@
 import { CopyButton } from "../button.tsx";
 import { ScrollRegion } from "../page.tsx";
+import { cutBefore } from "../untrusted-text/text-ranges.ts";
 import { ColoredPieces, useTokenizer } from "./highlight.tsx";
 import type { Language } from "./tokenize.ts";
 
@@ -42,7 +43,7 @@ const maxCharacters = 1_000;
 export function shortenLines(text: string): string {
   return text
     .split("\n")
-    .map((line) => (line.length > maxCharacters ? `${line.slice(0, maxCharacters)}…` : line))
+    .map((line) => (line.length > maxCharacters ? `${line.slice(0, cutBefore(line, maxCharacters))}…` : line))
     .join("\n");
 }
 

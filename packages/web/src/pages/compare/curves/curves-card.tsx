@@ -1,7 +1,7 @@
 import { formatPoints } from "@presage/contract/describe-runs";
 import type { RunReport } from "@presage/sdk";
 import { formatCount, formatScore, formatShare } from "../../../format/numbers.ts";
-import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
+import type { ComparedEvaluator } from "../../../parts/evaluator-names.ts";
 import { Card } from "../../../ui/card.tsx";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
@@ -50,7 +50,7 @@ export function CurvesCard({ evaluator, marked, reports, state: { search, change
           series={differences}
           domain={domainOf(differences)}
           format={formatPoints}
-          note="Percentage points from the reference, paired by sample, with intervals at 95 %. Exploratory: not corrected for the number of steps."
+          note="Percentage points from the reference, paired by sample, with intervals at 95&nbsp;%. Exploratory: not corrected for the number of steps."
         />
       ) : reports.includes(undefined) ? (
         // As high as the chart.
@@ -65,7 +65,7 @@ export function CurvesCard({ evaluator, marked, reports, state: { search, change
           yLabel="Mean score"
           series={scores}
           format={formatScore}
-          note="Of all samples of each run that have a verdict, with intervals at 95 %, clustered by trajectory."
+          note="Of all samples of each run that have a verdict, with intervals at 95&nbsp;%, clustered by trajectory."
         />
       )}
     </Card>
@@ -94,7 +94,7 @@ export function SurvivalCard({ evaluator, marked, reports }: SurvivalCardProps) 
         yLabel="Not diverged"
         series={series}
         format={formatShare}
-        note="Kaplan–Meier, with log-log intervals at 95 %. The end of a recording and failures are censored."
+        note="Kaplan–Meier, with log-log intervals at 95&nbsp;%. The end of a recording and failures are censored."
       />
       <ul className="flex flex-col gap-0.5 px-4 pb-3 text-sm text-ink-2">
         {medians.map(({ name, survival: { median, trajectories, endings } }) => (

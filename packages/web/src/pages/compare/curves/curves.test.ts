@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { RunReport } from "@presage/sdk";
-import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
+import type { ComparedEvaluator } from "../../../parts/evaluator-names.ts";
 import type { MarkedRun } from "../run-mark.tsx";
 import { differenceCurves, domainOf, scoreCurves, survivalCurves } from "./curves.ts";
 

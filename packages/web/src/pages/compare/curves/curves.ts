@@ -1,6 +1,6 @@
 import type { RunReport, RunSurvival } from "@presage/sdk";
-import { formatCount } from "../../../format/numbers.ts";
-import { type ComparedEvaluator, evaluatorKey } from "../../../parts/evaluators.tsx";
+import { countedIn, formatCount } from "../../../format/numbers.ts";
+import { type ComparedEvaluator, evaluatorKey } from "../../../parts/evaluator-names.ts";
 import type { CurveSeries } from "../../../ui/charts/curve.ts";
 import { type MarkedRun, nameRun } from "../run-mark.tsx";
 
@@ -23,7 +23,7 @@ export function scoreCurves(
       value: mean,
       lower: interval?.lower,
       upper: interval?.upper,
-      basis: basisOf(count, trajectories),
+      basis: countedIn(count, trajectories),
     }));
     return [{ ...seriesOf(one, marked), points }];
   });
@@ -39,7 +39,7 @@ export function differenceCurves(marked: readonly MarkedRun[], evaluator: Compar
       value: difference,
       lower: interval === null ? null : Math.max(-1, interval.lower),
       upper: interval === null ? null : Math.min(1, interval.upper),
-      basis: basisOf(count, trajectories),
+      basis: countedIn(count, trajectories),
     }));
     return [{ ...seriesOf(one, marked), points }];
   });
@@ -104,8 +104,4 @@ function seriesOf(one: MarkedRun, marked: readonly MarkedRun[]) {
 
 function isDrawn({ trajectories }: { trajectories: number }): boolean {
   return trajectories >= drawnTrajectories;
-}
-
-function basisOf(count: number, trajectories: number): string {
-  return `${formatCount(count)} ${count === 1 ? "sample" : "samples"} in ${formatCount(trajectories)} ${trajectories === 1 ? "trajectory" : "trajectories"}`;
 }

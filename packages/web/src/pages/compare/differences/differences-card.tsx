@@ -1,13 +1,20 @@
 import { describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { clsx } from "clsx";
-import { formatCount, formatP, formatScore, formatShare } from "../../../format/numbers.ts";
-import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
+import {
+  countedIn,
+  formatCount,
+  formatP,
+  formatScore,
+  formatShare,
+  unbroken,
+} from "../../../format/numbers.ts";
+import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalAxis, IntervalRowMark } from "../../../ui/charts/interval-plot.tsx";
 import { domainWithZero, type Range } from "../../../ui/charts/scale.ts";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
-import { Tooltip } from "../../../ui/tooltip.tsx";
+import { Explained } from "../../../ui/tooltip.tsx";
 import type { MarkedRun } from "../run-mark.tsx";
 import { RunName } from "../run-mark.tsx";
 
@@ -135,12 +142,12 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
         <RunName marked={marked} />
       </RowHeader>
       <Cell isNumber>
-        <Figure
+        <Explained
           text={explainDifference(candidate)}
           className={clsx("font-semibold", outcomeClasses[outcome])}
         >
           {formatPoints(difference)}
-        </Figure>
+        </Explained>
       </Cell>
       <Cell>
         {difference !== null && (
@@ -169,39 +176,20 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
       <Cell isNumber>{formatScore(candidate.mean)}</Cell>
       <Cell isNumber>{formatShare(candidate.pass_rate)}</Cell>
       <Cell isNumber className="whitespace-nowrap">
-        <Figure text={explainPairs(candidate)}>
+        <Explained text={explainPairs(candidate)}>
           {formatCount(count)} <span className="text-ink-3">in {formatCount(trajectories)}</span>
-        </Figure>
+        </Explained>
       </Cell>
       <Cell isNumber className="whitespace-nowrap">
         <span className="text-pass">{formatCount(wins)}</span> /{" "}
         <span className="text-fail">{formatCount(losses)}</span> / {formatCount(ties)}
       </Cell>
       <Cell isNumber>
-        <Figure text={explainDetectable(candidate)}>
+        <Explained text={explainDetectable(candidate)}>
           {formatPoints(candidate.min_detectable).replace("+", "")}
-        </Figure>
+        </Explained>
       </Cell>
     </tr>
-  );
-}
-
-/** A number that says on hover and on focus what it is. */
-function Figure({
-  text,
-  className,
-  children,
-}: {
-  text: string;
-  className?: string;
-  children: React.ReactNode;
-}) {
-  return (
-    <Tooltip text={text}>
-      <span tabIndex={0} className={clsx("rounded-sm", className)}>
-        {children}
-      </span>
-    </Tooltip>
   );
 }
 
@@ -210,12 +198,12 @@ type Figures = Pick<ComparisonCandidate, "difference" | "interval" | "count" | "
 /** What a difference is, over what, and how its interval was made. */
 function explainDifference(figures: Figures): string {
   const { difference, interval, count, trajectories, p_value } = figures;
-  const base = `Mean difference of the scores in percentage points, paired by sample: ${formatPoints(difference)}, over ${formatCount(count)} samples in ${formatCount(trajectories)} trajectories.`;
+  const base = `Mean difference of the scores in percentage points, paired by sample: ${formatPoints(difference)}, over ${countedIn(count, trajectories)}.`;
   const range =
     interval === null
       ? "There is no interval: fewer than 6 trajectories, or all differ alike."
-      : `95 % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}: every difference that flipped signs of the trajectories’ sums do not reject.`;
-  const test = p_value === null ? "" : ` ${describeP(p_value)} before Holm’s correction.`;
+      : `95\u00a0% interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}: every difference that flipped signs of the trajectories’ sums do not reject.`;
+  const test = p_value === null ? "" : ` ${unbroken(describeP(p_value))} before Holm’s correction.`;
   return `${base} ${range}${test}`;
 }
 
@@ -225,7 +213,7 @@ function explainPairs({
   only_in_reference,
   only_in_candidate,
 }: ComparisonCandidate): string {
-  return `${formatCount(count)} samples in ${formatCount(trajectories)} trajectories have a verdict in every run. Only the reference has one for ${formatCount(only_in_reference)} more, only this run for ${formatCount(only_in_candidate)}.`;
+  return `${countedIn(count, trajectories)} ${count === 1 ? "has" : "have"} a verdict in every run. Only the reference has one for ${formatCount(only_in_reference)} more, only this run for ${formatCount(only_in_candidate)}.`;
 }
 
 function explainDetectable({

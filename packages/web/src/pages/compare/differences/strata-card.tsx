@@ -1,7 +1,7 @@
 import { formatPoints } from "@presage/contract/describe-runs";
 import type { ComparisonStratum } from "@presage/sdk";
-import { formatCount, formatP } from "../../../format/numbers.ts";
-import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
+import { countedIn, formatP } from "../../../format/numbers.ts";
+import type { ComparedEvaluator } from "../../../parts/evaluator-names.ts";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { type MarkedRun, nameRun, RunMark } from "../run-mark.tsx";
@@ -57,7 +57,7 @@ export function StrataCard({ evaluator, marked }: StrataCardProps) {
           upper: stratum.interval?.upper,
           color: stratum.marked.color,
           pValue: formatP(stratum.p_value),
-          basis: `${formatCount(stratum.count)} samples in ${formatCount(stratum.trajectories)} trajectories`,
+          basis: countedIn(stratum.count, stratum.trajectories),
         }))}
       />
     </Card>

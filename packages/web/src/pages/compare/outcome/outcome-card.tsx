@@ -2,8 +2,8 @@ import { describeComparison } from "@presage/contract/describe-runs";
 import type { Comparison, ComparisonCandidate, RunReport } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
-import { formatCost } from "../../../format/numbers.ts";
-import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
+import { formatCost, unbroken } from "../../../format/numbers.ts";
+import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { Card } from "../../../ui/card.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -63,7 +63,7 @@ export function OutcomeCard({ comparison, evaluator, marked, reports, onChooseEv
               <Icon className={clsx("mt-0.5 size-4 shrink-0", className)} aria-hidden />
               <div className="flex min-w-0 flex-col gap-1 wrap-anywhere">
                 <p className="font-medium">
-                  <InlineText text={sentence} />
+                  <InlineText text={unbroken(sentence)} />
                 </p>
                 {caveats.map((caveat) => (
                   <p key={caveat} className="text-sm text-ink-2">

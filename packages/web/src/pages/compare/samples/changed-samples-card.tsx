@@ -9,7 +9,7 @@ import {
   comparedSamplesQuery,
 } from "../../../data/comparisons.ts";
 import { formatCount, formatScore } from "../../../format/numbers.ts";
-import type { ComparedEvaluator } from "../../../parts/evaluators.tsx";
+import type { ComparedEvaluator } from "../../../parts/evaluator-names.ts";
 import { Card } from "../../../ui/card.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
@@ -70,6 +70,7 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
     rowId: (sample) => writePlace(sample),
     rowName: ({ dataset_sample_id }) => dataset_sample_id,
     link: (sample) => ({ to: "/compare", search: { ...search, open: writePlace(sample) } }),
+    hasDrawer: true,
     openId: search.open,
     sorting: "server",
     isMain: true,

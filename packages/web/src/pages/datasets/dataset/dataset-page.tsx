@@ -13,7 +13,7 @@ import {
 } from "../../../data/datasets.ts";
 import { headlinesQuery } from "../../../data/runs.ts";
 import { worldsQuery } from "../../../data/worlds.ts";
-import { counted, formatCount, formatSize } from "../../../format/numbers.ts";
+import { counted, countedIn, formatCount, formatSize } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { TagList } from "../../../parts/datasets.tsx";
 import { HeadlineRate, NewRunLink } from "../../../parts/runs.tsx";
@@ -281,9 +281,7 @@ function RevisionsCard({ datasetId, revisions, shown, latest }: RevisionsCardPro
                     <Time at={created_at} />
                   </span>
                 </span>
-                <span className="text-xs text-ink-3 tabular-nums">
-                  {counted(samples, "sample")} in {counted(trajectories, "trajectory", "trajectories")}
-                </span>
+                <span className="text-xs text-ink-3 tabular-nums">{countedIn(samples, trajectories)}</span>
               </Link>
             </li>
           ))}

@@ -121,7 +121,7 @@ const columns: DataColumn<DatasetTrajectorySummary>[] = [
       <span title={`From step ${first_step} to ${last_step}`}>
         {formatCount(steps)}
         {last_step - first_step + 1 > steps && (
-          <span className="text-ink-3"> of {last_step - first_step + 1}</span>
+          <span className="text-ink-3"> of {formatCount(last_step - first_step + 1)}</span>
         )}
       </span>
     ),

@@ -4,7 +4,7 @@ import { clsx } from "clsx";
 import { X } from "lucide-react";
 import { usePresage } from "../../../data/client.ts";
 import { type ChosenFile, importPreviewQuery } from "../../../data/datasets.ts";
-import { counted, formatCount, formatSize } from "../../../format/numbers.ts";
+import { counted, countedIn, formatCount, formatSize } from "../../../format/numbers.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { Fact, Fold } from "../../../ui/card.tsx";
 import { actionOf, stateOf } from "../../../ui/steps/step-texts.tsx";
@@ -123,7 +123,7 @@ function Figures({ preview }: { preview: ImportPreview }) {
         ))}
       </Fact>
       <Fact look="row" name="Found">
-        {counted(samples, "sample")} in {counted(trajectories, "trajectory", "trajectories")}
+        {countedIn(samples, trajectories)}
         {!complete && (
           <span className="block text-warn">
             Only the first 64 MiB were read for this preview. The import reads all.

@@ -76,7 +76,7 @@ function UploadForm({ onClose, dataset, onUploaded }: Omit<UploadDialogProps, "i
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        const target = dataset === undefined ? { name } : { id: dataset.id };
+        const target = dataset === undefined ? { name: name.trim() } : { id: dataset.id };
         if (canImport) upload.start({ dataset: target, files: sent, options });
       }}
     >

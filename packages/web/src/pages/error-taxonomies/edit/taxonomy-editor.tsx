@@ -1,6 +1,7 @@
 import { otherFields } from "@presage/contract/read-taxonomy";
 import { IndentDecrease, IndentIncrease } from "lucide-react";
 import { type KeyboardEvent, useRef, useState } from "react";
+import { counted } from "../../../format/numbers.ts";
 import { IconButton } from "../../../ui/button.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { Field, type FieldControl } from "../../../ui/form/fields.tsx";
@@ -66,10 +67,7 @@ export function TaxonomyEditor({ draft, issue, onChange }: TaxonomyEditorProps) 
         </Field>
         <div className="flex min-w-0 flex-col gap-1">
           <h4 className="text-sm font-medium">
-            Preview{" "}
-            <span className="font-normal text-ink-3">
-              {leaves} {leaves === 1 ? "kind" : "kinds"} of error
-            </span>
+            Preview <span className="font-normal text-ink-3">{counted(leaves, "kind")} of error</span>
           </h4>
           <ScrollRegion
             label="Preview of the tree"

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { taxonomyFindingsQuery } from "../../../data/taxonomies.ts";
-import { formatCount, formatShare } from "../../../format/numbers.ts";
+import { counted, formatCount, formatShare } from "../../../format/numbers.ts";
 import { ResultDrawer } from "../../../parts/results/result-drawer.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -34,7 +34,7 @@ export function KindsCard({ revision, nodes, chosen, onChoose }: KindsCardProps)
   const categories = walkNodes(nodes).filter(({ node }) => node.children.length > 0);
   return (
     <Card
-      title={`${formatCount(leaves)} ${leaves === 1 ? "kind" : "kinds"} of error`}
+      title={`${counted(leaves, "kind")} of error`}
       actions={
         categories.length > 1 && (
           <Button
@@ -76,7 +76,7 @@ export function KindsCard({ revision, nodes, chosen, onChoose }: KindsCardProps)
 
 function describeEvaluated(count: number): string {
   if (count === 0) return "No evaluation has used this revision yet.";
-  return `How often each was found in ${formatCount(count)} ${count === 1 ? "evaluation" : "evaluations"} with this revision. An evaluation can find several.`;
+  return `How often each was found in ${counted(count, "evaluation")} with this revision. An evaluation can find several.`;
 }
 
 interface KindCardProps {
@@ -113,7 +113,7 @@ export function KindCard({
       hint={
         data === undefined
           ? "…"
-          : `In the newest ${formatCount(data.evaluated)} ${data.evaluated === 1 ? "evaluation" : "evaluations"} with this revision, by the ${by === "run" ? "run that they belong to" : "model that wrote the output"}.`
+          : `In the newest ${counted(data.evaluated, "evaluation")} with this revision, by the ${by === "run" ? "run that they belong to" : "model that wrote the output"}.`
       }
       className="min-h-80 lg:sticky lg:top-4"
     >

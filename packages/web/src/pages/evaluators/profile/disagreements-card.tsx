@@ -105,6 +105,7 @@ export function DisagreementsCard({ publicId, openId, onOpen }: DisagreementsCar
       params: { publicId },
       search: (current: object) => ({ ...current, result: result_id }),
     }),
+    hasDrawer: true,
     openId,
   });
   if (rows?.length === 0) return null;

@@ -177,7 +177,7 @@ function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] 
   return (
     <Card
       title="Pass rate by run"
-      hint={`With people’s corrections and 95 % intervals; the ${maxListed} with the most verdicts.`}
+      hint={`With people’s corrections and 95\u00a0% intervals; the ${maxListed} with the most verdicts.`}
       className="flex max-h-80 min-h-28 flex-col *:first:shrink-0 print:max-h-none"
     >
       <div className="scroll-edges-y min-h-0 flex-1 overflow-y-auto print:overflow-visible">

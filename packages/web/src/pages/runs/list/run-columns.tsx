@@ -3,6 +3,7 @@ import type { ListedRun, Run } from "@presage/sdk";
 import { type Headline, isActive } from "../../../data/runs.ts";
 import { describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
 import { describeTarget } from "../../../format/words.ts";
+import { nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { GoalState, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
@@ -10,7 +11,6 @@ import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { describeBasis, explainFigures } from "../report/describe-figures.ts";
-import { nameEvaluators } from "../run-verdicts.tsx";
 
 export interface RunRow {
   run: ListedRun;
@@ -33,7 +33,7 @@ function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
   return {
     id: "pass_rate",
     label: evaluator === undefined ? "Pass rate" : `Pass rate, ${evaluator}`,
-    hint: "By the goal’s evaluator, else the first; interval at 95 %, clustered by trajectory. The mark is the no-change baseline.",
+    hint: "By the goal’s evaluator, else the first; interval at 95\u00a0%, clustered by trajectory. The mark is the no-change baseline.",
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} isNamed={evaluator === undefined} />,
     isNumber: true,
@@ -43,7 +43,7 @@ function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
 
 /** The evaluator that all rows with figures have, if it is one. */
 export function commonEvaluator(rows: readonly RunRow[]): string | undefined {
-  const names = new Set(rows.flatMap((row) => rateOf(row) ?? []).map((one) => nameEvaluators([one])[0]));
+  const names = new Set(rows.flatMap((row) => rateOf(row) ?? []).map((one) => nameEvaluator(one, [one])));
   return names.size === 1 ? [...names][0] : undefined;
 }
 
@@ -189,7 +189,7 @@ function PassRate({ row: { run, headline }, isNamed }: { row: RunRow; isNamed: b
   if (headline === null || headline.pass_rate === null)
     return <span className="text-ink-3">{isActive(run) ? "when it ends" : "no verdicts"}</span>;
   const { pass_rate, pass_interval, no_change } = headline;
-  const [name] = nameEvaluators([headline]);
+  const name = nameEvaluator(headline, [headline]);
   return (
     <Explained
       className="flex items-center gap-2"

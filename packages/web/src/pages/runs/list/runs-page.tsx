@@ -6,7 +6,7 @@ import { useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetNamesQuery } from "../../../data/datasets.ts";
 import { runsQuery, useExternalHeadlines } from "../../../data/runs.ts";
-import { formatCount } from "../../../format/numbers.ts";
+import { counted, formatCount } from "../../../format/numbers.ts";
 import { describeTarget, humanizeName } from "../../../format/words.ts";
 import { ExampleNote, ExampleOffer } from "../../../parts/example.tsx";
 import { NewRunLink } from "../../../parts/runs.tsx";
@@ -249,10 +249,7 @@ function datasetOf({ dataset, run: { revision } }: RunRow): string {
 }
 
 function describeCount(found: number, all: number): string {
-  const word = all === 1 ? "run" : "runs";
-  return found === all
-    ? `${formatCount(all)} ${word}`
-    : `${formatCount(found)} of ${formatCount(all)} ${word}`;
+  return `${found === all ? "" : `${formatCount(found)} of `}${counted(all, "run")}`;
 }
 
 function NoRuns({ hasRuns }: { hasRuns: boolean }) {

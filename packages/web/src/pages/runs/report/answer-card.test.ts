@@ -21,13 +21,13 @@ test("the answer is the outcome of the test, whatever the figures are", () => {
 
 test("a difference that one more failure would undo says so", () => {
   expect(answerOf(figures, { ...compared, survives_one_failure: false }).detail).toEndWith(
-    "p < 0.001). One trajectory in which the model fails whole would undo this.",
+    "p\u00a0<\u00a00.001). One trajectory in which the model fails whole would undo this.",
   );
 });
 
 test("the difference is said with its interval", () => {
   expect(answerOf(figures, compared).detail).toBe(
-    "The mean score differs by +30.0 points (95 % interval +20.0 to +40.0, p < 0.001).",
+    "The mean score differs by +30.0 points (95\u00a0% interval +20.0 to +40.0, p\u00a0<\u00a00.001).",
   );
 });
 

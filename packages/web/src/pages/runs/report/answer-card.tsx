@@ -5,11 +5,11 @@ import { clsx } from "clsx";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
 import { differenceOf, useBaselineDifference } from "../../../data/comparisons.ts";
 import { useCreateRun } from "../../../data/runs.ts";
-import { formatP, formatShare } from "../../../format/numbers.ts";
-import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
+import { countedIn, describeInterval, formatP, formatShare, unbroken } from "../../../format/numbers.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
+import { evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { Agreement } from "../../../parts/label-sample.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
-import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
@@ -43,8 +43,8 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
   const known = useBaselineDifference(run);
   const difference = differenceOf(known?.comparison, chosen);
   const isComparing =
-    known === undefined ||
-    (known.baseline !== null && known.comparison === undefined && known.error === null);
+    run.status === "finished" &&
+    (known === null || (known.baseline !== null && known.comparison === undefined && known.error === null));
   const answer: Answer = isComparing
     ? { outcome: "unknown", title: "Comparing with no change …", detail: "" }
     : answerOf(chosen, difference);
@@ -103,7 +103,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
             className="text-sm text-ink-2"
             title="Prediction-powered inference (PPI++), by the labels and all verdicts"
           >
-            {chosen.corrected.sentence}{" "}
+            {unbroken(chosen.corrected.sentence)}{" "}
             {chosen.corrected.note !== null && (
               <span className="text-xs text-ink-3">{chosen.corrected.note}</span>
             )}
@@ -136,7 +136,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
             label="Difference from no change"
             rowLabel="Evaluator"
             valueLabel="Points"
-            explanation="Paired difference of the mean scores from predicting no change, in percentage points, on the samples that both have a verdict for. Interval at 95 %, clustered by trajectory; p is Holm’s."
+            explanation="Paired difference of the mean scores from predicting no change, in percentage points, on the samples that both have a verdict for. Interval at 95&nbsp;%, clustered by trajectory; p is Holm’s."
             rows={differences}
             format={formatPoints}
             formatTick={(value) => formatPoints(value).replace(/\.0$/, "")}
@@ -170,15 +170,15 @@ export function answerOf(
     return {
       outcome: "unknown",
       title: "Difference from no change not tested",
-      detail: `The difference is ${formatPoints(pass_rate - no_change.pass_rate)} points; whether that is more than chance takes a run of the baseline.`,
+      detail: `The difference is ${formatPoints(pass_rate - no_change.pass_rate)} points; whether that is more than chance is known once this run and one of the baseline have finished.`,
     };
   }
   const { difference, interval, measure, outcome, p_adjusted } = compared;
   const range =
     interval === null
       ? "no interval"
-      : `95 % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
-  const p = p_adjusted === null ? "" : `, ${describeP(p_adjusted)}`;
+      : `95\u00a0% interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
+  const p = p_adjusted === null ? "" : `, ${unbroken(describeP(p_adjusted))}`;
   const what = measure === "score" ? "mean score" : "pass rate";
   const better = outcome === "better" ? "the model" : "no change";
   const undone =
@@ -218,9 +218,14 @@ function MeasureBaseline({ run, evaluators }: { run: Run; evaluators: RunReport[
   };
   return (
     <>
-      <Button size="small" isBusy={create.isPending} onClick={() => create.mutate(request)}>
+      <AllowedButton
+        needs="evaluate"
+        size="small"
+        isBusy={create.isPending}
+        onClick={() => create.mutate(request)}
+      >
         Measure the difference
-      </Button>
+      </AllowedButton>
       {create.error !== null && <ErrorNotice error={create.error} />}
     </>
   );
@@ -241,13 +246,9 @@ function Sentence({
   return (
     <>
       By {name}, <strong className="font-semibold text-ink tabular-nums">{formatShare(pass_rate)}</strong> of{" "}
-      {count} {count === 1 ? "sample" : "samples"} in {trajectories}{" "}
-      {trajectories === 1 ? "trajectory" : "trajectories"} pass
+      {countedIn(count, trajectories)} pass
       {pass_interval !== null && (
-        <span className="tabular-nums">
-          {" "}
-          (95 % interval {formatShare(pass_interval.lower)} to {formatShare(pass_interval.upper)})
-        </span>
+        <span className="tabular-nums"> (95&nbsp;% interval {describeInterval(pass_interval)})</span>
       )}
       .{" "}
       {no_change !== null && (

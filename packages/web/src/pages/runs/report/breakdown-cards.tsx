@@ -1,12 +1,19 @@
 import type { Run, RunReport, RunStratum } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { counted, formatCost, formatCount, formatDuration, formatShare } from "../../../format/numbers.ts";
-import { evaluatorKey } from "../../../parts/evaluators.tsx";
+import {
+  counted,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatShare,
+} from "../../../format/numbers.ts";
+import { evaluatorKey } from "../../../parts/evaluator-names.ts";
 import { Card, Fact } from "../../../ui/card.tsx";
 import type { CurvePoint, CurveSeries } from "../../../ui/charts/curve.ts";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
-import { Tooltip } from "../../../ui/tooltip.tsx";
+import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
 
@@ -64,7 +71,7 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
         yLabel={measureLabels[measure]}
         series={series}
         format={formatShare}
-        formatTick={(value) => `${Math.round(value * 100)} %`}
+        formatTick={formatPercent}
         note={measureExplanations[measure]}
       />
     </Card>
@@ -195,7 +202,7 @@ export function EffortCard({ run, report }: { run: Run; report: RunReport }) {
           <Figure
             key={rank}
             name={`Latency ${rank}`}
-            explanation={`Of the successful predictions: ${rank.slice(1)} % took at most this.`}
+            explanation={`Of the successful predictions: ${rank.slice(1)}\u00a0% took at most this.`}
             value={latency_ms === null ? "–" : formatDuration(latency_ms[rank])}
           />
         ))}
@@ -207,11 +214,9 @@ export function EffortCard({ run, report }: { run: Run; report: RunReport }) {
 function Figure({ name, explanation, value }: { name: string; explanation: string; value: string }) {
   return (
     <Fact look="stacked" name={name}>
-      <Tooltip text={explanation}>
-        <span tabIndex={0} className="cursor-help rounded-sm font-medium text-ink">
-          {value}
-        </span>
-      </Tooltip>
+      <Explained text={explanation} className="font-medium text-ink">
+        {value}
+      </Explained>
     </Fact>
   );
 }

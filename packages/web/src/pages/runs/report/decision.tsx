@@ -5,9 +5,10 @@ import { clsx } from "clsx";
 import { Target } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { useSetGoal } from "../../../data/runs.ts";
-import { splitVersion } from "../../../format/words.ts";
+import { unbroken } from "../../../format/numbers.ts";
+import { withoutVersion } from "../../../format/words.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
-import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
+import { evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { GoalState } from "../../../parts/runs.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -39,7 +40,9 @@ export function Decision({ run, report, chosen }: DecisionProps) {
           <>
             <GoalState goal={goal} />
             <span className="min-w-0 flex-1 basis-80 font-medium">
-              {describeGoal(goal, ofGoal, ofGoal ? nameEvaluator(ofGoal, evaluators) : goal.evaluator)}
+              {unbroken(
+                describeGoal(goal, ofGoal, ofGoal ? nameEvaluator(ofGoal, evaluators) : goal.evaluator),
+              )}
             </span>
           </>
         )}
@@ -61,7 +64,7 @@ export function Decision({ run, report, chosen }: DecisionProps) {
           >
             {nameOfPrevious(previous)}
           </Link>
-          , by {nameEvaluator(chosen, evaluators)}: {describePrevious(previous, compared)}.
+          , by {nameEvaluator(chosen, evaluators)}: {unbroken(describePrevious(previous, compared))}.
         </p>
       )}
       <GoalDialog
@@ -93,8 +96,7 @@ function GoalDialog({ run, report: { goal, evaluators }, isOpen, onClose }: Goal
     event.preventDefault();
     if (!isFine) return;
     // The family: a later version of the evaluator is meant too.
-    const evaluator = splitVersion(meant.evaluator).family.replace(/-$/, "");
-    store({ evaluator, profile_name: meant.profile_name, pass_rate: share });
+    store({ evaluator: withoutVersion(meant.evaluator), profile_name: meant.profile_name, pass_rate: share });
   }
   return (
     <Dialog
@@ -123,7 +125,7 @@ function GoalDialog({ run, report: { goal, evaluators }, isOpen, onClose }: Goal
         {save.error !== null && <ErrorNotice error={save.error} />}
         <div className="flex justify-end gap-2">
           {goal !== null && (
-            <Button variant="quiet" onClick={() => store(null)}>
+            <Button variant="quiet" isBusy={save.isPending} onClick={() => store(null)}>
               Remove the goal
             </Button>
           )}

@@ -1,5 +1,5 @@
 import type { RunFigures } from "@presage/sdk";
-import { counted, describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
+import { counted, countedIn, describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
 import type { IntervalRow } from "../../../ui/charts/interval-plot.tsx";
 
 export const measures = ["pass_rate", "mean"] as const;
@@ -12,14 +12,14 @@ type Counted = Pick<RunFigures, "count" | "trajectories" | "failed">;
 /** “120 samples in 12 trajectories, 3 predictions without a verdict” */
 export function describeBasis({ count, trajectories, failed }: Counted): string {
   const failures = failed === 0 ? "" : `, ${counted(failed, "prediction")} without a verdict`;
-  return `${counted(count, "sample")} in ${counted(trajectories, "trajectory", "trajectories")}${failures}`;
+  return `${countedIn(count, trajectories)}${failures}`;
 }
 
 /** What each figure of a measure is, and how its interval was made. */
 export const measureExplanations: Record<Measure, string> = {
   pass_rate:
-    "Share of the samples with a verdict that pass; failed ones are not in it. Interval at 95 %: Wilson’s with Student’s t, clustered by trajectory.",
-  mean: "Mean score of the samples whose verdict has one, from 0 to 1; failed ones are not in it. Interval at 95 %: Wilson’s with Student’s t, clustered by trajectory.",
+    "Share of the samples with a verdict that pass; failed ones are not in it. Interval at 95\u00a0%: Wilson’s with Student’s t, clustered by trajectory.",
+  mean: "Mean score of the samples whose verdict has one, from 0 to 1; failed ones are not in it. Interval at 95\u00a0%: Wilson’s with Student’s t, clustered by trajectory.",
 };
 
 /** The value of a measure with its interval, the baseline beside it, and what it was made from. */
@@ -63,6 +63,6 @@ export function explainFigures(figures: Explained, measure: Measure): string {
   const range =
     interval === null
       ? "There is no interval: the samples are in fewer than two trajectories."
-      : `95 % interval: ${describeInterval(interval)}.`;
+      : `95\u00a0% interval: ${describeInterval(interval)}.`;
   return [measureExplanations[measure], range, describeUnseen(figures, measure)].filter(Boolean).join(" ");
 }

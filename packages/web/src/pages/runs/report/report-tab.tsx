@@ -5,9 +5,9 @@ import { TriangleAlert } from "lucide-react";
 import { Suspense, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { firstPredictionQuery } from "../../../data/runs.ts";
-import { formatCount, formatShare } from "../../../format/numbers.ts";
+import { formatCount, formatPercent, formatScore, formatShare } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
-import { evaluatorKey, nameEvaluator } from "../../../parts/evaluators.tsx";
+import { evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { promptOf, roleLabels } from "../../../parts/prompt.ts";
 import { inPlace } from "../../../search-params.ts";
 import { Button, CopyButton } from "../../../ui/button.tsx";
@@ -182,7 +182,7 @@ function FailuresCard({ report: { run, failures, evaluators } }: { report: RunRe
       {counted !== undefined && counted.failed > 0 && (
         <p className="border-t border-line px-4 py-2 text-xs text-ink-3">
           With failures as zero, the mean score by {counted.evaluator} is{" "}
-          {counted.mean_failures_as_zero === null ? "–" : counted.mean_failures_as_zero.toFixed(3)}.
+          {formatScore(counted.mean_failures_as_zero)}.
         </p>
       )}
     </Card>
@@ -209,8 +209,8 @@ function SurvivalCard({ survival }: { survival: RunSurvival }) {
         yLabel="Not diverged"
         series={series}
         format={formatShare}
-        formatTick={(value) => `${Math.round(value * 100)} %`}
-        note={`${median === null ? "At most half have diverged as far as is known." : `Half have diverged after ${formatCount(median + 1)} steps.`} Kaplan–Meier with 95 % intervals by ${survival.seed === null ? "log-log Greenwood" : "2,000 bootstraps over trajectories"}; ends of recordings and failures are censored.`}
+        formatTick={formatPercent}
+        note={`${median === null ? "At most half have diverged as far as is known." : `Half have diverged after ${formatCount(median + 1)} steps.`} Kaplan–Meier with 95\u00a0% intervals by ${survival.seed === null ? "log-log Greenwood" : "2,000 bootstraps over trajectories"}; ends of recordings and failures are censored.`}
       />
     </Card>
   );
@@ -232,7 +232,7 @@ function pointsOf({ steps }: Pick<RunSurvival, "steps">): CurvePoint[] {
 
 function describeLeftOut(count: number): string {
   const order = "From the lowest mean score on, failures as zero.";
-  return count === 0 ? order : `${order} ${count} with a higher one are not shown.`;
+  return count === 0 ? order : `${order} ${formatCount(count)} with a higher one are not shown.`;
 }
 
 /** What the run was made with, to make it again. */

@@ -1,6 +1,6 @@
 import type { ReportEvaluator, RunSampleFilter, RunSampleOrder, RunSampleView } from "@presage/sdk";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { present } from "../../../search-params.ts";
+import { inPlace, present } from "../../../search-params.ts";
 import type { Sort } from "../../../ui/data-table/table-view.ts";
 import { type MatrixSearch, readMatrixSearch } from "../runs-search.ts";
 
@@ -64,7 +64,7 @@ type MatrixChanges = { [Name in keyof MatrixSearch]?: MatrixSearch[Name] | undef
 interface MatrixView {
   search: MatrixSearch;
   /** Writes changes to the URL; undefined removes a value. */
-  change(changes: MatrixChanges, options?: { replace?: boolean }): void;
+  change(changes: MatrixChanges): void;
 }
 
 /** The matrix's part of the address of the page that it stands on, whose `validateSearch` has `readMatrixSearch`. */
@@ -73,12 +73,11 @@ export function useMatrixSearch(): MatrixView {
   const navigate = useNavigate();
   return {
     search: readMatrixSearch({ ...search }),
-    change(changes, { replace = false } = {}) {
+    change(changes) {
       void navigate({
         to: ".",
         search: (current: Record<string, unknown>) => present({ ...current, ...changes }),
-        replace,
-        resetScroll: false,
+        ...inPlace,
       });
     },
   };

@@ -6,6 +6,7 @@ import { useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { runSamplePagesQuery } from "../../../data/runs.ts";
 import { formatCount } from "../../../format/numbers.ts";
+import { nameEvaluators } from "../../../parts/evaluator-names.ts";
 import { present } from "../../../search-params.ts";
 import { buttonClass } from "../../../ui/button.tsx";
 import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
@@ -13,7 +14,6 @@ import { useDataTable } from "../../../ui/data-table/table-model.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../../ui/data-table/table-view.ts";
 import { EmptyState } from "../../../ui/notice.tsx";
-import { nameEvaluators } from "../run-verdicts.tsx";
 import { matrixColumns, nameOfRow } from "./matrix-columns.tsx";
 import { MatrixFilters } from "./matrix-filters.tsx";
 import { toMatrixRequest, useMatrixSearch } from "./matrix-request.ts";
@@ -96,7 +96,7 @@ function SampleMatrix({ run }: { run: Run }) {
         repeat={search.repeat ?? 0}
         onClose={() => change({ sample: undefined, repeat: undefined })}
         onCloseAutoFocus={table.takeFocusBack}
-        onRepeat={(repeat) => change({ repeat: repeat === 0 ? undefined : repeat }, { replace: true })}
+        onRepeat={(repeat) => change({ repeat: repeat === 0 ? undefined : repeat })}
       />
     </>
   );

@@ -7,6 +7,7 @@ import { datasetQuery, datasetSampleQuery } from "../../../data/datasets.ts";
 import { storedPredictionQuery } from "../../../data/predictions.ts";
 import { maxStepPredictions, runQuery, runTrajectoryQuery } from "../../../data/runs.ts";
 import { counted, formatCount } from "../../../format/numbers.ts";
+import { nameEvaluators } from "../../../parts/evaluator-names.ts";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { inPlace } from "../../../search-params.ts";
 import { Badge } from "../../../ui/badge.tsx";
@@ -18,7 +19,7 @@ import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { StepKeysHint, StepPager, useStepKeys } from "../../../ui/steps/step-pager.tsx";
 import { StepStrip } from "../../../ui/steps/step-strip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { nameEvaluators, StepVerdicts } from "../run-verdicts.tsx";
+import { StepVerdicts } from "../run-verdicts.tsx";
 import { StepBody } from "./step-body.tsx";
 import { type Divergence, firstDivergence, markOf, outlineOf } from "./trajectory-outline.ts";
 

@@ -1,0 +1,45 @@
+import type { Comparison } from "@presage/sdk";
+import { withoutVersion } from "../format/words.ts";
+
+export type ComparedEvaluator = Comparison["evaluators"][number];
+type Named = Pick<ComparedEvaluator, "evaluator" | "profile_name" | "profile_revision">;
+
+/** Identifies an evaluator with a revision of a profile, in the address too. */
+export function evaluatorKey({ evaluator, profile_name, profile_revision }: Named): string {
+  return [evaluator, profile_name ?? "", profile_revision ?? ""].join("~");
+}
+
+/** “exact-match”; with its profile and version where another one of the list would have the same name. */
+export function nameEvaluator(one: Named, all: readonly Named[]): string {
+  const names = [shortName, mediumName, longName].map((name) => ({ name, text: name(one) }));
+  const isUnique = ({ name, text }: (typeof names)[number]) =>
+    all.every((other) => evaluatorKey(other) === evaluatorKey(one) || name(other) !== text);
+  return names.find(isUnique)?.text ?? longName(one);
+}
+
+function shortName({ evaluator, profile_name }: Named): string {
+  const family = withoutVersion(evaluator);
+  const isDefault = profile_name === null || profile_name === "system:default";
+  return isDefault ? family : `${family}, ${profile_name}`;
+}
+
+function mediumName({ evaluator, profile_name, profile_revision }: Named): string {
+  return [
+    withoutVersion(evaluator),
+    profile_name,
+    profile_revision !== null && `revision ${profile_revision}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function longName({ evaluator, profile_name, profile_revision }: Named): string {
+  return [evaluator, profile_name, profile_revision !== null && `revision ${profile_revision}`]
+    .filter(Boolean)
+    .join(", ");
+}
+
+/** The names of all evaluators of a run. */
+export function nameEvaluators(all: readonly Named[]): string[] {
+  return all.map((one) => nameEvaluator(one, all));
+}
