@@ -166,11 +166,13 @@ export function storedPredictionQuery(presage: Presage, id: string) {
 
 export function useDeletePrediction({ onSuccess }: { onSuccess(): void }) {
   const presage = usePresage();
+  const queryClient = useQueryClient();
   const refresh = useRefreshPredictions();
   return useMutation({
     mutationFn: (id: string) => presage.storedPredictions.delete(id),
-    onSuccess() {
+    onSuccess(_, id) {
       onSuccess();
+      queryClient.removeQueries({ queryKey: [...listKey, "one", id] });
       refresh();
     },
   });

@@ -262,11 +262,12 @@ const listCacheMs = 15_000;
 /** The predictions of a run with all verdicts, page by page. Loaded pages are never fetched again, so that rows do not move. */
 export function runSamplePagesQuery(
   presage: Presage,
-  runId: string,
+  { id: runId, status }: Pick<Run, "id" | "status">,
   filter: RunSampleFilter & RunSampleView,
 ) {
   return {
-    ...pagedQuery([...runsKey, "samples", runId, filter], ({ after, signal }) =>
+    // Once a run has ended, there are more than there were.
+    ...pagedQuery([...runsKey, "samples", runId, status, filter], ({ after, signal }) =>
       presage.runs.pageOfSamples(
         runId,
         { ...filter, text_limit: excerptCharacters },

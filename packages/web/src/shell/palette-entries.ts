@@ -150,7 +150,7 @@ const action = (title: string, action: PaletteEntry["action"], keywords?: string
 
 export const paletteActions: readonly PaletteEntry[] = [
   action("New run", "/runs/new", "start evaluate dataset"),
-  action("Upload traces", "/datasets?upload=true", "import dataset file"),
+  action("Import traces", "/datasets?upload=true", "upload dataset file"),
 ];
 
 /** They need no session. */

@@ -99,7 +99,7 @@ dashboardTest(
     await page.getByRole("button", { name: "New environment" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Name" }).fill("Cellar");
-    await dialog.getByText("1 to 63 small letters").waitFor();
+    await dialog.getByText("1 to 63 lower-case letters").waitFor();
     await dialog.getByRole("textbox", { name: "Name" }).fill("cellar");
     await dialog.getByLabel("What rule 1 looks at").selectOption("output_matches");
     await dialog.getByLabel("Text of rule 1").fill("(");

@@ -101,7 +101,7 @@ dashboardTest(
     await expectEventually(theme, "light");
     await run("new run", "New run");
     await page.getByRole("heading", { name: "New run", level: 1 }).waitFor();
-    await run("upload", "Upload traces");
+    await run("import", "Import traces");
     await page.getByRole("dialog", { name: /Upload/ }).waitFor();
     await page.keyboard.press("Escape");
     await run("revoke old", `Revoke ${name}`);

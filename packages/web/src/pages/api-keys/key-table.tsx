@@ -114,7 +114,6 @@ export function KeyTable({ keys, userNames, budgets, month, onBudget, empty }: K
         apiKeys={toRevoke.length > 0 ? toRevoke : inAddress}
         onClose={() => {
           setToRevoke([]);
-          setTicked(new Set());
           void navigate({ to: "/api-keys", search: ({ revoke: _, ...rest }) => rest, replace: true });
         }}
       />

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ComponentProps, type InputHTMLAttributes, useRef, useState } from "react";
+import { type ComponentProps, type InputHTMLAttributes, useEffect, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { type Facet, resultValuesQuery } from "../../data/result-values.ts";
 import { formatCount } from "../../format/numbers.ts";
@@ -55,6 +55,7 @@ function useDebouncedText(value: string, apply: (text: string) => void) {
   const [seen, setSeen] = useState(value);
   const [applied, setApplied] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
   if (value !== seen) {
     setSeen(value);
     // Ignore the echo of our own change: the user may have typed more by now.

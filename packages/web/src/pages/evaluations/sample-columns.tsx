@@ -4,6 +4,7 @@ import { withoutVersion } from "../../format/words.ts";
 import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import type { Sort } from "../../ui/data-table/table-view.ts";
+import { Explained } from "../../ui/tooltip.tsx";
 import { Beginning, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark, verdictColumnWidthPx } from "../../ui/verdict.tsx";
 
@@ -174,9 +175,9 @@ function LastVerdict({ row, judge }: { row: SampleRow; judge: Judge }) {
   return (
     <span className="inline-flex items-center gap-1 align-middle">
       {results.length > 1 && (
-        <span className="text-xs text-ink-3" title={`${results.length} results; the last one is shown`}>
+        <Explained className="text-xs text-ink-3" text={`${results.length} results; the last one is shown`}>
           ×{results.length}
-        </span>
+        </Explained>
       )}
       <VerdictMark
         status={last.status}

@@ -62,12 +62,12 @@ export function SummaryLine({ search }: { search: ResultsSearch }) {
       <WithoutVerdict search={search} />
       {isPlaceholderData && <span className="text-xs text-ink-3">Counting…</span>}
       {!isPlaceholderData && source === "results" && (
-        <span
+        <Explained
           className="text-xs text-ink-3"
-          title="There are no precomputed totals for these filters, so every result was counted. This is slow for large numbers of results."
+          text="There are no precomputed totals for these filters, so every result was counted. This is slow for large numbers of results."
         >
           counted individually
-        </span>
+        </Explained>
       )}
     </div>
   );

@@ -96,7 +96,10 @@ function DeletePredictionDialog({ id, isOpen, onClose, onDeleted }: DeletePredic
   return (
     <ConfirmDialog
       isOpen={isOpen}
-      onClose={onClose}
+      onClose={() => {
+        deletion.reset();
+        onClose();
+      }}
       title="Delete this prediction"
       confirmLabel="Delete"
       isBusy={deletion.isPending}

@@ -40,7 +40,7 @@ export function ReviewQueue({
   }, [queryClient, presage, nextId]);
   const isReady = result !== undefined && openId !== undefined;
   const decide = (pass: boolean | undefined) => {
-    if (isReady) review.decide(pass, result.pass);
+    if (isReady) review.decide(pass, result);
   };
   useSinglePresses();
   useShortcut({ keys: "p", label: "Pass", group: "Review", run: () => decide(true) });

@@ -1,3 +1,4 @@
+import type { EvaluationResult } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
@@ -12,6 +13,8 @@ interface Decision {
   pass: boolean | undefined;
   /** Whether the evaluator had said the same. */
   agreed: boolean | undefined;
+  /** What a person had said of it before. */
+  before: boolean | undefined;
 }
 
 /** The queue, and what was decided in it. */
@@ -40,11 +43,11 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     saving.current = saving.current.then(work).catch(setFailure);
   }
 
-  function decide(pass: boolean | undefined, evaluatorPass: boolean | null | undefined): void {
+  function decide(pass: boolean | undefined, result: Pick<EvaluationResult, "pass" | "correction">): void {
     if (openId === undefined) return;
-    const agreed = pass === undefined || evaluatorPass == null ? undefined : pass === evaluatorPass;
+    const agreed = pass === undefined || result.pass === null ? undefined : pass === result.pass;
     setFailure(null);
-    setDecisions([...decisions, { id: openId, pass, agreed }]);
+    setDecisions([...decisions, { id: openId, pass, agreed, before: result.correction?.pass }]);
     if (pass !== undefined) {
       save(async () => {
         try {
@@ -64,7 +67,9 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     if (last === undefined) return;
     setFailure(null);
     setDecisions(decisions.slice(0, -1));
-    if (last.pass !== undefined) save(() => giveLabel(last.id, null));
+    const { before } = last;
+    if (last.pass !== undefined)
+      save(() => giveLabel(last.id, before === undefined ? null : before ? "pass" : "fail"));
     onOpen(last.id);
   }
 

@@ -137,7 +137,7 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
       {origin === undefined && (
         <TextField
           label="Name"
-          hint="Small letters, digits and hyphens. Requests name it, and it cannot be changed."
+          hint="Lower-case letters, digits and hyphens. Requests name it, and it cannot be changed."
           {...field("name")}
           required
         />

@@ -104,7 +104,7 @@ const mostSteps = 1_000;
 export function readEnvironmentDraft(draft: EnvironmentDraft): ReadEnvironmentDraft {
   const issues: ReadEnvironmentDraft["issues"] = {};
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(draft.name.trim()))
-    issues.name = "1 to 63 small letters, digits and hyphens; the first is no hyphen.";
+    issues.name = "1 to 63 lower-case letters, digits and hyphens; the first is no hyphen.";
   const stops = readStops(draft.stop);
   if (stops.some(({ text }) => text === "")) issues.stop = "Each rule needs a text; remove those without.";
   const limit = (field: "max_steps" | "repeat_limit" | "unchanged_limit") => {

@@ -52,7 +52,7 @@ function SampleMatrix({ run }: { run: Run }) {
   const columns = useMemo(() => matrixColumns(run.evaluators, names), [run.evaluators, names]);
   const view = useTableView("run-samples", columns, { isInAddress: true });
   const list = useInfiniteQuery(
-    runSamplePagesQuery(presage, run.id, toMatrixRequest(search, view.sort, run.evaluators)),
+    runSamplePagesQuery(presage, run, toMatrixRequest(search, view.sort, run.evaluators)),
   );
   const rows = list.data;
   const openId = search.sample === undefined ? undefined : idOf(search.sample, search.repeat ?? 0);
