@@ -18,7 +18,7 @@ import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import { readRealityLines } from "../reality/check-run.ts";
 import { watchClocks } from "../results/times.ts";
 import { createRunStreams } from "../runs/run-events.ts";
-import { findRunPrompt } from "../runs/runner/find-prompt.ts";
+import { findRunPrompt } from "../runs/runner/stored-prompt.ts";
 import { createCompletionCache } from "../upstream/cache.ts";
 import type { CountUnreachable } from "../upstream/deployments.ts";
 import { createWorldParts } from "../worlds/world-parts.ts";
