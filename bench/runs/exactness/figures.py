@@ -152,8 +152,9 @@ def compare(runs, trajectory, dimensions):
 
 
 def decide(candidates):
-    """Of all evaluators."""
-    for one, adjusted in zip(candidates, holm([one["p_value"] for one in candidates])):
+    """Of all evaluators. What can never be significant is no test."""
+    tests = [one["p_value"] if one["trajectories"] >= FEWEST else None for one in candidates]
+    for one, adjusted in zip(candidates, holm(tests)):
         differing, survives = one.pop("differing"), one.pop("survives")
         is_decided = adjusted is not None and adjusted < LEVEL
         why = "few_trajectories" if one["trajectories"] < FEWEST else "few_differ" if differing < FEWEST else "within_noise"

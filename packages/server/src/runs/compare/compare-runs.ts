@@ -279,7 +279,9 @@ async function compareBy(
 
 /** Holm's correction is over all evaluators and candidates. */
 function withAdjusted(compared: readonly Unadjusted[]): Comparison["evaluators"] {
-  const adjusted = holm(compared.flatMap(({ candidates }) => candidates.map((one) => one.p_value)));
+  const testable = ({ trajectories, p_value }: UnadjustedCandidate) =>
+    trajectories < fewestClusters ? null : p_value;
+  const adjusted = holm(compared.flatMap(({ candidates }) => candidates.map(testable)));
   let place = 0;
   return compared.map(({ candidates, ...evaluator }) => ({
     ...evaluator,
