@@ -26,7 +26,7 @@ const noChange = z
   .nullable()
   .meta({
     description:
-      "The same evaluator's verdicts on the state before the action, on the samples that have a verdict. Null if there are none, for example because a model judges.",
+      "The same evaluator's verdicts on the state before the action, on the samples that have a verdict. Null if there are none, for example because a model judges, and of free-running runs, which are not told that state.",
   });
 
 const figures = {

@@ -183,10 +183,13 @@ onAnyDatabase((database) => {
       target: { kind: "retrieval" },
       predictions: predictionsOf(6),
     });
-    for (const name of ["one", "two", "the records"]) await listed(name);
+    const mode = "free-running";
+    await store({ name: "free records", mode, target: { kind: "retrieval" }, predictions: predictionsOf(8) });
+    await store({ name: "free", mode, target, predictions: predictionsOf(1) });
+    for (const name of ["one", "two", "the records", "free records", "free"]) await listed(name);
     const { data } = await read("/v1/headlines", HeadlineListResponse);
     expect(data.filter(({ run }) => "baseline" in run.target)).toEqual([]);
-    const rows = data.filter(({ run }) => "deployment" in run.target && run.target.deployment === "rows");
+    const [free, ...rows] = data.filter(({ run }) => "deployment" in run.target && run.target.deployment === "rows");
     expect(rows).toMatchObject([
       {
         run: { id: newest, headline: { pass_rate: 0.75 }, goal: null },
@@ -196,5 +199,9 @@ onAnyDatabase((database) => {
       },
     ]);
     expect(rows[0]?.change?.difference).toBeCloseTo(4 / 12);
+    expect(free).toMatchObject({
+      run: { mode, headline: { pass_rate: 1 / 12, no_change: null } },
+      baseline: { kind: "retrieval", pass_rate: 8 / 12 },
+    });
   });
 });

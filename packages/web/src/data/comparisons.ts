@@ -126,8 +126,7 @@ export function useBaselineDifference(run: Run): BaselineDifference | null {
 
 function isBaselineFor(run: Run, { id, target, mode, revision, provenance: { draw } }: Run): boolean {
   const isNoChange = "baseline" in target && target.baseline === "no-change";
-  // What stands beside a report's figures is told the recorded state, in both modes.
-  const isAlike = id !== run.id && mode === "teacher-forced" && revision === run.revision;
+  const isAlike = id !== run.id && mode === run.mode && revision === run.revision;
   // A pilot has only some of the samples.
   return isAlike && isNoChange && (!draw || JSON.stringify(draw) === JSON.stringify(run.provenance.draw));
 }

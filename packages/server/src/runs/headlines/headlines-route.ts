@@ -52,7 +52,7 @@ async function findHeadlines({ store, prices }: Services, requester: Requester):
   return listed.map((run, index) => ({
     run,
     dataset_name: names.get(run.dataset_id ?? "") ?? null,
-    baseline: run.headline && findBaseline(shown[index]?.dataset, run.headline, runs),
+    baseline: run.headline && findBaseline(shown[index], run.headline, runs),
     change: run.headline && findChange(shown[index]?.headline?.previous ?? null, run.headline, known),
   }));
 }
@@ -64,7 +64,11 @@ function baselineOf({ target: { kind } }: Run) {
 type Main = NonNullable<Headline["run"]["headline"]>;
 
 /** What a model has to beat: the best of those that predicted the same samples without one. */
-function findBaseline(dataset: Run["dataset"], main: Main, runs: readonly HeadedRun[]): Headline["baseline"] {
+function findBaseline(
+  of: Run | undefined,
+  main: Main,
+  runs: readonly HeadedRun[],
+): Headline["baseline"] {
   const found: NonNullable<Headline["baseline"]>[] = [];
   if (main.no_change !== null) {
     const { pass_rate, count } = main.no_change;
@@ -72,7 +76,8 @@ function findBaseline(dataset: Run["dataset"], main: Main, runs: readonly Headed
   }
   for (const other of runs) {
     const kind = baselineOf(other);
-    if (kind === undefined || other.dataset?.revisionId !== dataset?.revisionId) continue;
+    if (kind === undefined || other.mode !== of?.mode) continue;
+    if (other.dataset?.revisionId !== of.dataset?.revisionId) continue;
     const figures = other.headline?.evaluators.find((one) => isSameNamed(one, main));
     if (figures === undefined || figures.pass_rate === null) continue;
     const { pass_rate, pass_interval: interval, count } = figures;

@@ -36,8 +36,10 @@ function toHeadline(
   goal: StoredGoal | undefined,
   prices: Prices | undefined,
 ): RunHeadline | null {
-  const main = evaluators.find((one) => goal !== undefined && isMeant(goal, one)) ?? evaluators[0];
-  if (main === undefined) return null;
+  const found = evaluators.find((one) => goal !== undefined && isMeant(goal, one)) ?? evaluators[0];
+  if (found === undefined) return null;
+  // Headlines of before have it of free-running runs, too.
+  const main = run.mode === "free-running" ? { ...found, no_change: null } : found;
   const tokensByModel = new Map(
     tokens.map(({ model, prompt_tokens: prompt, cached_tokens: cached, completion_tokens: completion }) => [
       model,

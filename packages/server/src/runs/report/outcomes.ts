@@ -76,7 +76,7 @@ export async function readFailedPredictions(
 /** The outcomes of the evaluator at this index of the run's list. What a finished run lacks has failed. */
 export async function readOutcomes(
   reader: Database,
-  { id, repeats, status }: Pick<Run, "id" | "repeats" | "status">,
+  { id, repeats, status, mode }: Pick<Run, "id" | "repeats" | "status" | "mode">,
   evaluator: number,
   failedPredictions: Uint8Array,
 ): Promise<Outcomes> {
@@ -106,6 +106,8 @@ export async function readOutcomes(
         of[repeatIndex] = outcome.evaluatorFailed;
         failures[row.status] = (failures[row.status] ?? 0) + 1;
       }
+      // A free-running model is not told the recorded state, so that leaving it unchanged is nothing to beat.
+      if (mode === "free-running") continue;
       if (row.unchanged_pass !== null && row.unchanged_score !== null) {
         unchangedScore[index] = row.unchanged_score;
         unchangedPass[index] = row.unchanged_pass;

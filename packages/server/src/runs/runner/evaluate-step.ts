@@ -30,9 +30,10 @@ export interface StepServices {
   resultWriter: ResultWriter;
 }
 
-type EvaluatedRun = Pick<Run, "id" | "account_id" | "api_key_id" | "created_by" | "params" | "provenance"> & {
-  dataset: RunDataset;
-};
+type EvaluatedRun = Pick<
+  Run,
+  "id" | "account_id" | "api_key_id" | "created_by" | "params" | "provenance" | "mode"
+> & { dataset: RunDataset };
 
 /** How long the rules of a step may block the main thread, by the clock: on a busy machine, it passes while nothing is done. */
 const mainThreadMs = 10;
@@ -68,7 +69,7 @@ export async function evaluateStep(
       outcome: await evaluate(services, run, evaluator, evaluated, allowance, signal),
       ofUnchanged:
         // With each repeat: the first one's prediction may have failed.
-        evaluator.family.kind === "rule"
+        evaluator.family.kind === "rule" && run.mode === "teacher-forced"
           ? await evaluate(
               services,
               run,
