@@ -113,7 +113,7 @@ export function reportDocument(
     ),
     paragraph(howIntervals),
     ...(report.survival ?? []).flatMap((survival, _, all) =>
-      survivalParts(survival, nameAmong(all)(survival), run.repeats),
+      survivalParts(survival, nameAmong(all)(survival), run),
     ),
     ...teacherForcedParts(report),
     ...endsParts(report),
@@ -266,13 +266,19 @@ function strataTable(
   return [heading(3, title), ...firstRows(table.columns, table.rows, leftOut)];
 }
 
-function survivalParts({ endings, ...survival }: RunSurvival, name: string, repeats: number): ReportPart[] {
+function survivalParts(
+  { endings, ...survival }: RunSurvival,
+  name: string,
+  { repeats, status, provenance }: RunReport["run"],
+): ReportPart[] {
   const bound = survival.failures_as_divergence;
+  const isWhole = status === "finished" && !provenance.draw;
+  const end = isWhole ? "the recording" : "the recording or of what the run has done";
   const counted = repeats === 1 ? "" : " each repeat counted,";
   return [
     heading(2, `First divergence by ${name}`),
     paragraph(
-      `Of ${survival.trajectories} trajectories,${counted} ${endings.diverged} diverged, ${endings.recording_ended} lasted to the end of the recording, ${endings.prediction_failed} ended with a failed prediction and ${endings.evaluator_failed} with a failed evaluator. ${medianText(survival.median)} If each failure is a divergence: ${medianText(bound.median)}`,
+      `Of ${survival.trajectories} trajectories,${counted} ${endings.diverged} diverged, ${endings.recording_ended} lasted to the end of ${end}, ${endings.prediction_failed} ended with a failed prediction and ${endings.evaluator_failed} with a failed evaluator. ${medianText(survival.median)} If each failure is a divergence: ${medianText(bound.median)}`,
     ),
     ...survivalChart(survival),
     ...firstRows(
