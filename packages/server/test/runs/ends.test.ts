@@ -63,7 +63,7 @@ onAnyDatabase((database) => {
     expect(run.provenance.ends).toEqual({ stop } as never);
     expect(ends).toMatchObject({
       sentence: expect.stringMatching(
-        /^Ends where the real one ends: 91\.3 % \([\d.]+ to [\d.]+ %\) of 23 predictions\. It misses 1 of 8 real ends; of the 8 ends that it predicts, 1 is false\. Rewards are off by 0\.09 \(/,
+        /^Ends where the real one ends: 91\.3 % \(95 % interval [\d.]+ to [\d.]+ %\) of 23 predictions in 8 trajectories\. It misses the end in 1 of 8 predictions at real ends; of the 8 ends that it predicts, 1 is false\. Rewards are off by 0\.09 \(95 % interval \S+ to \S+\) on average over 23 predictions in 8 trajectories; /,
       ),
       note: null,
       done: {

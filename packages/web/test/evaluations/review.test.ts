@@ -63,7 +63,7 @@ browserTest("Results are reviewed with one key each, and a key takes the last on
   );
   expect(saved).toMatchObject({ data: [{ label: "fail" }], correction: { pass: false } });
   expect(await client.labels.list(first)).toMatchObject({ data: [{ label: "pass" }], correction: null });
-  await page.getByText(/contains agrees with people on 50\s%.* of 2 samples/).waitFor();
+  await page.getByText(/contains agrees with people on 50\s%.* of 2 verdicts/).waitFor();
 
   await page.keyboard.press("u");
   await page.getByText("1 labelled now, 2 left here").waitFor();
@@ -138,7 +138,7 @@ dashboardTest("A drawn sample of a run is labelled, and only of outputs that dif
     .waitFor();
   await press(page, "f");
   await page.getByText("1 labelled now, 1 left here").waitFor();
-  await page.getByText(/exact-match agrees with people on 100 % of 1 sample/).waitFor();
+  await page.getByText(/exact-match agrees with people on 100 % of 1 verdict/).waitFor();
   expect((await client.labels.agreement({ run: run.id })).weighted).toBe(true);
   const again = await visit(`/runs/${run.id}`);
   await again.getByText("exact-match says 33 %. Corrected by 1 human label it is 33 %.").waitFor();

@@ -73,7 +73,7 @@ export function pairAgreement(clusters: readonly PairCluster[], isWeighted: bool
   const counts = sumOf(clusters.map((cluster) => cluster.counts));
   const share = (hit: readonly Cell[], of: readonly Cell[], why: string) =>
     shareFigure(clusters, { hit, of, why, isWeighted });
-  const agreement = share(["bothPass", "bothFail"], cells, "There are no labels.");
+  const agreement = share(["bothPass", "bothFail"], cells, "There is nothing to compare.");
   return {
     counts,
     agreement,
@@ -185,7 +185,7 @@ function alphaOf({ passes, fails, unlike }: Coincidences): number {
 
 const oneOf = (passes: number, fails: number) =>
   passes + fails === 0
-    ? "There are no labels."
+    ? "There is nothing to compare."
     : `All are ${passes > 0 ? "pass" : "fail"}: with one category there is no chance agreement to compare with.`;
 
 export function pairCoefficient(

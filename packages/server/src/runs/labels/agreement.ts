@@ -13,6 +13,7 @@ import {
 import type { ClusteredFigure } from "../../platform/statistics/intervals.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
+import { countOf } from "../../platform/words.ts";
 import { nameOf } from "../../results/labels/labels.ts";
 import {
   countLabels,
@@ -215,14 +216,14 @@ function describeAgreement(
     return isOfPeople
       ? `Nobody has labelled a verdict${evaluator === "" ? "" : ` of ${evaluator}`} yet.`
       : `${evaluator} and ${against} have no sample in common that both gave a verdict on.`;
-  const samples = `${agreement.count} ${agreement.count === 1 ? "sample" : "samples"}`;
+  const judged = countOf(agreement.count, isOfPeople ? "verdict" : "prediction");
   const beyond =
     cohen_kappa.value === null ? "" : `; beyond chance κ = ${withInterval(cohen_kappa, (x) => x.toFixed(2))}`;
   const share = withInterval(agreement, (x) => `${Math.round(100 * x)} %`);
   const whoFails = isOfPeople ? "people fail" : `${against} fails`;
   // Counts without weights would not say it.
   const passed = isWeighted ? describeShare(specificity, whoFails) : describePassed(counts, whoFails);
-  return `${evaluator} agrees with ${reference} on ${share} of ${samples}${beyond}. ${passed}`;
+  return `${evaluator} agrees with ${reference} on ${share} of ${judged}${beyond}. ${passed}`;
 }
 
 function describeShare({ value }: Pick<ClusteredFigure, "value">, whoFails: string): string {
@@ -255,7 +256,7 @@ function notesOn(
   if (count === 0) return [];
   return [
     ...(note === null ? [] : [note]),
-    ...(count < fewLabels ? [`With fewer than ${fewLabels} labels the figures may still change much.`] : []),
+    ...(of !== undefined && count < fewLabels ? [`With fewer than ${fewLabels} labels the figures may still change much.`] : []),
     ...(of?.weighted === false
       ? ["The verdicts were not drawn at random, so that the figures are about these alone."]
       : []),

@@ -344,20 +344,25 @@ function ofTrajectories({ tasks, effective_tasks, note, ...figure }: RealityFigu
   };
 }
 
-function describeDone({ counts, agreement: { value, interval, count, note } }: Done): string {
+function describeDone({ counts, agreement }: Done): string {
+  const { value, interval, note } = agreement;
   if (value === null) return note ?? "";
-  const range = interval === null ? "" : ` (${tenths(100 * interval.lower)} to ${percent(interval.upper)})`;
-  const real = countOf(counts.both + counts.only_recorded, "real end");
+  const range = interval === null ? "" : ` (95 % interval ${tenths(100 * interval.lower)} to ${percent(interval.upper)})`;
+  const real = countOf(counts.both + counts.only_recorded, "prediction");
   const own = countOf(counts.both + counts.only_predicted, "end");
-  return `Ends where the real one ends: ${percent(value)}${range} of ${countOf(count, "prediction")}. It misses ${counts.only_recorded} of ${real}; of the ${own} that it predicts, ${counts.only_predicted} ${counts.only_predicted === 1 ? "is" : "are"} false.`;
+  return `Ends where the real one ends: ${percent(value)}${range} of ${basisOf(agreement)}. It misses the end in ${counts.only_recorded} of ${real} at real ends; of the ${own} that it predicts, ${counts.only_predicted} ${counts.only_predicted === 1 ? "is" : "are"} false.`;
 }
 
 function describeRewards({ absolute_error: error, spearman }: Rewards): string {
   if (error.value === null) return error.note ?? "";
   const of = ({ value, interval }: Figure) =>
-    `${value?.toFixed(2)}${interval === null ? "" : ` (${interval.lower.toFixed(2)} to ${interval.upper.toFixed(2)})`}`;
+    `${value?.toFixed(2)}${interval === null ? "" : ` (95 % interval ${interval.lower.toFixed(2)} to ${interval.upper.toFixed(2)})`}`;
   const ranked = spearman.value === null ? "" : `; rank correlation ${of(spearman)}`;
-  return `Rewards are off by ${of(error)} on average${ranked}.`;
+  return `Rewards are off by ${of(error)} on average over ${basisOf(error)}${ranked}.`;
+}
+
+function basisOf({ count, trajectories }: Figure): string {
+  return `${countOf(count, "prediction")} in ${countOf(trajectories, "trajectory", "trajectories")}`;
 }
 
 function percent(share: number): string {
