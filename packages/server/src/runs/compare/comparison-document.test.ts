@@ -36,6 +36,8 @@ test("a comparison says its sentence first, and has each figure with its interva
   expect(markdown).toMatch(
     /\| sandbox, warmer \|.* −2\.0 \| −7\.1 to &#43;3\.1 \| p = 0\.410 \| 388 \| 12 \|/,
   );
+  expect(markdown).toContain("| Difference with failures |");
+  expect(markdown).toMatch(/\| reference \| +\| +\| \d+ \| +\| +\| +\| +\|\n/);
   const html = toHtml("x", comparisonDocument(exampleComparison, names));
   expect(html.match(/<line class="interval"/g)).toHaveLength(1);
 });

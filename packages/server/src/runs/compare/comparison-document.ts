@@ -95,7 +95,7 @@ const columns = [
   "Samples",
   "Trajectories",
   "Better / worse / same",
-  "With failures",
+  "Difference with failures",
   "Detectable",
 ];
 
@@ -117,7 +117,7 @@ function evaluatorParts(
   return [
     heading(2, nameOf(evaluator)),
     ...differencesChart(nameOf(evaluator), candidates, named),
-    { kind: "table", columns, rows: [[...first, "", "", score(figures.mean_failures_as_zero), ""], ...rows] },
+    { kind: "table", columns, rows: [[...first, "", "", "", ""], ...rows] },
     ...candidates.flatMap((candidate) => strataParts(candidate, nameById(named, candidate.run_id))),
   ];
 }
