@@ -15,7 +15,7 @@ export const maxShareDays = 366;
 const ids = z.array(z.string());
 const withTexts = z.boolean().meta({
   description:
-    "Whether it shows texts: those of samples and predictions, notes, and what the run was asked with. If not, only names and figures.",
+    "Whether it shows texts: those of samples and predictions, notes, what the run was asked with, and a reality check's actions and policies. If not, only names and figures.",
 });
 
 /** Body of `POST /v1/shares`. */

@@ -9,7 +9,7 @@ import {
   type RealityFigures,
   readInstant,
 } from "@presage/contract";
-import { formatPoints } from "@presage/contract/describe-runs";
+import { describeP, formatPoints } from "@presage/contract/describe-runs";
 import { findEnvironment, type RealityServices } from "../environments/find-environment.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import type {
@@ -177,8 +177,11 @@ function toChecked(row: RealityEpisodesTable): CheckedEpisode {
 const howIntervals =
   "Intervals are at 95 % and take tasks, not episodes, as independent; fewer than 6 tasks have none.";
 
-/** A reality check as headings, texts, tables and a chart. */
-export function realityDocument({ name, environment, real, figures }: RealityCheckDetail): ReportPart[] {
+/** A reality check as headings, texts and tables. Without texts, its actions and policies are left out. */
+export function realityDocument(
+  { name, environment, real, figures }: RealityCheckDetail,
+  { withTexts }: { withTexts: boolean },
+): ReportPart[] {
   const { sentence, counts, policies } = figures;
   const where = environment === null ? "" : `Simulated by the environment ${environment}. `;
   const against = real === null ? "" : `Replayed in the real environment ${real}. `;
@@ -187,7 +190,7 @@ export function realityDocument({ name, environment, real, figures }: RealityChe
     paragraph(`${where}${against}${howIntervals}`),
     paragraph(sentence, true),
     ...(figures.divergence === null ? [] : [paragraph(figures.divergence.sentence)]),
-    paragraph(figures.exploits.sentence),
+    ...(withTexts ? [paragraph(figures.exploits.sentence)] : []),
     {
       kind: "table",
       columns: ["", "Succeeds in reality", "Fails in reality"],
@@ -207,16 +210,18 @@ export function realityDocument({ name, environment, real, figures }: RealityChe
         cellsOf("Bias, points", figures.bias, formatPoints),
       ],
     },
-    ...(policies.length === 0
-      ? []
-      : [
-          heading(2, "False success by policy"),
-          ...firstRows(
-            ["Policy", "Value", "Interval", "Episodes", "Tasks", "Note"],
-            policies.map(({ policy, false_success_rate }) => cellsOf(policy, false_success_rate)),
-          ),
-        ]),
-    ...exploitParts(figures),
+    ...(withTexts ? [...policyParts(policies), ...exploitParts(figures)] : []),
+  ];
+}
+
+function policyParts(policies: RealityFigures["policies"]): ReportPart[] {
+  if (policies.length === 0) return [];
+  return [
+    heading(2, "False success by policy"),
+    ...firstRows(
+      ["Policy", "Value", "Interval", "Episodes", "Tasks", "Note"],
+      policies.map(({ policy, false_success_rate }) => cellsOf(policy, false_success_rate)),
+    ),
   ];
 }
 
@@ -234,7 +239,7 @@ function exploitParts({
         `Of ${true_successes} true`,
         "Log odds",
         "Interval",
-        "p",
+        "p, adjusted",
       ],
       rows: verbs.map(({ log_odds_ratio: { value, interval }, ...verb }) => [
         verb.verb,
@@ -242,7 +247,7 @@ function exploitParts({
         String(verb.true_successes),
         value?.toFixed(2) ?? "–",
         interval === null ? "–" : `${interval.lower.toFixed(2)} to ${interval.upper.toFixed(2)}`,
-        verb.p_adjusted?.toFixed(3) ?? "–",
+        verb.p_adjusted === null ? "–" : describeP(verb.p_adjusted),
       ]),
     },
   ];

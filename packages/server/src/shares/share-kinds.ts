@@ -76,7 +76,7 @@ export const shareKinds: Record<ShareKind, KindOfShare> = {
     async show({ services, exchange, requester, share }) {
       const reserve = (bytes: number) => reserveBytes(exchange, bytes);
       const check = await describeCheck(services, requester, share.object, reserve);
-      return { title: check.name, parts: realityDocument(check) };
+      return { title: check.name, parts: realityDocument(check, { withTexts: share.with_texts === 1 }) };
     },
   },
 };

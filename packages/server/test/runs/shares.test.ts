@@ -87,18 +87,33 @@ onAnyDatabase((database) => {
   });
 
   test("A reality check is shown with its 2×2, and its link ends with it", async () => {
-    const pairs = ["a", "b"].map((episode_id) => ({
-      ...{ task_id: "<t>", episode_id, policy: "<p>", simulated: true, real: episode_id === "a" },
+    const pairs = [..."abcdefghij"].map((episode_id) => ({
+      ...{ task_id: "<t>", episode_id, policy: "<p>", simulated: true, real: episode_id < "f" },
     }));
     const made = await presage.call("POST", "/v1/reality-checks", { name: "in the <lab>", pairs });
     const { id } = RealityCheck.parse(await made.json());
+    await using store = await openStore(presage.databaseUrl);
+    await store.database
+      .updateTable("reality_episodes")
+      .set({ verbs: JSON.stringify(["verb-of-a-text"]) })
+      .where("check_id", "=", id)
+      .where("real", "=", 0)
+      .execute();
+    await store.database
+      .updateTable("reality_episodes")
+      .set({ verbs: "[]" })
+      .where("check_id", "=", id)
+      .where("real", "=", 1)
+      .execute();
     const link = await share({ kind: "reality-check", ids: [id] });
     const html = await (await open(link)).text();
     expect(html).toContain("<h1>in the &lt;lab&gt;</h1>");
     expect(html).toContain(
-      "Of 2 episodes in 1 task that succeeded in simulation, 1 failed in reality: 50.0 %",
+      "Of 10 episodes in 1 task that succeeded in simulation, 5 failed in reality: 50.0 %",
     );
-    expect(html).toContain("&lt;p&gt;");
+    expect(html).not.toMatch(/verb-of-a-text|&lt;p&gt;/);
+    const texts = await share({ kind: "reality-check", ids: [id], with_texts: true });
+    expect(await (await open(texts)).text()).toMatch(/&lt;p&gt;[^]*verb-of-a-text/);
     expect(html).toContain("Too few tasks: an interval takes 6.");
     expect((await presage.call("DELETE", `/v1/reality-checks/${id}`)).status).toBe(204);
     expect(await statusOf(link)).toBe(404);
