@@ -287,6 +287,6 @@ export type EnvironmentReality = z.infer<typeof EnvironmentReality>;
 /** Query of `GET /v1/environments/{name}/reality`. */
 export const EnvironmentRealityQuery = z.object({
   policy: storableText().optional().meta({ description: "Only episodes of this policy." }),
-  from: dateTime().optional().meta({ description: "Only of checks that were made at this time or later." }),
+  from: dateTime().optional().meta({ description: "Only those that were checked at this time or later." }),
 });
 export type EnvironmentRealityQuery = z.infer<typeof EnvironmentRealityQuery>;

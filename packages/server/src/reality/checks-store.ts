@@ -65,11 +65,27 @@ export async function selectChecks(
   );
 }
 
-/** Episodes of a check whose outcomes are known, behind a position; absent: all. Of them, if wanted, only false successes. */
+/** The last episodes of a check whose outcomes are known, up to `most`, in its order. */
+export async function selectLastEpisodes(
+  reader: Database,
+  checkId: string,
+  most: number,
+): Promise<RealityEpisodesTable[]> {
+  const rows = await reader
+    .selectFrom("reality_episodes")
+    .selectAll()
+    .where("check_id", "=", checkId)
+    .orderBy("position", "desc")
+    .limit(most)
+    .execute();
+  return rows.reverse();
+}
+
+/** Episodes of a check whose outcomes are known, behind a position. Of them, if wanted, only false successes. */
 export async function selectEpisodePage(
   reader: Database,
   checkId: string,
-  { after = 0, limit = Number.MAX_SAFE_INTEGER, falseSuccesses = false } = {},
+  { after, limit, falseSuccesses = false }: { after: number; limit: number; falseSuccesses?: boolean },
 ): Promise<RealityEpisodesTable[]> {
   return await reader
     .selectFrom("reality_episodes")
@@ -172,7 +188,7 @@ export async function selectCheckedAgain(reader: Database, wanted: RevisionCheck
 /** Which episodes of an environment's checks; absent fields: all. */
 export interface EnvironmentEpisodes extends RevisionChecks {
   policy?: string | undefined;
-  /** Of checks that were made at this time or later. */
+  /** Checked at this time or later. */
   from?: Micros | undefined;
 }
 
@@ -186,7 +202,10 @@ export async function selectEpisodesOfEnvironment(
     .innerJoin("reality_episodes as episode", "episode.check_id", "check.id")
     .selectAll("episode")
     .$if(policy !== undefined, (query) => query.where("episode.policy", "=", policy ?? ""))
-    .$if(from !== undefined, (query) => query.where("check.created_at", ">=", from ?? 0))
+    // Rows of earlier versions do not say when they were checked.
+    .$if(from !== undefined, (query) =>
+      query.where(({ fn }) => fn.coalesce("episode.checked_at", "check.created_at"), ">=", from ?? 0),
+    )
     .orderBy("check.created_at", "desc")
     .orderBy("check.id", "desc")
     .orderBy("episode.position", "desc")

@@ -300,7 +300,10 @@ async function divergenceOf(episodes: readonly CheckedEpisode[]): Promise<Realit
   const hasIntervals = byTask.length >= fewestTasks;
   const diverged = compared.filter(({ divergedAt }) => divergedAt !== null).length;
   const all = `${countOf(compared.length, "episode")} in ${countOf(byTask.length, "task")}`;
-  const half = median === null ? "After every step compared, more than half had not." : `Half of all do by step ${median}.`;
+  const half =
+    median === null
+      ? "After every step compared, more than half had not."
+      : `Half of all do by step ${median}.`;
   return {
     sentence:
       diverged === 0

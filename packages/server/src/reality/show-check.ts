@@ -18,12 +18,13 @@ import type {
   RealityReplaysTable,
 } from "../platform/storage/schema/reality.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
+import { countOf } from "../platform/words.ts";
 import { firstRows, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
 import { findCheck } from "./checks.ts";
 import {
   countEpisodes,
-  selectEpisodePage,
   selectEpisodesOfEnvironment,
+  selectLastEpisodes,
   type selectRealSteps,
 } from "./checks-store.ts";
 import { type CheckedEpisode, percent, realityFigures } from "./figures.ts";
@@ -33,7 +34,7 @@ interface Services {
   store: Store;
 }
 
-/** As many episodes of an environment are read at most. */
+/** As many episodes of a check or an environment are read at most: the last ones. */
 const mostEpisodes = 100_000;
 /** Of an episode while figures are made of it. */
 const bytesPerEpisode = 600;
@@ -46,9 +47,12 @@ export async function describeCheck(
   reserve: (bytes: number) => void,
 ): Promise<RealityCheckDetail> {
   const check = await findCheck(services, requester, id);
-  reserve(check.episodes * bytesPerEpisode);
-  const episodes = await selectEpisodePage(services.store.reader(requester), id);
+  reserve(Math.min(check.episodes, mostEpisodes) * bytesPerEpisode);
+  const episodes = await selectLastEpisodes(services.store.reader(requester), id, mostEpisodes);
   const figures = await realityFigures(episodes.map(toChecked), check.false_success_limit);
+  const all = countOf(check.episodes, "checked episode");
+  if (check.episodes > mostEpisodes)
+    figures.sentence += ` Of ${all}, the figures are of the last ${mostEpisodes}.`;
   return { ...(await countedCheck(services, requester, check)), figures };
 }
 

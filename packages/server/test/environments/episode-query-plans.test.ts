@@ -61,7 +61,7 @@ onEachDatabase((database) => {
   test("a continuous check reads what waits once, not for each ended episode", async () => {
     const { database: watched, plansOf } = await openPlanned(database, 1);
     const check = { id: "c", account_id: "a", environment_id: "n", environment_revision: 1 };
-    const plans = await plansOf(() => selectEndedSince(watched, check as RealityChecksTable, 1));
+    const plans = await plansOf(() => selectEndedSince(watched, check as RealityChecksTable, 1, 5));
     expect(plans.join("\n")).toMatch(isSqlite ? /LIST SUBQUERY 1\n.*reality_replays/ : /hashed SubPlan/);
     await watched.destroy();
   });

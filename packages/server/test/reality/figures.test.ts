@@ -92,7 +92,9 @@ test("divergence counts the steps to the first other observation", async () => {
   ]);
   expect(divergence?.steps[0]?.interval).not.toBeNull();
   const { divergence: fewer } = await realityFigures(episodes.slice(3), null);
-  expect(fewer?.sentence).toEndWith("reality does not show. After every step compared, more than half had not.");
+  expect(fewer?.sentence).toEndWith(
+    "reality does not show. After every step compared, more than half had not.",
+  );
   const few = RealityFigures.parse(await realityFigures(episodes.slice(0, 5), null)).divergence;
   expect(few?.steps.every(({ interval }) => interval === null)).toBe(true);
 });

@@ -3,6 +3,7 @@ import { RealityCheck, RealityCheckDetail, RealityFigures } from "@presage/contr
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 /** Of each task: one success that is real, one that is not, one failure in both; every fifth task succeeds in reality alone. */
 const pairs = Array.from({ length: 20 }, (_, task) => [
@@ -44,6 +45,13 @@ onAnyDatabase((database) => {
     const all = await presage.call("GET", "/v1/environments/sandbox/reality?policy=late");
     const ofEnvironment = RealityFigures.parse(await all.json());
     expect(ofEnvironment.counts).toEqual({ both: 10, only_simulated: 10, only_real: 0, neither: 0 });
+    // An episode counts since it was checked, however old its check is.
+    await using opened = await openStore(presage.databaseUrl);
+    await opened.database.updateTable("reality_checks").set({ created_at: 1 }).where("id", "=", id).execute();
+    const show = (from: string) => presage.call("GET", `/v1/environments/sandbox/reality?from=${from}`);
+    const since = async (from: string) => RealityFigures.parse(await (await show(from)).json()).counts;
+    expect(await since("2020-01-01T00:00:00Z")).toEqual(figures.counts);
+    expect((await since("2100-01-01T00:00:00Z")).both).toBe(0);
   });
 
   test("policies beyond what can be compared have no figures, and no order", async () => {

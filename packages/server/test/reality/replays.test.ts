@@ -15,11 +15,13 @@ import {
   RealityFigures,
 } from "@presage/contract";
 import { sandboxTasks } from "../../src/environments/environment.ts";
+import { insertRows } from "../../src/platform/storage/rows.ts";
 import { orsClient } from "../support/environments/ors-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 import { slowTest } from "../support/whole-run.ts";
 
 /** In reality, success is what the task asks for; in simulation it is also a chest that is open. */
@@ -235,6 +237,27 @@ onAnyDatabase((database) => {
     await call("PATCH", "/v1/environments/revised", { stop: [isGoal] });
     const [, check] = await eventually(read, ([, one]) => one?.status === "completed");
     expect(check).toMatchObject({ environment_revision: 1, episodes: 5, waiting: 0, failed: 0 });
+  });
+
+  test("however many episodes have ended, all are looked at, some at a time", async () => {
+    await make("old", { real: { name: "gone", share: 0.001 } });
+    const [played = ""] = await play("old", ["activate lantern"]);
+    await using opened = await openStore(url);
+    const episodes = opened.database.selectFrom("episodes").selectAll().where("id", "=", played);
+    const one = await episodes.executeTakeFirstOrThrow();
+    const ids = Array.from({ length: 12_000 }, () => Bun.randomUUIDv7());
+    const rows = ids.map((id, index) => ({ ...one, id, last_active_at: 1 + index }));
+    await insertRows(opened.database, "episodes", rows);
+    await opened.database
+      .updateTable("reality_checks")
+      .set({ drawn_until: 0 })
+      .where("environment", "=", "old")
+      .execute();
+    const drawn = [played, ...ids].filter((id) => Number(Bun.hash.wyhash(id)) / 2 ** 64 < 0.001).length;
+    const read = async () =>
+      RealityCheckListResponse.parse(await call("GET", "/v1/reality-checks?environment=old")).data[0];
+    const check = await eventually(read, (found) => (found?.failed ?? 0) + (found?.waiting ?? 0) >= drawn);
+    expect((check?.failed ?? 0) + (check?.waiting ?? 0)).toBe(drawn);
   });
 
   test("failures of a continuous check are in a row, however few episodes end at once", async () => {

@@ -125,14 +125,7 @@ onAnyDatabase((database) => {
       [1, 0],
       [0, 0],
     ]);
-    const second = await run([
-      [0, 1],
-      [0, 0],
-      [0, 1],
-      [0, 1],
-      [0.5, 1],
-      [0],
-    ]);
+    const second = await run([[0, 1], [0, 0], [0, 1], [0, 1], [0.5, 1], [0]]);
     const third = await run(
       [
         [1, 1],

@@ -189,7 +189,9 @@ onAnyDatabase((database) => {
     for (const name of ["one", "two", "the records", "free records", "free"]) await listed(name);
     const { data } = await read("/v1/headlines", HeadlineListResponse);
     expect(data.filter(({ run }) => "baseline" in run.target)).toEqual([]);
-    const [free, ...rows] = data.filter(({ run }) => "deployment" in run.target && run.target.deployment === "rows");
+    const [free, ...rows] = data.filter(
+      ({ run }) => "deployment" in run.target && run.target.deployment === "rows",
+    );
     expect(rows).toMatchObject([
       {
         run: { id: newest, headline: { pass_rate: 0.75 }, goal: null },

@@ -91,15 +91,16 @@ export async function hasOpenEpisodes(
   return open !== undefined;
 }
 
-/** Ended episodes of a revision that were last used at a time or later and are in no replay of the check. */
+/** Ended episodes of a revision that were last used at a time or later and are in no replay of the check: the first of them. */
 export async function selectEndedSince(
   database: Database,
   { id, environment_id, environment_revision }: RealityChecksTable,
   since: Micros,
+  limit: number,
 ) {
   return await database
     .selectFrom("episodes")
-    .select("id")
+    .select(["id", "last_active_at"])
     .where("environment_id", "=", environment_id)
     .where("revision", "=", environment_revision)
     .where("status", "=", sql.lit("finished"))
@@ -113,6 +114,8 @@ export async function selectEndedSince(
       sql<SqlBool>`not exists (select 1 from reality_episodes as known
         where known.check_id = ${id} and known.episode_id = episodes.id)`,
     )
+    .orderBy("last_active_at")
+    .limit(limit)
     .execute();
 }
 

@@ -81,6 +81,8 @@ async function startContinuous(database: Database, environment: DrawnEnvironment
 
 /** Commits and clocks of several processes are never further apart. */
 const overlapMicros = 60_000 * microsPerMs;
+/** Ended episodes that are looked at, and may be stored, at once. */
+const endedAtOnce = 5_000;
 
 async function drawFor(services: RealityServices, check: RealityChecksTable): Promise<void> {
   const { database } = services.store;
@@ -96,15 +98,20 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
   await services.realityOf({ accountId, signal: AbortSignal.timeout(lookMs) }, found);
   const now = nowMicros();
   const before = Number(check.drawn_until);
-  const ended = await selectEndedSince(database, check, before - overlapMicros);
+  const ended = await selectEndedSince(database, check, before - overlapMicros, endedAtOnce);
+  const last = ended[endedAtOnce - 1];
+  // So that the next look begins with the last of these.
+  const until = last === undefined ? now : Math.min(now, last.last_active_at + overlapMicros);
   const share = found.config.real?.share ?? 0;
   // By its id alone, never by how it ended, and the same wherever it is asked.
   const drawn = ended.filter((episode) => Number(Bun.hash.wyhash(episode.id)) / 2 ** 64 < share);
-  if (drawn.length === 0 && isOver) return await completeDrawn(database, id);
-  if (drawn.length === 0 && now - before < overlapMicros) return;
+  if (drawn.length === 0 && last === undefined) {
+    if (isOver) return await completeDrawn(database, id);
+    if (now - before < overlapMicros) return;
+  }
   await database.transaction().execute(async (transaction) => {
     // Another process may have drawn them meanwhile.
-    if (!(await updateDrawn(transaction, check, now))) return;
+    if (!(await updateDrawn(transaction, check, until))) return;
     const replays = drawn.map((episode) => ({ episode_id: episode.id, trajectory_id: null }));
     await insertReplays(transaction, id, replays);
   });

@@ -64,11 +64,7 @@ function baselineOf({ target: { kind } }: Run) {
 type Main = NonNullable<Headline["run"]["headline"]>;
 
 /** What a model has to beat: the best of those that predicted the same samples without one. */
-function findBaseline(
-  of: Run | undefined,
-  main: Main,
-  runs: readonly HeadedRun[],
-): Headline["baseline"] {
+function findBaseline(of: Run | undefined, main: Main, runs: readonly HeadedRun[]): Headline["baseline"] {
   const found: NonNullable<Headline["baseline"]>[] = [];
   if (main.no_change !== null) {
     const { pass_rate, count } = main.no_change;

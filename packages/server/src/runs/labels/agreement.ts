@@ -256,7 +256,9 @@ function notesOn(
   if (count === 0) return [];
   return [
     ...(note === null ? [] : [note]),
-    ...(of !== undefined && count < fewLabels ? [`With fewer than ${fewLabels} labels the figures may still change much.`] : []),
+    ...(of !== undefined && count < fewLabels
+      ? [`With fewer than ${fewLabels} labels the figures may still change much.`]
+      : []),
     ...(of?.weighted === false
       ? ["The verdicts were not drawn at random, so that the figures are about these alone."]
       : []),

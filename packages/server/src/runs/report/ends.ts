@@ -347,7 +347,8 @@ function ofTrajectories({ tasks, effective_tasks, note, ...figure }: RealityFigu
 function describeDone({ counts, agreement }: Done): string {
   const { value, interval, note } = agreement;
   if (value === null) return note ?? "";
-  const range = interval === null ? "" : ` (95 % interval ${tenths(100 * interval.lower)} to ${percent(interval.upper)})`;
+  const range =
+    interval === null ? "" : ` (95 % interval ${tenths(100 * interval.lower)} to ${percent(interval.upper)})`;
   const real = countOf(counts.both + counts.only_recorded, "prediction");
   const own = countOf(counts.both + counts.only_predicted, "end");
   return `Ends where the real one ends: ${percent(value)}${range} of ${basisOf(agreement)}. It misses the end in ${counts.only_recorded} of ${real} at real ends; of the ${own} that it predicts, ${counts.only_predicted} ${counts.only_predicted === 1 ? "is" : "are"} false.`;
