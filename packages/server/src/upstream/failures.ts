@@ -31,8 +31,8 @@ const categoryOfStatus = new Map<number, ErrorCategory>([
   [529, "unavailable"],
 ]);
 
-/** They say something about the deployment or its credential, and not about what was asked. */
-const statusesOfDeployments = new Set([401, 403, 404, 405, 407, 408, 421, 425]);
+/** They say something about the deployment, its credential or its credit, and not about what was asked. */
+const statusesOfDeployments = new Set([401, 402, 403, 404, 405, 407, 408, 421, 425]);
 
 /** Whether the upstream refused what was asked, or answered with nothing of use, as it would again. Of a limit of the rate, it is true as well. */
 export function isRefusal({ category, status }: UpstreamError): boolean {

@@ -155,8 +155,9 @@ test("an upstream that fails three of five calls finishes the run, which says ho
   expect(data[0]?.error_rate).toBeGreaterThan(0.05);
 });
 
-test("a deployment whose calls all fail is out, also where its answers are 200 or 401", async () => {
+test("a deployment whose calls all fail is out, also where its answers are 200, 401 or 402", async () => {
   const answers = [
+    () => Response.json({ error: { message: "Insufficient credits." } }, { status: 402 }),
     () => Response.json({ error: { message: "Bad credential." } }, { status: 401 }),
     () => Response.json({ error: { message: "Model is loading.", code: 500 } }),
     () => new Response("<html>", { status: 200 }),
@@ -302,8 +303,8 @@ test("an upstream that is away pauses a run with the reason, and it continues by
   });
 });
 
-test("a run that is taken again while its upstream is away continues by itself, too", async () => {
-  upstream.answer = () => Response.json({ error: { message: "Loading the model." } }, { status: 503 });
+test("a run that is taken again while its upstream's credit is spent continues by itself, too", async () => {
+  upstream.answer = () => Response.json({ error: { message: "Insufficient credits." } }, { status: 402 });
   const { id } = await startRun();
   await eventually(
     () => read(id),
