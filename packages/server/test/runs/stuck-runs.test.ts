@@ -1,14 +1,18 @@
 import { expect, test } from "bun:test";
 import { hostname } from "node:os";
 import { takeLease } from "../../src/platform/storage/leases.ts";
+import type { Database } from "../../src/platform/storage/schema/tables.ts";
+import { noCounts } from "../../src/runs/run.ts";
+import { storeWork } from "../../src/runs/runner/work-store.ts";
 import { selectRun } from "../../src/runs/runs-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
-import { onAnyDatabase } from "../support/store/databases.ts";
+import { onAnyDatabase, onPostgres } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { storeRevision, storeRun } from "../support/store/store-run.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 import { slowTest } from "../support/whole-run.ts";
@@ -25,6 +29,35 @@ const samplesOf = (count: number) =>
 
 const broken = () => Response.json({ error: { message: "CUDA out of memory." } }, { status: 500 });
 const answer = () => Response.json(completion("next"));
+
+onPostgres((database) => {
+  test("two runs of one revision store the traits of the same samples at the same time", async () => {
+    const databaseUrl = await database.create();
+    await using opened = await openStore(databaseUrl);
+    await using other = await openStore(databaseUrl);
+    const none = { trajectory: "t", step: 0 };
+    for (let revision = 0; revision < 2; revision++) {
+      const { account_id: accountId } = opened.owner;
+      const stored = await storeRevision(opened.database, accountId, [none]);
+      const traits = Array.from({ length: 2_000 }, (_, index) => ({
+        ...{ revision_id: stored.revisionId, position: 2 + index, digest: `${index}` },
+        ...{ changes: 0, verb: "go", tags: null },
+      }));
+      const work = { predictions: [], verdicts: [], counts: noCounts };
+      const store = async (own: Database, of: typeof traits) => {
+        const runId = await storeRun(own, accountId, stored, {
+          status: "running",
+          predictions: [[undefined]],
+        });
+        const lease = { lease_id: runId, lease_until: Number.MAX_SAFE_INTEGER };
+        await own.updateTable("runs").set(lease).where("id", "=", runId).execute();
+        return () => storeWork(own, { ...work, traits: of, runId, leaseId: runId });
+      };
+      const both = [await store(opened.database, traits), await store(other.database, traits.toReversed())];
+      expect(await Promise.all(both.map((begin) => begin()))).toEqual([true, true]);
+    }
+  });
+});
 
 onAnyDatabase((database) => {
   const upstream = useUpstream();

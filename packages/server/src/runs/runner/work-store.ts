@@ -230,7 +230,9 @@ export async function storeWork(database: Database, work: RunWork) {
     await insertRows(transaction, "predictions", rows);
     await insertRows(transaction, "prediction_payloads", payloads);
     await insertRows(transaction, "run_verdicts", work.verdicts);
-    await insertRows(transaction, "sample_traits", work.traits, "on conflict do nothing");
+    // Runs of one revision store the same rows: always in one order, to avoid deadlocks.
+    const traits = work.traits.toSorted((a, b) => a.position - b.position);
+    await insertRows(transaction, "sample_traits", traits, "on conflict do nothing");
     return true;
   });
 }
