@@ -1,3 +1,4 @@
+import { databaseNow } from "../platform/storage/clock.ts";
 import { type Micros, microsPerMs } from "../platform/storage/columns.ts";
 import { latestEnd } from "../platform/storage/leases.ts";
 import type { DatasetSamplesTable } from "../platform/storage/schema/runs.ts";
@@ -60,7 +61,7 @@ export async function addUploaded(
 /** Lets processes work on a run whose predictions are uploaded. Returns false if it was cancelled or paused. */
 export async function completeUpload(database: Database, lease: Lease) {
   const row = await updateUploading(database, lease)
-    .set({ lease_id: null, lease_until: 0, status: "running" })
+    .set({ lease_id: null, lease_until: 0, status: "running", started_at: databaseNow(database) })
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -231,9 +231,9 @@ export async function updateStatus(
   return row && parseRun(row);
 }
 
-/** What a paused run becomes: one whose predictions are not uploaded yet waits for them again. */
+/** What a paused run becomes: one whose predictions are not uploaded yet, or only some, waits for them again. */
 export const resumedStatus: RawBuilder<RunStatus> = sql`
-  case when target_kind = 'imported' and predicted = 0 and failed = 0 then 'queued' else 'running' end
+  case when target_kind = 'imported' and started_at is null then 'queued' else 'running' end
 `;
 
 /** Reads a run and locks it until the transaction ends. */

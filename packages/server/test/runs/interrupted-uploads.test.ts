@@ -71,4 +71,19 @@ onAnyDatabase((database) => {
     await runs.change(id, "resume");
     expect(await runs.read(id)).toMatchObject({ status: "queued", progress: { predicted: 0 } });
   });
+
+  test("a run whose upload ended with its server waits for all predictions, also after a pause", async () => {
+    const { id, presage, runs, store, stored, gate, stack } = await beginUpload("");
+    await using _ = stack;
+    // What a server that is killed leaves.
+    await store.updateTable("runs").set({ predicted: 2, lease_until: 1 }).where("id", "=", id).execute();
+    await runs.change(id, "pause");
+    await runs.change(id, "resume");
+    expect(await runs.read(id)).toMatchObject({ status: "queued" });
+    const key = { "x-api-key": "bootstrap-key-of-the-tests-0123456789" };
+    expect((await presage.call("POST", `/v1/runs/${id}/predictions`, lines, key)).status).toBe(200);
+    expect((await runs.end(id)).progress).toMatchObject({ predicted: 3, evaluated: 3, failed: 0 });
+    gate.resolve("");
+    await stored;
+  });
 });
