@@ -144,6 +144,7 @@ export function composeRuns(
         ...services,
         ...options,
         slots: createFairSlots({ slots: config.runs.maxInFlight }),
+        calls: { inFlight: 0 },
         maxInFlight: config.prediction.maxInFlight,
         patience: config.patience,
         turns: createBackgroundTurns(() => options.liveInFlight() > 0),

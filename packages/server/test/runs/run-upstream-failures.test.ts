@@ -71,9 +71,16 @@ test("a run that is paused while it waits for a limit asks for nothing more", as
   const asked = upstream.received.length;
   await Bun.sleep(1_300);
   expect(upstream.received.length).toBe(asked);
-  upstream.answer = () => Response.json(completion("next"));
+  const limited = upstream.answer;
+  upstream.answer = (...request) => {
+    upstream.answer = () => Response.json(completion("next"));
+    return limited(...request);
+  };
   await presage.call("POST", `/v1/runs/${id}/resume`);
-  expect(await end(id)).toMatchObject({ status: "finished", progress: all });
+  expect(await end(id)).toMatchObject({
+    ...{ status: "finished", progress: all },
+    notes: [expect.stringMatching(/^Waited [2-9] s for rate limits of the deployment\.$/)],
+  });
 });
 
 test("an upstream that fails every third call fails no sample", async () => {

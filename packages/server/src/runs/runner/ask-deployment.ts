@@ -136,6 +136,8 @@ export interface AskServices {
   deployments: Pick<Deployments, "find">;
   /** Of runs. */
   slots: FairSlots;
+  /** Calls of runs in progress: who has a slot may still wait for live predictions. */
+  calls: { inFlight: number };
   /** Live predictions in progress. */
   liveInFlight(): number;
   /** Of predictions, live ones and those of runs. */
@@ -181,7 +183,7 @@ export type PredictStep = (request: StepRequest, signal: AbortSignal) => Promise
 const lookAgainMs = 50;
 
 export async function askDeployment(
-  { deployments, slots, liveInFlight, maxInFlight, recordCall }: AskServices,
+  { deployments, slots, calls, liveInFlight, maxInFlight, recordCall }: AskServices,
   request: StepRequest,
   signal: AbortSignal,
 ): Promise<StepResponse> {
@@ -198,12 +200,15 @@ export async function askDeployment(
     through,
   } = request;
   const release = await slots.take(accountId, signal);
+  let isCalling = false;
   try {
     // Live predictions never wait for a run's: the run's wait for a place that they leave.
-    while (liveInFlight() + slots.inUse() > maxInFlight) {
+    while (liveInFlight() + calls.inFlight >= maxInFlight) {
       await Bun.sleep(lookAgainMs);
       signal.throwIfAborted();
     }
+    isCalling = true;
+    calls.inFlight += 1;
     const deployment = deployments.find(name);
     if (deployment === undefined)
       throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
@@ -228,6 +233,7 @@ export async function askDeployment(
     if (request.isFedBack) refuseControlTokens(answer, deployment);
     return { ...answer, latencyMs };
   } finally {
+    if (isCalling) calls.inFlight -= 1;
     release();
   }
 }

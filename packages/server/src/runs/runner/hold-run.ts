@@ -23,16 +23,23 @@ class HinderedError extends Error {
   }
 }
 
-/** What a run waited for, in sentences. */
-function waitingNotes({ rate, memory, outages }: ReturnType<Pace["waitedMs"]>): string[] {
-  const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`;
-  return [
-    ...(rate > 0 ? [`Waited ${seconds(rate)} for rate limits of the deployment.`] : []),
-    ...(memory > 0
-      ? [`Waited ${seconds(memory)} for memory for responses (PRESAGE_MEMORY_BUDGET_BYTES).`]
-      : []),
-    ...(outages > 0 ? [`Waited ${seconds(outages)} for the deployment to respond.`] : []),
-  ];
+const waits = [
+  ["rate", "rate limits of the deployment"],
+  ["memory", "memory for responses (PRESAGE_MEMORY_BUDGET_BYTES)"],
+  ["outages", "the deployment to respond"],
+] as const;
+
+/** A run's notes with what it waited for, in sentences, to which what it waited for before is added. */
+function withWaits(notes: readonly string[], waitedMs: ReturnType<Pace["waitedMs"]>): string[] {
+  let all = [...notes];
+  for (const [by, what] of waits) {
+    const isOf = (note: string) => note.endsWith(` s for ${what}.`);
+    const before = all.filter(isOf).map((note) => Number(/\d+/.exec(note)?.[0]));
+    const seconds = before.reduce((sum, one) => sum + one, Math.ceil(waitedMs[by] / 1000));
+    all = all.filter((note) => !isOf(note));
+    if (seconds > 0) all.push(`Waited ${seconds} s for ${what}.`);
+  }
+  return all;
 }
 
 export interface HeldRun {
@@ -206,7 +213,7 @@ function followProgress({ store: { database }, patience }: RunnerServices, run: 
   function know(): Pick<Run, "provenance" | "notes" | "tries"> {
     return {
       provenance: { ...run.provenance, models: [...models] },
-      notes: [...run.notes, ...waitingNotes(pace.waitedMs())],
+      notes: withWaits(run.notes, pace.waitedMs()),
       tries: run.tries && { ...tries, at_once: pace.atOnce() },
     };
   }
