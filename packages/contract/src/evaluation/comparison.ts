@@ -103,7 +103,7 @@ const ComparisonCandidate = z
     p_adjusted: figure("`p_value` with Holm's correction, over all evaluators and candidates here."),
     measure: z.enum(["score", "pass_rate"]).meta({
       description:
-        "What `difference` is of: mean scores, or pass rates where no verdict of the runs has a score.",
+        "What `difference` is of: mean scores, or pass rates where no verdict of one of the runs has a score.",
     }),
     outcome: z.enum(["better", "worse", "undecided"]).meta({
       description: "Whether the candidate differs from the reference: `p_adjusted` is under 0.05.",

@@ -264,6 +264,12 @@ onAnyDatabase((database) => {
       survives_one_failure: true,
       interval: { level: 0.95, lower: expect.any(Number), upper: expect.any(Number) },
     });
+    const graded = await store({ predictions: long.samples.map(() => scored(1)) }, long);
+    const mixed = (await compare(reference, candidate, graded)).evaluators[0]?.candidates;
+    expect(mixed?.map(({ measure, count, difference }) => [measure, count, difference])).toEqual([
+      ["pass_rate", 24, 14 / 24],
+      ["pass_rate", 24, 20 / 24],
+    ]);
     const { data } = await list(`runs=${reference},${candidate}&evaluator=exact-match&direction=better`);
     expect(data).toHaveLength(14);
     expect(data[0]).toMatchObject({ difference: 1, candidate: { score: null, pass_rate: 1 } });

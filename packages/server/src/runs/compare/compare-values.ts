@@ -26,7 +26,7 @@ export interface Values {
   readonly passWithFailures: Float64Array;
 }
 
-/** What is compared: scores, or verdicts where none of the runs has a score. */
+/** What is compared: scores, or verdicts where one of the runs has them without a score. */
 export interface Measured {
   readonly measure: ComparisonCandidate["measure"];
   value(values: Values): Float64Array;
@@ -34,7 +34,8 @@ export interface Measured {
 }
 
 export function measureOf(all: readonly Values[]): Measured {
-  return all.some(({ score }) => score.some((value) => !Number.isNaN(value)))
+  const has = (values: Float64Array) => values.some((value) => !Number.isNaN(value));
+  return all.some(({ score }) => has(score)) && all.every(({ score, pass }) => has(score) || !has(pass))
     ? { measure: "score", value: ({ score }) => score, withFailures: (of) => of.scoreWithFailures }
     : { measure: "pass_rate", value: ({ pass }) => pass, withFailures: (of) => of.passWithFailures };
 }
