@@ -42,4 +42,19 @@ test("the consistency ratio divides replays by acting in reality", () => {
   expect([found?.replayed.value, found?.real.value, found?.ratio.value]).toEqual([0.25, 0.5, 0.5]);
   expect(found?.ratio.interval?.lower).toBeLessThan(0.5);
   expect(consistencyOf(simulate(7, 12, 0.3))).toBeUndefined();
+  // The logarithm of the upper end would be more than a number holds.
+  const ofTask = (task: number, count: number) =>
+    Array.from({ length: count }, (_, at) => ({
+      ...{
+        task: `${task}`,
+        policy: null,
+        simulated: true,
+        real: at === 0 || at % 9 === 0,
+        replayed: at % 2 === 0,
+      },
+    }));
+  const large = [ofTask(0, 1_000), ...[1, 2, 3, 4, 5, 6].map((task) => ofTask(task, 1))].flat();
+  expect(consistencyOf(large)?.ratio).toMatchObject({
+    ...{ interval: null, note: "One task has most of the episodes.", tasks: 7 },
+  });
 });

@@ -154,6 +154,7 @@ export const tooFew = "Too few tasks: an interval takes 6.";
 const allAlike = "All tasks differ alike, which does not show how far others would.";
 const noEpisodes = "There are no episodes.";
 const alwaysTheSame = "One of the two outcomes is always the same.";
+const oneTask = "One task has most of the episodes.";
 const undefinedWithout = "Without one of the tasks, the figure is not defined.";
 
 /** The 2×2 of simulated and real success. */
@@ -262,6 +263,7 @@ export function figureOfTasks({ value, error, made, range, why }: Estimate): Rea
     lower: Math.max(lowest, value - reach),
     upper: Math.min(highest, value + reach),
   };
+  if (!Number.isFinite(interval.upper - interval.lower)) return without(oneTask);
   return { value, interval, ...made, note: null };
 }
 
@@ -294,13 +296,9 @@ function ratioFigure(clusters: readonly PairCluster[]): RealityFigure {
     made: madeOf(clusters.map(({ counts }) => totalOf(counts, cells))),
     why: "Nothing succeeded in the real environment.",
   });
-  return {
-    ...figure,
-    value: figure.value === null ? null : value,
-    interval: interval && {
-      ...interval,
-      lower: Math.exp(interval.lower),
-      upper: Math.exp(interval.upper),
-    },
-  };
+  const shown = { ...figure, value: figure.value === null ? null : value };
+  if (interval === null) return { ...shown, interval };
+  const [lower, upper] = [Math.exp(interval.lower), Math.exp(interval.upper)];
+  if (!Number.isFinite(upper)) return { ...shown, interval: null, note: oneTask };
+  return { ...shown, interval: { ...interval, lower, upper } };
 }

@@ -91,11 +91,12 @@ export async function weightsOf(
   for (const label of labelled) {
     if (!drawn.has(label.result_id)) continue;
     const isPass = label.verdict_pass === 1;
-    const population = populationOf(label);
+    // A client's result may name two runs: which one it was drawn from is known.
+    const population = populationOf({ ...label, run_id: runId ?? label.run_id });
     const kind = `${isPass} ${population}`;
     const probability = known.get(kind) ?? probabilityIn(drawsOf.get(population) ?? [], isPass);
     known.set(kind, probability);
-    weights.set(label.result_id, 1 / probability);
+    if (probability > 0) weights.set(label.result_id, 1 / probability);
   }
   return weights.size === 0 ? undefined : weights;
 }
