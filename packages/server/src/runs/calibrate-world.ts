@@ -71,7 +71,7 @@ async function calibrateWorld(
   // Examples are no hindrance: a run leaves each sample's own trajectory out.
   if (split === "test") throw refused("split", "A world cannot be calibrated on the samples that test it");
   const run = await findCalibrationRun(services, requester, world, run_id);
-  const place = findEvaluator(run, "evaluator", evaluator ?? "exact-match", undefined);
+  const place = findEvaluator(run, "evaluator", evaluator ?? "exact-match", undefined, "body");
   const methods = world.config.confidence?.methods ?? [];
   const bytesOfSample = bytesPerSample + methods.length * bytesPerNumber;
   reserve(reportMemoryBytes(run) + run.counts.samples * bytesOfSample);

@@ -159,12 +159,13 @@ function readOrderEvaluator(query: RunSampleListQuery, run: Run): number | undef
   throw new InvalidRequestError([missing(["query", "order_evaluator"], {})]);
 }
 
-/** The place of the evaluator that a query names. */
+/** The place of the evaluator that a request names. */
 export function findEvaluator(
   { evaluators }: Run,
   field: string,
   evaluator: string,
   profileName: string | undefined,
+  where: "query" | "body" = "query",
 ): number {
   const index = evaluators.findIndex(
     ({ id, family, profile }) =>
@@ -172,7 +173,7 @@ export function findEvaluator(
       (profileName === undefined || profile.name === profileName),
   );
   if (index >= 0) return index;
-  throw new InvalidRequestError([valueError(["query", field], "The run has no such evaluator", evaluator)]);
+  throw new InvalidRequestError([valueError([where, field], "The run has no such evaluator", evaluator)]);
 }
 
 /** Few, since their texts may be long. */

@@ -6,6 +6,7 @@ import { datasetClient, toLines } from "../support/resources/datasets.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 import { isWholeRun } from "../support/whole-run.ts";
 
 const key = "bootstrap-key-of-the-tests-0123456789";
@@ -161,7 +162,7 @@ onAnyDatabase((database) => {
     });
     expect(unlabelled).toBeUndefined();
     const says =
-      /Corrected by 35 human labels of the reference and 40 of the other run, the difference of their pass rates is (?:\+|&#43;)12\.5 points, 95 % interval/;
+      /Corrected by 35 human labels of the reference and 40 of the other run, the difference of the whole runs' pass rates is (?:\+|&#43;)12\.5 points, 95 % interval/;
     expect(await (await presage.call("GET", `${path}&format=md`)).text()).toMatch(says);
     const variables = { PRESAGE_API_KEY: key, PRESAGE_DATABASE_URL: presage.databaseUrl };
     const printed = await runPresage(["compare", run.id, other.id, "--server", presage.url], variables);
@@ -196,7 +197,18 @@ onAnyDatabase((database) => {
     }));
     const other = results.find(({ id }) => !drawn.data.some(({ result_id }) => result_id === id))?.id;
     await upload([...lines, { result_id: other, annotator: "ada", label: "pass" }]);
+    // A client's result may name an experiment besides the run that it was drawn from.
+    await using opened = await openStore(presage.databaseUrl);
+    const [drawnOnce] = drawn.data;
+    const name = (experiment_id: string | null) =>
+      opened.database
+        .updateTable("evaluation_results")
+        .set({ experiment_id })
+        .where("id", "=", Number(drawnOnce?.result_id))
+        .execute();
+    await name(Bun.randomUUIDv7());
     const found = await agreement();
+    await name(null);
     // The second draw, of the same seed, had to take the same ones: each is as likely to be in one of the two as in the first.
     expect(found.agreement.value).toBeCloseTo((6 * 2 + 4 * (23 / 6)) / (6 * (2 + 23 / 6)), 12);
     expect(found).toMatchObject({
@@ -374,6 +386,8 @@ onAnyDatabase((database) => {
       422,
       expect.stringContaining("The run has no other evaluator; it has exact-match"),
     ]);
+    const drawn = await call("POST", `/v1/runs/${run.id}/label-sample`, { size: 1, evaluator: "bleu" });
+    expect(drawn).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "evaluator"] }] } });
     expect((await call("POST", `/v1/runs/${run.id}/label-sample`, { size: 0 })).status).toBe(422);
     const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
     const path = `/v1/evaluation-results/${results[0]?.id}/labels`;

@@ -298,6 +298,7 @@ onAnyDatabase((database) => {
     expect(await said("one", { run_id: id, split: "test" })).toMatch(
       /^422 .*"body","split".*samples that test it/,
     );
+    expect(await said("one", { run_id: id, evaluator: "x" })).toMatch(/^422 .*"body","evaluator"/);
     expect(await said("bare", { run_id: id })).toMatch(/^422 .*name its methods first/);
     await worlds.create("other", { examples: { dataset }, model, confidence });
     expect(await said("other", { run_id: id })).toMatch(/^422 .*not a run through the world other/);

@@ -34,7 +34,11 @@ export interface FoundEvaluator {
 export function evaluatorNamed(
   run: Pick<Run, "evaluators" | "clientEvaluators" | "target">,
   { evaluator, profile_name }: Named,
-  { field = "evaluator", except }: { field?: string; except?: FoundEvaluator } = {},
+  {
+    where = "query",
+    field = "evaluator",
+    except,
+  }: { where?: "query" | "body"; field?: string; except?: FoundEvaluator } = {},
 ): FoundEvaluator {
   const all = isClientRun(run)
     ? (run.clientEvaluators ?? []).map((one) => ({ ...one, family: "" }))
@@ -58,7 +62,7 @@ export function evaluatorNamed(
   const wanted = named.length === 0 ? "" : ` ${named.join("=")}`;
   const has = all.map(({ evaluator: id, profile_name }) => `${id}=${profile_name}`).join(", ");
   const message = `The run has no ${other}evaluator${wanted}; it has ${has || "none"}`;
-  throw new InvalidRequestError([valueError(["query", field], message, evaluator ?? null)]);
+  throw new InvalidRequestError([valueError([where, field], message, evaluator ?? null)]);
 }
 
 type Evaluators = RunReport["evaluators"];
@@ -164,7 +168,7 @@ function describeDifference({
     interval && `95 % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
   const figures =
     difference === null ? "not known" : `${formatPoints(difference)} points, ${range ?? "no interval"}`;
-  return `Corrected by ${reference} human labels of the reference and ${candidate} of the other run, the difference of their pass rates is ${figures}; without labels it is ${formatPoints(raw)}.`;
+  return `Corrected by ${reference} human labels of the reference and ${candidate} of the other run, the difference of the whole runs' pass rates is ${figures}; without labels it is ${formatPoints(raw)}.`;
 }
 
 /** What most people said of each labelled verdict, and its weight. */

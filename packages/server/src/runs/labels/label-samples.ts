@@ -35,7 +35,7 @@ export async function drawLabelSample(
 ): Promise<LabelSample> {
   const run = await findRun(services, requester, runId);
   if (isPreliminary(run)) throw conflict("The run has not ended. Draw from it once it has.");
-  const { evaluator, profile_name } = evaluatorNamed(run, named);
+  const { evaluator, profile_name } = evaluatorNamed(run, named, { where: "body" });
   const of = { runId: run.id, ...storedEvaluator(evaluator), profileName: profile_name };
   reserve(size * keptTimes * bytesPerVerdict);
   const drawing = startDraw({ size, seed, by });
