@@ -28,7 +28,11 @@ dashboardTest("A run's page says first whether it ends where the real one ends",
   await client.runs.waitUntilEnded(run.id, { pollEveryMs: 50 });
 
   const page = await visit(`/runs/${run.id}`);
-  await page.getByText(/^Ends where the real one ends: 93\.8 % \(.* It misses the end in 1 of 8 predictions at real ends/).waitFor();
+  await page
+    .getByText(
+      /^Ends where the real one ends: 93\.8 % \(.* It misses the end in 1 of 8 predictions at real ends/,
+    )
+    .waitFor();
   const counts = page.getByRole("region", { name: "Predictions by both ends" });
   const goesOn = counts.getByRole("row").filter({ hasText: "Predicted to go on" });
   expect(await goesOn.textContent()).toBe("Predicted to go on18");
