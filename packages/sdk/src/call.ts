@@ -52,8 +52,13 @@ export interface Call {
 /** Query parameters; those that are null or undefined are not sent. */
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-/** A query of the contract, of which any field may be undefined. */
-export type QueryOf<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
+/** A query of the contract, of which any field may be undefined. What it has as a text may be a number or a boolean. */
+export type QueryOf<Fields> = {
+  [Name in keyof Fields]?:
+    | Fields[Name]
+    | (string extends Fields[Name] ? number | boolean : never)
+    | undefined;
+};
 
 /** Path and query of a call, without parameters that are not set. */
 export function targetOf({ path, query = {} }: Pick<Call, "path" | "query">): string {

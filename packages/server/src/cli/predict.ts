@@ -164,7 +164,14 @@ async function withPredictor(
     const { call } = connectToServer(server, config.clientApiKey);
     // Otherwise each line of a file would find out by itself that the server or the key is wrong.
     if (file !== undefined) await call((presage) => presage.whoAmI());
-    await work((request) => call((presage) => presage.predict(request)));
+    await work((request) =>
+      call(async (presage) => {
+        const prediction = await presage.predict(request);
+        // So that `call` says whose answer it is.
+        if (typeof prediction.response.content !== "string") throw new TypeError("No prediction");
+        return prediction;
+      }),
+    );
     return;
   }
   const { deployments, stopSandbox } = await composeDeployments(config, createLog("silent").logger);

@@ -268,6 +268,8 @@ describe("predict", () => {
     const args = ["worlds", "list", "--server", server.url.origin];
     const { code, stderr } = await runPresage(args, { PRESAGE_API_KEY: testKey });
     expect([code, stderr]).toEqual([1, `${server.url.origin} does not answer as Presage does\n`]);
+    const predicting = ["predict", "--state", "calm", "--action", "wait", "--server", server.url.origin];
+    expect((await runPresage(predicting, { PRESAGE_API_KEY: testKey })).stderr).toBe(stderr);
   });
 
   test("a server that answers 503 is called again", async () => {
