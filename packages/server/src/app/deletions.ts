@@ -6,6 +6,7 @@ import { deleteOldAuditEvents } from "../platform/audit.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/batches.ts";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
+import { forgetOldRequests } from "../platform/storage/once.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { deleteOldPredictions } from "../predictions/deleted-predictions-store.ts";
 import {
@@ -53,6 +54,8 @@ export async function takeDeletionStep(database: Database, step: DeletionStep): 
   }
 }
 
+/** Requests forget those before them; what the last ones leave goes a part at a time. */
+const forgottenRequests = 50;
 /** For how long a deletion by filter can be looked up after its end. */
 const deletionsDays = 30;
 
@@ -84,6 +87,7 @@ export async function deleteWhatIsOld(
   await deleteAll(work, { kind: "empty counts" }, signal);
   await forgetDeletions(database, before(deletionsDays));
   await deleteEndedShares(database, now);
+  await forgetOldRequests(database, forgottenRequests);
 }
 
 /** Deletes the results of all deletions by filter that wait. */

@@ -91,6 +91,8 @@ function answerOf(message: Record<string, unknown>, { at }: MessageFacts): Turn 
 function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOut: LeftOut): Turn {
   const blocks = Array.isArray(message.content) ? message.content : undefined;
   const calls: Call[] = callsIn(message);
+  // Some may have no name.
+  leftOut.count("call_without_answer", listIn(message, "tool_calls").length - calls.length);
   const reasoning: string[] = [];
   for (const name of ["reasoning_content", "reasoning"]) {
     const text = textIn(message, name);

@@ -279,6 +279,8 @@ function begin(turn: AgentTurn, keepsThoughts: boolean, texts: TraceTexts): Exch
   const blocks: Block[] = (turn.reasoning ?? []).map((text) => ({ reason: "reasoning", text }));
   if (calls.length > 0 && said !== "") blocks.push({ reason: "text_beside_call", text: said });
   const action = lastReActAction(said);
+  if (calls.length === 0 && said !== "" && action === "" && turn.leftOutAs === undefined)
+    texts.leftOut.count("other_event");
   const actions =
     calls.length > 0
       ? calls.map((call) => ({ call, text: actionOf(call, texts), answer: undefined }))

@@ -11,6 +11,8 @@ export interface RawLine {
   /** From 1. */
   number: number;
   bytes: Uint8Array;
+  /** Then its bytes are not there. */
+  isTooLong?: boolean;
 }
 
 /** How much is stored before the next look at the disk. */
@@ -51,11 +53,13 @@ export function uploadedLines(
   return splitLines(withinBytes(withinDisk(database, isGzip ? gunzip(body) : body, floor), maxBytes));
 }
 
+/** `readBytes` were read before. */
 export async function* withinBytes(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,
+  readBytes = 0,
 ): AsyncGenerator<Uint8Array, void> {
-  let bytes = 0;
+  let bytes = readBytes;
   for await (const chunk of chunks) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
@@ -63,7 +67,7 @@ export async function* withinBytes(
   }
 }
 
-function tooLarge(maxBytes: number): ServiceError {
+export function tooLarge(maxBytes: number): ServiceError {
   const message = `The upload is larger than ${maxBytes} bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.`;
   return new ServiceError("body_too_large", message);
 }
@@ -76,9 +80,14 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
   let number = 0;
   let begun: Uint8Array[] = [];
   let begunBytes = 0;
+  let isTooLong = false;
 
   function take(end: Uint8Array): RawLine {
     number += 1;
+    if (isTooLong) {
+      isTooLong = false;
+      return { number, bytes: new Uint8Array(), isTooLong: true };
+    }
     const bytes = begun.length === 0 ? end : new Uint8Array(Bun.concatArrayBuffers([...begun, end]));
     begun = [];
     begunBytes = 0;
@@ -92,16 +101,16 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
       const end = chunk.indexOf(lineFeed, from);
       const length = (end < 0 ? chunk.length : end) - from;
       if (begunBytes + length > maxLineBytes) {
-        if (lines.length > 0) yield lines;
-        const reason = `The line is longer than ${maxLineBytes} bytes`;
-        throw new UploadError({ line: number + 1, path: [], reason });
+        isTooLong = true;
+        begun = [];
+        begunBytes = 0;
       }
       if (end < 0) break;
-      if (begunBytes + length > 0) lines.push(take(chunk.subarray(from, end)));
+      if (isTooLong || begunBytes + length > 0) lines.push(take(chunk.subarray(from, end)));
       else number += 1;
       from = end + 1;
     }
-    if (from < chunk.length) {
+    if (from < chunk.length && !isTooLong) {
       // A copy: the sender of a chunk may use its memory again.
       const rest = chunk.slice(from);
       begun.push(rest);
@@ -109,7 +118,7 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
     }
     if (lines.length > 0) yield lines;
   }
-  if (begunBytes > 0) yield [take(new Uint8Array())];
+  if (isTooLong || begunBytes > 0) yield [take(new Uint8Array())];
 }
 
 /** A short input may become a thousand times longer; this much of the output is made at once. */
@@ -231,7 +240,8 @@ interface ParseOptions {
 export function createJsonLineReader(options: ParseOptions = {}): (line: RawLine) => unknown {
   // The decoder skips a byte order mark.
   const utf8 = new TextDecoder("utf-8", { fatal: true });
-  return ({ bytes }) => {
+  return ({ bytes, isTooLong }) => {
+    if (isTooLong) throw new LineError(`The line is longer than ${maxLineBytes} bytes`);
     const text = decode(utf8, bytes);
     return text.trim() === "" ? undefined : parse(text, bytes, options);
   };

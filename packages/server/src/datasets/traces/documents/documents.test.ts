@@ -93,6 +93,30 @@ test("a broken line is a fault, and the others are read", async () => {
   expect(valuesOf(found)).toEqual([{ a: 1 }, "The line is not JSON", { c: 1 }, "The line is not JSON"]);
 });
 
+test("a line over 16 MiB is a fault, and the others are read, at its end too", async () => {
+  const long = `{"a":"${"x".repeat(17_000_000)}"}`;
+  const reason = "The line is longer than 16777216 bytes";
+  const found = await read(Buffer.from(['{"a":1}', long, '{"b":1}', long].join("\n")), 1_000_000);
+  expect(valuesOf(found)).toEqual([{ a: 1 }, reason, { b: 1 }, reason]);
+  expect(found.flatMap((one) => ("fault" in one ? one.fault.place[1] : []))).toEqual([2, 4]);
+});
+
+test("what is too large is told with the limit that was set, of several files too", async () => {
+  const limits = { maxBytes: 100 };
+  const file = async (bytes: Uint8Array) => {
+    await Array.fromAsync(
+      readDocuments(
+        (async function* () {
+          yield bytes;
+        })(),
+        limits,
+      ),
+    );
+  };
+  await file(Buffer.from(`{"a":"${"x".repeat(60)}"}`));
+  expect(file(Buffer.from(`{"a":"${"x".repeat(60)}"}`))).rejects.toThrow("larger than 100 bytes");
+});
+
 test("numbers that Python writes and JSON does not have are told", async () => {
   const reason = (what: string) => `The ${what} is not JSON: it has NaN or Infinity. Write null for them`;
   const texts = ['{"a":NaN}', '{"a":"NaN","b":[-Infinity, 1]}'];

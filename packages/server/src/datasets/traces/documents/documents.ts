@@ -28,8 +28,10 @@ const maxLineValues = 1_000_000;
 
 /** How much is read of all files together. */
 export interface Reading {
-  /** What is left of it, decompressed. More is an error. */
+  /** Decompressed. More is an error. */
   maxBytes: number;
+  /** Of the files so far. */
+  readBytes?: number;
   /** After how many more bytes reading ends. Then `isComplete` becomes false. */
   stopAtBytes?: number;
   isComplete?: boolean;
@@ -43,7 +45,7 @@ export async function* readDocuments(
   packed: AsyncIterable<Uint8Array>,
   reading: Reading,
 ): AsyncGenerator<Found[], void> {
-  for await (const file of unpack(packed, reading.maxBytes)) yield* documentsOf(file, reading);
+  for await (const file of unpack(packed, reading)) yield* documentsOf(file, reading);
 }
 
 async function* documentsOf(
@@ -66,7 +68,7 @@ async function* untilStop(
   reading: Reading,
 ): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of chunks) {
-    reading.maxBytes -= chunk.length;
+    reading.readBytes = (reading.readBytes ?? 0) + chunk.length;
     const { stopAtBytes } = reading;
     if (stopAtBytes !== undefined && chunk.length > stopAtBytes) {
       reading.isComplete = false;

@@ -12,6 +12,7 @@ import {
   malformed,
   maxRatio,
   tooDense,
+  tooLarge,
   withinBytes,
 } from "../../upload/lines.ts";
 import { byCodePoints } from "../content.ts";
@@ -30,17 +31,24 @@ const starts = {
   zip: [0x50, 0x4b, 0x03, 0x04],
 } as const;
 
+interface Limits {
+  maxBytes: number;
+  /** Of the files before this one. */
+  readBytes?: number;
+}
+
 /** The files in an upload, which may be compressed with gzip or zstd, or be a zip: its first bytes tell. No more than `maxBytes` in all. */
 export async function* unpack(
   packed: AsyncIterable<Uint8Array>,
-  maxBytes: number,
+  { maxBytes, readBytes = 0 }: Limits,
 ): AsyncGenerator<UnpackedFile, void> {
+  const within = (bytes: AsyncIterable<Uint8Array>) => withinBytes(bytes, maxBytes, readBytes);
   const { first, chunks } = await peek(packed);
   const startsLike = (bytes: readonly number[]) => bytes.every((byte, at) => first[at] === byte);
-  if (startsLike(starts.zip)) yield* unzip(chunks, maxBytes);
-  else if (startsLike(starts.gzip)) yield { entry: undefined, chunks: withinBytes(gunzip(chunks), maxBytes) };
-  else if (startsLike(starts.zstd)) yield { entry: undefined, chunks: withinBytes(unzstd(chunks), maxBytes) };
-  else yield { entry: undefined, chunks: withinBytes(chunks, maxBytes) };
+  if (startsLike(starts.zip)) yield* unzip(within(chunks), { maxBytes, readBytes });
+  else if (startsLike(starts.gzip)) yield { entry: undefined, chunks: within(gunzip(chunks)) };
+  else if (startsLike(starts.zstd)) yield { entry: undefined, chunks: within(unzstd(chunks)) };
+  else yield { entry: undefined, chunks: within(chunks) };
 }
 
 const peekedBytes = 4;
@@ -74,7 +82,7 @@ async function peek(packed: AsyncIterable<Uint8Array>) {
 /** The JSON files in a zip, by name. A zip is read from its end, so it is kept in a temporary file meanwhile. */
 async function* unzip(
   chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
+  { maxBytes, readBytes }: Required<Limits>,
 ): AsyncGenerator<UnpackedFile, void> {
   const path = join(tmpdir(), `presage-import-${Bun.randomUUIDv7()}.zip`);
   const file = await open(path, "wx+", 0o600);
@@ -82,18 +90,20 @@ async function* unzip(
   await rm(path);
   try {
     let packedBytes = 0;
-    for await (const chunk of withinBytes(chunks, maxBytes)) {
+    for await (const chunk of chunks) {
       await file.write(chunk);
       packedBytes += chunk.length;
     }
     const zip = await openZip(file.fd);
     const entries = await entriesOf(zip);
-    let leftBytes = Math.min(maxBytes, Math.max(bytesOfAnyRatio, maxRatio * packedBytes));
+    const mostBytes = Math.max(bytesOfAnyRatio, maxRatio * packedBytes);
+    let bytes = 0;
     for (const entry of entries) {
       const counted = async function* () {
         for await (const chunk of contentsOf(zip, entry)) {
-          leftBytes -= chunk.length;
-          if (leftBytes < 0) throw tooDense();
+          bytes += chunk.length;
+          if (readBytes + bytes > maxBytes) throw tooLarge(maxBytes);
+          if (bytes > mostBytes) throw tooDense();
           yield chunk;
         }
       };

@@ -1,4 +1,4 @@
-import { isObject, listIn, textIn, timeOf } from "../../content.ts";
+import { isObject, type LeftOut, listIn, textIn, timeOf } from "../../content.ts";
 import { type At, eachDocument, type Layout, objectAt, requiredText } from "../../layout.ts";
 import { joinedTurn, type Turn } from "../../turns.ts";
 
@@ -28,12 +28,15 @@ function saidIn(content: Node): unknown {
   return content.text ?? content.result ?? "";
 }
 
-function turnOf({ value: message, path }: At): Turn | undefined {
+function turnOf({ value: message, path }: At, leftOut: LeftOut): Turn | undefined {
   const { value: author } = objectAt(message.author, [...path, "author"]);
   const { value: content } = objectAt(message.content, [...path, "content"]);
   const role = requiredText({ value: author, path: [...path, "author"] }, "role");
   const kind = textIn(content, "content_type") ?? "";
-  if (ofInterface.test(kind)) return undefined;
+  if (ofInterface.test(kind)) {
+    leftOut.count("other_event");
+    return undefined;
+  }
   const said = saidIn(content);
   const at = timeOf(message.create_time);
   if (kind === "thoughts")
@@ -49,12 +52,12 @@ function turnOf({ value: message, path }: At): Turn | undefined {
   return { by: "agent", calls: [{ name: recipient, input }], model };
 }
 
-function turnsOf(branch: readonly At[]): Turn[] {
+function turnsOf(branch: readonly At[], leftOut: LeftOut): Turn[] {
   const turns: Turn[] = [];
   let unanswered = 0;
   for (const { value: node, path } of branch) {
     const turn = isObject(node.message)
-      ? turnOf({ value: node.message, path: [...path, "message"] })
+      ? turnOf({ value: node.message, path: [...path, "message"] }, leftOut)
       : undefined;
     if (turn === undefined) continue;
     const last = turns.at(-1);
@@ -92,6 +95,6 @@ export const chatGpt: Layout = {
     const branch = shownBranch(conversation);
     leftOut.count("branch", Object.keys(Object(conversation.value.mapping)).length - branch.length);
     const id = textIn(conversation.value, "conversation_id") ?? textIn(conversation.value, "id");
-    yield { trace: { id, turns: turnsOf(branch) } };
+    yield { trace: { id, turns: turnsOf(branch, leftOut) } };
   }),
 };

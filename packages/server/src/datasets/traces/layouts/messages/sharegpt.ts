@@ -71,7 +71,16 @@ function turnsOf(message: Message, index: number, hasCalls: boolean, leftOut: Le
   const { role, content } = message;
   if (role === "tool" && !hasCalls) return [{ by: "environment", content }];
   const calls = role === "call" ? callsOf(message) : [];
-  if (role === "call") return [{ by: "agent", calls, content: calls.length > 0 ? undefined : content }];
+  const reasoning = textIn(message, "reasoning_content");
+  if (role === "call")
+    return [
+      {
+        by: "agent",
+        calls,
+        content: calls.length > 0 ? undefined : content,
+        reasoning: reasoning === undefined ? [] : [reasoning],
+      },
+    ];
   return turnsOfMessage(message, ["conversations", index], leftOut);
 }
 

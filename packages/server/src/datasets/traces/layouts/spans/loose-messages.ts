@@ -108,7 +108,8 @@ function turnsOfParts({ role, parts }: Message, leftOut: LeftOut): Turn[] {
     const id = textIn(part, "id");
     if (part.type === "tool_call") {
       const name = textIn(part, "name");
-      if (name !== undefined) calls.push({ id, name, input: part.arguments });
+      if (name === undefined) leftOut.count("call_without_answer");
+      else calls.push({ id, name, input: part.arguments });
     } else if (part.type === "tool_call_response") {
       const content = part.response ?? part.result ?? part.content;
       answers.push({ by: "answer", of: id, content });
