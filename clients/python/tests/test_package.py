@@ -1,10 +1,21 @@
 import ast
+import re
 import sys
 from pathlib import Path
+
+from presage import Presage
 
 SOURCES = Path(__file__).parent.parent / "src/presage"
 WITH_EXTRAS = {"aio.py", "gym.py", "trl.py"}
 APART = {"goals.py", "labels.py", "reality.py", "tables.py", "uploads.py", "worlds.py"}
+
+
+def test_the_readme_lists_every_method() -> None:
+    client = Presage("http://localhost", "key")
+    methods = {name for of in (client, client.datasets, client.runs) for name in dir(of) if name[0] != "_"}
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    table = readme.partition("## All methods")[2].partition("## Errors")[0]
+    assert methods - {"url"} <= set(re.findall(r"[a-z_]+", table))
 
 
 def test_the_core_is_small_and_needs_the_standard_library_only() -> None:

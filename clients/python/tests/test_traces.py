@@ -56,6 +56,10 @@ def test_a_file_becomes_a_revision(presage: Presage, tmp_path: Path) -> None:
     assert (again["dataset_id"], again["revision"]) == (stored["dataset_id"], stored["revision"])
     more = presage.import_traces([conversation("door", id="a door")], name=name, append=True)
     assert (more["samples"], more["revision"]) == (3, stored["revision"] + 1)
+    few = presage.import_traces(path, name=name, split_by="task", test=0.00005)
+    assert few["import"]["options"]["test"] == "0.00005"
+    with pytest.raises(ValueError, match="its own name"):
+        presage.import_traces(path, name=name, source="shop")
 
 
 def test_several_files_and_folders_become_one_revision(presage: Presage, tmp_path: Path) -> None:

@@ -195,6 +195,8 @@ def _files_of(source: Source, name: str | None) -> Generator[list[_File], None, 
     items = iter(cast(Iterable[Any], [source] if isinstance(source, str | os.PathLike | Mapping) else source))
     first = next(items, None)
     if isinstance(first, str | os.PathLike):
+        if name is not None:
+            raise ValueError("source names documents; a file has its own name.")
         files = [file for path in chain([first], items) for file in _files_at(Path(path))]
         if not files:
             raise ValueError("The folder has no files.")

@@ -291,7 +291,7 @@ export class TraceImport {
     for (const turn of trace.turns)
       if (turn.by === "agent")
         for (const { name } of turn.calls ?? [])
-          if (this.#tools.size < maxListed) this.#tools.add(texts.clean(name));
+          if (this.#tools.size < maxListed) this.#tools.add(texts.again(name));
     const idIn = (told = "") => idOf(texts.clean(told));
     const trajectory_id = this.#newId(idIn(trace.id) || idIn(file.source) || `line-${number}`);
     const source = file.told?.layout.format ?? "";

@@ -28,6 +28,9 @@ test("NUL characters and lone surrogates are mended wherever they are, and count
     },
   ]);
   expect(figures.repaired).toBe(6);
+  const named = JSON.stringify(traceOf({}, "x")).replace('"name":"f"', '"name":"f\\ud800"');
+  const { tools, repaired } = (await importText(named)).figures;
+  expect([tools, repaired]).toEqual([["f\ufffd"], 1]);
 });
 
 test.each([
