@@ -56,7 +56,7 @@ def test_a_file_becomes_a_revision(presage: Presage, tmp_path: Path) -> None:
     assert (again["dataset_id"], again["revision"]) == (stored["dataset_id"], stored["revision"])
     more = presage.import_traces([conversation("door", id="a door")], name=name, append=True)
     assert (more["samples"], more["revision"]) == (3, stored["revision"] + 1)
-    few = presage.import_traces(path, name=name, split_by="task", test=0.00005)
+    few = presage.import_traces(path, name=new_name(), split_by="task", test=0.00005)
     assert few["import"]["options"]["test"] == "0.00005"
     with pytest.raises(ValueError, match="its own name"):
         presage.import_traces(path, name=name, source="shop")
@@ -84,7 +84,7 @@ def test_several_files_and_folders_become_one_revision(presage: Presage, tmp_pat
         presage.import_traces(tmp_path / "empty", preview=True)
     with pytest.raises(ValueError, match="known format"):
         presage.import_traces(write(tmp_path / "unknown/a.json", {"foo": 1}).parent, name="unknown")
-    with pytest.raises(InvalidRequestError, match="layout"):
+    with pytest.raises(InvalidRequestError, match="No known format"):
         presage.import_traces(tmp_path / "runs/notes.json", preview=True)
 
 
