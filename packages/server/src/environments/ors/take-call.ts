@@ -1,5 +1,5 @@
 import type { EnvironmentConfig } from "@presage/contract";
-import { ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
+import { isOverloaded, ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Store } from "../../platform/storage/store.ts";
@@ -191,7 +191,12 @@ async function takeStep(services: CallServices, call: NewCall, ask: Ask): Promis
   const matchesNoting: typeof matches = (...of) => matches(...of).catch(note);
   try {
     const wanted = { episodeId, action, requestKey: taskId };
-    const askNoting: Ask = (question, signal) => ask(question, signal).catch(note);
+    // A store, or an index of examples, that is only late predicts nothing, and nothing has failed.
+    const askNoting: Ask = (question, signal) =>
+      ask(question, signal).catch((error: unknown) => {
+        if (isStoreUnavailable(error) || isOverloaded(error)) throw error;
+        return note(error);
+      });
     return { kind: "step", result: await stepEpisode(services, requester, wanted, askNoting, matchesNoting) };
   } catch (error) {
     // When the process stops nothing has failed: the client comes back to another one.
