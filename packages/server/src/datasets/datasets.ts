@@ -93,7 +93,7 @@ export interface WantedRevision {
 }
 
 export async function findRevision(
-  { store }: { store: Store },
+  { store }: { store: Pick<Store, "briefReader"> },
   requester: Requester,
   { id, number }: WantedRevision,
 ): Promise<Revision> {

@@ -6,7 +6,6 @@ import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import type { PriceList } from "../platform/prices.ts";
 import type { Store } from "../platform/storage/store.ts";
-import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { defined } from "../platform/words.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { CompletionOptions, Sharing } from "../upstream/upstream.ts";
@@ -18,6 +17,8 @@ import {
   weighExamples,
   withoutText,
 } from "../worlds/complete-through-world.ts";
+import { briefReaderOf } from "../worlds/examples.ts";
+import { isAboutWorld } from "../worlds/find-world.ts";
 import { type Asked, type ReadyWorld, toAsked } from "../worlds/world.ts";
 import type { WorldParts } from "../worlds/world-parts.ts";
 import type { Capture } from "./capture.ts";
@@ -82,7 +83,7 @@ export function findNamedWorld(
     return undefined;
   return knownWorlds.find(requesterOf(call), wanted).catch((error: unknown) => {
     // A model's name is hardly ever a world's: such requests need no database.
-    if (isStoreUnavailable(error)) return undefined;
+    if (!isAboutWorld(error)) return undefined;
     throw error;
   });
 }
@@ -124,7 +125,8 @@ export async function askWorld(
   const { request, exchange } = call;
   const { store, capture, deployments, indexes, exampleTexts, observe } = services;
   // Copying all that the server has would cost as much as a search's message.
-  const examples = { indexes, exampleTexts, observe, reader: store.reader(requesterOf(call)) };
+  const reader = briefReaderOf(store, requesterOf(call));
+  const examples = { indexes, exampleTexts, observe, reader };
   const through = completeThroughWorld({ ...examples, findDeployment: findIn(deployments) }, world, asked);
   // What the body means changes with the world.
   const shared = sharing && { accountId: sharing.accountId, maxAgeS: sharing.maxAgeS };

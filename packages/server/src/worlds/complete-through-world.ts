@@ -56,7 +56,7 @@ export interface WorldCompletion extends UpstreamCompletion {
 }
 
 export interface WorldServices extends ExampleServices {
-  reader: Database;
+  reader(): Database;
   /** Undefined: there is no such deployment; without a name, the default. */
   findDeployment(name: string | undefined): { name: string; complete: Complete } | undefined;
 }

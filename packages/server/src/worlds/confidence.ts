@@ -150,7 +150,7 @@ const votePower = 16;
  */
 export async function scoreOfRecords(
   { indexes, exampleTexts }: ExampleServices,
-  reader: Database,
+  reader: () => Database,
   world: ReadyWorld,
   asked: Asked,
   signal?: AbortSignal,

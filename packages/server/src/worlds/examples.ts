@@ -1,5 +1,6 @@
 import type { AnsweringWorld, WorldConfig, WorldExplanation } from "@presage/contract";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import type { Wanted } from "./find-examples.ts";
 import type { Indexes } from "./indexes.ts";
 import { type Asked, type Fields, fieldsOf, isRecords, type ReadyWorld, type ShownExample } from "./world.ts";
@@ -21,14 +22,22 @@ export interface ObservedAnswer {
 
 /** Texts of examples, of which those that were shown lately are in memory. */
 export interface ExampleTexts {
-  /** By position, as far as they are there. */
+  /** By position, as far as they are there. `reader` is called if some have to be read. */
   read(
-    reader: Database,
+    reader: () => Database,
     revisionId: number,
     positions: readonly number[],
   ): Promise<Map<number, ShownExample>>;
   /** Forgets those of revisions that are deleted. */
   forget(revisionIds: readonly number[]): void;
+}
+
+/** As many as a world shows at most. */
+const mostExamples = 64;
+
+/** Reads examples on the path of a prediction, so not behind reads that take long. */
+export function briefReaderOf(store: Pick<Store, "briefReader">, requester: Requester): () => Database {
+  return () => store.briefReader({ ...requester, rows: mostExamples });
 }
 
 /** What a request is found by. */
@@ -42,7 +51,7 @@ export interface ChosenExamples {
 /** The examples that a world shows for what it is asked. */
 export async function chooseExamples(
   { indexes, exampleTexts }: ExampleServices,
-  reader: Database,
+  reader: () => Database,
   { source, config }: ReadyWorld,
   asked: Asked,
   signal?: AbortSignal,

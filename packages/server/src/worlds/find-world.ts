@@ -2,7 +2,9 @@ import { readWorldReference, type WorldConfig } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { findRevision } from "../datasets/datasets.ts";
 import { ServiceError, undefinedIfGone } from "../platform/errors.ts";
+import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
+import { lruLimit } from "../platform/words.ts";
 import type { ExampleFilter, ExampleSource, ReadyWorld, WorldRevision } from "./world.ts";
 import { selectWorld } from "./worlds-store.ts";
 
@@ -12,7 +14,7 @@ export function noSuchWorld(): ServiceError {
 
 /** A world of the account, in its latest revision unless another is named. */
 export async function findWorld(
-  { store }: { store: Store },
+  { store }: { store: Pick<Store, "briefReader"> },
   requester: Requester,
   wanted: { name: string; revision?: number | undefined },
 ): Promise<WorldRevision> {
@@ -45,7 +47,7 @@ export function filterOf({
 
 /** The source of a world's examples; `gone` if its dataset is. */
 async function findSource(
-  services: { store: Store },
+  services: { store: Pick<Store, "briefReader"> },
   requester: Requester,
   { config: { examples }, pinned }: WorldRevision,
 ): Promise<ExampleSource | "gone" | undefined> {
@@ -61,7 +63,7 @@ export interface WantedWorld {
   revision: number | undefined;
 }
 
-/** Worlds that requests name, as they were a second ago at most. */
+/** Worlds that requests name, as they were a second ago at most; while the database is unavailable, as they were then. */
 export interface KnownWorlds {
   /** Undefined: there is none of this name. Throws for a revision that is not there, and if its examples are gone. */
   find(requester: Requester, wanted: WantedWorld): Promise<ReadyWorld | undefined>;
@@ -83,22 +85,39 @@ export async function findReferred(
     const world = wanted && (await knownWorlds.find(requester, wanted));
     return world ?? { reason: `There is no world named ${wanted?.name ?? reference}` };
   } catch (error) {
-    const isAboutIt = error instanceof ServiceError && ["not_found", "examples_gone"].includes(error.code);
-    if (!isAboutIt) throw error;
+    if (!isAboutWorld(error)) throw error;
     return { reason: error.message.replace(/\.$/, "") };
   }
 }
 
+/** Whether a world cannot be used, as opposed to not being found because of the database. */
+export function isAboutWorld(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && ["not_found", "examples_gone"].includes(error.code);
+}
+
 const maxKnown = 10_000;
 const maxAgeMs = 1_000;
+/** How long one is used while the database is unavailable. */
+const graceMs = 15 * 60_000;
+/** How long reading a known one again may take before the database counts as unavailable, and for how long it does then. */
+const patienceMs = 500;
+const outageMs = 4_500;
 
 /** Others may wait for what one that leaves asked for first. */
 const neverAborted = new AbortController().signal;
 
 type Known = ReadyWorld | "gone" | "none";
 
-export function createKnownWorlds(store: Store): KnownWorlds {
-  const known = new LRUCache<string, Promise<Known>>({ max: maxKnown, ttl: maxAgeMs });
+interface Entry {
+  world: Known;
+  /** When reading it began. */
+  readAtMs: number;
+  usableUntilMs: number;
+}
+
+export function createKnownWorlds(store: Pick<Store, "briefReader">): KnownWorlds {
+  const known = new LRUCache<string, Entry>(lruLimit(maxKnown));
+  const loads = new Map<string, Promise<Known>>();
   let changes = 0;
   const keyOf = (accountId: string, name: string, revision: number | undefined) =>
     `${accountId}/${name}@${revision ?? ""}`;
@@ -113,16 +132,45 @@ export function createKnownWorlds(store: Store): KnownWorlds {
     return world.config.examples?.required === false ? { ...world, source: undefined } : "gone";
   }
 
+  /** One at a time for each key. */
+  function loadOnce(key: string, requester: Requester, wanted: WantedWorld): Promise<Known> {
+    const current = loads.get(key);
+    if (current !== undefined) return current;
+    const readAtMs = performance.now();
+    const loading = load({ ...requester, signal: neverAborted }, wanted).then((world) => {
+      // Not if it was changed meanwhile.
+      if (loads.get(key) === loading) known.set(key, { world, readAtMs, usableUntilMs: readAtMs + maxAgeMs });
+      return world;
+    });
+    loads.set(key, loading);
+    const end = () => {
+      if (loads.get(key) === loading) loads.delete(key);
+    };
+    loading.then(end, end);
+    return loading;
+  }
+
+  async function findKnown(requester: Requester, wanted: WantedWorld): Promise<Known> {
+    const key = keyOf(requester.accountId, wanted.name, wanted.revision);
+    const last = known.get(key);
+    const nowMs = performance.now();
+    if (last !== undefined && nowMs < last.usableUntilMs) return last.world;
+    const loading = loadOnce(key, requester, wanted);
+    if (last === undefined || nowMs - last.readAtMs > graceMs) return await loading;
+    const timeoutError = () => new Error(`The database did not respond within ${patienceMs} ms`);
+    const limits = { timeoutMs: patienceMs, timeoutError };
+    try {
+      return await withDeadline(limits, (signal) => orAborted(loading, signal));
+    } catch (error) {
+      if (isAboutWorld(error)) throw error;
+      last.usableUntilMs = performance.now() + outageMs;
+      return last.world;
+    }
+  }
+
   return {
     async find(requester, wanted) {
-      const key = keyOf(requester.accountId, wanted.name, wanted.revision);
-      let loading = known.get(key);
-      if (loading === undefined) {
-        loading = load({ ...requester, signal: neverAborted }, wanted);
-        known.set(key, loading);
-        loading.catch(() => known.delete(key));
-      }
-      const found = await loading;
+      const found = await findKnown(requester, wanted);
       if (found === "gone")
         throw new ServiceError(
           "examples_gone",
@@ -132,9 +180,13 @@ export function createKnownWorlds(store: Store): KnownWorlds {
     },
     forget(accountId, name) {
       changes += 1;
-      for (const key of known.keys()) if (key.startsWith(`${accountId}/${name}@`)) known.delete(key);
+      for (const entries of [known, loads])
+        for (const key of entries.keys()) if (key.startsWith(`${accountId}/${name}@`)) entries.delete(key);
     },
-    forgetAll: () => known.clear(),
+    forgetAll() {
+      known.clear();
+      loads.clear();
+    },
     changes: () => changes,
   };
 }

@@ -74,7 +74,7 @@ function createExampleTexts(): ExampleTexts {
       const missing = positions.filter((position) => !known.has(position));
       if (missing.length === 0) return known;
       const sizes = missing.map((position) => ({ position, bytes: 0 }));
-      for await (const piece of readSamplesAt(reader, revisionId, sizes)) {
+      for await (const piece of readSamplesAt(reader(), revisionId, sizes)) {
         for (const { position, sample } of piece) {
           const { action, state } = fieldsOf(sample);
           const { dataset_sample_id: sampleId, trajectory_id: trajectoryId, next_state: nextState } = sample;

@@ -19,7 +19,7 @@ import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { answerFromRecords } from "./complete-through-world.ts";
 import examples from "./examples.json" with { type: "json" };
-import { chooseExamples, type ExampleServices } from "./examples.ts";
+import { briefReaderOf, chooseExamples, type ExampleServices } from "./examples.ts";
 import { findWorld, noSuchWorld } from "./find-world.ts";
 import { askRecorded, findSample } from "./recorded-steps.ts";
 import { type Asked, composeTurns, type ReadyWorld, toAsked, type WorldRevision } from "./world.ts";
@@ -184,7 +184,7 @@ async function previewThrough(
   request: WorldPreviewRequest,
 ): Promise<WorldPreview> {
   const world = await findReady(services, requester, name);
-  const reader = services.store.reader(requester);
+  const reader = briefReaderOf(services.store, requester);
   const wanted = await askedBy(services, requester, world, request);
   const chosen = await chooseExamples(services, reader, world, wanted, requester.signal);
   return {

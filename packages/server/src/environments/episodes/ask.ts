@@ -15,6 +15,7 @@ import {
   toStoredWorld,
   type WorldCompletion,
 } from "../../worlds/complete-through-world.ts";
+import { briefReaderOf } from "../../worlds/examples.ts";
 import { findReferred } from "../../worlds/find-world.ts";
 import type { WorldParts } from "../../worlds/world-parts.ts";
 import type { Ask } from "./step-episode.ts";
@@ -92,7 +93,7 @@ async function findAsked(
   }
   const world = await findReferred(services, requester, through.world);
   if ("reason" in world) throw conflict(`The episode cannot go on. ${world.reason}.`);
-  const examples = { indexes, exampleTexts, observe, reader: store.reader(requester) };
+  const examples = { indexes, exampleTexts, observe, reader: briefReaderOf(store, requester) };
   return {
     complete: completeThroughWorld(
       { ...examples, findDeployment: findIn(deployments) },

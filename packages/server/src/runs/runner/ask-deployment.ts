@@ -100,7 +100,7 @@ export async function throughWorld(
   };
   const findDeployment = findIn(services.deployments);
   return {
-    complete: completeThroughWorld({ ...services, reader, findDeployment }, world, asked),
+    complete: completeThroughWorld({ ...services, reader: () => reader, findDeployment }, world, asked),
     keep: (completion) => toKept(sample, completion, predicted.at(-1)),
   };
 }

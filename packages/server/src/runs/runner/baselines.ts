@@ -175,7 +175,7 @@ export function answerFromRecords(
     const wanted = { query, k: 1, excluded: [sample.trajectory_id] };
     const [nearest] = (await indexes.find(source, wanted, signal)).examples;
     if (nearest === undefined) return undefined;
-    const found = await exampleTexts.read(reader, revisionId, [nearest.position]);
+    const found = await exampleTexts.read(() => reader, revisionId, [nearest.position]);
     const example = found.get(nearest.position);
     return example && adaptAnswer(query.action, example);
   };
