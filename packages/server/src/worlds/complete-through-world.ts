@@ -170,9 +170,17 @@ async function settle(
 
 /** What a caller is shown of an answer of which the world is less sure than it needs, where it hides such texts. */
 export function withoutText(answered: WorldCompletion): WorldCompletion {
-  const [first, ...others] = (JSON.parse(new TextDecoder().decode(answered.bytes)) as CompletionBody).choices;
-  const emptied = (choice: CompletionChoice) => ({ ...choice, message: { role: "assistant", content: "" } });
-  const body: CompletionBody = { ...answered.body, choices: [emptied(first), ...others.map(emptied)] };
+  // Of a completion from the cache, `body` has only a part.
+  const whole = JSON.parse(new TextDecoder().decode(answered.bytes)) as CompletionBody;
+  const [first, ...others] = whole.choices;
+  // Log probabilities, token ids and whatever else an upstream adds would tell the text.
+  const emptied = ({ index, finish_reason }: CompletionChoice): CompletionChoice => ({
+    index,
+    message: { role: "assistant", content: "" },
+    finish_reason,
+    logprobs: null,
+  });
+  const body: CompletionBody = { ...whole, choices: [emptied(first), ...others.map(emptied)] };
   return { ...answered, body, bytes: new TextEncoder().encode(JSON.stringify(body)) };
 }
 

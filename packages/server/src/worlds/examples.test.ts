@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { weighExamples } from "./complete-through-world.ts";
+import { paramsThrough, type WorldCompletion, weighExamples, withoutText } from "./complete-through-world.ts";
 import { adaptAnswer } from "./examples.ts";
 import { composeTurns, fieldsOf, type ReadyWorld } from "./world.ts";
 
@@ -30,6 +30,28 @@ test("a conversation's fields are its last turns and its task", () => {
   const messages = [...start, turn("assistant", "hall"), turn("user", "go")];
   expect(fieldsOf({ ...sample, messages })).toEqual({ action: "go", state: "hall", task: "first" });
   expect(fieldsOf({ ...sample, messages }, "yard").state).toBe("yard");
+});
+
+test("a parameter that is null is a world's own", () => {
+  const config = { model: { params: { temperature: 0.3, max_tokens: 9 } } };
+  const through = paramsThrough({ config } as ReadyWorld, { temperature: null, max_tokens: 5, top_p: null });
+  expect(through).toEqual({ temperature: 0.3, max_tokens: 5 });
+});
+
+test("an answer without its text has nothing that tells it, and is a whole completion", () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+  const whole = { id: "c", object: "chat.completion", created: 1, model: "m", usage };
+  const choice = { index: 0, message: { role: "assistant", content: "Secret." }, finish_reason: "stop" };
+  const told = { ...choice, logprobs: { content: [{ token: "Secret" }] }, token_ids: [7], stop_reason: "." };
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...whole, choices: [told] }));
+  // As one from the cache is read.
+  const { body, ...hidden } = withoutText({
+    bytes,
+    body: { choices: [choice] },
+  } as unknown as WorldCompletion);
+  const empty = { ...choice, message: { role: "assistant", content: "" }, logprobs: null };
+  expect(body).toEqual({ ...whole, choices: [empty] });
+  expect(JSON.parse(new TextDecoder().decode(hidden.bytes))).toEqual(body);
 });
 
 test("examples take tokens and money by their share of the prompt", () => {
