@@ -12,7 +12,7 @@ import { refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
-import { countOf } from "../platform/words.ts";
+import { countOf, withoutNulls } from "../platform/words.ts";
 import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
 import type { ReadyWorld } from "../worlds/world.ts";
 import { holdWorld } from "../worlds/worlds-store.ts";
@@ -268,8 +268,4 @@ export async function reviseEnvironment(
     });
     return { ...last, revision, config, revised_at: now };
   });
-}
-
-function withoutNulls(config: EnvironmentConfig): EnvironmentConfig {
-  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
 }

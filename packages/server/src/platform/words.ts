@@ -21,6 +21,12 @@ export function defined<Fields extends object>(fields: Fields): Defined<Fields> 
   ) as Defined<Fields>;
 }
 
+/** The fields without those that are null. */
+export function withoutNulls<Fields extends object>(fields: Fields): Fields {
+  if (!Object.values(fields).includes(null)) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Fields;
+}
+
 /** For an `LRUCache` of many entries. Told of a `max`, it takes the memory of as many at once: 28 bytes each. */
 export function lruLimit(entries: number) {
   return { maxSize: entries, sizeCalculation: () => 1 };

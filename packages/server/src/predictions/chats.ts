@@ -8,9 +8,10 @@ import { readExactBytes } from "../http/request.ts";
 import { eventStreamHeaders } from "../http/response.ts";
 import { InvalidRequestError, missing } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
+import { withoutNulls } from "../platform/words.ts";
 import { isObject } from "../upstream/failures.ts";
 import type { CompletionBody, UpstreamCompletion } from "../upstream/upstream.ts";
-import { type ChatRequest, isSet, setFields, withoutNulls } from "./predict.ts";
+import { type ChatRequest, isSet, setFields } from "./predict.ts";
 
 /** A chat, and how its completion is sent. */
 interface ReadChat {

@@ -8,6 +8,7 @@ import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Exchange } from "../http/exchange.ts";
 import { reserveResponse } from "../http/memory.ts";
+import { withoutNulls } from "../platform/words.ts";
 import {
   endOfLeadingThoughts,
   readMessage,
@@ -67,11 +68,6 @@ export function upstreamFields(set: Fields): Record<string, unknown> {
   }
   if (isSet(set.reasoning_budget)) fields.reasoning_effort ??= set.reasoning_budget;
   return fields;
-}
-
-export function withoutNulls(fields: Fields): Fields {
-  if (!Object.values(fields).includes(null)) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 function withDefault(holder: unknown, name: string, value: unknown): unknown {

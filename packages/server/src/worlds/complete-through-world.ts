@@ -8,7 +8,7 @@ import type {
 import { UpstreamError } from "../platform/errors.ts";
 import { costOf, type Prices } from "../platform/prices.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { defined } from "../platform/words.ts";
+import { defined, withoutNulls } from "../platform/words.ts";
 import { readTokenCounts } from "../upstream/completion.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import { isUnserved } from "../upstream/failures.ts";
@@ -217,7 +217,7 @@ export function paramsThrough(
   { config: { model } }: Pick<ReadyWorld, "config">,
   params: Readonly<Record<string, unknown>> | null | undefined,
 ): Record<string, unknown> {
-  return { temperature: 0, ...(isRecords(model) ? {} : model?.params), ...params };
+  return { temperature: 0, ...(isRecords(model) ? {} : model?.params), ...withoutNulls(params ?? {}) };
 }
 
 /** What answers where no deployment does. */
