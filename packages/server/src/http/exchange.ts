@@ -42,10 +42,18 @@ export interface Use {
   model?: string | undefined;
   /** Whether the upstream was asked for these tokens; if not, they are counted apart. Absent: it was. */
   wasAsked?: boolean;
+  /** A further call to a model for a request that is counted already. */
+  isFurtherCall?: boolean;
   totalMs: number;
   /** The upstream's part of `totalMs`; undefined if it was not called. */
   upstreamMs: number | undefined;
 }
+
+/** What a call to a model took. */
+type ModelCall = Pick<
+  Use,
+  "model" | "promptTokens" | "completionTokens" | "upstreamCachedTokens" | "exampleTokens" | "wasAsked"
+>;
 
 /** What serving any request needs. Made once, by `composeServer`. */
 export interface HttpServices {
@@ -87,6 +95,10 @@ export interface Exchange extends Holder {
   /** What is left of the key's rate limit or, if it has none, of its user's or account's. */
   rate: RateStatus | undefined;
   upstreamMs: number | undefined;
+  /** When the last call to the upstream ended; 0 before. */
+  upstreamEndedAtMs: number;
+  /** Calls to models before the last one, whose figures are the exchange's own: a world may make several. */
+  earlierCalls: ModelCall[] | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
   /** The part of the prompt that the upstream had in its own cache. */
@@ -134,6 +146,8 @@ export function openExchange(
     countsFor: undefined,
     rate: undefined,
     upstreamMs: undefined,
+    upstreamEndedAtMs: 0,
+    earlierCalls: undefined,
     promptTokens: undefined,
     completionTokens: undefined,
     upstreamCachedTokens: undefined,
@@ -147,6 +161,18 @@ export function openExchange(
     category: undefined,
     usesOldNames: false,
   };
+}
+
+/** Keeps the figures of the last call to a model, before those of another one replace them. */
+export function keepCall(exchange: Exchange): void {
+  const { model, promptTokens, completionTokens, upstreamCachedTokens, exampleTokens, cache } = exchange;
+  const tokens = { promptTokens, completionTokens, upstreamCachedTokens, exampleTokens };
+  exchange.earlierCalls ??= [];
+  exchange.earlierCalls.push({ model, ...tokens, wasAsked: wasAsked(cache) });
+}
+
+function wasAsked(cache: CacheResult | undefined): boolean {
+  return cache !== "hit" && cache !== "shared";
 }
 
 /** Counts the request in the account's usage, whatever the response. */
@@ -198,19 +224,15 @@ export function recordWork(
   exchange: Exchange,
   { method, route, status, totalMs }: Ending,
 ): void {
-  const { requestId, keyId, sessionId, upstreamMs, promptTokens, completionTokens, category, span, cache } =
-    exchange;
+  const { requestId, keyId, sessionId, upstreamMs, category, span, cache } = exchange;
+  let { promptTokens, completionTokens } = exchange;
   if (upstreamMs !== undefined) {
     metrics.upstreamSeconds.observe(upstreamMs / 1000);
     metrics.overheadSeconds.observe((totalMs - upstreamMs) / 1000);
   }
-  const wasAsked = cache !== "hit" && cache !== "shared";
   if (cache !== undefined) metrics.cacheResults([cache]);
-  if (!wasAsked) metrics.tokens(["cached"], (promptTokens ?? 0) + (completionTokens ?? 0));
-  else {
-    if (promptTokens !== undefined) metrics.tokens(["prompt"], promptTokens);
-    if (completionTokens !== undefined) metrics.tokens(["completion"], completionTokens);
-  }
+  const isOfModel = wasAsked(cache);
+  countTokens(metrics, isOfModel, promptTokens, completionTokens);
   if (category !== undefined) metrics.failures([category]);
   if (exchange.usesOldNames) metrics.oldNames([keyId ?? "none"]);
   if (exchange.countsFor !== undefined) {
@@ -222,10 +244,17 @@ export function recordWork(
       upstreamCachedTokens: exchange.upstreamCachedTokens,
       exampleTokens: exchange.exampleTokens,
       model: exchange.model,
-      wasAsked,
+      wasAsked: isOfModel,
       totalMs,
       upstreamMs,
     });
+  }
+  for (const earlier of exchange.earlierCalls ?? noCalls) {
+    countTokens(metrics, earlier.wasAsked, earlier.promptTokens, earlier.completionTokens);
+    const use = { ...earlier, failure: undefined, isFurtherCall: true, totalMs: 0, upstreamMs: undefined };
+    if (exchange.countsFor !== undefined) recordUsage({ ...exchange.countsFor, ...use });
+    promptTokens = (promptTokens ?? 0) + (earlier.promptTokens ?? 0);
+    completionTokens = (completionTokens ?? 0) + (earlier.completionTokens ?? 0);
   }
   span?.end(route, status);
   const record = {
@@ -243,6 +272,22 @@ export function recordWork(
     category,
   };
   log.request(record, exchange.isOfDashboard ? "debug" : "info", exchange.keyName);
+}
+
+const noCalls: readonly ModelCall[] = [];
+
+function countTokens(
+  { tokens }: Metrics,
+  isOfModel: boolean | undefined,
+  promptTokens: number | undefined,
+  completionTokens: number | undefined,
+): void {
+  if (isOfModel === false) {
+    tokens(["cached"], (promptTokens ?? 0) + (completionTokens ?? 0));
+    return;
+  }
+  if (promptTokens !== undefined) tokens(["prompt"], promptTokens);
+  if (completionTokens !== undefined) tokens(["completion"], completionTokens);
 }
 
 /** Why a request failed, as usage counts it; undefined if it succeeded. */

@@ -5,7 +5,7 @@ import { findControlToken, readUpstreamCachedTokens } from "../upstream/completi
 import type { Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import type { UpstreamCompletion } from "../upstream/upstream.ts";
-import type { WorldCompletion } from "../worlds/complete-through-world.ts";
+import { recordsName, type WorldCompletion } from "../worlds/complete-through-world.ts";
 import { readPrediction } from "./predict.ts";
 
 /** What is stored of a completion; of one through a world also how sure it is. */
@@ -27,7 +27,8 @@ export function readAnswer({
     reasoning: reasoning ?? null,
     finishReason: finish_reason ?? null,
     deployment,
-    model: typeof body.model === "string" ? body.model : null,
+    // The records are no model.
+    model: typeof body.model === "string" && deployment !== recordsName ? body.model : null,
     sentModel: model !== undefined && isCountedModelName(model) ? model : null,
     replica: replica === undefined ? null : replicaAddress(replica),
     promptTokens: wasAsked ? prompt : 0,

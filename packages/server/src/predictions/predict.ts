@@ -6,7 +6,7 @@ import type {
 } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, keepCall } from "../http/exchange.ts";
 import { reserveResponse } from "../http/memory.ts";
 import { withoutNulls } from "../platform/words.ts";
 import {
@@ -162,19 +162,29 @@ export function measureCompletion(
 
   /** Deliberately not passed the request: an async function would keep it in memory until it ends. */
   async function measure(pending: Promise<UpstreamCompletion>, startedAtMs: number) {
+    let isHit = false;
     try {
       const completion = await pending;
+      isHit = completion.cache?.result === "hit";
       recordCompletion(exchange, completion);
       return completion;
     } finally {
       // What is stored did not wait for the upstream.
-      if (exchange.cache !== "hit") exchange.upstreamMs = performance.now() - startedAtMs;
+      if (!isHit) recordUpstreamTime(exchange, startedAtMs, performance.now());
     }
   }
 }
 
+/** Adds the time of a call. Calls that begin together, as a world's may, count once. */
+function recordUpstreamTime(exchange: Exchange, startedAtMs: number, endedAtMs: number): void {
+  const { upstreamMs = 0, upstreamEndedAtMs } = exchange;
+  exchange.upstreamMs = upstreamMs + endedAtMs - Math.max(startedAtMs, upstreamEndedAtMs);
+  exchange.upstreamEndedAtMs = endedAtMs;
+}
+
 /** Records whose completion it is, and its token counts. */
 export function recordCompletion(exchange: Exchange, completion: UpstreamCompletion): void {
+  if (exchange.cache !== undefined) keepCall(exchange);
   const { cache } = completion;
   exchange.cache = cache?.result ?? "off";
   if (cache?.result === "hit") exchange.ageS = Math.floor(cache.ageS);

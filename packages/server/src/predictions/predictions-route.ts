@@ -126,7 +126,7 @@ async function answerThroughWorld(
   const { prediction, completion } = await predicting;
   const answer =
     services.settings.debugFields && maySeeExamples(call)
-      ? { ...prediction, messages: completion.messages }
+      ? { ...prediction, messages: completion.compose().messages }
       : prediction;
   return Response.json(answer, { headers: worldHeadersOf(completion) });
 }

@@ -12,6 +12,7 @@ import type { CompletionOptions, Sharing } from "../upstream/upstream.ts";
 import {
   completeThroughWorld,
   findIn,
+  type Measure,
   paramsThrough,
   type WorldCompletion,
   weighExamples,
@@ -130,15 +131,20 @@ export async function askWorld(
   const through = completeThroughWorld({ ...examples, findDeployment: findIn(deployments) }, world, asked);
   // What the body means changes with the world.
   const shared = sharing && { accountId: sharing.accountId, maxAgeS: sharing.maxAgeS };
+  const options = { session, sharing: shared, spender: spenderOf(call.caller) };
+  const measure: Measure = (complete) => measureCompletion(complete, exchange, options);
   const complete = capture.watch(
-    measureCompletion(through, exchange, { session, sharing: shared, spender: spenderOf(call.caller) }),
+    (asking, signal) => through(asking, signal, measure),
     call,
     body,
     nameOf(world),
   );
   const fields = upstreamFields(paramsThrough(world, params));
   // It is what `through` resolved to.
-  return (await complete({ ...fields, messages: [] }, request.signal)) as WorldCompletion;
+  const completion = (await complete({ ...fields, messages: [] }, request.signal)) as WorldCompletion;
+  // The records' answers are measured by nothing.
+  exchange.deployment = completion.deployment;
+  return completion;
 }
 
 /** The answer to `POST /v1/predict` through a world. */
@@ -149,10 +155,9 @@ export async function predictThroughWorld(
   body: WorldModelRequest,
   how: Pick<AskedOfWorld, "session" | "sharing">,
 ): Promise<{ prediction: WorldModelPrediction; completion: WorldCompletion }> {
-  const asked = toAsked(body);
   const completion = await askWorld(services, call, {
     world,
-    asked,
+    asked: toAsked(body),
     body: body as ChatRequest,
     params: body.params ?? {},
     ...how,
@@ -161,7 +166,7 @@ export async function predictThroughWorld(
   const explain = isExplained
     ? {
         ...explanationFor(call, completion),
-        ...weighExamples(world, asked, completion, services.prices.current()),
+        ...weighExamples(completion, services.prices.current()),
       }
     : undefined;
   return { prediction: toPrediction(shownOf(world, completion), explain), completion };

@@ -139,11 +139,12 @@ export function addUse(
     upstreamCachedTokens = 0,
     exampleTokens = 0,
     wasAsked = true,
+    isFurtherCall = false,
     totalMs,
     upstreamMs,
   }: Use,
 ): void {
-  totals.requests += 1;
+  if (!isFurtherCall) totals.requests += 1;
   if (wasAsked) {
     totals.promptTokens += toPlausible(promptTokens);
     totals.completionTokens += toPlausible(completionTokens);

@@ -1,10 +1,4 @@
-import type {
-  AnsweringWorld,
-  PromptMessage,
-  StoredWorld,
-  WorldExplanation,
-  WorldScores,
-} from "@presage/contract";
+import type { AnsweringWorld, StoredWorld, WorldExplanation, WorldScores } from "@presage/contract";
 import { UpstreamError } from "../platform/errors.ts";
 import { costOf, type Prices } from "../platform/prices.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -16,7 +10,6 @@ import type {
   Complete,
   CompletionBody,
   CompletionChoice,
-  CompletionOptions,
   CompletionRequest,
   UpstreamCompletion,
 } from "../upstream/upstream.ts";
@@ -29,7 +22,14 @@ import {
   withUsageOf,
 } from "./confidence.ts";
 import { answerFrom, type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
-import { type Asked, composeTurns, isRecords, type ReadyWorld, type ShownExample } from "./world.ts";
+import {
+  type Asked,
+  type ComposedTurns,
+  composeTurns,
+  isRecords,
+  type ReadyWorld,
+  type ShownExample,
+} from "./world.ts";
 
 /** Finds what a world asks among the deployments. */
 export function findIn(
@@ -44,7 +44,8 @@ export function findIn(
 /** A completion, which world it is of, what was sent, and the examples in it. */
 export interface WorldCompletion extends UpstreamCompletion {
   world: AnsweringWorld;
-  messages: PromptMessage[];
+  /** What was sent; of an answer of the records, what a model would be sent. */
+  compose(): ComposedTurns;
   explain: WorldExplanation;
   /** The texts of the explained examples. */
   shown: readonly ShownExample[];
@@ -61,21 +62,23 @@ export interface WorldServices extends ExampleServices {
   findDeployment(name: string | undefined): { name: string; complete: Complete } | undefined;
 }
 
+/** Counts and traces calls: of an upstream's `complete` the same. */
+export type Measure = (complete: Complete) => Complete;
+
 /**
  * The same as an upstream's `complete`, but the request's messages are those of the world: its system turn, the examples for what
- * is `asked`, and that.
+ * is `asked`, and that. Each call that it takes is measured by itself.
  */
 export function completeThroughWorld(
   services: WorldServices,
   world: ReadyWorld,
   asked: Asked,
-): (...call: Parameters<Complete>) => Promise<WorldCompletion> {
-  return async (request, signal, options) => {
-    const call = { asked, request, signal, options };
+): (request: CompletionRequest, signal: AbortSignal, measure?: Measure) => Promise<WorldCompletion> {
+  return async (request, signal, measure = (complete) => complete) => {
+    const call = { asked, request, signal, measure };
     const settled = await settle(services, world, call, await answer(services, world, call));
     services.observe?.(settled);
-    const { prompt_tokens_of_examples: tokens } = weighExamples(world, asked, settled, undefined);
-    return { ...settled, exampleTokens: tokens ?? 0 };
+    return settled;
   };
 }
 
@@ -83,12 +86,12 @@ interface WorldCall {
   asked: Asked;
   request: CompletionRequest;
   signal: AbortSignal;
-  options: CompletionOptions | undefined;
+  measure: Measure;
 }
 
 /** The answer of the world's model or of its records, with the number of each method that it is asked. */
 async function answer(services: WorldServices, world: ReadyWorld, call: WorldCall): Promise<WorldCompletion> {
-  const { asked, request, signal, options } = call;
+  const { asked, request, signal } = call;
   const { model, confidence } = world.config;
   const methods = confidence?.methods ?? [];
   // The records answer a step, also where the model is told a conversation.
@@ -102,15 +105,16 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
   if (isRecords(model)) return await fromRecords(records);
   const chosen = await choose(asked);
   const send = async ({ explain, examples }: ChosenExamples): Promise<WorldCompletion> => {
-    const asks = { ...request, messages: composeTurns(world, asked, examples) };
-    const { complete } = findDeployment(services, model?.deployment);
-    const ask: AskAgain = (fields) => complete({ ...asks, ...fields }, signal, options);
-    const found = await completeScored(ask, asks, { methods, samples: confidence?.samples });
+    const composed = composeTurns(world, asked, examples);
+    const asks = { ...request, messages: composed.messages };
+    const complete = completeBy(services, call, model?.deployment, composed);
+    const ask: AskAgain = (fields, within) => complete({ ...asks, ...fields }, within);
+    const found = await completeScored(ask, asks, { methods, samples: confidence?.samples, signal });
     const scores = { ...found.scores, ...records };
     return {
       ...found.completion,
       world: toAnswering(world, found.completion.deployment),
-      messages: asks.messages,
+      compose: () => composed,
       explain: { ...explain, score: scoreOf(scores), scores, predictions: found.predictions },
       shown: examples,
     };
@@ -127,23 +131,35 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
   }
 }
 
-function findDeployment({ findDeployment: find }: WorldServices, name: string | null | undefined) {
-  const found = find(name ?? undefined);
-  if (found !== undefined) return found;
-  throw new UpstreamError("unavailable", `There is no deployment ${name}, which the world asks.`);
+/** How a deployment is asked. Examples are counted in each call, by their share of the characters. */
+function completeBy(
+  { findDeployment }: WorldServices,
+  { measure }: WorldCall,
+  name: string | null | undefined,
+  { exampleShare }: ComposedTurns,
+): Complete {
+  const found = findDeployment(name ?? undefined);
+  if (found === undefined)
+    throw new UpstreamError("unavailable", `There is no deployment ${name}, which the world asks.`);
+  return measure((request, signal, options) =>
+    found.complete(request, signal, options).then((completion) => {
+      const { prompt_tokens: tokens } = readTokenCounts(completion.body.usage);
+      return { ...completion, exampleTokens: Math.round(exampleShare * tokens) };
+    }),
+  );
 }
 
 /** Adds the confidence, and does what the world does with too little of it. */
 async function settle(
   services: WorldServices,
   world: ReadyWorld,
-  { request, signal, options }: WorldCall,
+  call: WorldCall,
   answered: WorldCompletion,
 ): Promise<WorldCompletion> {
   const { confidence: wanted } = world.config;
   if (!wanted) return answered;
   const least = wanted.min_confidence ?? undefined;
-  const { messages, explain } = answered;
+  const { compose, explain } = answered;
   const confidence = confidenceOf(world.pinned.calibration, explain.scores);
   if (least === undefined) return { ...answered, confidence };
   if (confidence !== null && confidence >= least) return { ...answered, confidence, abstained: false };
@@ -151,8 +167,9 @@ async function settle(
     return { ...answered, confidence, abstained: true };
   }
   try {
-    const { complete } = findDeployment(services, wanted.escalate_to);
-    const again = await complete({ ...request, messages }, signal, options);
+    const composed = compose();
+    const complete = completeBy(services, call, wanted.escalate_to, composed);
+    const again = await complete({ ...call.request, messages: composed.messages }, call.signal);
     return {
       ...answered,
       ...withUsageOf(again, [answered, again]),
@@ -163,7 +180,7 @@ async function settle(
       explain: { ...explain, predictions: explain.predictions + 1 },
     };
   } catch (error) {
-    if (!isUnserved(error)) throw error;
+    if (!(error instanceof UpstreamError)) throw error;
     return { ...answered, confidence, abstained: true };
   }
 }
@@ -186,16 +203,11 @@ export function withoutText(answered: WorldCompletion): WorldCompletion {
 
 /** What the examples took of the prompts and of their price, by their share of the characters. */
 export function weighExamples(
-  world: ReadyWorld,
-  asked: Asked,
-  { body, model, messages }: Pick<WorldCompletion, "body" | "model" | "messages">,
+  { body, model, compose }: Pick<WorldCompletion, "body" | "model" | "compose">,
   prices: Prices | undefined,
 ): Pick<WorldExplanation, "prompt_tokens_of_examples" | "cost_of_examples"> {
-  const charactersOf = (turns: readonly PromptMessage[]) =>
-    turns.reduce((sum, { content }) => sum + (content ?? "").length, 0);
-  const all = charactersOf(messages);
-  const share = (all - charactersOf(composeTurns(world, asked, []))) / all;
-  const promptTokens = Math.round(share * readTokenCounts(body.usage).prompt_tokens);
+  const tokens = readTokenCounts(body.usage).prompt_tokens;
+  const promptTokens = tokens === 0 ? 0 : Math.round(compose().exampleShare * tokens);
   const cost = prices && costOf(prices, model, { promptTokens, completionTokens: 0 });
   return { prompt_tokens_of_examples: promptTokens, cost_of_examples: cost ?? null };
 }
@@ -272,9 +284,8 @@ function completeFromRecords(
     bytes: new TextEncoder().encode(JSON.stringify(body)),
     body: body as WorldCompletion["body"],
     deployment,
-    model: body.model,
     world: toAnswering(world, deployment),
-    messages: composeTurns(world, asked, chosen.examples),
+    compose: () => composeTurns(world, asked, chosen.examples),
     explain: { ...chosen.explain, scores, score: scoreOf(scores) },
     shown: chosen.examples,
   };

@@ -17,7 +17,16 @@ export interface ScoredCompletion {
 }
 
 /** One request to the deployment: the prediction's, with these fields of it replaced. */
-export type AskAgain = (fields: Partial<CompletionRequest>) => Promise<UpstreamCompletion>;
+export type AskAgain = (
+  fields: Partial<CompletionRequest>,
+  signal: AbortSignal,
+) => Promise<UpstreamCompletion>;
+
+interface Scoring {
+  methods: readonly ConfidenceMethod[];
+  samples?: number | null | undefined;
+  signal: AbortSignal;
+}
 
 const defaultSamples = 5;
 /** Equal answers at temperature 0 say nothing. */
@@ -27,25 +36,25 @@ const leastTemperature = 0.7;
 export async function completeScored(
   ask: AskAgain,
   request: CompletionRequest,
-  { methods, samples }: { methods: readonly ConfidenceMethod[]; samples?: number | null | undefined },
+  { methods, samples, signal }: Scoring,
 ): Promise<ScoredCompletion> {
   const fields = methods.includes("logprob") ? { logprobs: true } : {};
   const isSampled = methods.includes("agreement");
   const temperature = Math.max(leastTemperature, Number(request.temperature ?? 0));
   const answers = isSampled
-    ? await Promise.all(
+    ? await untilOneFails(signal, (within) =>
         Array.from({ length: samples ?? defaultSamples }, (_, index) =>
-          ask({ ...fields, temperature, ...seedOf(request, index) }),
+          ask({ ...fields, temperature, ...seedOf(request, index) }, within),
         ),
       )
-    : [await ask(fields)];
+    : [await ask(fields, signal)];
   const { completion, share } = mostCommon(answers);
   const scores: WorldScores = isSampled ? { agreement: share } : {};
   const logprob = methods.includes("logprob") ? meanProbability(completion) : undefined;
   if (logprob !== undefined) scores.logprob = logprob;
   const spent = [...answers];
   if (methods.includes("stated")) {
-    const asking = ask(askToState(request.messages as PromptMessage[], textOf(completion)));
+    const asking = ask(askToState(request.messages as PromptMessage[], textOf(completion)), signal);
     // The answer is there, and good without the number.
     const stated = await asking.catch((error: unknown) => {
       if (!(error instanceof UpstreamError)) throw error;
@@ -56,6 +65,20 @@ export async function completeScored(
   }
   const predictions = spent.length;
   return { scores, predictions, completion: predictions === 1 ? completion : withUsageOf(completion, spent) };
+}
+
+/** All of them, or the first failure, after which nobody wants the others. */
+async function untilOneFails<Value>(
+  signal: AbortSignal,
+  begin: (signal: AbortSignal) => Promise<Value>[],
+): Promise<Value[]> {
+  const group = new AbortController();
+  try {
+    return await Promise.all(begin(AbortSignal.any([signal, group.signal])));
+  } catch (error) {
+    group.abort();
+    throw error;
+  }
 }
 
 /** The same seed would be the same answer again. */

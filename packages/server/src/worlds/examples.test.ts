@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { paramsThrough, type WorldCompletion, weighExamples, withoutText } from "./complete-through-world.ts";
 import { adaptAnswer } from "./examples.ts";
-import { composeTurns, fieldsOf, type ReadyWorld } from "./world.ts";
+import { composeTurns, fieldsOf, type ReadyWorld, toShown } from "./world.ts";
 
 test.each([
   [
@@ -54,21 +54,31 @@ test("an answer without its text has nothing that tells it, and is a whole compl
   expect(JSON.parse(new TextDecoder().decode(hidden.bytes))).toEqual(body);
 });
 
+test("long texts of examples are cut between characters", () => {
+  const sample = { dataset_sample_id: "s", trajectory_id: "t", step: 0 };
+  const shown = (state: string, next_state: string) =>
+    toShown(1, { ...sample, interaction: { state, action: "go" }, next_state });
+  const { question, answer } = shown("🙂".repeat(1_001), `${"a".repeat(1_999)}🙂b`);
+  expect(question).toBe(`State: ${"🙂".repeat(1_000)}… [+1 characters]\n\nAction: go`);
+  expect(answer).toBe(`${"a".repeat(1_999)}🙂… [+1 characters]`);
+  const whole = shown("🙂".repeat(1_000), "🙂".repeat(2_000));
+  expect([whole.question.length, whole.answer.length]).toEqual([
+    2_000 + "State: \n\nAction: go".length,
+    4_000,
+  ]);
+});
+
 test("examples take tokens and money by their share of the prompt", () => {
   const world = { config: { instructions: "x".repeat(80) } } as ReadyWorld;
   const asked = { interaction: { state: "", action: "a".repeat(12) } };
-  const example = { position: 1, sampleId: "s", trajectoryId: "t", state: "", action: "bb", nextState: "c" };
+  const context = { dataset_sample_id: "s", trajectory_id: "t", step: 0 };
+  const example = toShown(1, { ...context, interaction: { state: "", action: "bb" }, next_state: "c" });
   const prices = { currency: "EUR", models: new Map([["m", { prompt: 2, cached: 1, completion: 9 }]]) };
   const usage = { prompt_tokens: 1_110, completion_tokens: 5, total_tokens: 1_115 };
   // 80 of instructions, "Action: " and 12 of the question; "Action: bb" and "c".
   const weigh = (model: string, examples: (typeof example)[]) => {
-    const body = { choices: [{}], usage } as unknown as Parameters<typeof weighExamples>[2]["body"];
-    return weighExamples(
-      world,
-      asked,
-      { body, model, messages: composeTurns(world, asked, examples) },
-      prices,
-    );
+    const body = { choices: [{}], usage } as unknown as Parameters<typeof weighExamples>[0]["body"];
+    return weighExamples({ body, model, compose: () => composeTurns(world, asked, examples) }, prices);
   };
   expect(weigh("m", [example])).toEqual({ prompt_tokens_of_examples: 110, cost_of_examples: 0.00022 });
   expect(weigh("m", [])).toEqual({ prompt_tokens_of_examples: 0, cost_of_examples: 0 });

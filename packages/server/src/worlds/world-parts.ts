@@ -6,7 +6,7 @@ import type { Store } from "../platform/storage/store.ts";
 import type { ExampleServices, ExampleTexts } from "./examples.ts";
 import { createKnownWorlds, type KnownWorlds } from "./find-world.ts";
 import { createIndexes } from "./indexes.ts";
-import { fieldsOf, type ShownExample } from "./world.ts";
+import { type ShownExample, toShown } from "./world.ts";
 
 /** What is made once, for all that ask worlds. */
 export interface WorldParts extends ExampleServices {
@@ -61,7 +61,8 @@ function createExampleTexts(): ExampleTexts {
   const texts = new LRUCache<string, ShownExample>({
     maxSize: maxTextCharacters,
     // What an entry takes beside its texts, so that there are at most 100,000.
-    sizeCalculation: ({ action, state, nextState }) => 320 + action.length + state.length + nextState.length,
+    sizeCalculation: ({ action, question, nextState, answer }) =>
+      320 + action.length + question.length + nextState.length + (answer === nextState ? 0 : answer.length),
   });
   return {
     async read(reader, revisionId, positions) {
@@ -76,9 +77,7 @@ function createExampleTexts(): ExampleTexts {
       const sizes = missing.map((position) => ({ position, bytes: 0 }));
       for await (const piece of readSamplesAt(reader(), revisionId, sizes)) {
         for (const { position, sample } of piece) {
-          const { action, state } = fieldsOf(sample);
-          const { dataset_sample_id: sampleId, trajectory_id: trajectoryId, next_state: nextState } = sample;
-          const example = { position, sampleId, trajectoryId, action, state, nextState };
+          const example = toShown(position, sample);
           known.set(position, example);
           texts.set(keyOf(position), example);
         }

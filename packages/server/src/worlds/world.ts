@@ -127,8 +127,25 @@ export interface ShownExample {
   sampleId: string;
   trajectoryId: string;
   action: string;
-  state: string;
   nextState: string;
+  /** Its turns as they are sent. */
+  question: string;
+  answer: string;
+}
+
+export function toShown(position: number, sample: DatasetSample): ShownExample {
+  const { action, state } = fieldsOf(sample);
+  const { dataset_sample_id: sampleId, trajectory_id: trajectoryId, next_state: nextState } = sample;
+  const question = questionOf(cut(state, mostOfState), action);
+  return {
+    position,
+    sampleId,
+    trajectoryId,
+    action,
+    nextState,
+    question,
+    answer: cut(nextState, mostOfNextState),
+  };
 }
 
 const defaultInstructions =
@@ -144,36 +161,49 @@ export function systemTurnOf({ instructions, context }: WorldConfig, ofRequest?:
 const mostOfState = 1_000;
 const mostOfNextState = 2_000;
 
+export interface ComposedTurns {
+  messages: PromptMessage[];
+  /** The examples' part of the messages' characters, from 0 to 1. */
+  exampleShare: number;
+}
+
 /** The turns that are sent: the system turn, examples with the most similar last, earlier steps, and what is asked. */
 export function composeTurns(
   { config }: Pick<WorldRevision, "config">,
   { context, interaction, conversation, messages = [], history = [] }: Asked,
   examples: readonly ShownExample[],
-): PromptMessage[] {
+): ComposedTurns {
   const system = messages.filter(({ role }) => role === "system").map(({ content }) => content ?? "");
   const systemTurn = [systemTurnOf(config, context), ...system].filter((text) => text !== "").join("\n\n");
-  const shown = examples.toReversed().map((example) => ({
-    question: questionOf(cut(example.state, mostOfState), example.action),
-    answer: cut(example.nextState, mostOfNextState),
-  }));
+  const shown = examples.toReversed();
   const isSection = config.retrieval?.place === "system" && shown.length > 0;
-  const section = shown
-    .map(({ question, answer }) => `${question}\n\nNext state: ${answer}`)
-    .join("\n\n---\n\n");
+  const section = isSection ? sectionOf(shown) : "";
+  const ofExamples = isSection ? [] : shown.flatMap(({ question, answer }) => pairOfTurns(question, answer));
   const asked = conversation
     ? conversation.turns
     : interaction
       ? [{ role: "user", content: questionOf(interaction.state, interaction.action) }]
       : messages.filter(({ role }) => role !== "system");
-  return [
-    { role: "system", content: isSection ? `${systemTurn}\n\n## RECORDED EXAMPLES\n${section}` : systemTurn },
-    ...(isSection ? [] : shown.flatMap(({ question, answer }) => pairOfTurns(question, answer))),
+  const turns: PromptMessage[] = [
+    { role: "system", content: systemTurn + section },
+    ...ofExamples,
     ...newestSteps(config, history).flatMap(({ action, next_state }) =>
       pairOfTurns(`Action: ${action}`, next_state),
     ),
     // Turns of tools, without content, are passed on as they are.
     ...(asked as PromptMessage[]),
   ];
+  const exampleShare = (section.length + charactersOf(ofExamples)) / charactersOf(turns);
+  return { messages: turns, exampleShare };
+}
+
+function sectionOf(shown: readonly ShownExample[]): string {
+  const all = shown.map(({ question, answer }) => `${question}\n\nNext state: ${answer}`);
+  return `\n\n## RECORDED EXAMPLES\n${all.join("\n\n---\n\n")}`;
+}
+
+function charactersOf(turns: readonly PromptMessage[]): number {
+  return turns.reduce((sum, { content }) => sum + (content ?? "").length, 0);
 }
 
 function pairOfTurns(question: string, answer: string): PromptMessage[] {
@@ -207,7 +237,10 @@ function newestSteps(config: WorldConfig, history: readonly HistoryStep[]): Hist
 /** A text's beginning, and how much follows. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
-  const characters = [...text];
-  if (characters.length <= most) return text;
-  return `${characters.slice(0, most).join("")}… [+${characters.length - most} characters]`;
+  let [characters, end] = [0, 0];
+  for (let at = 0; at < text.length; characters += 1) {
+    if (characters === most) end = at;
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return characters <= most ? text : `${text.slice(0, end)}… [+${characters - most} characters]`;
 }

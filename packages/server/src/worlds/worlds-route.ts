@@ -189,7 +189,7 @@ async function previewThrough(
   const chosen = await chooseExamples(services, reader, world, wanted, requester.signal);
   return {
     world: { name: world.name, revision: world.revision },
-    messages: composeTurns(world, wanted, chosen.examples),
+    messages: composeTurns(world, wanted, chosen.examples).messages,
     answer: answerFromRecords(world, chosen) ?? null,
     explain: chosen.explain,
   };

@@ -10,6 +10,7 @@ import type { Complete, CompletionOptions, Sharing } from "../../upstream/upstre
 import {
   completeThroughWorld,
   findIn,
+  type Measure,
   paramsThrough,
   recordsName,
   toStoredWorld,
@@ -33,9 +34,15 @@ export function askDeployment(
   services: AskServices,
   { exchange, caller }: Pick<CallWithCaller, "exchange" | "caller">,
 ): Ask {
-  return askAs(services, spenderOf(caller), (complete, options) =>
+  const ask = askAs(services, spenderOf(caller), (complete, options) =>
     measureCompletion(complete, exchange, options),
   );
+  return async (question, signal) => {
+    const answer = await ask(question, signal);
+    // The records' answers are measured by nothing.
+    exchange.deployment = answer.deployment;
+    return answer;
+  };
 }
 
 /** Asks a deployment or a world for a step on behalf of a spender; `measure` counts each call. */
@@ -47,16 +54,14 @@ export function askAs(
   const { deployments } = services;
   const { accountId } = spender;
   return async ({ messages, params, acceptsTruncated, failsOnAbstention, session, ...question }, signal) => {
-    const asked = await findAsked(services, { accountId, signal }, question);
     const sharing: Sharing | undefined = deployments.areCached() ? { accountId, maxAgeS: anyAge } : undefined;
-    const complete = measure(asked.complete, {
-      session: { name: "x-session-id", value: session },
-      sharing,
-      spender,
-    });
+    const options = { session: { name: "x-session-id", value: session }, sharing, spender };
+    const asked = await findAsked(services, { accountId, signal }, question, (complete) =>
+      measure(complete, options),
+    );
     const fields = upstreamFields(asked.paramsOf(params));
     const startedAtMs = performance.now();
-    const completion = await complete({ ...fields, messages }, signal);
+    const completion = await asked.complete({ ...fields, messages }, signal);
     const latencyMs = performance.now() - startedAtMs;
     const answer = readAnswer(completion);
     // Through a world it is what the world resolved to.
@@ -83,23 +88,22 @@ async function findAsked(
   services: AskServices,
   requester: { accountId: string; signal: AbortSignal },
   { deployment: name, through }: Pick<Parameters<Ask>[0], "deployment" | "through">,
+  measure: Measure,
 ): Promise<AskedForStep> {
   const { deployments, store, indexes, exampleTexts, observe } = services;
   if (through === undefined) {
     const deployment = name === undefined ? deployments.getDefault() : deployments.find(name);
     if (deployment === undefined)
       throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
-    return { complete: deployment.upstream.complete, paramsOf: (ofStep) => ofStep, deployment };
+    return { complete: measure(deployment.upstream.complete), paramsOf: (ofStep) => ofStep, deployment };
   }
   const world = await findReferred(services, requester, through.world);
   if ("reason" in world) throw conflict(`The episode cannot go on. ${world.reason}.`);
   const examples = { indexes, exampleTexts, observe, reader: briefReaderOf(store, requester) };
+  const ofWorld = { ...examples, findDeployment: findIn(deployments) };
+  const complete = completeThroughWorld(ofWorld, world, through.asked);
   return {
-    complete: completeThroughWorld(
-      { ...examples, findDeployment: findIn(deployments) },
-      world,
-      through.asked,
-    ),
+    complete: (request, signal) => complete(request, signal, measure),
     paramsOf: (ofStep) => paramsThrough(world, ofStep),
   };
 }

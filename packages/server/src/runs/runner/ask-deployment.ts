@@ -13,7 +13,7 @@ import type { Deployments } from "../../upstream/deployments.ts";
 import {
   completeThroughWorld,
   findIn,
-  recordsName,
+  type Measure,
   toStoredWorld,
   type WorldCompletion,
 } from "../../worlds/complete-through-world.ts";
@@ -123,13 +123,11 @@ function toKept(sample: DatasetSample, completion: WorldCompletion, state: strin
   });
 }
 
-/** What is kept of an answer through a world: the records have no model. */
 export function readWorldAnswer(
   { keep }: ThroughWorld,
   completion: WorldCompletion,
 ): Answer & { kept: string } {
-  const answer = { ...readAnswer(completion), kept: keep(completion) };
-  return completion.deployment === recordsName ? { ...answer, model: null, sentModel: null } : answer;
+  return { ...readAnswer(completion), kept: keep(completion) };
 }
 
 export interface AskServices {
@@ -214,22 +212,24 @@ export async function askDeployment(
       throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
     const startedAtMs = performance.now();
     const caller = { accountId, keyId };
-    const completion = await traceCompletion(
-      through?.complete ?? deployment.upstream.complete,
-      span,
-      { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages },
-      signal,
-      // Without sharing: a repeat is a completion of its own.
-      { session: { name: "x-session-id", value: session }, mayRetry, spender: caller },
-    ).catch((error: unknown) => {
-      // What a budget refuses is no call.
-      if (!(error instanceof SpendingRefusedError)) recordCall?.(useOfFailure(caller, error, signal));
-      throw error;
-    });
-    recordCall?.(useOfCompletion(caller, completion));
+    // Without sharing: a repeat is a completion of its own.
+    const options = { session: { name: "x-session-id", value: session }, mayRetry, spender: caller };
+    const measure: Measure = (complete) => async (asked, within) => {
+      const completion = await traceCompletion(complete, span, asked, within, options).catch(
+        (error: unknown) => {
+          // What a budget refuses is no call.
+          if (!(error instanceof SpendingRefusedError)) recordCall?.(useOfFailure(caller, error, within));
+          throw error;
+        },
+      );
+      recordCall?.(useOfCompletion(caller, completion));
+      return completion;
+    };
+    const asked = { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages };
+    const answer = through
+      ? readWorldAnswer(through, await through.complete(asked, signal, measure))
+      : readAnswer(await measure(deployment.upstream.complete)(asked, signal));
     const latencyMs = performance.now() - startedAtMs;
-    // It is what `through` resolved to.
-    const answer = through ? readWorldAnswer(through, completion as WorldCompletion) : readAnswer(completion);
     if (request.isFedBack) refuseControlTokens(answer, deployment);
     return { ...answer, latencyMs };
   } finally {

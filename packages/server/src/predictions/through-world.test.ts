@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import { openExchange, recordWork, type Use } from "../http/exchange.ts";
+import { UpstreamError } from "../platform/errors.ts";
+import { createByteBudget } from "../platform/limits/memory.ts";
+import type { Complete, CompletionBody } from "../upstream/upstream.ts";
+import { completeThroughWorld, type WorldServices } from "../worlds/complete-through-world.ts";
+import type { ReadyWorld } from "../worlds/world.ts";
+import { measureCompletion } from "./predict.ts";
+
+/** Answers as model `name`, with a prompt of so many tokens, of which the upstream had one cached. */
+function answering(name: string, promptTokens: number): Complete {
+  const usage = {
+    ...{ prompt_tokens: promptTokens, completion_tokens: 2, total_tokens: promptTokens + 2 },
+    prompt_tokens_details: { cached_tokens: 1 },
+  };
+  const body: CompletionBody = { choices: [{ message: { role: "assistant", content: "Done." } }], usage };
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  return async () => ({ bytes, body, deployment: name, model: name });
+}
+
+/** What is counted of a prediction through a world of this confidence, and its answer or error. */
+async function countCalls(confidence: object, deployments: Record<string, Complete>) {
+  const uses: Use[] = [];
+  const memory = createByteBudget(1e9);
+  const tracing = { startRequest: () => undefined };
+  const exchange = openExchange(
+    { tracing, memory, longWork: {} as never },
+    { method: "POST", headers: new Headers() },
+  );
+  exchange.countsFor = { accountId: "a", keyId: "k", operation: "predict" };
+  const world = { name: "w", revision: 1, config: { confidence }, pinned: { calibration: null } };
+  const services = {
+    exampleTexts: {},
+    findDeployment(name = "first") {
+      const complete = deployments[name];
+      return complete && { name, complete };
+    },
+  };
+  const asked = { interaction: { state: "", action: "go" } };
+  const through = completeThroughWorld(
+    services as unknown as WorldServices,
+    world as unknown as ReadyWorld,
+    asked,
+  );
+  const outcome = await through({ messages: [] }, new AbortController().signal, (complete) =>
+    measureCompletion(complete, exchange, {}),
+  ).catch((error: unknown) => error);
+  const count = () => {};
+  const metrics = { upstreamSeconds: { observe: count }, overheadSeconds: { observe: count } };
+  const ofRequest = { cacheResults: count, tokens: count, failures: count };
+  const log = { request: count };
+  recordWork(
+    { log, metrics: { ...metrics, ...ofRequest }, recordUsage: (use: Use) => uses.push(use) } as never,
+    exchange,
+    { method: "POST", route: "/v1/predict", status: 200, totalMs: 1 },
+  );
+  const counted = uses.map(({ model, promptTokens, upstreamCachedTokens, isFurtherCall = false }) => [
+    ...[model, promptTokens, upstreamCachedTokens, isFurtherCall],
+  ]);
+  return { counted, outcome };
+}
+
+test("each call that a prediction takes is counted as its own model's", async () => {
+  const confidence = { methods: ["stated"], min_confidence: 0.5, below: "escalate", escalate_to: "dear" };
+  const { counted } = await countCalls(confidence, {
+    first: answering("first", 10),
+    dear: answering("dear", 7),
+  });
+  expect(counted).toEqual([
+    ["dear", 7, 1, false],
+    ["first", 10, 1, true],
+    ["first", 10, 1, true],
+  ]);
+});
+
+test("an escalation that fails in any way leaves the answer that is there", async () => {
+  const confidence = { methods: ["logprob"], min_confidence: 0.5, below: "escalate", escalate_to: "dear" };
+  const { outcome } = await countCalls(confidence, {
+    first: answering("first", 10),
+    dear: () => Promise.reject(new UpstreamError("rate_limit", "Too many.", { status: 429 })),
+  });
+  expect(outcome).toMatchObject({ abstained: true, deployment: "first" });
+});
+
+test("one of several samples that fails ends the others, and those that came are counted", async () => {
+  let asked = 0;
+  let aborted = 0;
+  const first: Complete = async (request, signal) => {
+    asked += 1;
+    if (asked === 1) return await answering("first", 10)(request, signal);
+    if (asked === 2) {
+      await Bun.sleep(1);
+      throw new UpstreamError("rate_limit", "Too many.", { status: 429 });
+    }
+    const { promise, reject } = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => {
+      aborted += 1;
+      reject(signal.reason);
+    });
+    return await promise;
+  };
+  const { counted, outcome } = await countCalls({ methods: ["agreement"], samples: 5 }, { first });
+  expect(outcome).toBeInstanceOf(UpstreamError);
+  expect([asked, aborted]).toEqual([5, 3]);
+  expect(counted).toEqual([["first", 10, 1, false]]);
+});
