@@ -20,7 +20,7 @@ import {
 } from "../worlds/complete-through-world.ts";
 import { briefReaderOf } from "../worlds/examples.ts";
 import { isAboutWorld } from "../worlds/find-world.ts";
-import { type Asked, type ReadyWorld, toAsked } from "../worlds/world.ts";
+import { type Asked, type ReadyWorld, systemTurnOf, toAsked } from "../worlds/world.ts";
 import type { WorldParts } from "../worlds/world-parts.ts";
 import type { Capture } from "./capture.ts";
 import { type ChatRequest, measureCompletion, readPrediction, upstreamFields } from "./predict.ts";
@@ -131,7 +131,13 @@ export async function askWorld(
   const through = completeThroughWorld({ ...examples, findDeployment: findIn(deployments) }, world, asked);
   // What the body means changes with the world.
   const shared = sharing && { accountId: sharing.accountId, maxAgeS: sharing.maxAgeS };
-  const options = { session, sharing: shared, spender: spenderOf(call.caller) };
+  const options = {
+    session,
+    // Examples change with each step.
+    prefix: () => systemTurnOf(world.config, asked.context),
+    sharing: shared,
+    spender: spenderOf(call.caller),
+  };
   const measure: Measure = (complete) => measureCompletion(complete, exchange, options);
   const complete = capture.watch(
     (asking, signal) => through(asking, signal, measure),

@@ -125,7 +125,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const { mayRetry, session, trace, sharing, spender } = given;
     if (sharing !== undefined && cached?.takes(request) === true)
       return completeOnce(cached, request, clientSignal, { ...given, sharing });
-    const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
+    const key = replicas.needKeys ? routingKeyOf(request, session, given.prefix) : 0;
     const deadline = startDeadline(clientSignal);
     const model = request.model ?? servedModel.known();
     const written = model === undefined ? writeOnceKnown(request, deadline.signal) : write(request, model);
@@ -150,7 +150,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     cached: CachedCompletions,
     request: CompletionRequest,
     clientSignal: AbortSignal,
-    { sharing, mayRetry, session, trace, spender }: CompletionOptions & { sharing: Sharing },
+    { sharing, mayRetry, session, prefix, trace, spender }: CompletionOptions & { sharing: Sharing },
   ): Promise<UpstreamCompletion> {
     const namesNoModel = request.model === undefined;
 
@@ -169,7 +169,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         deadline?.end();
         return Promise.reject(refusal);
       }
-      const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
+      const key = replicas.needKeys ? routingKeyOf(request, session, prefix) : 0;
       const ask = (signal: AbortSignal) => {
         const how: Sending = { namesNoModel, mayRetry, session, trace, key, isForOtherModel: false };
         // It ends when no one waits for it any more.

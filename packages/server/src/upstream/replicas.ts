@@ -19,7 +19,7 @@ import {
   type RetryShare,
 } from "./replica-health.ts";
 import { NoResponseError, type Send, type UpstreamCall } from "./send.ts";
-import type { CompletionRequest, SessionHeader } from "./upstream.ts";
+import type { CompletionOptions, CompletionRequest, SessionHeader } from "./upstream.ts";
 
 /** A replica's URL as it may be shown: without user, password and query. */
 export function replicaAddress(url: string): string {
@@ -35,8 +35,10 @@ export function replicaAddress(url: string): string {
 export function routingKeyOf(
   { messages }: Pick<CompletionRequest, "messages">,
   session: SessionHeader | undefined,
+  prefix?: CompletionOptions["prefix"],
 ): number {
   if (session !== undefined) return hash(session.value);
+  if (prefix !== undefined) return hash(prefix());
   const system = contentOf(messages, "system");
   const user = messages.length >= 3 || system === undefined ? contentOf(messages, "user") : undefined;
   return hash(user ?? "", hash(system ?? ""));

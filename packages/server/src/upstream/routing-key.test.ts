@@ -30,3 +30,11 @@ test("a chat without a system turn has the key of its first user turn from the s
   expect(keyOf(user("task 1"))).toBe(keyOf(user("task 1"), assistant, user("go on")));
   expect(keyOf(user("task 2"))).not.toBe(keyOf(user("task 1")));
 });
+
+test("a world's predictions have the key of what they are told to have in common", () => {
+  const through = (example: string, session?: { name: string; value: string }) =>
+    routingKeyOf({ messages: [system, user(example), assistant, user("go on")] }, session, () => "a shop");
+  expect(through("take lamp")).toBe(through("take cup"));
+  const session = { name: "x-session-id", value: "rollout-7" };
+  expect(through("take lamp", session)).toBe(routingKeyOf({ messages: [system] }, session));
+});

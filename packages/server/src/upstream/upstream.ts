@@ -88,6 +88,8 @@ export interface CompletionOptions {
   /** Called before each retry, where retries are bounded beyond this one call. */
   mayRetry?: (() => boolean) | undefined;
   session?: SessionHeader | undefined;
+  /** What requests of one trajectory have in common where the messages do not tell it. Without a session it decides on the replica. */
+  prefix?: (() => string) | undefined;
   /** Absent: no budget is asked. */
   spender?: Spender | undefined;
   /** Absent: it is neither shared nor cached. */
