@@ -191,7 +191,7 @@ async function composeFeatures(
     worlds,
     ...reality,
     /** Writes what is pending. */
-    stopWriting: () => Promise.all([stopLastUses(), usage.stop(), capture.stop()]),
+    stopWriting: () => Promise.all([stopLastUses(), usage.settle(), capture.stop()]),
     async dispose(stopSandbox: () => Promise<void>): Promise<void> {
       await disposeRetention();
       await Promise.all([runs.dispose(), reality.replays.stop()]);
@@ -201,6 +201,8 @@ async function composeFeatures(
       await worlds.indexes.stop();
       await disposeDatasets();
       await disposeEvaluation();
+      // What ended with them is counted, too.
+      await usage.stop();
       // The spans of runs and of evaluations at work end with them.
       await tracing.stop().catch(warnOfUnsent(log));
     },
