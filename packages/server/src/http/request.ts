@@ -182,7 +182,7 @@ function isInexact(value: number): boolean {
 }
 
 /** TypeScript's library does not know `JSON.rawJSON` and the reviver's source text yet. */
-const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
+export const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
 function keepLongNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== "number" || !isInexact(value)) return value;

@@ -1,4 +1,5 @@
 import type { ConfidenceMethod, PromptMessage, WorldCalibration, WorldScores } from "@presage/contract";
+import { rawJson } from "../http/request.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { type Calibration, calibrate } from "../platform/statistics/calibration.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -82,8 +83,11 @@ async function untilOneFails<Value>(
 }
 
 /** The same seed would be the same answer again. */
-function seedOf({ seed }: CompletionRequest, index: number): { seed?: number } {
-  return typeof seed === "number" ? { seed: seed + index } : {};
+function seedOf({ seed }: CompletionRequest, index: number): { seed?: unknown } {
+  if (typeof seed === "number") return { seed: seed + index };
+  // One that is longer than a double is exact was read as its digits.
+  const digits = JSON.stringify(seed ?? null);
+  return /^-?\d+$/.test(digits) ? { seed: rawJson(String(BigInt(digits) + BigInt(index))) } : {};
 }
 
 /** The first answer of the largest group of equal ones, and that group's share. */

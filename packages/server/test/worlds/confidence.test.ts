@@ -77,6 +77,11 @@ onAnyDatabase((database) => {
       expect([response.content, none, explain?.score, explain?.predictions]).toEqual(["B", null, 0.5, 4]);
       expect(usage).toEqual({ prompt_tokens: 44, completion_tokens: 28 });
       expect(upstream.received.map(({ body }) => body.temperature)).toEqual([0.7, 0.7, 0.7, 0.7]);
+      upstream.received.length = 0;
+      const asked = JSON.stringify({ interaction: ofStep(1), world: "agreeing", params: { seed: 0 } });
+      await presage.call("POST", "/v1/predict", asked.replace('"seed":0', '"seed":18446744073709551614'));
+      const seeds = upstream.received.map(({ text }) => /"seed":(\d+)/.exec(text)?.[1]);
+      expect(seeds.map((seed) => seed?.slice(-4)).sort()).toEqual(["1614", "1615", "1616", "1617"]);
     });
 
     test("logprob: the tokens' mean probability, where the upstream tells it", async () => {
