@@ -33,7 +33,7 @@ async function countCalls(confidence: object, deployments: Record<string, Comple
     exampleTexts: {},
     findDeployment(name = "first") {
       const complete = deployments[name];
-      return complete && { name, complete };
+      return complete && { complete, timeoutMs: 1_200 };
     },
   };
   const asked = { interaction: { state: "", action: "go" } };
@@ -103,4 +103,14 @@ test("one of several samples that fails ends the others, and those that came are
   expect(outcome).toBeInstanceOf(UpstreamError);
   expect([asked, aborted]).toEqual([5, 3]);
   expect(counted).toEqual([["first", 10, 1, false]]);
+});
+
+test("what is asked beside an answer has what is left of its time", async () => {
+  const first: Complete = async (request, signal) => {
+    const isAnswer = request.messages.length < 3;
+    await Bun.sleep(isAnswer ? 1_010 : 60_000);
+    return await answering("first", 10)(request, signal);
+  };
+  const { outcome } = await countCalls({ methods: ["stated"] }, { first });
+  expect(outcome).toMatchObject({ deployment: "first", explain: { score: null } });
 });

@@ -251,7 +251,7 @@ async function toAsked(
   return { completion, mayKeep: !how.isForOtherModel };
 }
 
-function timeoutError(timeoutMs: number): UpstreamError {
+export function timeoutError(timeoutMs: number): UpstreamError {
   return new UpstreamError("timeout", `The upstream did not respond within ${timeoutMs} ms.`);
 }
 

@@ -40,6 +40,8 @@ export interface Deployment {
   readonly upstream: Upstream;
   readonly controlTokens: ControlTokens;
   readonly isSandbox: boolean;
+  /** Of one call, with its retries. */
+  readonly timeoutMs: number;
 }
 
 /** The deployments that this server stands in front of. They can be replaced while calls are under way, which end on their old one. */
@@ -69,10 +71,11 @@ export function createDeployments(
 
   function open(one: NamedDeploymentSettings): Deployment {
     const upstream = openUpstream(one);
-    const { name, isSandbox = false, fallback, controlTokens } = one;
+    const { name, isSandbox = false, fallback, controlTokens, timeoutMs } = one;
     return {
       name,
       isSandbox,
+      timeoutMs,
       controlTokens,
       upstream: fallback === undefined ? upstream : withFallback(upstream, () => find(fallback)?.upstream),
     };

@@ -1,9 +1,11 @@
 import type { AnsweringWorld, StoredWorld, WorldExplanation, WorldScores } from "@presage/contract";
-import { UpstreamError } from "../platform/errors.ts";
+import { ClientDisconnectedError, UpstreamError } from "../platform/errors.ts";
+import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import { costOf, type Prices } from "../platform/prices.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { defined, withoutNulls } from "../platform/words.ts";
 import { readTokenCounts } from "../upstream/completion.ts";
+import { timeoutError } from "../upstream/create-upstream.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import { isUnserved } from "../upstream/failures.ts";
 import type {
@@ -37,7 +39,7 @@ export function findIn(
 ): WorldServices["findDeployment"] {
   return (name) => {
     const found = name === undefined ? deployments.getDefault() : deployments.find(name);
-    return found && { name: found.name, complete: found.upstream.complete };
+    return found && { complete: found.upstream.complete, timeoutMs: found.timeoutMs };
   };
 }
 
@@ -59,7 +61,7 @@ export interface WorldCompletion extends UpstreamCompletion {
 export interface WorldServices extends ExampleServices {
   reader(): Database;
   /** Undefined: there is no such deployment; without a name, the default. */
-  findDeployment(name: string | undefined): { name: string; complete: Complete } | undefined;
+  findDeployment(name: string | undefined): { complete: Complete; timeoutMs: number } | undefined;
 }
 
 /** Counts and traces calls: of an upstream's `complete` the same. */
@@ -75,7 +77,7 @@ export function completeThroughWorld(
   asked: Asked,
 ): (request: CompletionRequest, signal: AbortSignal, measure?: Measure) => Promise<WorldCompletion> {
   return async (request, signal, measure = (complete) => complete) => {
-    const call = { asked, request, signal, measure };
+    const call = { asked, request, signal, measure, startedAtMs: performance.now() };
     const settled = await settle(services, world, call, await answer(services, world, call));
     services.observe?.(settled);
     return settled;
@@ -87,7 +89,11 @@ interface WorldCall {
   request: CompletionRequest;
   signal: AbortSignal;
   measure: Measure;
+  startedAtMs: number;
 }
+
+/** A call that begins this soon has its deployment's own deadline, of which a replica learns. */
+const soonMs = 1_000;
 
 /** The answer of the world's model or of its records, with the number of each method that it is asked. */
 async function answer(services: WorldServices, world: ReadyWorld, call: WorldCall): Promise<WorldCompletion> {
@@ -131,22 +137,37 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
   }
 }
 
-/** How a deployment is asked. Examples are counted in each call, by their share of the characters. */
+/**
+ * How a deployment is asked: later calls within what is left of the time that one may take. Examples are counted in each call, by
+ * their share of the characters.
+ */
 function completeBy(
   { findDeployment }: WorldServices,
-  { measure }: WorldCall,
+  { measure, startedAtMs }: WorldCall,
   name: string | null | undefined,
   { exampleShare }: ComposedTurns,
 ): Complete {
   const found = findDeployment(name ?? undefined);
   if (found === undefined)
     throw new UpstreamError("unavailable", `There is no deployment ${name}, which the world asks.`);
-  return measure((request, signal, options) =>
-    found.complete(request, signal, options).then((completion) => {
+  const { complete, timeoutMs } = found;
+  return measure((request, signal, options) => {
+    const passedMs = performance.now() - startedAtMs;
+    const limits = {
+      timeoutMs: timeoutMs - passedMs,
+      timeoutError: () => timeoutError(timeoutMs),
+      signal,
+      abortError: () => new ClientDisconnectedError(),
+    };
+    const asking =
+      passedMs < soonMs
+        ? complete(request, signal, options)
+        : withDeadline(limits, (until) => orAborted(complete(request, until, options), until));
+    return asking.then((completion) => {
       const { prompt_tokens: tokens } = readTokenCounts(completion.body.usage);
       return { ...completion, exampleTokens: Math.round(exampleShare * tokens) };
-    }),
-  );
+    });
+  });
 }
 
 /** Adds the confidence, and does what the world does with too little of it. */
