@@ -103,13 +103,15 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
   // The records answer a step, also where the model is told a conversation.
   const ofStep = { ...asked, conversation: undefined };
   const choose = (by: Asked) => chooseExamples(services, services.reader, world, by, signal);
-  const records = methods.includes("retrieval")
-    ? { retrieval: await scoreOfRecords(services, services.reader, world, ofStep, signal) }
-    : {};
-  const fromRecords = async (scores: WorldScores) =>
-    completeFromRecords(world, ofStep, await choose(ofStep), scores);
-  if (isRecords(model)) return await fromRecords(records);
-  const chosen = await choose(asked);
+  // In one turn, so that both searches are one message.
+  const [retrieval, chosen] = await Promise.all([
+    methods.includes("retrieval")
+      ? scoreOfRecords(services, services.reader, world, ofStep, signal)
+      : undefined,
+    choose(isRecords(model) ? ofStep : asked),
+  ]);
+  const records = retrieval === undefined ? {} : { retrieval };
+  if (isRecords(model)) return completeFromRecords(world, ofStep, chosen, records);
   const send = async ({ explain, examples }: ChosenExamples): Promise<WorldCompletion> => {
     const composed = composeTurns(world, asked, examples);
     const asks = { ...request, messages: composed.messages };
@@ -133,7 +135,7 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
   } catch (error) {
     if (model?.fallback !== "retrieval" || !isUnserved(error)) throw error;
     // A calibration is of what the model says.
-    return await fromRecords({});
+    return completeFromRecords(world, ofStep, await choose(ofStep), {});
   }
 }
 

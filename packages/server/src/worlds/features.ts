@@ -97,15 +97,19 @@ export interface Comparison {
   release(): void;
 }
 
+/** Of the text with each table: the weights of its windows by their numbers there, from 1. */
+const weightsAt = [new Float64Array(maxBytes.state + 1), new Float64Array(maxBytes.state + 1)] as const;
+
 export function compareWith(features: Features, place: 0 | 1): Comparison {
   const table = tableAt(place);
-  const weights = [0];
+  const weightAt = weightsAt[place];
   const own = features.codes.slice();
+  let windows = 0;
   eachFeature(own, (window, count) => {
-    table[window] = weights.length;
-    weights.push((weightOf[count] ?? 0) / features.norm);
+    windows += 1;
+    table[window] = windows;
+    weightAt[windows] = (weightOf[count] ?? 0) / features.norm;
   });
-  const weightAt = Float64Array.from(weights);
   return {
     cosine(codes, start, end, norm) {
       let sum = 0;

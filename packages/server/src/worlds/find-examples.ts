@@ -72,13 +72,13 @@ interface Candidate extends FoundExample {
 export function findExamples(index: ExampleIndex, query: Fields, wanted: Wanted): FoundExamples {
   const excluded = excludedOf(index, wanted);
   const action = featuresOf(normalForm(query.action, maxBytes.action));
-  const ofAction = actionSimilarities(index, action);
+  const similarities = actionSimilarities(index, action);
   const states = comparisons(index.states, featuresOf(normalForm(query.state, maxBytes.state)), 0);
   const tasks = comparisons(index.tasks, featuresOf(normalForm(query.task, maxBytes.task)), 1);
   const norms = { action: action.norm, state: states.norm, task: tasks.norm };
   const weights = scaledWeights(norms, wanted.weights ?? defaultWeights);
   try {
-    return search(index, ofAction, { states, tasks, weights, excluded, wanted });
+    return search(index, similarities, { states, tasks, weights, excluded, wanted });
   } finally {
     states.release();
     tasks.release();
@@ -93,12 +93,19 @@ interface Search {
   wanted: Wanted;
 }
 
-function search(index: ExampleIndex, ofAction: Float64Array, searched: Search): FoundExamples {
+/** Of each action, and the greatest. */
+interface ActionSimilarities {
+  ofAction: Float64Array;
+  greatest: number;
+}
+
+function search(index: ExampleIndex, similarities: ActionSimilarities, searched: Search): FoundExamples {
   const { tasks, weights, excluded, wanted } = searched;
+  const { ofAction } = similarities;
   const pool = choosing(index, searched);
   let room = wanted.maxVisits ?? defaultMaxVisits;
   let isTruncated = false;
-  for (const { similarity, actions } of byFalling(ofAction)) {
+  for (const { similarity, actions } of byFalling(similarities)) {
     const bound = weights.action * similarity + weights.state + weights.task + slack;
     if (bound <= slack || pool.isSettled(bound)) break;
     let examples = examplesOf(index, actions, excluded);
@@ -155,7 +162,7 @@ let sums = new Float64Array();
 function actionSimilarities(
   { actions, lists, postings: { starts, entries } }: ExampleIndex,
   { codes, norm }: Features,
-): Float64Array {
+): ActionSimilarities {
   // The collector would run often for a new one each time.
   if (sums.length === actions.norms.length) sums.fill(0);
   else sums = new Float64Array(actions.norms.length);
@@ -171,11 +178,15 @@ function actionSimilarities(
       sums[action] = (sums[action] ?? 0) + weight * (weightOf[itsCount] ?? 0);
     }
   });
+  let greatest = 0;
   for (let action = 0; action < sums.length; action += 1) {
     const sum = sums[action] ?? 0;
-    if (sum > 0) sums[action] = sum / (actions.norms[action] ?? 0);
+    if (sum === 0) continue;
+    const similarity = sum / (actions.norms[action] ?? 0);
+    sums[action] = similarity;
+    if (similarity > greatest) greatest = similarity;
   }
-  return sums;
+  return { ofAction: sums, greatest };
 }
 
 /** Each distinct text is compared once. */
@@ -201,8 +212,10 @@ function comparisons(texts: ExampleIndex["states"], query: Features, place: 0 | 
 const stretches = [0.8, 0.6, 0.4, 0.2, 0];
 
 /** Actions of equal rounded similarity together, falling. Loops within a generator are slow, so it has none over all actions. */
-function* byFalling(ofAction: Float64Array): Generator<{ similarity: number; actions: number[] }, void> {
-  const greatest = greatestOf(ofAction);
+function* byFalling({
+  ofAction,
+  greatest,
+}: ActionSimilarities): Generator<{ similarity: number; actions: number[] }, void> {
   let above = Number.POSITIVE_INFINITY;
   for (const share of stretches) {
     const least = rounded(share * greatest);
@@ -211,12 +224,6 @@ function* byFalling(ofAction: Float64Array): Generator<{ similarity: number; act
       if (similarity >= least && similarity < above) yield { similarity, actions };
     above = least;
   }
-}
-
-function greatestOf(numbers: Float64Array): number {
-  let greatest = 0;
-  for (let at = 0; at < numbers.length; at += 1) greatest = Math.max(greatest, numbers[at] ?? 0);
-  return greatest;
 }
 
 /** Those that are as similar, or would be rounded. */
