@@ -24,7 +24,14 @@ export async function insertEpisode(database: Database, row: EpisodesTable) {
 
 /** An episode with what its environment was made of when it started; undefined if that is built in or deleted. */
 export async function selectEpisode(database: Database, accountId: string, id: string) {
-  const row = await database
+  const [row] = await episodeOfId(database, [id, accountId]);
+  if (row === undefined) return undefined;
+  const { config, ...episode } = row;
+  return { episode, config: config === null ? undefined : (JSON.parse(config) as EnvironmentConfig) };
+}
+
+const episodeOfId = prepareStatement((database) =>
+  database
     .selectFrom("episodes as episode")
     .leftJoin("environment_revisions as revision", (join) =>
       join
@@ -33,13 +40,9 @@ export async function selectEpisode(database: Database, accountId: string, id: s
     )
     .selectAll("episode")
     .select("revision.config")
-    .where("episode.id", "=", id)
-    .where("episode.account_id", "=", accountId)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const { config, ...episode } = row;
-  return { episode, config: config === null ? undefined : (JSON.parse(config) as EnvironmentConfig) };
-}
+    .where("episode.id", "=", "")
+    .where("episode.account_id", "=", ""),
+);
 
 /** Which episodes; absent fields: all. */
 export interface EpisodeFilter
@@ -185,10 +188,13 @@ export async function selectStepByKey(
   episodeId: string,
   requestKey: string,
 ): Promise<StepRow | undefined> {
-  return await withPredictions(database, episodeId)
-    .where("step.request_key", "=", requestKey)
-    .executeTakeFirst();
+  const [step] = await stepOfKey(database, [episodeId, requestKey]);
+  return step;
 }
+
+const stepOfKey = prepareStatement((database) =>
+  withPredictions(database, "").where("step.request_key", "=", ""),
+);
 
 function withPredictions(database: Database, episodeId: string) {
   return database

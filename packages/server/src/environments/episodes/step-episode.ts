@@ -56,6 +56,8 @@ export interface WantedStep {
   action: string;
   /** The step of a request with the same key is made once. */
   requestKey: string | undefined;
+  /** Whether no request before can have had the key. */
+  isNewKey?: boolean;
   /** How many steps the agent has seen; undefined: it does not say. If there are others, none is taken. */
   seen?: number;
 }
@@ -87,7 +89,7 @@ export async function stepEpisode(
   const startedAt = nowMicros();
   const state = await readState(services, requester, wanted.episodeId);
   const { episode, turns: before } = state;
-  const made = await recall(services, requester, episode, wanted);
+  const made = wanted.isNewKey ? undefined : await recall(services, requester, episode, wanted);
   if (made !== undefined) return made;
   refuseClosed(episode);
   if (wanted.seen !== undefined && wanted.seen !== episode.row.steps) {
@@ -198,7 +200,8 @@ async function askOrCountFailure(
     return await ask(question, signal);
   } catch (error) {
     const isGivenUp = signal.aborted && !(signal.reason instanceof UpstreamError);
-    if (!isGivenUp) await countFailedStep(store.database, row.id, nowMicros());
+    // Why the step failed is worth more than its count.
+    if (!isGivenUp) await countFailedStep(store.database, row.id, nowMicros()).catch(() => {});
     throw error;
   }
 }

@@ -89,7 +89,7 @@ async function prepareStep(
   services: Services,
   call: CallWithCaller,
   { session, episode }: OpenSession,
-  { taskId, action }: FoundCall,
+  { taskId, action, isNewTask = false }: FoundCall,
 ): Promise<Step> {
   const { admission } = services;
   const { exchange, caller } = call;
@@ -110,7 +110,8 @@ async function prepareStep(
   return {
     take() {
       isTaking = true;
-      const wanted = { accountId: episode.row.account_id, sessionId: session.id, taskId, action };
+      const asked = { sessionId: session.id, taskId, action, isNewTask };
+      const wanted = { accountId: episode.row.account_id, ...asked };
       const taken = takeCall(services, wanted, askDeployment(services, call));
       return taken
         .then((outcome) => {

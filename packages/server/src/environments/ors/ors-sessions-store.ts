@@ -1,5 +1,6 @@
 import { selectClosed } from "../../platform/storage/closed-accounts-store.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
+import { prepareStatement } from "../../platform/storage/rows.ts";
 import type { EpisodesTable, OrsSessionsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
@@ -38,13 +39,13 @@ export async function selectSession(
   accountId: string,
   id: string,
 ): Promise<OrsSessionsTable | undefined> {
-  return await database
-    .selectFrom("ors_sessions")
-    .selectAll()
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
+  const [session] = await sessionOfId(database, [id, accountId]);
+  return session;
 }
+
+const sessionOfId = prepareStatement((database) =>
+  database.selectFrom("ors_sessions").selectAll().where("id", "=", "").where("account_id", "=", ""),
+);
 
 /** A session that has no environment yet, and its episode in one. */
 export interface SessionStart {

@@ -73,6 +73,8 @@ export interface FoundCall {
   action: string;
   /** Undefined: a step has to be taken for it, or is being taken. */
   outcome: CallOutcome | undefined;
+  /** Whether the task was made for this call. */
+  isNewTask?: boolean;
 }
 
 export interface CallServices extends StepServices {
@@ -108,13 +110,13 @@ export async function findCall(
     const { taskId } = wanted;
     return { taskId, action, outcome: await findOutcome(services, episode, { taskId, step, action }) };
   }
-  const same = [...services.ors.running.values()].find(
-    (call) => call.sessionId === session.id && call.action === action,
-  );
+  const same = services.ors.running
+    .values()
+    .find((call) => call.sessionId === session.id && call.action === action);
   if (same !== undefined) return { taskId: same.taskId, action, outcome: undefined };
   const outcome = failureOf(episode) ?? (await findUndelivered(services, open, action));
   const known = outcome?.kind === "step" ? outcome.result.step.request_key : null;
-  return { taskId: known ?? ids.newTask(session.id, next), action, outcome };
+  return { taskId: known ?? ids.newTask(session.id, next), action, outcome, isNewTask: known === null };
 }
 
 async function findOutcome(
@@ -158,6 +160,7 @@ export interface NewCall {
   sessionId: string;
   taskId: string;
   action: string;
+  isNewTask: boolean;
 }
 
 /** Why a prediction failed, as an episode keeps it. */
@@ -181,7 +184,7 @@ export function takeCall(services: CallServices, call: NewCall, ask: Ask): Promi
 }
 
 async function takeStep(services: CallServices, call: NewCall, ask: Ask): Promise<CallOutcome> {
-  const { accountId, sessionId: episodeId, taskId, action } = call;
+  const { accountId, sessionId: episodeId, taskId, action, isNewTask } = call;
   const requester = { accountId, signal: services.ors.signal };
   let failure: { error: unknown } | undefined;
   const note = (error: unknown): never => {
@@ -190,7 +193,7 @@ async function takeStep(services: CallServices, call: NewCall, ask: Ask): Promis
   };
   const matchesNoting: typeof matches = (...of) => matches(...of).catch(note);
   try {
-    const wanted = { episodeId, action, requestKey: taskId };
+    const wanted = { episodeId, action, requestKey: taskId, isNewKey: isNewTask };
     // A store, or an index of examples, that is only late predicts nothing, and nothing has failed.
     const askNoting: Ask = (question, signal) =>
       ask(question, signal).catch((error: unknown) => {
