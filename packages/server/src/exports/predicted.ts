@@ -5,6 +5,7 @@ import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { Run, RunDataset } from "../runs/run.ts";
 import { findEvaluator, readPredictions, withDataset } from "../runs/run-samples.ts";
+import { promptOf } from "../runs/runner/step-texts.ts";
 import { type FindNeeds, findRun } from "../runs/runs.ts";
 import type { Trajectory } from "./trajectories.ts";
 
@@ -81,8 +82,8 @@ export async function* trajectoriesOf(
       if (line.prediction === null) continue;
       const samples = repeats[line.repeat] ?? [];
       repeats[line.repeat] = samples;
-      const before = mode === "free-running" ? samples.at(-1)?.next_state : undefined;
-      samples.push(predictedSample(sample, line.prediction, score(line), before));
+      const told = mode === "free-running" ? samples : [];
+      samples.push(predictedSample(sample, line.prediction, score(line), told));
     }
   }
   yield* ended(repeats);
@@ -96,17 +97,25 @@ function* ended(repeats: readonly (DatasetSample[] | undefined)[]): Generator<Tr
   }
 }
 
-/** What was predicted in place of what the environment answered. In free-running mode the state was predicted before. */
+/** What was predicted in place of what the environment answered, and what `told` has in place of what it answered before. */
 function predictedSample(
   { reward: _, done: __, at: ___, usage: ____, ...sample }: DatasetSample,
   next_state: string,
   reward: number | undefined,
-  before: string | undefined,
+  told: readonly DatasetSample[],
 ): DatasetSample {
-  const { interaction } = sample;
+  const { interaction, messages } = sample;
+  const before = told.at(-1)?.next_state;
   return {
     ...sample,
     ...(interaction && before !== undefined && { interaction: { ...interaction, state: before } }),
+    ...(messages &&
+      before !== undefined && {
+        messages: promptOf(
+          sample,
+          told.map((one) => one.next_state),
+        ),
+      }),
     next_state,
     ...(reward !== undefined && { reward }),
   };

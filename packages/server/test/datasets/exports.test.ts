@@ -131,7 +131,16 @@ onAnyDatabase((database) => {
 
   test("in free-running mode a step starts from the prediction before, wherever the samples lie", async () => {
     const id = await datasets.create();
-    await datasets.uploadNew(id, samples.toReversed());
+    const turns = ["look", "state 1", "open"].map((content, at) => ({
+      role: at === 1 ? "assistant" : "user",
+      content,
+    }));
+    const talk = [0, 1].map((step) => ({
+      ...{ trajectory_id: "c", step, next_state: `state ${step + 1}` },
+      messages: turns.slice(0, 1 + 2 * step),
+    }));
+    const recorded = [...samples, ...talk];
+    await datasets.uploadNew(id, recorded.toReversed());
     const evaluators = [{ evaluator: "exact-match" }];
     const run = await create({
       dataset_id: id,
@@ -139,16 +148,16 @@ onAnyDatabase((database) => {
       mode: "free-running",
       evaluators,
     });
-    const guesses = samples.map(({ trajectory_id, step }) => ({
+    const guesses = recorded.map(({ trajectory_id, step }) => ({
       dataset_sample_id: `${trajectory_id}/${step}`,
       prediction: `guess ${trajectory_id}/${step}`,
     }));
     await presage.call("POST", `/v1/runs/${run.id}/predictions`, toLines(guesses));
     await end(run.id);
     const { lines: dialogues } = await lines(`/v1/runs/${run.id}/export?format=sft`);
-    expect(dialogues).toHaveLength(2);
+    expect(dialogues).toHaveLength(3);
     for (const { trajectory_id, messages } of dialogues)
-      expect(messages.at(-2).content).toContain(`guess ${trajectory_id}/0`);
+      expect(JSON.stringify(messages.slice(-3, -1))).toContain(`guess ${trajectory_id}/0`);
   });
 
   test("stored predictions are spans, with texts only if they are asked for", async () => {
