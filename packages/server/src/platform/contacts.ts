@@ -16,18 +16,26 @@ export interface Stretch {
 /** RFC 5321 allows 64 characters before the `@` and 255 after it. */
 const maxLocalLength = 64;
 const maxDomainLength = 255;
-const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@]+$/u;
+/** In an alphabet with spaces between words; of other scripts it may be the end of a sentence. */
+const alphabeticEnd =
+  /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Inherited}\p{N}_.%+&-]+$/u;
+const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@\p{Cs}]+$/u;
 const domainStart = /^[\p{L}\p{N}.-]+/u;
 
 /** E-mail addresses. Looks at a bounded stretch on both sides of each `@`, so that it takes linear time. */
 export function findEmails(text: string): Stretch[] {
   const found: Stretch[] = [];
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
-    const local = localEnd.exec(text.slice(Math.max(0, at - maxLocalLength), at))?.[0] ?? "";
     const domain = domainStart
       .exec(text.slice(at + 1, at + 1 + maxDomainLength))?.[0]
       .replace(/[.-]{1,255}$/, "");
-    if (domain === undefined || !isEmail(`${local}@${domain}`)) continue;
+    if (domain === undefined) continue;
+    const before = text.slice(Math.max(0, at - maxLocalLength), at);
+    const local = [
+      alphabeticEnd.exec(before)?.[0].replace(/^[^\p{L}\p{N}_]+/u, ""),
+      localEnd.exec(before)?.[0],
+    ].find((form) => form !== undefined && isEmail(`${form}@${domain}`));
+    if (local === undefined) continue;
     found.push({ start: at - local.length, end: at + 1 + domain.length });
   }
   return found;

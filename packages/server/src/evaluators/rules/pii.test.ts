@@ -20,6 +20,13 @@ function found(output: string, config: Record<string, unknown> = {}) {
 test.each([
   ["Write to jo.doe+x@example.org.", "email", "jo.doe+x@example.org"],
   ["😀 <jo@exämple.de>", "email", "jo@exämple.de"],
+  ["您好，如果您对这个产品有任何问题，请发送电子邮件到john@example.com", "email", "john@example.com"],
+  ["用户@例子.广告", "email", "用户@例子.广告"],
+  ["📧josé@example.com", "email", "josé@example.com"],
+  ["**иван.p@example.com**", "email", "иван.p@example.com"],
+  ["...john@example.com", "email", "john@example.com"],
+  [`${"🔥".repeat(33)}x@user.example.com`, "email", "x@user.example.com"],
+  ["\ud83d@user.com jo@example.com", "email", "jo@example.com"],
   ["Call +1 650-253-0000 now", "phone", "+1 650-253-0000"],
   ["😀 +49 30 901820", "phone", "+49 30 901820"],
   ["Card 4111 1111 1111 1111.", "card", "4111 1111 1111 1111"],
@@ -31,6 +38,9 @@ test.each([
   ["DE89370400440532013000 AND MORE", "iban", "DE89370400440532013000"],
   ["at 192.0.2.1:8080", "ip", "192.0.2.1"],
   ["It is 192.0.2.1.", "ip", "192.0.2.1"],
+  ["inet addr:192.0.2.1  Mask", "ip", "192.0.2.1"],
+  ["add:192.0.2.1:80.", "ip", "192.0.2.1"],
+  ["at ::ffff:192.0.2.1.", "ip", "::ffff:192.0.2.1"],
   ["[2001:db8::1]", "ip", "2001:db8::1"],
   ["the net 2001:db8::/32", "ip", "2001:db8::"],
 ])("%s holds it", (output, kind, value) => {
@@ -49,7 +59,8 @@ test.each([
   "scores 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 9",
   "GB28 NWBK 6016 1331 9268 19",
   "DE89370400440532013000X",
-  "std::vector a::b 1.2.3 999.1.1.1 1.2.3.4.5",
+  "std::vector a::b 1.2.3 999.1.1.1 1.2.3.4.5 v1.2.3.4",
+  `${"🔥".repeat(33)}x@user`,
   '{"payment_request_id": 6097, "price": 12.99, "created_at": "2023-05-18T12:00:00"}',
 ])("%j holds nothing", (output) => {
   expect(found(output)).toEqual([]);

@@ -80,9 +80,10 @@ function takeCharacters(text: string, count: number): string {
   return text.slice(0, length);
 }
 
-/** Runs of characters that addresses consist of. */
-const run = /(?<![\w.:-])[0-9A-Fa-f:.]{3,}(?![\w-])/g;
-const withPort = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/;
+/** `addr:192.0.2.1` and `192.0.2.1:80`: a colon is no part of it. */
+const ipv4 = /(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}(?![\w-]|\.\d)/g;
+/** Runs of characters that IPv6 addresses consist of. */
+const ipv6 = /(?<![\w.:-])[0-9A-Fa-f:.]{3,}(?![\w-])/g;
 /** The longest form of an IPv6 address, and a full stop after it. */
 const maxRunLength = 46;
 /** Shorter ones, such as `::` and `a::b`, are more often code. */
@@ -91,12 +92,17 @@ const minDigits = 3;
 /** IPv4 addresses, with or without a port, and IPv6 addresses. */
 function findIps(text: string): PiiMatch[] {
   const matches: PiiMatch[] = [];
-  for (const { 0: written, index } of text.matchAll(run)) {
+  for (const { 0: written, index } of text.matchAll(ipv6)) {
     if (written.length > maxRunLength) continue;
-    const sentence = written.replace(/[.:]{1,3}$/, "");
-    const address = [written, sentence, withPort.exec(sentence)?.[1] ?? ""].find((form) => isIP(form) !== 0);
+    const address = [written, written.replace(/[.:]{1,3}$/, "")].find((form) => isIP(form) === 6);
     if (address === undefined || address.replaceAll(/[.:]/g, "").length < minDigits) continue;
     matches.push({ kind: "ip", start: index, end: index + address.length });
+  }
+  // The last part of an IPv6 address may be written as an IPv4 address.
+  const ends = new Set(matches.map(({ end }) => end));
+  for (const { 0: address, index } of text.matchAll(ipv4)) {
+    const end = index + address.length;
+    if (isIP(address) === 4 && !ends.has(end)) matches.push({ kind: "ip", start: index, end });
   }
   return matches;
 }
@@ -133,7 +139,7 @@ export const pii = defineFamily({
   kind: "rule",
   name: "pii",
   description: "The output contains no e-mail address, phone number, card number, IBAN or IP address.",
-  versions: ["2026-11-21"],
+  versions: ["2026-11-30", "2026-11-21"],
   needs: ["output"],
   config,
   builtInProfiles: [
