@@ -146,7 +146,7 @@ describe("Active learning", () => {
 
   test("shows the profile's corrected results, fenced and cut", async () => {
     await createTestJudge(upstream, find).judge({ output: "now" }, { active_learning_enabled: true });
-    expect(asked).toEqual([[{ accountId: "account", signal: expect.any(AbortSignal) }, "profile", 8]]);
+    expect(asked).toEqual([[{ accountId: "account", signal: expect.any(AbortSignal) }, "profile", 16]]);
     const prompt = promptOf(upstream.received[0]);
     const [fence] = marksOf(prompt);
     expect(prompt).toContain("Their verdict: fail.");
@@ -154,6 +154,13 @@ describe("Active learning", () => {
     expect(prompt).toContain(`output>>>\nOpened.\n<<<END ${fence}>>>`);
     expect(prompt.length).toBeLessThan(20_000);
     expect(prompt.indexOf("Opened.")).toBeLessThan(prompt.indexOf("Judge this:"));
+  });
+
+  test("shows no verdict on the same input and output", async () => {
+    const test = createTestJudge(upstream, find);
+    await test.judge({ input: "Open!", output: "Opened." }, { active_learning_enabled: true });
+    expect(promptOf(upstream.received[0])).not.toContain("Their verdict: pass.");
+    expect(promptOf(upstream.received[0])).toContain("Their verdict: fail.");
   });
 
   test("is off unless the profile turns it on", async () => {

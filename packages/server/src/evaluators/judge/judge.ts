@@ -80,7 +80,8 @@ const config = z.strictObject({
     description: "What an output must be like to pass, in plain words.",
   }),
   active_learning_enabled: z.boolean().default(false).meta({
-    description: "Show the judge the results of this profile that people corrected last.",
+    description:
+      "Show the judge the results of this profile that people corrected last, except those of the same input and output. As they change, judge runs that you want to compare without it.",
   }),
   pass_score: z.number().min(0).max(1).default(0.5).meta({
     description:
@@ -143,6 +144,14 @@ export interface JudgeOptions {
 
 /** A model decides by the criteria of the profile. */
 export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptions) {
+  /** None of them is of what is judged, whose verdict would give it away. */
+  async function findExamples({ input, output }: Sample, requester: Requester, profilePublicId: string) {
+    const corrections = await findCorrections(requester, profilePublicId, 2 * maxExamples);
+    return corrections
+      .filter(({ sample }) => sample.output !== output || sample.input !== input)
+      .slice(0, maxExamples);
+  }
+
   return defineFamily({
     kind: "model",
     name: "judge",
@@ -159,7 +168,7 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptio
       if (askForVerdict === undefined) throw needsModel();
       const { config: profile, accountId, profilePublicId, signal } = call;
       const examples = profile.active_learning_enabled
-        ? await findCorrections({ accountId, signal }, profilePublicId, maxExamples)
+        ? await findExamples(sample, { accountId, signal }, profilePublicId)
         : [];
       const question = judgeQuestion(profile.pass_criteria, sample, examples);
       const { value, asked } = await askForVerdict(question, formWith(profile.pass_score), call);
