@@ -143,6 +143,9 @@ test("ignored paths do not count, on either side", () => {
 test("numbers may differ by the tolerance", () => {
   expect(evaluate("[1.04, 10]", "[1, 10]", { number_tolerance: 0.05 }).score).toBe(1);
   expect(evaluate("[1.06, 10]", "[1, 10]", { number_tolerance: 0.05 }).score).toBe(0.5);
+  expect(evaluate("[19.99, 0.8]", "[20, 0.7]", { number_tolerance: 0.1 }).score).toBe(1);
+  expect(evaluate("[19.99]", "[20]", { number_tolerance: 0.01 }).score).toBe(1);
+  expect(evaluate("1e999", "null").explain()).toContain("(Infinity, should be null)");
   expect(evaluate("1e999", "-1e999", { number_tolerance: 1 }).score).toBe(0);
 });
 

@@ -33,6 +33,10 @@ test("a number too many or too few is wrong", () => {
 test("the wider tolerance counts, and its edge is inside", () => {
   expect(evaluate("10.5", "10", { absolute_tolerance: 0.5 }).pass).toBe(true);
   expect(evaluate("10.51", "10", { absolute_tolerance: 0.5 }).pass).toBe(false);
+  expect(evaluate("19.99", "20.00", { absolute_tolerance: 0.01 }).pass).toBe(true);
+  expect(evaluate("0.8", "0.7", { absolute_tolerance: 0.1 }).pass).toBe(true);
+  expect(evaluate("0.80000001", "0.7", { absolute_tolerance: 0.1 }).pass).toBe(false);
+  expect(evaluate("1e999", "1", { absolute_tolerance: 1 }).pass).toBe(false);
   expect(evaluate("101", "100", { relative_tolerance: 0.01 }).pass).toBe(true);
   expect(evaluate("-101", "-100", { relative_tolerance: 0.01 }).pass).toBe(true);
   expect(evaluate("0.1", "0", { relative_tolerance: 1 }).pass).toBe(false);

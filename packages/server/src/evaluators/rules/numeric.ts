@@ -14,7 +14,7 @@ const notGlued = String.raw`(?<![\p{L}\p{N}_)\]−-])`;
 // Sign, point, digits joined by points and commas, exponent. What they mean is decided afterwards, so that the
 // pattern takes linear time on any text.
 const chain = new RegExp(
-  String.raw`(?<sign>${notGlued}[-+−])?(?<point>(?<![\p{L}\p{N}_)\]])\.)?(?<digits>\d+(?:[.,]\d+)*)(?<exponent>[eE][-+−]?\d+(?![\p{L}\p{N}]))?`,
+  String.raw`(?<sign>${notGlued}[-+−]\p{Sc}?)?(?<point>(?<![\p{L}\p{N}_)\].])\.)?(?<digits>\d+(?:[.,]\d+)*)(?<exponent>[eE][-+−]?\d+(?![\p{L}\p{N}]))?`,
   "gu",
 );
 const withThousands = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/;
@@ -24,7 +24,7 @@ const withThousands = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/;
  * thousands where every group after it has three digits (`1,234.5`), and numbers elsewhere (`1,23` is 1 and 23, but `100,200` is one number).
  * More than one point makes integers (`3.14.15` is 3, 14 and 15). `-`, `+` and `−` are signs unless they follow a
  * letter, a digit or a closing bracket, so that a date, a range and a name like `item-3` have no negative parts.
- * A percent sign or a unit is ignored: `12%` is 12.
+ * A percent sign or a unit is ignored: `12%` is 12, and `-$50` is −50. A point after a point is none: `0..10` is 0 and 10.
  */
 export function readNumbers(text: string): IteratorObject<FoundNumber> {
   // Lazily: all of them at once take a hundred times the memory of the text.
@@ -57,7 +57,12 @@ function splitChain(digits: string): string[] {
 }
 
 function toNumber(written: string): number {
-  return Number(written.replaceAll(",", "").replaceAll("−", "-"));
+  return Number(
+    written
+      .replaceAll(",", "")
+      .replaceAll("−", "-")
+      .replace(/\p{Sc}/u, ""),
+  );
 }
 
 const config = z.strictObject({
@@ -103,7 +108,7 @@ export const numeric = defineFamily({
   kind: "rule",
   name: "numeric",
   description: "The numbers of the output are those of the gold answer, within a tolerance.",
-  versions: ["2026-11-21"],
+  versions: ["2026-11-30", "2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
   builtInProfiles: [
@@ -166,8 +171,15 @@ function isRight({ said, wanted }: Pair, { absolute_tolerance, relative_toleranc
   if (said === undefined || wanted === undefined) return false;
   if (said.value === wanted.value) return true;
   const tolerance = Math.max(absolute_tolerance, relative_tolerance * Math.abs(wanted.value));
+  return isWithin(tolerance, said.value, wanted.value);
+}
+
+/** Whether two numbers differ by at most a tolerance as they are written: in binary 20 − 19.99 is a little more than 0.01. */
+export function isWithin(tolerance: number, one: number, other: number): boolean {
+  const larger = Math.max(Math.abs(one), Math.abs(other));
   // Beyond 1e308 numbers are infinite, and their difference says nothing.
-  return Number.isFinite(wanted.value) && Math.abs(said.value - wanted.value) <= tolerance;
+  if (tolerance === 0 || !Number.isFinite(larger)) return false;
+  return Math.abs(one - other) <= tolerance + 4 * Number.EPSILON * larger;
 }
 
 function describe({ pairCount, wrongCount, wrong }: Comparison): string {
