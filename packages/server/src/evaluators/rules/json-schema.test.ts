@@ -25,6 +25,12 @@ test("the dialect that the schema names is the one that counts", () => {
   expect(evaluate('["a",1]', { schema }).pass).toBe(true);
 });
 
+test("a price is a multiple of a cent", () => {
+  const schema = { items: { multipleOf: 0.01 } };
+  expect(evaluate("[19.99, 0.07, 1234567.89, 3]", { schema }).pass).toBe(true);
+  expect(evaluate("[19.995]", { schema }).pass).toBe(false);
+});
+
 test("errors are reported with their places", () => {
   const verdict = evaluate('{"id":"1","tags":["a",2]}', { schema: note });
   expect(verdict).toMatchObject({

@@ -69,6 +69,8 @@ function createAjv(schema: JsonSchema, { allErrors, isChecked = false }: Compile
     ownProperties: true,
     // Inlined references would let the code of a small schema grow without bound.
     inlineRefs: false,
+    // In binary 19.99 / 0.01 is not quite an integer.
+    multipleOfPrecision: 6,
     passContext: true,
     code: { optimize: false, regExp: createLinearRegExp(), process: countSteps },
     logger: false,
@@ -147,7 +149,7 @@ export const jsonSchema = defineFamily({
   kind: "rule",
   name: "json-schema",
   description: "The output is JSON that is valid against a schema.",
-  versions: ["2026-11-21"],
+  versions: ["2026-11-30", "2026-11-21"],
   needs: ["output"],
   config,
   maxCharacters,
