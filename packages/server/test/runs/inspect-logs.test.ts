@@ -103,8 +103,8 @@ onAnyDatabase((database) => {
     });
     expect(found["samples/a/0_epoch_2.json"]?.scores).toEqual({
       "exact-match-2026-11-21": failed,
-      "contains-2026-11-21/states": { ...failed, explanation: expect.stringContaining("state") },
-      "contains-2026-11-21/wrong": {
+      "contains-2026-11-30/states": { ...failed, explanation: expect.stringContaining("state") },
+      "contains-2026-11-30/wrong": {
         ...failed,
         value: 1,
         explanation: expect.any(String),
@@ -129,7 +129,7 @@ onAnyDatabase((database) => {
 
   test("an import of a log has the predictions, with the named score as the reward", async () => {
     const { log } = await exported((await imported()).id);
-    const { samples: read, figures } = await importText(log, { score: "contains-2026-11-21/wrong" });
+    const { samples: read, figures } = await importText(log, { score: "contains-2026-11-30/wrong" });
     expect(figures).toMatchObject({ format: "inspect", faults: [], left_out: { call_without_answer: 1 } });
     expect(
       read.map(({ messages, next_state, reward }) => [messages?.at(-1)?.content, next_state, reward]),

@@ -62,6 +62,14 @@ test("the default profile fails refusals", () => {
   const profile = contains.builtInProfiles.find(({ name }) => name === "system:default");
   const evaluateDefault = contains.prepare(contains.config.parse(profile?.config));
   expect(evaluateDefault({ output: "I'M SORRY, BUT that is not possible." }).pass).toBe(false);
+  const typographic = evaluateDefault({ output: "I’m sorry, but I can’t assist with that." });
+  expect(typographic).toMatchObject({
+    pass: false,
+    positions: [
+      [0, 14],
+      [15, 22],
+    ],
+  });
   expect(evaluateDefault({ output: "The oven is now closed." }).pass).toBe(true);
 });
 

@@ -32,7 +32,7 @@ function findSubstrings(
   return { occurrences: occurrences.slice(0, maxOccurrences), found };
 }
 
-/** Lower case of the same length, so that positions stay correct: `İ`, which would become two characters, is left as it is. */
+/** Lower case and straight apostrophes, of the same length, so that positions stay correct: `İ`, which would become two characters, is left as it is. */
 function foldCase(text: string): string {
   const lower = text.toLowerCase();
   const folded =
@@ -43,7 +43,7 @@ function foldCase(text: string): string {
           return one.length === character.length ? one : character;
         }).join("");
   // The lower case of a sigma depends on its place in the word, which a substring does not know.
-  return folded.replaceAll("ς", "σ");
+  return folded.replaceAll("ς", "σ").replaceAll("’", "'");
 }
 
 const maxPositions = 1_000;
@@ -60,7 +60,10 @@ const config = z.strictObject({
     .enum(["all", "any", "none"])
     .default("all")
     .meta({ description: "How many of the substrings the output must contain." }),
-  ignore_case: z.boolean().default(false).meta({ description: "Upper and lower case are the same." }),
+  ignore_case: z.boolean().default(false).meta({
+    description:
+      "Upper and lower case are the same, and so are straight and typographic apostrophes (' and ’).",
+  }),
 });
 type Config = z.output<typeof config>;
 
@@ -68,7 +71,7 @@ export const contains = defineFamily({
   kind: "rule",
   name: "contains",
   description: "The output contains all, any or none of a list of substrings.",
-  versions: ["2026-11-21"],
+  versions: ["2026-11-30", "2026-11-21"],
   needs: ["output"],
   config,
   builtInProfiles: [
