@@ -4,12 +4,15 @@ import { startPresage } from "../support/presage/presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { attributesOf, type ReceivedSpan, startCollector } from "../support/telemetry/collector.ts";
-import { passing, say } from "../support/upstream/judge.ts";
+import { passing, promptOf, say } from "../support/upstream/judge.ts";
 import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 let upstream: TestUpstream;
 beforeAll(() => {
-  upstream = startUpstream(() => say(passing));
+  // A prediction that is a verdict would be taken for a quotation by the judge.
+  upstream = startUpstream((received) =>
+    say(promptOf(received).includes("Criteria") ? passing : "The door."),
+  );
 });
 afterAll(async () => {
   await upstream.stop();

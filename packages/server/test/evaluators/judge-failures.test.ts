@@ -94,6 +94,7 @@ describe("A verdict that its score contradicts", () => {
   test("is one or none by the profile's pass_score, at which both are allowed", async () => {
     upstream.answer = () => say({ reasoning: "Hm.", verdict: "fail", score: 0.8 });
     expect(await judge(undefined, { pass_score: 0.8 })).toMatchObject({ pass: false, score: 0.8 });
+    expect(promptOf(upstream.received[0])).toContain('With the verdict "pass" a score is 0.8 or above');
     upstream.answer = () => say({ reasoning: "Hm.", verdict: "pass", score: 0.2 });
     expect(await judge(undefined, { pass_score: 0.1 })).toMatchObject({ pass: true, score: 0.2 });
   });
@@ -126,6 +127,18 @@ describe("A response cut off by the token limit", () => {
     await judge();
     await judge();
     expect(upstream.received.map(({ body }) => body.max_tokens)).toEqual([512, 8_704, 8_704]);
+  });
+
+  test("leaves a later, longer prompt as much room as its context has", async () => {
+    upstream.answer = ({ body }) =>
+      body.max_tokens === 512 ? answerWith({ content: null }, "length") : say(passing);
+    await judge();
+    upstream.answer = ({ body }) =>
+      body.max_tokens === 512 ? say(failing) : refuse(400, "maximum context length is 16384 tokens");
+    expect(await judge()).toMatchObject({ pass: false });
+    expect(upstream.received.map(({ body }) => body.max_tokens)).toEqual([512, 8_704, 8_704, 512]);
+    upstream.answer = () => refuse(400, "maximum context length is 16384 tokens");
+    expect((await failure()).code).toBe("judge_context_exceeded");
   });
 
   test("is why there is no verdict if the second one does not end before the deadline", async () => {

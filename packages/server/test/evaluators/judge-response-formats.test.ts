@@ -133,6 +133,8 @@ describe("A fallback to text", () => {
     ["in a code fence", `Sure!\n\`\`\`json\n${JSON.stringify(failing, null, 2)}\n\`\`\`\nAnything else?`],
     ["after a thinking block", `<think>{"reasoning":"a","verdict":"pass"}</think>${JSON.stringify(failing)}`],
     ["after thinking without an opening tag", `So pass?</think>\n${JSON.stringify(failing)}`],
+    ["that quotes the end of thoughts", '```json\n{"reasoning":"It leaks </think> .","verdict":"fail"}\n```'],
+    ["after thoughts of a draft", `Well: {"a": So</think>\n${JSON.stringify(failing)}`],
     ["after a draft", `${JSON.stringify(passing)} No, wait: ${JSON.stringify(failing)}`],
     ["with repairable syntax errors", "{reasoning: 'The door is shut.', verdict: 'fail',}"],
     ["in capitals", '{"reasoning":"The door is shut.","verdict":" FAIL\\n"}'],

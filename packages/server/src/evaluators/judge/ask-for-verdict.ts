@@ -107,14 +107,17 @@ export interface Inquiry {
 
 /** Asks once in one format: again with more tokens if they ran out, and without the fields that the model rejects. */
 async function askInFormat(inquiry: Inquiry, turn: Turn): Promise<CompletionBody> {
+  const { needsRoom } = inquiry.capabilities;
   let isCut = false;
-  for (const tokenLimit of inquiry.capabilities.needsRoom ? tokenLimits.slice(1) : tokenLimits) {
+  for (const tokenLimit of needsRoom ? tokenLimits.toReversed() : tokenLimits) {
     let body: CompletionBody;
     try {
       body = await askWithinCapabilities(inquiry, turn, tokenLimit);
     } catch (error) {
       // The first limit was accepted, so it is the larger one that does not fit, or does not end before the evaluation's deadline.
       if (isCut && (isTooMuch(error) || inquiry.call.signal.reason instanceof EvaluationError)) break;
+      // A long prompt may leave room for a short verdict only.
+      if (needsRoom && tokenLimit !== verdictTokens && isContextExceeded(error)) continue;
       throw error;
     }
     const [choice] = body.choices;
@@ -124,13 +127,18 @@ async function askInFormat(inquiry: Inquiry, turn: Turn): Promise<CompletionBody
       return body;
     }
     isCut = true;
+    if (needsRoom) break;
   }
   throw new EvaluationError("judge_truncated", "The judge's model ran out of tokens before its verdict.");
 }
 
 function isTooMuch(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
-  return error.category === "context_exceeded" || error.category === "timeout" || isRejection(error);
+  return isContextExceeded(error) || error.category === "timeout" || isRejection(error);
+}
+
+function isContextExceeded(error: unknown): boolean {
+  return error instanceof UpstreamError && error.category === "context_exceeded";
 }
 
 function isRefusal({ message, finish_reason }: CompletionChoice): boolean {

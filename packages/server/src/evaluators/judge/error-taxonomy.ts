@@ -37,7 +37,7 @@ export function createErrorTaxonomyFamily({ askForVerdict, findLabelledRevision 
     kind: "model",
     name: "error-taxonomy",
     description: "A model finds which errors of a taxonomy the output has; it passes if it has none.",
-    versions: ["2026-11-21"],
+    versions: ["2026-11-30", "2026-11-21"],
     needs: ["output"],
     takes: ["systemPrompt", "retrievedContext", "input", "goldAnswer"],
     config,

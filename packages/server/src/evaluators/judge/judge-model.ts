@@ -4,6 +4,7 @@ import { jsonrepair } from "jsonrepair";
 import { LRUCache } from "lru-cache";
 import pRetry from "p-retry";
 import type { z } from "zod";
+import type { Stretch } from "../../platform/contacts.ts";
 import { SpendingRefusedError, UpstreamError } from "../../platform/errors.ts";
 import type { FairSlots } from "../../platform/limits/turns.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
@@ -12,6 +13,7 @@ import {
   readMessage,
   readTokenCounts,
   readUpstreamCachedTokens,
+  startsWithThinking,
   traceCompletion,
 } from "../../upstream/completion.ts";
 import type { Upstream } from "../../upstream/create-upstream.ts";
@@ -159,7 +161,9 @@ export interface FoundObject {
  * ignored, as the judged text may be quoted there. It stops at one that cannot be read, which may have been the real verdict.
  */
 export function* jsonInText(answer: string, decidingKey: string): Generator<FoundObject> {
-  for (const source of outermostObjects(answer.slice(-maxCharacters)).toReversed()) {
+  const text = answer.slice(-maxCharacters);
+  for (const { start, end } of outermostObjects(text).toReversed()) {
+    const source = text.slice(start, end);
     const value = tryParse(source) ?? tryRepaired(source, decidingKey);
     if (value === undefined) return;
     yield { source, value };
@@ -167,13 +171,13 @@ export function* jsonInText(answer: string, decidingKey: string): Generator<Foun
 }
 
 /** The last one may be incomplete. */
-function outermostObjects(text: string): string[] {
-  const objects: string[] = [];
+function outermostObjects(text: string): Stretch[] {
+  const objects: Stretch[] = [];
   let end = 0;
   for (const { index } of text.matchAll(objectStart)) {
     if (index < end) continue;
     end = endOfObject(text, index);
-    objects.push(text.slice(index, end));
+    objects.push({ start: index, end });
   }
   return objects.length === 0 ? looseObject(text) : objects;
 }
@@ -197,10 +201,10 @@ function endOfObject(text: string, start: number): number {
 }
 
 /** One in single quotes, or with unquoted keys. */
-function looseObject(text: string): string[] {
+function looseObject(text: string): Stretch[] {
   const start = text.indexOf("{");
   const end = text.lastIndexOf("}");
-  return start === -1 ? [] : [text.slice(start, end > start ? end + 1 : undefined)];
+  return start === -1 ? [] : [{ start, end: end > start ? end + 1 : text.length }];
 }
 
 function tryParse(text: string): unknown {
@@ -299,7 +303,10 @@ export const responseFormats: Record<ResponseFormatName, ResponseFormat> = {
       response_format: { type: "json_schema", json_schema: { name, strict: true, schema: jsonSchema } },
     }),
     // A server that enforces the schema sends nothing else; one that sends more has ignored it.
-    candidates: (choice) => [tryParse(answerOf(choice))],
+    *candidates(choice, _, prompt) {
+      const answer = answerOf(choice);
+      if (!isQuotedFrom(prompt)(answer)) yield tryParse(answer);
+    },
   },
   tool_call: {
     fields: ({ name, jsonSchema }) => ({
@@ -308,18 +315,18 @@ export const responseFormats: Record<ResponseFormatName, ResponseFormat> = {
       ],
       tool_choice: { type: "function", function: { name } },
     }),
-    candidates(choice, { name }) {
+    *candidates(choice, { name }, prompt) {
       const given = toolArguments(choice, name);
-      return [typeof given === "string" ? tryParse(given) : given];
+      const source = typeof given === "string" ? given : (JSON.stringify(given) ?? "");
+      if (!isQuotedFrom(prompt)(source)) yield tryParse(source);
     },
   },
   text: {
     fields: () => ({}),
     *candidates(choice, { decidingKey }, prompt) {
-      const sent = withoutSpace(prompt);
+      const isQuoted = isQuotedFrom(prompt);
       for (const { source, value } of jsonInText(answerOf(choice), decidingKey)) {
-        // What is already in the prompt is a quotation, and not an answer, no matter who put it there.
-        if (!sent.includes(withoutSpace(source))) yield value;
+        if (!isQuoted(source)) yield value;
       }
     },
   },
@@ -333,8 +340,18 @@ function answerOf(choice: CompletionChoice): string {
 
 function withoutThinking(said: string): string {
   const text = said.trim();
+  const end = endOfThinking(text) ?? 0;
   // An answer that has begun may mention such a block.
-  return text.startsWith("{") ? text : text.slice(endOfThinking(text) ?? 0).trim();
+  return text.startsWith("{") || isInObject(text, end) ? text : text.slice(end).trim();
+}
+
+/** Whether thoughts seem to end inside an object, such as one in a code fence that quotes `</think>`. */
+function isInObject(text: string, end: number): boolean {
+  if (end === 0 || startsWithThinking(text)) return false;
+  return outermostObjects(text).some(
+    (object) =>
+      object.start < end && end < object.end && tryParse(text.slice(object.start, object.end)) !== undefined,
+  );
 }
 
 /** The arguments of the only call of a tool; undefined if the model did not call it, or called it more than once. */
@@ -343,6 +360,12 @@ function toolArguments({ message }: CompletionChoice, tool: string): unknown {
   const functions = calls.map((call) => Object(Object(call).function) as Record<string, unknown>);
   const [called, another] = functions.filter(({ name }) => name === tool);
   return another === undefined ? called?.arguments : undefined;
+}
+
+/** What is already in the prompt is a quotation, and not an answer, no matter who put it there. */
+function isQuotedFrom(prompt: string): (source: string) => boolean {
+  const sent = withoutSpace(prompt);
+  return (source) => sent.includes(withoutSpace(source));
 }
 
 function withoutSpace(text: string): string {

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { Requester } from "../../platform/storage/store.ts";
 import { defineFamily } from "../family.ts";
-import { needsModel, sampleFieldNames } from "../outcome.ts";
+import { needsModel, type Sample, sampleFieldNames } from "../outcome.ts";
 import type { AskForVerdict } from "./ask-for-verdict.ts";
 import type { VerdictForm } from "./judge-model.ts";
-import { type CorrectedExample, judgeQuestion } from "./prompts.ts";
+import { type CorrectedExample, judgeQuestion, scoreRule } from "./prompts.ts";
 
 const { input, goldAnswer, retrievedContext } = sampleFieldNames;
 
@@ -92,10 +92,15 @@ const config = z.strictObject({
     .default([])
     .meta({
       description:
-        "Fields besides the output that the criteria refer to. A sample without them is not judged.",
+        "Fields besides the output that the criteria refer to. A sample without them is not judged. The judge is shown the gold answer only if it is one of them, or if the criteria have one of the words gold, reference, expected, correct and truth.",
     }),
 });
 export type JudgeConfig = z.output<typeof config>;
+
+/** Whoever sees the solution judges otherwise, so it is shown only to judges whose criteria speak of it. */
+export function needsGold({ required_fields, pass_criteria }: JudgeConfig): boolean {
+  return required_fields.includes(goldAnswer) || /gold|reference|expected|correct|truth/i.test(pass_criteria);
+}
 
 interface JudgeVerdict {
   reasoning: string;
@@ -130,7 +135,7 @@ function formWith(passScore: number): VerdictForm<JudgeVerdict> {
     contradictionIn({ verdict, score }) {
       if (typeof score !== "number" || (verdict === "pass" ? score >= passScore : score <= passScore))
         return undefined;
-      return `With the verdict "pass" a score is ${passScore} or above, with "fail" it is ${passScore} or below.`;
+      return scoreRule(passScore);
     },
   };
 }
@@ -156,7 +161,7 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptio
     kind: "model",
     name: "judge",
     description: "A model decides whether the output meets the profile's criteria.",
-    versions: ["2026-11-24", "2026-11-21"],
+    versions: ["2026-11-30", "2026-11-24", "2026-11-21"],
     needs: ["output"],
     takes: optionalFields,
     needsWith: ({ required_fields }) =>
@@ -167,10 +172,16 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptio
     async evaluate(sample, call) {
       if (askForVerdict === undefined) throw needsModel();
       const { config: profile, accountId, profilePublicId, signal } = call;
+      const shown = (one: Sample) => (needsGold(profile) ? one : { ...one, goldAnswer: undefined });
       const examples = profile.active_learning_enabled
         ? await findExamples(sample, { accountId, signal }, profilePublicId)
         : [];
-      const question = judgeQuestion(profile.pass_criteria, sample, examples);
+      const question = judgeQuestion(
+        profile.pass_criteria,
+        profile.pass_score,
+        shown(sample),
+        examples.map((example) => ({ ...example, sample: shown(example.sample) })),
+      );
       const { value, asked } = await askForVerdict(question, formWith(profile.pass_score), call);
       const { verdict, score, reasoning } = value;
       return { pass: verdict === "pass", score: score ?? undefined, extra: asked, explain: () => reasoning };

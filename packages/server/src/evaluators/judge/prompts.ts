@@ -47,9 +47,15 @@ const names: [field: SampleField, name: string][] = [
 const shownExampleCharacters = 2_000;
 const shownExampleContexts = 5;
 
-const verdictKeys = `- "reasoning": text. Weigh the criteria against what is really there, step by step, before you decide.
+const verdictKeys = (
+  passScore: number,
+) => `- "reasoning": text. Weigh the criteria against what is really there, step by step, before you decide.
 - "verdict": "pass" if the output meets the criteria, "fail" if it does not. Nothing else.
-- "score": a number from 0 to 1 if the criteria ask for a grade, otherwise null.`;
+- "score": a number from 0 to 1 if the criteria ask for a grade, otherwise null. ${scoreRule(passScore)}`;
+
+export function scoreRule(passScore: number): string {
+  return `With the verdict "pass" a score is ${passScore} or above, with "fail" it is ${passScore} or below.`;
+}
 
 const categoryKeys = `- "reasoning": text. Say step by step what is wrong with the output, if anything, before you decide.
 - "categories": a list with one object for each kind of error that the output really has, empty if it has none. Each object has
@@ -68,9 +74,10 @@ function wordComplaint(complaint: Complaint): string {
   return `its verdict and its score contradict each other. ${complaint.rule}`;
 }
 
-/** Asks whether an output meets criteria. */
+/** Asks whether an output meets criteria. The fence, which no two questions share, comes last: what stands before it may be cached. */
 export function judgeQuestion(
   criteria: string,
+  passScore: number,
   sample: Sample,
   examples: readonly CorrectedExample[],
 ): Question {
@@ -78,17 +85,19 @@ export function judgeQuestion(
   return {
     instructions: `You are a careful and impartial judge of what language models put out. You decide whether an output meets criteria.
 
-${aboutFences(fence)}
-
 Judge by the criteria alone, not by how you would have answered. Length, confidence and politeness count only if the criteria say so.
 
 # Criteria
 
-${criteria}`,
+${criteria}
+
+# Data
+
+${aboutFences(fence)}`,
     content: [...examples.map((example) => wordExample(example, fence)), wordSample(sample, fence)].join(
       "\n\n",
     ),
-    answerKeys: verdictKeys,
+    answerKeys: verdictKeys(passScore),
   };
 }
 
@@ -105,13 +114,15 @@ export function taxonomyQuestion(kinds: readonly ErrorKind[], sample: Sample): Q
   return {
     instructions: `You are a careful and impartial examiner of what language models put out. You find out which kinds of error an output has.
 
-${aboutFences(fence)}
-
 Name a kind only if you can point at the place where it shows. If two kinds fit the same fault, name the one that fits more closely. An output without a fault has none.
 
 # Kinds of error
 
-${kinds.map(wordKind).join("\n")}`,
+${kinds.map(wordKind).join("\n")}
+
+# Data
+
+${aboutFences(fence)}`,
     content: wordSample(sample, fence),
     answerKeys: categoryKeys,
   };
