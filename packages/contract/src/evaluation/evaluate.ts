@@ -20,7 +20,7 @@ export const EvaluatorReference = z
   .strictObject({
     evaluator: shortText(200)
       .nullish()
-      .meta({ description: "An evaluator's id, or its family's name for the newest version." }),
+      .meta({ description: "A family's name, or one of its ids. All run its newest version." }),
     profile_name: shortText(200)
       .nullish()
       .meta({ description: "Defaults to the family's default profile, if it has one." }),

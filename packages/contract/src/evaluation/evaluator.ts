@@ -11,12 +11,13 @@ import {
 import { deprecated } from "./result.ts";
 import { IntervalMethod } from "./result-summary.ts";
 
-/** One version of an evaluator family. */
+/** An id of an evaluator family. */
 export const Evaluator = z
   .object({
-    id: z
-      .string()
-      .meta({ description: "The family's name and the version's date, for example exact-match-2026-11-21." }),
+    id: z.string().meta({
+      description:
+        "The family's name and the version's date, for example exact-match-2026-11-21. An older id runs the newest version.",
+    }),
     name: z.string().meta({ description: "Its name in lists." }),
     evaluator_family: z.string().meta({ description: "Its family." }),
     aliases: z
