@@ -147,6 +147,10 @@ onAnyDatabase((database) => {
       { revision_id },
       { labels },
     );
+    const events = await listEvents();
+    const removeAgain = `/v1/error-taxonomy-revision/${revision_id}/remove-labels`;
+    expect((await presage.call("POST", removeAgain, { labels })).status).toBe(200);
+    expect(await listEvents()).toEqual(events);
 
     const project = await change("POST /v1/projects", "project.create", {}, { name: "pr" });
     const newExperiment = { project_id: project.id, name: "e", metadata: { text: secret } };

@@ -87,6 +87,10 @@ onAnyDatabase((database) => {
       const { error_taxonomy_id } = await create(only);
       const again = await post("", { body: tree, ...only });
       expect(again.status).toBe(409);
+      const issues = await issuesOf(await post("", { body: tree, ...only, error_taxonomy_id }));
+      expect(locationsOf(issues)).toEqual([
+        { type: "value_error", loc: ["body", "create_only_if_not_exists"] },
+      ]);
       expect(await list({ error_taxonomy_id })).toHaveLength(1);
     });
 

@@ -15,7 +15,7 @@ import type { HttpServices } from "../../http/exchange.ts";
 import { parseJson, readPage } from "../../http/request.ts";
 import { streamList } from "../../http/response.ts";
 import { type Input, reply, route } from "../../http/route.ts";
-import { InvalidRequestError, missing } from "../../http/validate.ts";
+import { InvalidRequestError, missing, valueError } from "../../http/validate.ts";
 import { notFound } from "../../platform/errors.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
@@ -177,7 +177,13 @@ function toNewRevision(request: ErrorTaxonomyRevisionCreateRequest): NewRevision
 /** Requires a taxonomy, under either of two names, which the schema cannot express. */
 function taxonomyOf(request: ErrorTaxonomyRevisionCreateRequest): NewRevision["taxonomy"] {
   const { error_taxonomy_id: id, error_taxonomy_name: name, create_only_if_not_exists } = request;
-  if (typeof id === "string") return { id: id.toLowerCase() };
+  if (typeof id === "string") {
+    if (create_only_if_not_exists === true) {
+      const reason = "A taxonomy with an id exists; give a name alone";
+      throw new InvalidRequestError([valueError(["body", "create_only_if_not_exists"], reason, true)]);
+    }
+    return { id: id.toLowerCase() };
+  }
   if (typeof name === "string") return { name, isNewOnly: create_only_if_not_exists ?? false };
   throw new InvalidRequestError([missing(["body", "error_taxonomy_name"], request)]);
 }

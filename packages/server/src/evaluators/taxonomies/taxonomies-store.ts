@@ -17,11 +17,11 @@ export async function moveLabels(
   taxonomyId: string,
   revisionId: string,
   labels: readonly string[],
-) {
+): Promise<boolean> {
   const present = await selectLabels(database, [revisionId]);
   const last = present.at(-1)?.position ?? 0;
   const added = new Set(labels).difference(new Set(present.map(({ label }) => label)));
-  if (added.size === 0) return;
+  if (added.size === 0) return false;
   if (present.length + added.size > maxLabels) throw tooManyLabels();
   await database
     .insertInto("error_taxonomy_labels")
@@ -40,6 +40,7 @@ export async function moveLabels(
       })),
     )
     .execute();
+  return true;
 }
 
 function tooManyLabels(): ServiceError {
@@ -51,12 +52,13 @@ export async function deleteLabels(database: Database, revisionId: string, label
   const wanted = new Set(labels);
   const present = await selectLabels(database, [revisionId]);
   const gone = present.map(({ label }) => label).filter((label) => wanted.has(label));
-  if (gone.length === 0) return;
+  if (gone.length === 0) return false;
   await database
     .deleteFrom("error_taxonomy_labels")
     .where("revision_id", "=", revisionId)
     .where("label", "in", gone)
     .execute();
+  return true;
 }
 
 /** The labels of revisions, each in the order in which they were set. */

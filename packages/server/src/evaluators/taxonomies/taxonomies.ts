@@ -100,15 +100,15 @@ async function changeLabels(
   database: Database,
   changer: Changer,
   { revisionId, labels, action }: LabelChange,
-  change: (transaction: Database, taxonomyId: string) => Promise<void>,
+  change: (transaction: Database, taxonomyId: string) => Promise<boolean>,
 ): Promise<TaxonomyRevision> {
   const { accountId } = changer;
   return await database.transaction().execute(async (transaction) => {
     const taxonomyId = await lockTaxonomyOf(transaction, accountId, revisionId);
     if (taxonomyId === undefined) throw notFound("revision of an error taxonomy");
-    await change(transaction, taxonomyId);
     const detail = { revision_id: revisionId, labels };
-    await recordChange(transaction, changer, action, taxonomyId, detail);
+    if (await change(transaction, taxonomyId))
+      await recordChange(transaction, changer, action, taxonomyId, detail);
     return await getRevision(transaction, accountId, revisionId);
   });
 }
