@@ -230,7 +230,10 @@ function createPool(options: RuleRunnerOptions) {
     async run<Result>(task: ConfigCheckTask, signal: AbortSignal, name: string): Promise<Result> {
       signal.throwIfAborted();
       try {
-        pool ??= openPool(options);
+        pool ??= openPool(options).catch((error: unknown) => {
+          pool = undefined;
+          throw error;
+        });
         return await (await pool).run(task, { signal, name });
       } catch (error) {
         throw signal.aborted ? signal.reason : internalError(error);
