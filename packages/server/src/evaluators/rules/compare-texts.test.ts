@@ -69,3 +69,21 @@ test("an empty output is said to be empty", () => {
 test("long texts are cut, never through a character", () => {
   expect(describeDifference("😀".repeat(100), "x", 0)).toContain(`"${"😀".repeat(40)}…"`);
 });
+
+test.each([
+  ["a\u00a0door", "a door", 1, "(U+00A0, not U+0020)"],
+  ["caf\u00e9", "cafe\u0301", 3, "(U+00E9, not U+0065)"],
+  ["open\u200b", "open", 4, "(U+200B, not the end)"],
+  ["\u22125", "-5", 0, "(U+2212, not U+002D)"],
+])("a difference between %j and %j, which cannot be seen, is named", (output, gold, at, named) => {
+  expect(describeDifference(output, gold, at)).toEndWith(` ${named}.`);
+});
+
+test("characters that look different are not named", () => {
+  for (const [output, gold] of [
+    ["open", "shut"],
+    ["a\nb", "a b"],
+    ["😀", "😁"],
+  ] as const)
+    expect(describeDifference(output, gold, firstDifference(output, gold) ?? 0)).not.toContain("U+");
+});

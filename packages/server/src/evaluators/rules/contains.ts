@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineFamily } from "../family.ts";
-import { codePointPositions, endSentence } from "./text.ts";
+import { codePointPositions, endSentence, strippedRange, stripTagsSetting } from "./text.ts";
 
 export interface Occurrence {
   substring: string;
@@ -64,6 +64,7 @@ const config = z.strictObject({
     description:
       "Upper and lower case are the same, and so are straight and typographic apostrophes (' and ’).",
   }),
+  strip_tags: stripTagsSetting(false),
 });
 type Config = z.output<typeof config>;
 
@@ -88,11 +89,13 @@ export const contains = defineFamily({
   prepare(profile) {
     const wanted = [...new Set(profile.substrings)];
     return ({ output = "" }) => {
-      const { occurrences, found } = findSubstrings(output, wanted, profile.ignore_case, maxPositions);
+      const [from, to] = strippedRange(output, profile.strip_tags);
+      const text = output.slice(from, to);
+      const { occurrences, found } = findSubstrings(text, wanted, profile.ignore_case, maxPositions);
       const score = scoreOf(profile.mode, found.size, wanted.length);
       const positions = codePointPositions(
         output,
-        occurrences.map(({ start, end }) => [start, end]),
+        occurrences.map(({ start, end }) => [from + start, from + end]),
       );
       return {
         pass: score === 1,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineFamily } from "../family.ts";
 import { UnusableSampleError } from "../outcome.ts";
-import { codePointPositions } from "./text.ts";
+import { codePointPositions, comparedText, strippedRange, stripTagsSetting } from "./text.ts";
 
 export interface FoundNumber {
   value: number;
@@ -80,6 +80,7 @@ const config = z.strictObject({
     .enum(["all", "last"])
     .default("all")
     .meta({ description: "`all`: as many numbers, in the same order. `last`: the last one of each." }),
+  strip_tags: stripTagsSetting(false),
 });
 type Config = z.output<typeof config>;
 
@@ -121,13 +122,16 @@ export const numeric = defineFamily({
   estimateMs: ({ output = "", goldAnswer = "" }) => (output.length + goldAnswer.length) / cheapCharacters,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
-      const comparison = compareNumbers(numbersOf(output, profile), numbersOf(goldAnswer, profile), profile);
+      const [from, to] = strippedRange(output, profile.strip_tags);
+      const said = numbersOf(output.slice(from, to), profile);
+      const wanted = numbersOf(comparedText(goldAnswer, profile.strip_tags), profile);
+      const comparison = compareNumbers(said, wanted, profile);
       const { saidCount, wantedCount, pairCount, wrongCount, wrong } = comparison;
       if (wantedCount === 0) throw new UnusableSampleError("The gold answer has no number.");
       const wrongInOutput = wrong.flatMap(({ said }) => said ?? []);
       const positions = codePointPositions(
         output,
-        wrongInOutput.map(({ start, end }) => [start, end]),
+        wrongInOutput.map(({ start, end }) => [from + start, from + end]),
       );
       return {
         pass: wrongCount === 0,

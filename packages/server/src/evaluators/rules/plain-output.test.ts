@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { contains } from "./contains.ts";
+import { numeric } from "./numeric.ts";
+import { regex } from "./regex.ts";
 import { plainOutput, plainRange } from "./text.ts";
 
 test.each([
@@ -51,3 +54,25 @@ test.each(["<think>", "</think>", "<think> </think>", "<tool_response>", " </too
     expect((process.cpuUsage().user - startedAt) / 1000).toBeLessThan(5_000);
   },
 );
+
+test("contains, regex and numeric look at the answer alone if their profile says so", () => {
+  const sample = {
+    output: "<think>1 is shut</think>\n<tool_response>\n2 is open\n</tool_response>",
+    goldAnswer: "2",
+  };
+  const strip_tags = true;
+  const withSubstring = { substrings: ["shut", "open"], mode: "any", strip_tags };
+  const found = contains.prepare(contains.config.parse(withSubstring))(sample);
+  expect(found.explain()).toBe('The output contains "open" at character 46.');
+  const whole = { pattern: "\\d is \\w+", match: "full", strip_tags };
+  expect(regex.prepare(regex.config.parse(whole))(sample)).toMatchObject({
+    pass: true,
+    positions: [[41, 50]],
+  });
+  expect(numeric.prepare(numeric.config.parse({ strip_tags }))(sample).pass).toBe(true);
+  const wrong = numeric.prepare(numeric.config.parse({ strip_tags }))({
+    ...sample,
+    goldAnswer: "<think>2</think>3",
+  });
+  expect(wrong).toMatchObject({ pass: false, positions: [[41, 42]] });
+});

@@ -4,7 +4,7 @@ import { compilePattern, estimateProgramSize, patternLibrary } from "../../platf
 import { countOf, shortened } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import type { Position, Verdict } from "../outcome.ts";
-import { codePointPositions } from "./text.ts";
+import { codePointPositions, strippedRange, stripTagsSetting } from "./text.ts";
 
 /** Few, since each search may read to the end of the text. */
 const maxPositions = 100;
@@ -26,6 +26,7 @@ const config = z
       .enum(["search", "full"])
       .default("search")
       .meta({ description: "Whether a part of the output may match, or all of it must." }),
+    strip_tags: stripTagsSetting(false),
     expect: z
       .enum(["match", "no_match"])
       .default("match")
@@ -66,8 +67,10 @@ export const regex = defineFamily({
     return ({ output = "" }) => {
       // Compiled for the first sample, which may run in another thread.
       compiled ??= compile(profile);
-      const matches = findMatches(compiled, output, profile.match);
-      return judge(codePointPositions(output, matches), profile);
+      const [from, to] = strippedRange(output, profile.strip_tags);
+      const matches = findMatches(compiled, output.slice(from, to), profile.match);
+      const positions = matches.map(([start, end]): Position => [from + start, from + end]);
+      return judge(codePointPositions(output, positions), profile);
     };
   },
   estimateMs({ output = "" }, { pattern }) {

@@ -37,7 +37,12 @@ export function plainOutput(text: string): string {
 
 /** The text that a profile compares. The white space around the tags goes with them. */
 export function comparedText(text: string, stripTags: boolean): string {
-  return stripTags ? plainOutput(text).trim() : text;
+  return text.slice(...strippedRange(text, stripTags));
+}
+
+/** Its position, in UTF-16 units. */
+export function strippedRange(text: string, stripTags: boolean): Position {
+  return stripTags ? comparedRange(text, { trim: true, strip_tags: true }) : [0, text.length];
 }
 
 /** The position of that part in the output, in UTF-16 units. */
@@ -91,7 +96,7 @@ export function normaliseText(original: string, profile: TextNormalisation): Nor
   return { text, range: text.length === compared.length ? range : undefined };
 }
 
-function comparedRange(text: string, { trim, strip_tags }: TextNormalisation): Position {
+function comparedRange(text: string, { trim, strip_tags }: Omit<TextNormalisation, "ignore_case">): Position {
   const [start, end] = strip_tags ? plainRange(text) : [0, text.length];
   if (!trim) return [start, end];
   const trimmedEnd = start + text.slice(start, end).trimEnd().length;
@@ -118,7 +123,23 @@ export function firstDifference(one: string, other: string): number | undefined 
 export function describeDifference(output: string, gold: string, at: number, start = 0): string {
   if (output.length === start) return `The output is empty, but the gold answer ${describeAt(gold, at)}.`;
   const [position] = codePointPositions(output, [[start + at, start + at]]);
-  return `The output differs from character ${position?.[0] ?? at} on: it ${describeAt(output, start + at)}, but the gold answer ${describeAt(gold, at)}.`;
+  const looksAlike = firstVisible(output, start + at) === firstVisible(gold, at);
+  const characters = looksAlike ? ` (${nameAt(output, start + at)}, not ${nameAt(gold, at)})` : "";
+  return `The output differs from character ${position?.[0] ?? at} on: it ${describeAt(output, start + at)}, but the gold answer ${describeAt(gold, at)}${characters}.`;
+}
+
+/** What a reader sees first: forms of a character, of spaces and of dashes look alike, and some characters like nothing. */
+function firstVisible(text: string, at: number): string | undefined {
+  const visible = text
+    .slice(at, at + shownCharacters)
+    .normalize("NFKC")
+    .replaceAll(/\p{Cf}/gu, "");
+  return /./su.exec(visible)?.[0].replace(/[\p{Pd}−]/u, "-");
+}
+
+function nameAt(text: string, at: number): string {
+  const codePoint = text.codePointAt(at);
+  return codePoint === undefined ? "the end" : `U+${codePoint.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 function describeAt(text: string, at: number): string {
