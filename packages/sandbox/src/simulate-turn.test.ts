@@ -38,6 +38,8 @@ describe("looking", () => {
 describe("going", () => {
   test("the agent can teleport to any existing room", () => {
     expect(inPantry("teleport to loft")).toBe("You teleport to the loft.");
+    expect(inPantry("Teleport to Loft")).toBe("You teleport to the loft.");
+    expect(inPantry("go to Cellar")).toBe("You move to the cellar.");
     expect(inPantry("teleport to moon")).toBe(refusal);
   });
 

@@ -5,10 +5,10 @@ const tools = JSON.stringify([
   { name: "mail__search", parameters: { query: { type: "string" }, page_index: { type: "integer" } } },
 ]);
 
-function call(parameters: unknown, name = "mail__search"): unknown {
+function call(parameters: unknown, name = "mail__search", described = tools): unknown {
   const observation = ask({
     environment: "",
-    tools,
+    tools: described,
     state: "",
     action: JSON.stringify([{ name, parameters }]),
   });
@@ -35,6 +35,24 @@ test("an invalid call gets an error that says what is wrong", () => {
   expect(call(JSON.parse('{"__proto__": 1}'))).toEqual({
     error: "The tool mail__search takes no parameter __proto__.",
   });
+});
+
+test.each([
+  ["OpenAI", (schema: object) => ({ type: "function", function: { name: "weather", parameters: schema } })],
+  [
+    "OpenAI's later interface",
+    (schema: object) => ({ type: "function", name: "weather", parameters: schema }),
+  ],
+  ["MCP", (schema: object) => ({ name: "weather", inputSchema: schema })],
+])("a tool may be described as %s does", (_, describe) => {
+  const schema = { type: "object", properties: { city: { type: "string" } } };
+  const ask = (parameters: object) => call(parameters, "weather", JSON.stringify([describe(schema)]));
+  expect(ask({ city: "Ulm" })).toEqual({ error: expect.stringContaining("holds no data") });
+  expect(ask({ town: "Ulm" })).toEqual({ error: "The tool weather takes no parameter town." });
+});
+
+test("tools without names say nothing about calls", () => {
+  expect(call({}, "x", "[{}]")).toEqual({ error: expect.stringContaining("holds no data") });
 });
 
 test("several calls get a list of responses", () => {

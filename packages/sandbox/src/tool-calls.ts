@@ -41,25 +41,26 @@ function respond({ name, parameters }: ToolCall, error: string | undefined): unk
 /** From each tool's name to its parameters, and from each parameter's name to its JSON type. */
 type ToolSchemas = Map<string, Map<string, string>>;
 
-/** Reads a list of `{"name", "parameters": {NAME: {"type"}}}`; undefined if the text is not such a list. */
+/** Reads a list of `{"name", "parameters": {NAME: {"type"}}}`, or of tools as OpenAI or MCP write them; undefined if the text is none. */
 function parseToolSchemas(text: string): ToolSchemas | undefined {
   try {
     const tools: unknown = JSON.parse(text);
     if (!Array.isArray(tools)) return undefined;
-    return new Map(
-      tools.map((tool: unknown) => [
-        String(property(tool, "name")),
-        new Map(
-          Object.entries(property(tool, "parameters") ?? {}).map(([name, schema]) => [
-            name,
-            String(property(schema, "type") ?? ""),
-          ]),
-        ),
-      ]),
-    );
+    const described = tools.map((tool: unknown) => property(tool, "function") ?? tool);
+    if (described.some((tool) => property(tool, "name") === undefined)) return undefined;
+    return new Map(described.map((tool) => [String(property(tool, "name")), typesOfParameters(tool)]));
   } catch {
     return undefined;
   }
+}
+
+function typesOfParameters(tool: unknown): Map<string, string> {
+  const parameters = property(tool, "parameters") ?? property(tool, "inputSchema");
+  const isJsonSchema = property(parameters, "type") === "object";
+  const types = isJsonSchema ? property(parameters, "properties") : parameters;
+  return new Map(
+    Object.entries(types ?? {}).map(([name, schema]) => [name, String(property(schema, "type") ?? "")]),
+  );
 }
 
 /** Describes what is wrong with a call; undefined if nothing is or if there is no schema. */

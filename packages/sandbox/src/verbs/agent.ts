@@ -70,14 +70,29 @@ export const selfVerbs: readonly Verb[] = [
 export const travelVerbs: readonly Verb[] = [
   {
     pattern: /^teleport (?:to )?(?:the )?(.+)$/i,
-    observe: ({ map }, [room = ""]) =>
-      map.rooms.size === 0 || map.rooms.has(room) ? `You teleport to the ${room}.` : undefined,
+    observe: (scene, [written = ""]) => {
+      const { rooms } = scene.map;
+      const room = nameOnMap(scene, written);
+      return rooms.size === 0 || rooms.has(room) ? `You teleport to the ${room}.` : undefined;
+    },
   },
   {
     pattern: /^(?:go|walk|move|enter|head) (?:to |into )?(?:the )?([^.]+)$/i,
-    observe: (scene, [room = ""]) => (canWalkTo(scene, room) ? `You move to the ${room}.` : undefined),
+    observe: (scene, [written = ""]) => {
+      const room = nameOnMap(scene, written);
+      return canWalkTo(scene, room) ? `You move to the ${room}.` : undefined;
+    },
   },
 ];
+
+/** A room's name on the map, whose case an action need not keep. */
+function nameOnMap({ map, room }: Scene, written: string): string {
+  const names = [...map.rooms.keys(), ...(map.neighbours.get(room?.name ?? "") ?? [])];
+  const folded = written.toLowerCase();
+  return (
+    names.find((name) => name === written) ?? names.find((name) => name.toLowerCase() === folded) ?? written
+  );
+}
 
 /** If no exit of the room is known, the world does not say which rooms are adjacent, so any may be. */
 function canWalkTo({ map, room, isPlaced }: Scene, to: string): boolean {
