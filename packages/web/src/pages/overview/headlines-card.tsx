@@ -7,7 +7,7 @@ import { ArrowDown, ArrowRight, ArrowUp, FlaskRound } from "lucide-react";
 import { usePresage } from "../../data/client.ts";
 import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
 import { headlinesQuery } from "../../data/runs.ts";
-import { formatCost, formatCount } from "../../format/numbers.ts";
+import { formatCost, formatCount, unbroken } from "../../format/numbers.ts";
 import { describeTarget } from "../../format/words.ts";
 import { GoalState, HeadlineRate, NewRunLink } from "../../parts/runs.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -84,7 +84,7 @@ function Reality() {
           >
             Environment {name}
           </Link>{" "}
-          {figures[index]?.data?.sentence ?? (figures[index]?.isError ? "could not be read." : "…")}
+          {figures[index]?.isError ? "could not be read." : unbroken(figures[index]?.data?.sentence ?? "…")}
         </li>
       ))}
     </ul>

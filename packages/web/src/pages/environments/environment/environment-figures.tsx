@@ -36,7 +36,7 @@ export function EnvironmentFigures({ environment, figures }: EnvironmentFiguresP
         )}
       >
         {rate !== null && interval !== null ? (
-          <span className="flex items-center gap-2">
+          <span className="flex items-center gap-2 whitespace-nowrap">
             <span aria-hidden className="w-24">
               <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />
             </span>
