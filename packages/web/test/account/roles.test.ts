@@ -192,3 +192,20 @@ slowDashboardTest("A viewer's key has the scopes that they choose of their own",
   await page.getByRole("button", { name: "I have stored it" }).click();
   await page.getByRole("row", { name: "reader" }).getByText("read", { exact: true }).waitFor();
 });
+
+dashboardTest("A page is loaded anew once someone else has signed in", async ({ visit, client }) => {
+  const page = await visit("/account");
+  await page.getByText("None: in local mode the server has a single owner").waitFor();
+  const me = { ...(await client.me()), id: "0190c1f4-0000-7000-8000-000000000000" };
+  await page.route("**/v1/me", (route) => route.fulfill({ json: me }), { times: 1 });
+  await page.evaluate(() => {
+    Object.assign(window, { isOld: true });
+    window.dispatchEvent(new Event("visibilitychange"));
+  });
+  expect(
+    await eventually(
+      () => page.evaluate(() => !("isOld" in window)),
+      (isNew) => isNew,
+    ),
+  ).toBe(true);
+});

@@ -84,7 +84,7 @@ function Reality() {
           >
             Environment {name}
           </Link>{" "}
-          {figures[index]?.isError ? "could not be read." : unbroken(figures[index]?.data?.sentence ?? "…")}
+          {unbroken(figures[index]?.data?.sentence ?? (figures[index]?.isError ? "could not be read." : "…"))}
         </li>
       ))}
     </ul>
