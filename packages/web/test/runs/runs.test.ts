@@ -279,6 +279,15 @@ slowBrowserTest(
   },
 );
 
+dashboardTest("A run that a client makes is compared with nothing", async ({ visit, client }) => {
+  const { id: project_id } = await client.projects.create("theirs");
+  const { id } = await client.experiments.create({ project_id, name: "made elsewhere" });
+  const verdict = { evaluator_id: "theirs", pass: true, dataset_id: "d", dataset_sample_id: "s" };
+  await client.results.importBatch([{ ...verdict, experiment_id: id }]);
+  const page = await visit(`/runs/${id}`);
+  await page.getByText("No baseline to compare with").waitFor();
+});
+
 dashboardTest(
   "Runs are filtered in the address, chosen and compared; a run is cancelled and deleted",
   async (visitor) => {
