@@ -170,6 +170,16 @@ onAnyDatabase((database) => {
 
     await listed("nightly");
     expect((await report(next)).previous).toEqual(previous);
+    // What it would take to read far more samples was not reserved.
+    await using opened = await openStore(presage.databaseUrl);
+    const change = async (id: string, to: { samples?: number; headline?: null }) =>
+      await opened.database.updateTable("runs").set(to).where("id", "=", id).execute();
+    await change(first, { samples: 1_000_000 });
+    await change(next, { headline: null });
+    expect((await report(next)).previous?.run_id).not.toBe(first);
+    await change(first, { samples: letters.length });
+    await change(next, { headline: null });
+    await listed("nightly");
     expect((await presage.call("DELETE", `/v1/runs/${first}`)).status).toBe(204);
     expect((await report(next)).previous).toBeNull();
   });

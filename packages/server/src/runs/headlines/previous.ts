@@ -1,10 +1,13 @@
 import type { RunPrevious } from "@presage/contract";
 import { undefinedIfGone } from "../../platform/errors.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { compareRuns } from "../compare/compare-runs.ts";
+import { compareRuns, comparisonMemoryBytes } from "../compare/compare-runs.ts";
 import { hasSamplesOf, nameOf, type Run } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import { selectFinishedBefore, selectHeadline } from "./headlines-store.ts";
+
+/** Callers reserve the memory of a comparison with as many samples. One with far more is left out: a revision may have a million. */
+const mostUnreserved = 32_000_000;
 
 /** How a finished run differs from the one before over the same dataset, and what they were made with. Null: there is none. */
 export async function compareWithPrevious(
@@ -13,7 +16,12 @@ export async function compareWithPrevious(
   run: Run,
 ): Promise<RunPrevious | null> {
   const before = await selectFinishedBefore(store.reader(requester), run);
-  const earlier = before.filter(({ provenance }) => hasSamplesOf(provenance, run.provenance));
+  const reserved = comparisonMemoryBytes([run, run]);
+  const earlier = before.filter(
+    (one) =>
+      hasSamplesOf(one.provenance, run.provenance) &&
+      comparisonMemoryBytes([one, run]) - reserved <= mostUnreserved,
+  );
   const byName = earlier.find(({ name }) => name === run.name);
   const line = lineOf(run);
   const previous = byName ?? earlier.find((one) => lineOf(one) === line);
