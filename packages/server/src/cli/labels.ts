@@ -76,7 +76,7 @@ export function addLabelCommands(program: Command): void {
     .action(onConnection(printAgreementOf));
   program
     .command("correct <run>")
-    .summary("estimate the pass rate people would give (changes nothing)")
+    .summary("estimate the pass rate people would give")
     .description(
       "estimate the pass rates people would give a run, given by id or name, from their labels of some verdicts; changes nothing",
     )
