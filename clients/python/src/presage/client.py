@@ -25,7 +25,7 @@ class Prediction(TypedDict):
 
 
 class Step(TypedDict):
-    """`reward` is None if the step has none; why, if an evaluator failed, is `info["reward_error"]`."""
+    """`reward` is None if the step has none; why, if it should have one, is `info["reward_error"]`."""
 
     observation: str
     reward: float | None

@@ -177,8 +177,10 @@ onAnyDatabase((database) => {
     const answered = () =>
       readMetric(presage, 'presage_world_predictions_total{world="shop",answered_by="retrieval"}');
     const before = await answered();
-    const cut = { terminated: false, truncated: true };
-    expect(await play({})).toMatchObject({ status: 200, body: cut });
+    const info = { reward_error: expect.stringContaining("less sure") };
+    const cut = { terminated: false, truncated: true, reward: null, info };
+    const stop = [{ output_contains: "never", outcome: "success" }];
+    expect(await play({ stop })).toMatchObject({ status: 200, body: cut });
     expect(await play({ on_abstain: "answer" })).toMatchObject({ status: 200, body: { truncated: false } });
     expect(await play({ on_abstain: "fail" })).toMatchObject({
       ...{ status: 502, body: { category: "unusable_completion" } },

@@ -101,12 +101,15 @@ export async function stepEpisode(
   const answer = await askOrCountFailure(services, episode, before, wanted.action, ask, requester.signal);
   const turns = [...before, { action: wanted.action, observation: toStorableText(answer.output) }];
   const steps = row.steps + 1;
+  const abstained = endOfAbstention(config, answer);
   const end =
-    endOfAbstention(config, answer) ??
+    abstained ??
     (await findEnd(config, task, { turns, steps }, (pattern, text) =>
       isMatch(services, requester, pattern, text),
     ));
-  const reward = await findReward(services, requester, episode, turns, end);
+  const reward = abstained
+    ? { reward: null, error: abstained.reason }
+    : await findReward(services, requester, episode, turns, end);
   const step = toNewStep(episode, wanted, answer, reward, end);
   const isStored = await services.writeStep(step).catch((error: unknown) => {
     // It may be stored.
