@@ -234,7 +234,7 @@ async function beginWithEpisodes(
   if (real === undefined || services.realEnvironments.find(real) === undefined)
     throw new InvalidFieldError(["environment"], "It names no real environment that the operator declares");
   const filter = toWantedEpisodes({ ...episodes, environment: name, revision });
-  const wanted = { ...filter, status: "finished" as const };
+  const wanted = { ...filter, status: "finished" as const, ofAgents: true };
   const drawn = await draw({ seed, limit }, async (after: Keyset | undefined) => {
     const { rows, next } = await listEpisodes(services, requester, wanted, { limit: pageLimit, after });
     return { ids: rows.map(({ id }) => id), next };

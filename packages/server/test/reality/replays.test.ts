@@ -324,6 +324,30 @@ onAnyDatabase((database) => {
     expect(await ended(id)).toMatchObject({ status: "completed", episodes: 1, failed: 0 });
   });
 
+  test("what a check of recordings plays is no episode of an agent", async () => {
+    await make("mixed", { real: { name: "lab", share: 1 } });
+    const { id: dataset } = Dataset.parse(await call("POST", "/v1/datasets", { name: "mixed" }));
+    const interaction = { state: "This room is called the workshop.", action: "look" };
+    const line = { trajectory_id: "t", step: 0, interaction, next_state: "A workshop.", reward: 0 };
+    await call("POST", `/v1/datasets/${dataset}/revisions`, line);
+    const wanted = { environment: "mixed", dataset_id: dataset };
+    await ended(RealityCheck.parse(await call("POST", "/v1/reality-checks", wanted)).id);
+    const [played] = await play("mixed", ["activate lantern"]);
+    const continuous = async () =>
+      RealityCheckListResponse.parse(await call("GET", "/v1/reality-checks?environment=mixed")).data.find(
+        ({ source }) => source === "continuous",
+      );
+    const drawn = await eventually(continuous, (check) => check?.episodes === 1);
+    expect(drawn).toMatchObject({ waiting: 0, failed: 0 });
+    const body = { environment: "mixed", episodes: {} };
+    const check = await ended(RealityCheck.parse(await call("POST", "/v1/reality-checks", body)).id);
+    expect(check.episodes).toBe(1);
+    const figures = await call("GET", "/v1/episodes/figures?environment=mixed");
+    expect(figures).toMatchObject({ data: [{ episodes: 1 }] });
+    const exported = await (await presage.call("GET", "/v1/episodes/export?environment=mixed")).text();
+    expect(exported.trim().split("\n")).toEqual([expect.stringContaining(`"${played}"`)]);
+  });
+
   test("without a source, ended episodes of the environment are drawn", async () => {
     await make("drawn", { real: { name: "lab" } });
     const ids = await play("drawn", Array(5).fill("activate lantern"));

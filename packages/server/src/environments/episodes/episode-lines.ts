@@ -8,7 +8,7 @@ import { conflict } from "../../platform/errors.ts";
 import type { Keyset } from "../../platform/storage/lists.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { defined } from "../../platform/words.ts";
-import { type Episode, findEpisode, indexOf, statusOf, toFilter, type WantedEpisodes } from "./episode.ts";
+import { type Episode, findEpisode, indexOf, statusOf, toExportFilter, type WantedEpisodes } from "./episode.ts";
 import { type StepRow, selectEpisode, selectMatchingIds, selectSteps } from "./episodes-store.ts";
 import { composeMessages, promptFormOf } from "./turns.ts";
 
@@ -47,7 +47,7 @@ export async function* readEpisodes(
   requester: Requester,
   wanted: WantedEpisodes,
 ): AsyncGenerator<Iterable<DatasetLine>, void> {
-  const filter = await toFilter(services, requester, wanted);
+  const filter = await toExportFilter(services, requester, wanted);
   const reader = services.store.briefReader(requester);
   let after: Keyset | undefined;
   do {

@@ -231,18 +231,18 @@ export async function listEpisodes(
   return await selectEpisodes(services.store.briefReader(requester), requester.accountId, filter, page);
 }
 
-/** How many of an account's episodes match. */
+/** How many of an account's episodes are exported. */
 export async function countEpisodes(
   services: { store: Store },
   requester: Requester,
   wanted: WantedEpisodes,
 ): Promise<number> {
-  const filter = await toFilter(services, requester, wanted);
+  const filter = await toExportFilter(services, requester, wanted);
   return await countMatching(services.store.briefReader(requester), requester.accountId, filter);
 }
 
 /** Throws if there is no environment of the name. */
-export async function toFilter(
+async function toFilter(
   services: { store: Store },
   requester: Requester,
   { environment, ...filter }: WantedEpisodes,
@@ -250,6 +250,15 @@ export async function toFilter(
   const found =
     environment === undefined ? undefined : await findEnvironment(services, requester, environment);
   return { ...filter, ...(found && { environment_id: found.id }), expiredBefore: expiredBefore() };
+}
+
+/** What checks of recordings played is exported only if it is named. */
+export async function toExportFilter(
+  services: { store: Store },
+  requester: Requester,
+  wanted: WantedEpisodes,
+): Promise<EpisodeFilter> {
+  return { ...(await toFilter(services, requester, wanted)), ofAgents: wanted.ids === undefined };
 }
 
 /** Deletes an episode with its steps. */

@@ -1,5 +1,5 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
-import { CompiledQuery, type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { CompiledQuery, type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
 import {
   isLater,
@@ -59,7 +59,12 @@ export interface EpisodeFilter
   > {
   /** Open episodes that were last used before this have expired. */
   expiredBefore: Micros;
+  /** Only those that agents played. */
+  ofAgents?: boolean;
 }
+
+/** An agent played it. What checks of recordings play has ids that are made of the check's, which are UUIDs of version 5. */
+export const isOfAgent = (id: string) => sql<SqlBool>`substr(${sql.ref(id)}, 15, 1) <> '5'`;
 
 /** Without the task, which may have megabytes. */
 const summaryColumns = [
@@ -121,10 +126,11 @@ export async function countMatching(reader: Database, accountId: string, filter:
 }
 
 function isMatching(accountId: string, filter: EpisodeFilter) {
-  const { expiredBefore, ids, status, outcome, from, to, ...equal } = filter;
+  const { expiredBefore, ids, status, outcome, from, to, ofAgents, ...equal } = filter;
   return (row: ExpressionBuilder<Tables, "episodes">) => {
-    const conditions = [row("account_id", "=", accountId), row.and(equal)];
+    const conditions: Expression<SqlBool>[] = [row("account_id", "=", accountId), row.and(equal)];
     if (ids !== undefined) conditions.push(row("id", "in", ids));
+    if (ofAgents) conditions.push(isOfAgent("id"));
     if (status !== undefined) conditions.push(row("status", "=", status === "finished" ? status : "open"));
     if (status === "open") conditions.push(row("last_active_at", ">=", expiredBefore));
     if (status === "expired") conditions.push(row("last_active_at", "<", expiredBefore));

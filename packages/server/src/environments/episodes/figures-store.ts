@@ -2,6 +2,7 @@ import type { EpisodeGrouping } from "@presage/contract";
 import { type RawBuilder, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { isOfAgent } from "./episodes-store.ts";
 
 export interface CountedEpisodes {
   environmentId: string | undefined;
@@ -58,6 +59,7 @@ function countByTask(
         ),
       )
       .where("episode.account_id", "=", accountId)
+      .where(isOfAgent("episode.id"))
       .$if(environmentId !== undefined, (query) =>
         query.where("episode.environment_id", "=", environmentId ?? ""),
       )

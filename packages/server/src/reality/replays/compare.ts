@@ -100,13 +100,15 @@ async function findOrStart(
   { check, waiting }: Wanted,
   task: Task,
 ): Promise<Episode> {
-  const id = Bun.randomUUIDv5(`${check.id}/${waiting.position}`, "url");
+  const place = `${check.id}/${waiting.position}`;
+  // `isOfAgent` knows it by its version.
+  const id = Bun.randomUUIDv5(place, "url");
   const known = await findEpisode(services, requester, id).catch(undefinedIfGone);
   if (known !== undefined && statusOf(known.row) !== "expired") return known;
   // An alarm refuses the episodes of agents, not those that measure whether it is still right.
   const unwatched = { ...services, realityOf: async () => undefined };
   return await startEpisode(unwatched, requester, {
-    id: known === undefined ? id : Bun.randomUUIDv7(),
+    id: known === undefined ? id : Bun.randomUUIDv5(`${place}/${nowMicros()}`, "url"),
     task,
     split: "test",
     environment: check.environment ?? "",

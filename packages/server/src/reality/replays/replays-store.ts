@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { expiredBefore } from "../../environments/episodes/episode.ts";
+import { isOfAgent } from "../../environments/episodes/episodes-store.ts";
 import { type DeletedBatch, inTimedTransaction } from "../../platform/storage/batches.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
 import { insertRows } from "../../platform/storage/rows.ts";
@@ -105,6 +106,7 @@ export async function selectEndedSince(
     .where("revision", "=", environment_revision)
     .where("status", "=", sql.lit("finished"))
     .where("last_active_at", ">=", since)
+    .where(isOfAgent("id"))
     // Read once: no index finds an episode among those that wait, which may be thousands.
     .where(
       sql<SqlBool>`id not in (select episode_id from reality_replays
