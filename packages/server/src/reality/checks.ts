@@ -8,7 +8,9 @@ import type { EnvironmentRevision } from "../environments/environment.ts";
 import { selectEnvironment } from "../environments/environments-store.ts";
 import { listEpisodes } from "../environments/episodes/episode.ts";
 import { toWantedEpisodes } from "../environments/episodes/episode-lines.ts";
+import type { StepServices } from "../environments/episodes/step-episode.ts";
 import { findEnvironment } from "../environments/find-environment.ts";
+import { rewardOf } from "../environments/rewards-and-ends.ts";
 import type { CallWithCaller } from "../http/call.ts";
 import { receiveUpload } from "../http/receive-upload.ts";
 import { validate } from "../http/validate.ts";
@@ -31,7 +33,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { deleteCheckRows, insertCheck, selectCheck } from "./checks-store.ts";
 import type { RealEnvironments } from "./real/real-environment.ts";
-import type { Recordings } from "./replays/compare.ts";
+import { hasSuccessRule, type Recordings } from "./replays/compare.ts";
 import {
   deleteSomeOfCheck,
   deleteWaiting,
@@ -119,6 +121,7 @@ function toRow(
 
 export interface CheckServices {
   store: Store;
+  knownWorlds: Pick<StepServices["knownWorlds"], "find">;
   realEnvironments: Pick<RealEnvironments, "find">;
   replays: { wake(): void };
 }
@@ -254,6 +257,7 @@ async function beginWithRecordings(
   environment: EnvironmentRevision,
   { dataset_id, revision: asked, success_reward, limit, seed, name }: RealityCheckRequest,
 ): Promise<Begun> {
+  await refuseGoals(services, requester, environment);
   const wanted = { id: dataset_id ?? "", number: asked ?? undefined };
   const { number: revision } = await findRevision(services, requester, wanted).catch((error: unknown) => {
     if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
@@ -272,6 +276,17 @@ async function beginWithRecordings(
     check: { name: named, source: "recordings", real: null, recordings: JSON.stringify(recordings) },
     replays: drawn.map((trajectory_id) => ({ episode_id: null, trajectory_id })),
   };
+}
+
+/** Without a goal, nothing that is played could succeed. */
+async function refuseGoals(services: CheckServices, requester: Requester, { config }: EnvironmentRevision) {
+  const isAboutGoals =
+    config.stop?.some(({ outcome }) => outcome === "success") && !hasSuccessRule(config, {});
+  if (isAboutGoals && (await rewardOf(services, requester, config)) === undefined)
+    throw new InvalidFieldError(
+      ["dataset_id"],
+      "The environment's success is about {goal}, which recordings do not have, and it has no reward",
+    );
 }
 
 export async function findCheck(

@@ -378,6 +378,7 @@ onAnyDatabase((database) => {
       [{ environment: "rooms", episodes: { policy: "absent" } }, "No ended episode of revision 1 matches"],
       [{ environment: "rooms", episodes: {}, dataset_id: "absent" }, "Give one of pairs, episodes"],
       [{ environment: "rooms", dataset_id: "absent" }, "no such dataset"],
+      [{ environment: "sandbox", dataset_id: "absent" }, "success is about {goal}"],
       [{ episodes: {} }, "Field required"],
     ];
     for (const [body, reason] of refusals) {

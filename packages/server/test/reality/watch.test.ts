@@ -7,11 +7,18 @@ import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 import { storeOf } from "../support/store/store-of.ts";
 
+const knownWorlds = { find: () => Promise.reject(new Error("There are no worlds.")) };
+
 onAnyDatabase((database) => {
   test("an alarm is told once, and what is shown is of the latest revision", async () => {
     await using opened = await openStore(await database.create());
     const store = storeOf(opened.database);
-    const services = { store, realEnvironments: { find: () => undefined }, replays: { wake() {} } };
+    const services = {
+      store,
+      knownWorlds,
+      realEnvironments: { find: () => undefined },
+      replays: { wake() {} },
+    };
     const pairs = Array.from({ length: 60 }, (_, task) => ({
       ...{ task_id: `t${task}`, simulated: true, real: false },
     }));
@@ -50,7 +57,12 @@ onAnyDatabase((database) => {
   test("an alarm counts from the first check, in pages, and of an episode its last check", async () => {
     await using opened = await openStore(await database.create());
     const store = storeOf(opened.database);
-    const services = { store, realEnvironments: { find: () => undefined }, replays: { wake() {} } };
+    const services = {
+      store,
+      knownWorlds,
+      realEnvironments: { find: () => undefined },
+      replays: { wake() {} },
+    };
     const check = (name: string, real: boolean, episodes: number) =>
       createCheck(services, anyRequester(), {
         ...{ name, environment: "sandbox", userId: "user" },

@@ -8,7 +8,14 @@ import { conflict } from "../../platform/errors.ts";
 import type { Keyset } from "../../platform/storage/lists.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { defined } from "../../platform/words.ts";
-import { type Episode, findEpisode, indexOf, statusOf, toExportFilter, type WantedEpisodes } from "./episode.ts";
+import {
+  type Episode,
+  findEpisode,
+  indexOf,
+  statusOf,
+  toExportFilter,
+  type WantedEpisodes,
+} from "./episode.ts";
 import { type StepRow, selectEpisode, selectMatchingIds, selectSteps } from "./episodes-store.ts";
 import { composeMessages, promptFormOf } from "./turns.ts";
 

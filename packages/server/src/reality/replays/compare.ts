@@ -1,11 +1,11 @@
-import type { DatasetSample, EnvironmentConfig, EpisodeStop } from "@presage/contract";
+import type { DatasetSample, EnvironmentConfig } from "@presage/contract";
 import { readTrajectory } from "../../datasets/samples.ts";
 import { recordedOf, type Task } from "../../environments/environment.ts";
 import { type Episode, findEpisode, noPosition, statusOf } from "../../environments/episodes/episode.ts";
 import { endUnfinished, type StepRow, selectSteps } from "../../environments/episodes/episodes-store.ts";
 import { type StartServices, startEpisode } from "../../environments/episodes/start-episode.ts";
 import { type Ask, type StepServices, stepEpisode } from "../../environments/episodes/step-episode.ts";
-import { findEnd, type Turn } from "../../environments/episodes/turns.ts";
+import { findEnd, isAboutGoal, type Turn } from "../../environments/episodes/turns.ts";
 import { matches } from "../../environments/rewards-and-ends.ts";
 import { conflict, ServiceError, UpstreamError, undefinedIfGone } from "../../platform/errors.ts";
 import type { BackgroundTurns, FairSlots } from "../../platform/limits/turns.ts";
@@ -266,9 +266,8 @@ function sumOf(rewards: readonly (number | null)[]): number | null {
 const successReward = 1;
 
 /** Whether a rule says what success in a task is. One about a goal says nothing of a task without it. */
-function hasSuccessRule({ stop }: EnvironmentConfig, { goal }: Task): boolean {
-  const isOfGoal = (rule: EpisodeStop) => Object.values(rule).some((text) => text.includes("{goal}"));
-  return stop?.some((rule) => rule.outcome === "success" && (goal || !isOfGoal(rule))) === true;
+export function hasSuccessRule({ stop }: EnvironmentConfig, { goal }: Pick<Task, "goal">): boolean {
+  return stop?.some((rule) => rule.outcome === "success" && (goal || !isAboutGoal(rule))) === true;
 }
 
 function succeededInSimulation({ row, config, task }: Episode): boolean {
