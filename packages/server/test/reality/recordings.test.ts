@@ -51,7 +51,8 @@ onAnyDatabase((database) => {
     const { id: dataset } = Dataset.parse(await call("POST", "/v1/datasets", { name: "paid" }));
     const lines = ["A lit room.", "A lit room, you lost."].map((next_state, index) => ({
       ...{ trajectory_id: `t${index}`, step: 0, interaction: { state: firstState, action: "look" } },
-      ...{ next_state, reward: 1 },
+      // As ten times 0.1 add up.
+      ...{ next_state, reward: 0.9999999999999999 },
     }));
     const text = lines.map((line) => JSON.stringify(line)).join("\n");
     await call("POST", `/v1/datasets/${dataset}/revisions`, text);

@@ -50,6 +50,11 @@ export function fill(template: Template, task: Task, action?: string): unknown {
   );
 }
 
+/** Rewards of 0.1 add up to a little less than 1. */
+export function isAtLeast(reward: number, limit: number): boolean {
+  return reward >= limit - 1e-9;
+}
+
 function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -6,6 +6,7 @@ import { nowMicros, toStorableText } from "../../platform/storage/columns.ts";
 import { openHttp, openOpenEnv, openOrs } from "./protocols.ts";
 import {
   type Exchange,
+  isAtLeast,
   type OpenExchange,
   type RealEnvironment,
   RealEnvironmentError,
@@ -22,8 +23,6 @@ type Matches = (pattern: string, text: string) => Promise<boolean>;
 const clients: Record<RealProtocol, OpenExchange> = { openenv: openOpenEnv, ors: openOrs, http: openHttp };
 /** Nobody waits for the end of an episode any longer. */
 const closeTimeoutMs = 5_000;
-/** Rewards of 0.1 add up to a little less than 1. */
-const tolerance = 1e-9;
 
 export function createRealEnvironments(
   settings: readonly RealEnvironmentSettings[],
@@ -130,11 +129,11 @@ async function succeeded(
 ): Promise<boolean> {
   if ("reward_at_least" in success) {
     const sum = steps.reduce((total, { reward }) => total + (reward ?? 0), 0);
-    return sum >= success.reward_at_least - tolerance;
+    return isAtLeast(sum, success.reward_at_least);
   }
   if ("done_reward_at_least" in success) {
     const last = steps.find(({ done }) => done)?.reward ?? Number.NEGATIVE_INFINITY;
-    return last >= success.done_reward_at_least - tolerance;
+    return isAtLeast(last, success.done_reward_at_least);
   }
   if ("output_contains" in success)
     return withGoal(success.output_contains, goal, (text) =>

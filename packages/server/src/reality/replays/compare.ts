@@ -18,7 +18,12 @@ import type {
 } from "../../platform/storage/schema/reality.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { type RealEnvironment, RealEnvironmentError, type RealStep } from "../real/real-environment.ts";
+import {
+  isAtLeast,
+  type RealEnvironment,
+  RealEnvironmentError,
+  type RealStep,
+} from "../real/real-environment.ts";
 
 /** What a check keeps of the recorded trajectories that the environment plays. */
 export interface Recordings {
@@ -145,7 +150,7 @@ async function toReality(
     if (end !== undefined) return { ...reality, succeeded: end.outcome === "success" };
   }
   const paid = steps.findLast(({ reward }) => reward !== null)?.reward ?? Number.NEGATIVE_INFINITY;
-  return { ...reality, succeeded: paid >= successReward };
+  return { ...reality, succeeded: isAtLeast(paid, successReward) };
 }
 
 /** What a real environment, or a recording of one, said to the actions of an episode. */
@@ -272,7 +277,7 @@ export function hasSuccessRule({ stop }: EnvironmentConfig, { goal }: Pick<Task,
 
 function succeededInSimulation({ row, config, task }: Episode): boolean {
   if (hasSuccessRule(config, task)) return row.outcome === "success";
-  return row.reward !== null && row.reward >= successReward;
+  return row.reward !== null && isAtLeast(row.reward, successReward);
 }
 
 /** Episodes of one task depend on each other. */
