@@ -14,6 +14,8 @@ export function filesOfVersion(version) {
     ...Object.fromEntries(packages().map((name) => [`packages/${name}/package.json`, inManifest])),
     "package-lock.json": (text) => inLock(text, version),
     "clients/python/pyproject.toml": (text) => text.replace(/^version = ".*"$/m, `version = "${version}"`),
+    "clients/python/src/presage/_call.py": (text) =>
+      text.replace(/presage-client\/[^"]+/, `presage-client/${version}`),
     "deploy/helm/presage/Chart.yaml": (text) =>
       text
         .replace(/^version: .*$/m, `version: ${version}`)

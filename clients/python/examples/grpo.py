@@ -1,9 +1,9 @@
 """Trains an agent with TRL's GRPO trainer in an environment of Presage.
 
-    pip install 'presage-client[trl]'
-    PRESAGE_API_KEY=psg_… python examples/grpo.py MODEL
+    pip install './clients/python[trl]'
+    PRESAGE_API_KEY=psg_… python clients/python/examples/grpo.py MODEL
 
-MODEL was trained to call tools, such as Qwen/Qwen3-0.6B. `tiny_model.py` makes one to try this without a GPU.
+Run at the root of a clone of Presage. MODEL was trained to call tools, such as Qwen/Qwen3-0.6B. `tiny_model.py` makes one to try this without a GPU.
 """
 
 import sys

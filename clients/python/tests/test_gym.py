@@ -58,6 +58,19 @@ def test_an_observation_may_have_any_character(presage: Presage) -> None:
     envs.close()
 
 
+def test_an_episode_is_labelled_and_has_a_seed_only_if_it_draws(scripted: ScriptedServer) -> None:
+    env = TextEnv("sandbox", client=Presage(scripted.url, "a-key"), policy="step-1")
+    scripted.script(*[response(200, STARTED)] * 3)
+    env.reset(options={"index": 3})
+    env.reset(options={"task": {"initial_state": "A room."}, "policy": "step-2"})
+    env.reset()
+    named, own, drawn = (request.body for request in scripted.received)
+    assert named == {"environment": "sandbox", "split": "train", "index": 3, "policy": "step-1"}
+    assert own == {"environment": "sandbox", "task": {"initial_state": "A room."}, "policy": "step-2"}
+    assert "seed" in drawn
+    env.close()
+
+
 def test_a_failure_is_no_observation(scripted: ScriptedServer) -> None:
     env = TextEnv("sandbox", client=Presage(scripted.url, "a-key"))
     failed = {**STEP, "reward": None, "info": {"reward_error": "The judge failed."}}

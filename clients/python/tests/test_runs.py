@@ -8,7 +8,15 @@ from uuid import uuid4
 
 import pytest
 
-from presage import Comparison, ConflictError, ConnectionFailedError, InvalidRequestError, Presage, UnavailableError
+from presage import (
+    Comparison,
+    ConflictError,
+    ConnectionFailedError,
+    InvalidRequestError,
+    Presage,
+    TimedOutError,
+    UnavailableError,
+)
 from servers import ScriptedServer, response
 
 THINGS = ("fridge", "oven", "drawer", "door")
@@ -137,6 +145,13 @@ def test_waiting_outlasts_a_restart_of_the_server(scripted: ScriptedServer) -> N
         scripted.script(busy)
         with pytest.raises(UnavailableError):
             client.runs.wait("a", every_s=0, patience_s=0)
+
+
+def test_a_run_that_is_paused_is_not_waited_for_for_ever(scripted: ScriptedServer) -> None:
+    scripted.script(*[response(200, {"id": "a", "status": "paused"})] * 3)
+    with Presage(scripted.url, "a-key") as client, pytest.raises(TimedOutError, match="not ended"):
+        client.runs.wait("a", every_s=0.1, timeout_s=0.15)
+    assert scripted.received[0].headers["user-agent"].startswith("presage-client/")
 
 
 def test_a_limit_on_reading_is_waited_for(scripted: ScriptedServer) -> None:

@@ -93,6 +93,14 @@ def test_a_rollout_that_could_not_begin_has_no_reward_of_the_one_before(scripted
     assert (made.act("b"), made.get_reward(), len(scripted.received)) == ("The episode is over.", None, 3)
 
 
+def test_a_rollout_has_the_label_of_its_policy(scripted: ScriptedServer) -> None:
+    made = environment("sandbox", url=scripted.url, key="a-key", policy=lambda: "step-1")()
+    scripted.script(*[response(200, STARTED)] * 2)
+    made.reset()
+    made.reset(policy="step-2")
+    assert [request.body["policy"] for request in scripted.received] == ["step-1", "step-2"]
+
+
 def test_a_server_that_is_busy_is_waited_for(scripted: ScriptedServer) -> None:
     made = made_for(scripted, 30)
     busy = response(503, {"detail": "Busy."}, retry_after="0")

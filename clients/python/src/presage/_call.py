@@ -49,7 +49,7 @@ class Call:
                 raise ValueError(f"The value of the header {name} must consist of visible ASCII characters.")
         texts = {name: str(value).lower() if isinstance(value, bool) else value for name, value in self.query.items()}
         query = urlencode(some(**texts))
-        headers = {"accept": "application/json", "content-type": "application/json"}
+        headers = dict.fromkeys(("accept", "content-type"), "application/json") | {"user-agent": "presage-client/0.1.0"}
         headers |= some(**self.headers, authorization=Hidden(f"Bearer {key}") if key else None)
         content = self.body if isinstance(self.body, bytes | None) else json.dumps(self.body, allow_nan=False).encode()
         return self.path + (f"?{query}" if query else ""), content, headers

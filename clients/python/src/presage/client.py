@@ -11,6 +11,7 @@ from .comparison import Comparison
 from .labels import Labels
 from .resources import Datasets, Runs, named
 
+__all__ = ["Episode", "Prediction", "Presage", "Split", "Step"]
 Split = Literal["train", "validation", "test"]
 
 
@@ -52,8 +53,7 @@ class Presage(Labels):
     ) -> None:
         self._connections = Connections(server_of(url, key), timeout_s, retries, ssl_context)
         self.url = self._connections.server.url
-        self.datasets = Datasets(self._connections)
-        self.runs = Runs(self._connections)
+        self.datasets, self.runs = Datasets(self._connections), Runs(self._connections)
 
     def __repr__(self) -> str:
         return f"Presage({self.url!r})"
@@ -107,8 +107,7 @@ class Presage(Labels):
 class EpisodeState:
     """Where an episode stands: the same with and without asyncio. `reward` is the sum of the rewards so far."""
 
-    id = ""
-    reward, steps, is_over = 0.0, 0, False
+    id, reward, steps, is_over = "", 0.0, 0, False
 
     def __init__(self, started: Mapping[str, Any]) -> None:
         self.id: str = started["episode_id"]
@@ -146,7 +145,7 @@ class Episode(EpisodeState):
         """Nothing: an episode holds nothing, and one that is left is not over."""
 
     def step(self, action: str) -> Step:
-        """Acts. If this raises, the episode stands where it was, and the same action can be sent again."""
+        """Acts. If this raises, the episode stands where it was, and only the same action can be sent again."""
         return self._take(self._connections.send(self._step_call(action)))
 
 

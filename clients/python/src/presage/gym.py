@@ -40,7 +40,8 @@ class AnyText(spaces.Text):
 class TextEnv(gymnasium.Env[str, str]):
     """An environment of a Presage server.
 
-    `reset(seed=…)` draws the same task for the same seed; `reset(options={"index": 3})` names it, also with a `split`.
+    `reset(seed=…)` draws the same task for the same seed; `reset(options={"index": 3})` names it, also with a `split`,
+    a `policy` or a `task` of its own. `policy` labels the agent.
     What the agent is told to do is `info["prompt"]`. A step that fails raises, and can be taken again: a failure is
     never an observation.
     """
@@ -53,10 +54,11 @@ class TextEnv(gymnasium.Env[str, str]):
         *,
         client: Presage | None = None,
         split: Split = "train",
+        policy: str | None = None,
         render_mode: str | None = None,
         max_observation_chars: int = 1_000_000,
     ) -> None:
-        self.environment, self.split, self.render_mode = environment, split, render_mode
+        self.environment, self.split, self.policy, self.render_mode = environment, split, policy, render_mode
         self.client = client or Presage()
         self.observation_space = AnyText(max_observation_chars)
         self.action_space = AnyText(100_000, min_length=1)
@@ -65,11 +67,16 @@ class TextEnv(gymnasium.Env[str, str]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
         wanted = options or {}
+        index, task = wanted.get("index"), wanted.get("task")
+        # A task that is named needs no seed, without which equal steps are predicted once, and then cached.
+        is_drawn = seed is not None or (index is None and task is None)
         self.episode = self.client.episode(
             self.environment,
-            split=wanted.get("split", self.split),
-            index=wanted.get("index"),
-            seed=int(self.np_random.integers(2**53)),
+            split=wanted.get("split", None if task else self.split),
+            index=index,
+            task=task,
+            seed=int(self.np_random.integers(2**53)) if is_drawn else None,
+            policy=wanted.get("policy", self.policy),
         )
         return self.episode.observation, self.episode.info
 

@@ -26,12 +26,11 @@ class _Resource:
         return self._send(Call("GET", path, query=query))
 
     def _pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        while True:
+        more: Any = True
+        while more:
             page = self._get(path, **query)
             yield from page["data"]
-            query["after"] = page.get("next")
-            if query["after"] is None:
-                return
+            query["after"] = more = page.get("next")
 
 
 class Datasets(_Resource, DatasetUploads):
@@ -75,10 +74,11 @@ class Runs(_Resource, RunUploads, RunTables):
         on_progress: Callable[[dict[str, Any]], object] = lambda _: None,
         every_s: float = 1.0,
         patience_s: float = 60.0,
+        timeout_s: float = float("inf"),
     ) -> dict[str, Any]:
-        """Returns a run once it has ended. Raises if it is deleted, or the server is away for over `patience_s`."""
-        read_at = monotonic()
-        while True:
+        """A run that has ended: a paused one has not. Raises after `timeout_s`, or `patience_s` without the server."""
+        read_at = started_at = monotonic()
+        while monotonic() - started_at <= timeout_s:
             try:
                 seen = self.get(run)
             except PASSING as error:
@@ -91,6 +91,7 @@ class Runs(_Resource, RunUploads, RunTables):
                 if seen["status"] in ("finished", "cancelled", "failed"):
                     return seen
             sleep(every_s)
+        raise TimedOutError(f"The run has not ended within {timeout_s} s.")
 
     def report(self, run: Item) -> dict[str, Any]:
         return self._get(f"/v1/runs/{part(run)}/report")

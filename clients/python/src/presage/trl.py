@@ -1,6 +1,7 @@
 """Presage's environments for the `environment_factory` of TRL's GRPO trainer."""
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Any
@@ -11,25 +12,38 @@ from .errors import InvalidRequestError, PresageError, UnavailableError, Upstrea
 from .resources import PASSING
 
 _OVER = "The episode is over."
+Policy = str | Callable[[], str] | None
 
 
 class TextEnvironment:
     """One rollout at a time: TRL calls `reset` with a row of the dataset, and offers `act` to the model as a tool."""
 
-    def __init__(self, client: Presage, environment: str, split: Split, patience_s: float) -> None:
-        self._client, self._environment, self._patience_s = client, environment, patience_s
+    def __init__(
+        self, client: Presage, environment: str, split: Split, patience_s: float, policy: Policy = None
+    ) -> None:
+        self._client, self._environment, self._patience_s, self._policy = client, environment, patience_s, policy
         self._split: Split = split
         self._episode: Episode | None = None
         self._failure: PresageError | None = None
         self._is_unscored = False
 
-    def reset(self, split: Split | None = None, index: int | None = None, seed: int | None = None, **_: Any) -> str:
+    def reset(
+        self,
+        split: Split | None = None,
+        index: int | None = None,
+        seed: int | None = None,
+        policy: str | None = None,
+        **_: Any,
+    ) -> str:
         started_at = monotonic()
         self._episode, self._failure, self._is_unscored = None, None, False
         while True:
             try:
                 wanted: Split = split or self._split
-                self._episode = self._client.episode(self._environment, split=wanted, index=index, seed=seed)
+                label = policy or (self._policy() if callable(self._policy) else self._policy)
+                self._episode = self._client.episode(
+                    self._environment, split=wanted, index=index, seed=seed, policy=label
+                )
                 break
             except (*PASSING, UpstreamError) as error:
                 self._wait(started_at, error)
@@ -91,6 +105,7 @@ class EnvironmentFactory:
     patience_s: float
     url: str | None
     key: str | None = field(repr=False)
+    policy: Policy = None
 
     def __post_init__(self) -> None:
         self._client: Presage | None = None
@@ -100,7 +115,7 @@ class EnvironmentFactory:
 
     def __call__(self) -> TextEnvironment:
         self._client = self._client or Presage(self.url, self.key)
-        return TextEnvironment(self._client, self.name, self.split, self.patience_s)
+        return TextEnvironment(self._client, self.name, self.split, self.patience_s, self.policy)
 
 
 def environment(
@@ -108,11 +123,15 @@ def environment(
     *,
     split: Split = "train",
     patience_s: float = 300.0,
+    policy: Policy = None,
     url: str | None = None,
     key: str | None = None,
 ) -> EnvironmentFactory:
-    """What `GRPOTrainer(environment_factory=…)` takes. A step that fails is tried again for `patience_s`."""
-    return EnvironmentFactory(name, split, patience_s, url, key)
+    """What `GRPOTrainer(environment_factory=…)` takes. A step that fails is tried again for `patience_s`.
+
+    `policy` labels the agent, such as `lambda: f"step-{trainer.state.global_step}"`.
+    """
+    return EnvironmentFactory(name, split, patience_s, url, key, policy)
 
 
 def tasks(name: str = "sandbox", *, split: Split = "train", url: str | None = None, key: str | None = None) -> Any:
