@@ -1,5 +1,6 @@
 import type { RealityState } from "@presage/contract";
 import { conflict, notFound } from "../platform/errors.ts";
+import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import { type Keyset, type KeysetPage, refuseLargePage } from "../platform/storage/lists.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { type EnvironmentRevision, sandboxEnvironment, sandboxName } from "./environment.ts";
@@ -17,6 +18,15 @@ export interface RealityServices {
     environment: WatchedRevision,
     maxAgeMs?: number,
   ): Promise<RealityState | undefined>;
+}
+
+/** A look at very many episodes takes longer. The next answer has what it found. */
+const mostWaitMs = 500;
+
+/** What is found about an environment's reality; undefined: it takes long, or fails. */
+export async function ifKnownSoon<State>(looking: Promise<State>): Promise<State | undefined> {
+  const limits = { timeoutMs: mostWaitMs, timeoutError: () => new Error("It takes longer.") };
+  return await withDeadline(limits, (signal) => orAborted(looking, signal)).catch(() => undefined);
 }
 
 /** An environment of the account, or the built-in one; the latest revision unless a number is given. */

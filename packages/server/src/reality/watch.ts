@@ -35,6 +35,8 @@ export interface RealityWatch {
 
 /** A process that starts thousands of episodes asks the database once in this time. */
 const usualAgeMs = 2_000;
+/** Starts of episodes go by what is this much older meanwhile, rather than wait for the next look. */
+const staleMs = 60_000;
 /** A look at very many episodes takes this share of a process's time at most. */
 const mostOfTime = 0.05;
 const mostEnvironments = 1_000;
@@ -91,14 +93,18 @@ export function watchReality(
       if (typeof limit !== "number") return undefined;
       const key = keyOf(environment);
       const before = known.get(key);
-      const isFresh =
-        before !== undefined && performance.now() - before.atMs < (maxAgeMs ?? before.usualAgeMs);
-      if (isFresh) return before.watched.state;
+      const ageMs = before === undefined ? Number.POSITIVE_INFINITY : performance.now() - before.atMs;
+      if (before !== undefined && ageMs < (maxAgeMs ?? before.usualAgeMs)) return before.watched.state;
       // Callers that come at once share one look, which ends also if the first of them hangs up.
       const signal = AbortSignal.timeout(lookMs);
-      const found = looking.get(key) ?? look({ ...requester, signal }, environment, limit);
+      const found =
+        looking.get(key) ??
+        look({ ...requester, signal }, environment, limit).finally(() => looking.delete(key));
       looking.set(key, found);
-      return await found.finally(() => looking.delete(key));
+      if (before === undefined || maxAgeMs !== undefined || ageMs > before.usualAgeMs + staleMs)
+        return await found;
+      found.catch(() => {});
+      return before.watched.state;
     },
     async all() {
       const all = [...known.values()].flatMap(({ watched, revision }) =>

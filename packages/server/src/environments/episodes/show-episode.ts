@@ -10,13 +10,12 @@ import {
   type TaskSplitName,
   type Episode as WholeEpisode,
 } from "@presage/contract";
-import { orAborted, withDeadline } from "../../platform/limits/deadline.ts";
 import { clusteredError, rateInterval } from "../../platform/statistics/intervals.ts";
 import { shownTokens } from "../../platform/storage/answer-columns.ts";
 import { microsPerMs, toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { environmentDefaults } from "../environment.ts";
-import { findEnvironment, type RealityServices } from "../find-environment.ts";
+import { findEnvironment, ifKnownSoon, type RealityServices } from "../find-environment.ts";
 import { type Episode, expiredBefore, findEpisode, indexOf, statusOf } from "./episode.ts";
 import { countCharacters, type EpisodeRow, type StepRow, selectSteps } from "./episodes-store.ts";
 import { type EpisodeCounts, selectEpisodeCounts } from "./figures-store.ts";
@@ -41,8 +40,6 @@ export function toEpisodeStart({ row, config, task, reality }: Episode): Episode
 
 /** It is not known to a second: episodes that start look anew. */
 const shownForMs = 60_000;
-/** A look at very many episodes takes longer. The next answer has what it found. */
-const mostWaitMs = 500;
 
 /** Whether successes in an episode's environment are false too often, for whoever trains in it. */
 export async function showReality(
@@ -53,8 +50,7 @@ export async function showReality(
   if (typeof config.real?.false_success_limit !== "number") return {};
   const { environment_id: id, environment: name } = row;
   const looking = realityOf(requester, { id, name, revision: row.revision, config }, shownForMs);
-  const limits = { timeoutMs: mostWaitMs, timeoutError: () => new Error("It takes longer.") };
-  const state = await withDeadline(limits, (signal) => orAborted(looking, signal)).catch(() => undefined);
+  const state = await ifKnownSoon(looking);
   return state === undefined ? {} : { reality: withoutPolicies(state) };
 }
 

@@ -9,7 +9,7 @@ import type { Requester, Store } from "../../platform/storage/store.ts";
 import { countOf } from "../../platform/words.ts";
 import type { EnvironmentRevision, IndexedTask, Task } from "../environment.ts";
 import { holdEnvironment } from "../environments-store.ts";
-import { findEnvironment, type RealityServices } from "../find-environment.ts";
+import { findEnvironment, ifKnownSoon, type RealityServices } from "../find-environment.ts";
 import { listTasks } from "../tasks.ts";
 import { type Episode, findEpisode, noPosition } from "./episode.ts";
 import type { NewEpisodeRow } from "./episode-writes-store.ts";
@@ -93,8 +93,10 @@ export async function composeEpisode(
 ): Promise<Episode> {
   const { accountId } = requester;
   const environment = await findEnvironment(services, requester, wanted.environment, wanted.revision);
-  const reality = await services.realityOf(requester, environment);
-  if (reality?.state === "alarm" && environment.config.real?.on_alarm === "refuse")
+  const looking = services.realityOf(requester, environment);
+  const mayRefuse = environment.config.real?.on_alarm === "refuse";
+  const reality = await (mayRefuse ? looking : ifKnownSoon(looking));
+  if (reality?.state === "alarm" && mayRefuse)
     throw new ServiceError(
       "reality_alarm",
       `The environment ${environment.name} refuses new episodes: its false success rate is above the limit of ${reality.false_success_limit}. ${reality.sentence} They start again with a new revision of it, or once further checks end the alarm.`,

@@ -302,7 +302,10 @@ const openSocket = hiddenRoute(
   { method: "GET", path: `${path}/ws`, access: "program", needs: "predict" },
   async (services: SocketServices, call) => {
     const wanted = readPath(call, EnvironmentPath).name;
-    const { name } = await findEnvironment(services, requesterOf(call), wanted);
+    const requester = requesterOf(call);
+    // As starts of episodes do: a batch opens all of its sockets at once.
+    const release = await services.startTurns.take(requester.accountId, requester.signal);
+    const { name } = await findEnvironment(services, requester, wanted).finally(release);
     return acceptSocket(services, call, { environment: name, path: `${path}/ws` });
   },
 );

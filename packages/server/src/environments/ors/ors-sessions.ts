@@ -11,8 +11,8 @@ import type { Requester, Store } from "../../platform/storage/store.ts";
 import { lruLimit } from "../../platform/words.ts";
 import { type EnvironmentRevision, sandboxEnvironment, sandboxName } from "../environment.ts";
 import { type Episode, findEpisode, idleMs } from "../episodes/episode.ts";
-import { composeEpisode } from "../episodes/start-episode.ts";
-import { findEnvironment, listEnvironments, type RealityServices } from "../find-environment.ts";
+import { composeEpisode, type StartServices } from "../episodes/start-episode.ts";
+import { findEnvironment, listEnvironments } from "../find-environment.ts";
 import {
   deleteOldSessions,
   deleteSessionRow,
@@ -23,7 +23,7 @@ import {
 } from "./ors-sessions-store.ts";
 import { readTaskIndex } from "./task-catalog.ts";
 
-export interface SessionServices extends RealityServices {
+export interface SessionServices extends Pick<StartServices, "store" | "realityOf" | "startTurns"> {
   ors: {
     ids: SessionIds;
     known: KnownSessions;
@@ -141,9 +141,14 @@ async function composeSessionEpisode(
   requester: Requester,
   wanted: Omit<WantedSession, "sessionId"> & { id: string; environment: string },
 ): Promise<Episode> {
-  const environment = await findEnvironment(services, requester, wanted.environment);
-  const task = readTaskIndex(environment, wanted);
-  return await composeEpisode(services, requester, { ...wanted, ...task, seed: undefined });
+  const release = await services.startTurns.take(requester.accountId, requester.signal);
+  try {
+    const environment = await findEnvironment(services, requester, wanted.environment);
+    const task = readTaskIndex(environment, wanted);
+    return await composeEpisode(services, requester, { ...wanted, ...task, seed: undefined });
+  } finally {
+    release();
+  }
 }
 
 async function refuseUnknownTask(
