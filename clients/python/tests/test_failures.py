@@ -88,7 +88,7 @@ def test_all_categories_are_classes_of_the_package() -> None:
     assert categories == {
         "context_exceeded", "rate_limit", "upstream", "unusable_completion", "unavailable", "timeout",
         "unauthenticated", "budget_exhausted", "forbidden", "not_found", "conflict", "too_large", "invalid",
-        "connection", "unexpected",
+        "connection", "unexpected", "reality_alarm",
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from .comparison import Comparison
 from .labels import Labels
 from .resources import Datasets, Runs, named
 
-__all__ = ["Episode", "Prediction", "Presage", "Split", "Step"]
+__all__ = ["Episode", "Prediction", "Presage", "Step"]
 Split = Literal["train", "validation", "test"]
 
 
