@@ -30,13 +30,14 @@ export async function waitUntil<Value>(
   let lastReadAtMs = Date.now();
   let pauseMs = Math.min(firstPauseMs, pollEveryMs);
   for (;;) {
-    try {
-      const value = await read(options);
+    const value = await read(options).catch((error: unknown) => {
+      if (!isPassing(error) || Date.now() - lastReadAtMs >= patienceMs) throw error;
+      return undefined;
+    });
+    if (value !== undefined) {
       lastReadAtMs = Date.now();
       onProgress?.(value);
       if (isOver(value)) return value;
-    } catch (error) {
-      if (!isPassing(error) || Date.now() - lastReadAtMs >= patienceMs) throw error;
     }
     await sleep(pauseMs, options.signal);
     pauseMs = Math.min(1.5 * pauseMs, pollEveryMs);

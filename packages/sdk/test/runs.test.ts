@@ -23,14 +23,15 @@ test("waiting for a run outlasts a server that restarts", async () => {
 test("waiting ends with a server that stays away, with an error, and with what onProgress throws", async () => {
   server.script(json({ detail: "starting" }, 503));
   const away = presage.runs.waitUntilEnded("a", { ...quick, patienceMs: 20 });
-  expect((await caught(away)).category).toBe("unavailable");
+  const unavailable = await caught(away);
+  expect(unavailable.category).toBe("unavailable");
   server.script(json({ detail: "no" }, 404));
   expect((await caught(presage.runs.waitUntilEnded("a", quick))).category).toBe("not_found");
   server.script(json({ status: "paused" }));
   const onProgress = () => {
-    throw new Error("enough");
+    throw unavailable;
   };
-  await expect(presage.runs.waitUntilEnded("a", { ...quick, onProgress })).rejects.toThrow("enough");
+  await expect(presage.runs.waitUntilEnded("a", { ...quick, onProgress })).rejects.toBe(unavailable);
 });
 
 test("a prediction says what may come from the cache", async () => {
