@@ -11,6 +11,7 @@ import random
 import resource
 import sys
 import time
+import uuid
 from collections import Counter
 
 if {"-h", "--help"} & set(sys.argv):
@@ -23,12 +24,14 @@ RETRIED = {429, 502, 503, 504}  # A rate limit; the model failed, is busy, was t
 retries = Counter()
 
 
-async def predict(session, state, action):
+async def predict(session, state, action, rollout_id):
     """The next state. A prediction changes nothing on the server, so it may be repeated after a lost connection too."""
+    headers = {"x-session-id": rollout_id}  # The replica that has the rollout's prefix in its cache is asked again.
     for attempt in range(8):
         pause = 2**attempt
         try:
-            async with session.post("/v1/predict", json={"interaction": {"state": state, "action": action}}) as response:
+            body = {"interaction": {"state": state, "action": action}}
+            async with session.post("/v1/predict", json=body, headers=headers) as response:
                 if response.status == 200:
                     return (await response.json())["response"]["content"]
                 reason = str(response.status)
@@ -43,8 +46,9 @@ async def predict(session, state, action):
 
 
 async def rollout(session, state="You are in the kitchen. The fridge is closed."):
+    rollout_id = uuid.uuid4().hex
     for action in ["open fridge", "look around", "close fridge"]:
-        state = await predict(session, state, action)
+        state = await predict(session, state, action, rollout_id)
 
 
 async def main(url="http://127.0.0.1:8080", count="2000"):
