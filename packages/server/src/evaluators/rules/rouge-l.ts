@@ -245,7 +245,9 @@ function fillTable(wanted: Sentence, said: Sentence): { cells: LcsRow; bitsPerRo
 }
 
 const config = z.strictObject({
-  threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest F1 that passes." }),
+  threshold: z.number().min(0).max(1).default(0.5).meta({
+    description: "The lowest F1 that passes. The score that `pltrdy` gives is up to 0.00000001 below it.",
+  }),
   variant: z.enum(["lin", "pltrdy"]).default("lin").meta({
     description:
       "`lin`: the words of the whole text in order, as Lin (2004) and Google's `rouge_score` count them. `pltrdy`: as the Python package `rouge` does, to compare with papers that used it. It is weaker: each distinct word counts once, sentences may come in any order, case and commas count, and a decimal point ends a sentence.",
