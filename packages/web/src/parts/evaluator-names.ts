@@ -1,5 +1,5 @@
 import type { Comparison } from "@presage/sdk";
-import { withoutVersion } from "../format/words.ts";
+import { shortEvaluatorName, withoutVersion } from "../format/words.ts";
 
 export type ComparedEvaluator = Comparison["evaluators"][number];
 type Named = Pick<ComparedEvaluator, "evaluator" | "profile_name" | "profile_revision">;
@@ -11,16 +11,10 @@ export function evaluatorKey({ evaluator, profile_name, profile_revision }: Name
 
 /** “exact-match”; with its profile and version where another one of the list would have the same name. */
 export function nameEvaluator(one: Named, all: readonly Named[]): string {
-  const names = [shortName, mediumName, longName].map((name) => ({ name, text: name(one) }));
+  const names = [shortEvaluatorName, mediumName, longName].map((name) => ({ name, text: name(one) }));
   const isUnique = ({ name, text }: (typeof names)[number]) =>
     all.every((other) => evaluatorKey(other) === evaluatorKey(one) || name(other) !== text);
   return names.find(isUnique)?.text ?? longName(one);
-}
-
-function shortName({ evaluator, profile_name }: Named): string {
-  const family = withoutVersion(evaluator);
-  const isDefault = profile_name === null || profile_name === "system:default";
-  return isDefault ? family : `${family}, ${profile_name}`;
 }
 
 function mediumName({ evaluator, profile_name, profile_revision }: Named): string {

@@ -2,8 +2,7 @@ import { describeDraw, describeFailures, describeTrouble } from "@presage/contra
 import type { ListedRun, Run } from "@presage/sdk";
 import { type Headline, isActive } from "../../../data/runs.ts";
 import { describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
-import { describeTarget } from "../../../format/words.ts";
-import { nameEvaluator } from "../../../parts/evaluator-names.ts";
+import { describeTarget, shortEvaluatorName } from "../../../format/words.ts";
 import { GoalState, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
@@ -43,7 +42,7 @@ function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
 
 /** The evaluator that all rows with figures have, if it is one. */
 export function commonEvaluator(rows: readonly RunRow[]): string | undefined {
-  const names = new Set(rows.flatMap((row) => rateOf(row) ?? []).map((one) => nameEvaluator(one, [one])));
+  const names = new Set(rows.flatMap((row) => rateOf(row) ?? []).map((one) => shortEvaluatorName(one)));
   return names.size === 1 ? [...names][0] : undefined;
 }
 
@@ -189,7 +188,7 @@ function PassRate({ row: { run, headline }, isNamed }: { row: RunRow; isNamed: b
   if (headline === null || headline.pass_rate === null)
     return <span className="text-ink-3">{isActive(run) ? "when it ends" : "no verdicts"}</span>;
   const { pass_rate, pass_interval, no_change } = headline;
-  const name = nameEvaluator(headline, [headline]);
+  const name = shortEvaluatorName(headline);
   return (
     <Explained
       className="flex items-center gap-2"
