@@ -137,7 +137,10 @@ class TraceImports:
     def _post(
         self, timeout_s: float, options: ImportOptions, path: str, files: list[_File], append: bool | None = None
     ) -> dict[str, Any]:
-        query = {name: f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else value for name, value in options.items()}
+        query = {
+            name: f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
+            for name, value in options.items()
+        }
         query |= some(append=append, source=files[0].name)
         kind, chunks = "application/octet-stream", files[0].chunks
         if len(files) > 1:

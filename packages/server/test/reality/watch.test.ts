@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import type { EnvironmentRevision } from "../../src/environments/environment.ts";
 import { createCheck } from "../../src/reality/checks.ts";
 import { watchReality } from "../../src/reality/watch.ts";
@@ -78,5 +78,22 @@ onAnyDatabase((database) => {
     expect(await watch.stateOf(anyRequester(), revision)).toMatchObject({
       ...{ state: "ok", value: 0, count: 2_500, tasks: 50 },
     });
+  });
+
+  test("starts go by what was seen last where the next look takes long or fails", async () => {
+    await using opened = await openStore(await database.create());
+    const store = storeOf(opened.database);
+    const watch = watchReality({ store }, () => {});
+    const config = { real: { name: "lab", false_success_limit: 0.1 } };
+    const revision = { id: "e", name: "sandbox", revision: 1, config } as EnvironmentRevision;
+    const before = await watch.stateOf(anyRequester(), revision);
+    const briefReader = () => {
+      throw new Error("Earlier reads took too long.");
+    };
+    Object.assign(store, { briefReader });
+    const later = performance.now() + 10_000;
+    using _ = spyOn(performance, "now").mockReturnValue(later);
+    expect(await watch.stateOf(anyRequester(), revision)).toEqual(before);
+    await expect(watch.stateOf(anyRequester(), revision, 0)).rejects.toThrow("took too long");
   });
 });
