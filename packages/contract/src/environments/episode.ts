@@ -96,7 +96,8 @@ export const EpisodeStart = z
         metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "The task's." }),
         max_steps: z.int().meta({ description: "When the episode is truncated." }),
         reality: RealityState.omit({ policies: true }).nullable().meta({
-          description: "How often successes in the environment are real. Null without a limit, or if not known yet.",
+          description:
+            "How often successes in the environment are real. Null without a limit, or if not known yet.",
         }),
       })
       .meta({ description: "What else is known at the start." }),
