@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, rmdir } from "node:fs/promises";
@@ -144,8 +145,12 @@ test("a thread that dies leaves calls in progress uncertain, and the next call s
     return worker;
   });
   await write([ordinaryRecord]);
+  // They cannot end before the thread does.
+  const other = new Database(path);
+  other.run("begin immediate");
   const failures = [failureOf(write([ordinaryRecord])), failureOf(write([ordinaryRecord]))];
   await workers[0]?.terminate();
+  other.close();
   for (const failure of await Promise.all(failures)) {
     expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, true]);
   }

@@ -13,6 +13,7 @@ import {
   checkSqlite,
   copySqlite,
   DatabaseFileError,
+  flush,
   replaceFile,
   setAside,
 } from "../platform/storage/backup.ts";
@@ -252,10 +253,9 @@ async function exportToFile(config: Config, file: string, options: { account?: s
             yield `${line}\n`;
           }
         };
-        await pipeline(Readable.from(texts()), writing.createWriteStream({ autoClose: false }));
+        await pipeline(Readable.from(texts()), writing.createWriteStream());
       });
-      await writing.sync();
-      await writing.close();
+      flush(partial);
       await rename(partial, path);
     } catch (error) {
       await writing.close().catch(() => {});

@@ -146,7 +146,7 @@ onAnyDatabase((database) => {
         expect([response.status, await response.text()]).toEqual([422, expect.stringContaining("gzip")]);
       }
       const bombs = {
-        "one long line": [gzipSync(Buffer.alloc(40 * mebibyte, "x")), 422],
+        "one long line": [gzipSync(Buffer.alloc(20 * mebibyte, "x")), 422],
         "too many bytes": [gzipSync(Buffer.alloc(40 * mebibyte, "\n")), 413],
       } as const;
       for (const [what, [bomb, status]] of Object.entries(bombs)) {

@@ -355,7 +355,7 @@ for (const subject of ["/runs", "/runs/new", "run"]) {
     filledForAxe ??= fillForAxe(visitor.client);
     const run = await filledForAxe;
     await lookAt(visitor, subject === "run" ? `/runs/${run.id}` : subject, async (page) => {
-      const shows = { "/runs": "50.0 %", "/runs/new": "Estimate", run: "No change" }[subject] ?? "";
+      const shows = { "/runs": "50.0 %", "/runs/new": "Estimate", run: "exact-match" }[subject] ?? "";
       await page.getByText(shows).filter({ visible: true }).first().waitFor();
       if (subject === "run") await page.getByRole("figure", { name: /have not diverged/ }).waitFor();
       await expectAccessible(page);

@@ -117,7 +117,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function flush(path: string): void {
+/** Returns once a file, or the names in a folder, are on disk. */
+export function flush(path: string): void {
   const descriptor = openSync(path, "r");
   try {
     fsyncSync(descriptor);
