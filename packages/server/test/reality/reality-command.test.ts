@@ -76,7 +76,9 @@ test("a new check of recordings is waited for, and a server is needed for it", a
   const file = join(directory, "recorded.jsonl");
   await Bun.write(file, JSON.stringify({ ...step, next_state: "The lantern is now activated.", reward: 1 }));
   const variables = { PRESAGE_API_KEY: testKey };
-  const args = ["reality", "sandbox", "--dataset", file];
+  const stop = [{ output_contains: "activated", outcome: "success" }];
+  await presage.call("POST", "/v1/environments", { name: "lanterns", stop });
+  const args = ["reality", "lanterns", "--dataset", file];
   const played = await runPresage([...args, "--server", presage.url, "--name", "recorded"], variables);
   expect([played.code, played.stderr]).toEqual([0, expect.stringContaining(": recorded, 1 episode\n")]);
   expect(played.stdout).toContain("episodes");
@@ -90,7 +92,7 @@ test("a new check of recordings is waited for, and a server is needed for it", a
     next_state: "",
   }));
   await Bun.write(many, lines.map((line) => JSON.stringify(line)).join("\n"));
-  const impatient = ["reality", "sandbox", "--dataset", many, "--timeout", "0", "--server", presage.url];
+  const impatient = ["reality", "lanterns", "--dataset", many, "--timeout", "0", "--server", presage.url];
   const late = await runPresage(impatient, variables);
   expect([late.code, late.stderr]).toEqual([
     1,
@@ -101,7 +103,7 @@ test("a new check of recordings is waited for, and a server is needed for it", a
 
   const own = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "own.db")}` };
   await runPresage(["migrate"], own);
-  const alone = await runPresage(args, own);
+  const alone = await runPresage(["reality", "sandbox", "--dataset", file], own);
   expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining("replayed by a server")]);
   const both = await runPresage(["reality", "sandbox", "--dataset", file, "--episodes", "3"], own);
   expect(both.stderr).toContain("Give one of --pairs, --episodes and --dataset");
