@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { LRUCache } from "lru-cache";
 import { readRevisionLines } from "../datasets/samples.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
@@ -98,19 +99,22 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
     return entries.use(name, () => begin(name, source));
   }
 
-  const search = searchTogether((searches) => currentThread().send({ kind: "find", searches }));
+  const search = createSearch((searches) => currentThread().send({ kind: "find", searches }));
   return {
     describe: (source, signal) => within(maxWaitMs, open(source).figures, signal),
     async find(source, { query, ...wanted }, signal) {
       const { key, figures, bytes } = open(source);
       const built = bytes > 0 ? figures : within(timeoutMs, figures, signal).catch(refuseUnusable);
       const { filtered } = await built;
-      const found = await search({ key, query, wanted });
+      const found = await search.find({ key, query, wanted });
       // It was dropped meanwhile, or its thread has ended.
       if (found === null) throw notReady();
       return { ...found, filtered };
     },
-    forget: entries.forget,
+    forget(revisionIds) {
+      entries.forget(revisionIds);
+      search.forget();
+    },
     bytes: entries.bytes,
     async stop() {
       stopping.abort();
@@ -164,14 +168,44 @@ function createEntries(maxBytes: number, forgetKey: (key: number) => Promise<unk
   };
 }
 
-/** Searches with all that are asked for in the same turn. */
+/** What is found is remembered up to about 16 MB: a group of rollouts asks for the same step again and again. */
+const maxRemembered = 16_000_000;
+const bytesPerSearch = 500;
+const bytesPerExample = 200;
+
+/**
+ * Searches, each once as long as it is remembered: an index never changes, and its key is never another one's. The key of a search is
+ * a digest, so that no state stays in memory.
+ */
+function createSearch(send: (searches: string) => Promise<IndexReply>) {
+  const search = searchTogether(send);
+  const known = new LRUCache<string, Promise<Found>>({ maxSize: maxRemembered });
+  return {
+    async find(sought: Sought): Promise<Found> {
+      const text = JSON.stringify(sought);
+      const digest = new Bun.CryptoHasher("sha256").update(text).digest("base64");
+      const remembered = known.get(digest);
+      if (remembered !== undefined) return await remembered.then((found) => found && { ...found, ms: 0 });
+      const searching = search(text);
+      known.set(digest, searching, { size: bytesPerSearch + bytesPerExample * sought.wanted.k });
+      const forget = () => known.delete(digest);
+      searching.then((found) => {
+        if (found === null) forget();
+      }, forget);
+      return await searching;
+    },
+    forget: () => known.clear(),
+  };
+}
+
+/** Searches, as JSON, with all that are asked for in the same turn. */
 function searchTogether(send: (searches: string) => Promise<IndexReply>) {
-  let searches: { sought: Sought; found: PromiseWithResolvers<Found> }[] = [];
+  let searches: { sought: string; found: PromiseWithResolvers<Found> }[] = [];
 
   function sendAll(): void {
     const sent = searches;
     searches = [];
-    send(JSON.stringify(sent.map(({ sought }) => sought))).then(
+    send(`[${sent.map(({ sought }) => sought).join(",")}]`).then(
       (reply) => {
         const all = JSON.parse(reply as string) as Found[];
         for (const [index, { found }] of sent.entries()) found.resolve(all[index] ?? null);
@@ -182,7 +216,7 @@ function searchTogether(send: (searches: string) => Promise<IndexReply>) {
     );
   }
 
-  return (sought: Sought): Promise<Found> => {
+  return (sought: string): Promise<Found> => {
     const found = Promise.withResolvers<Found>();
     searches.push({ sought, found });
     if (searches.length === 1) setImmediate(sendAll);

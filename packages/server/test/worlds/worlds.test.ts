@@ -182,6 +182,10 @@ onAnyDatabase((database) => {
     await post("/v1/predict", { ...body, world: "shop" });
     expect(upstream.received.map((request) => request.body.messages)).toEqual([messages]);
     expect(upstream.received[0]?.body).toMatchObject({ temperature: 0 });
+    // What was asked before is not searched for again.
+    const again = await post<WorldPreview>("/v1/worlds/shop/preview", body);
+    expect(again.explain).toEqual({ ...explain, retrieval_ms: 0 });
+    expect(explain.retrieval_ms).toBeGreaterThan(0);
   });
 
   test("a recorded sample is previewed by its id, and what there is not is refused with its place", async () => {
