@@ -90,6 +90,8 @@ dashboardTest("The matrix is filtered, sorted and browsed, and shared by its add
   await elsewhere.getByRole("button", { name: "Clear" }).click();
   await elsewhere.getByText("8 of 8 predictions").waitFor();
   expect(new URL(elsewhere.url()).search).toBe("?tab=samples&sort=e1");
+  // Rows are drawn after what is said of them.
+  await rows(elsewhere).first().getByText("b/3").waitFor();
   await rows(elsewhere).first().press("Enter");
   await elsewhere
     .getByText("No prediction for this sample", { exact: false })
