@@ -1,11 +1,11 @@
 import { UpstreamError } from "../platform/errors.ts";
 import { isCountedModelName } from "../platform/prices.ts";
 import type { Answer } from "../platform/storage/answer-columns.ts";
-import { findControlToken, readUpstreamCachedTokens } from "../upstream/completion.ts";
+import { findControlToken, readUpstreamCachedTokens, recordsName } from "../upstream/completion.ts";
 import type { Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import type { UpstreamCompletion } from "../upstream/upstream.ts";
-import { recordsName, type WorldCompletion } from "../worlds/complete-through-world.ts";
+import type { WorldCompletion } from "../worlds/complete-through-world.ts";
 import { readPrediction } from "./predict.ts";
 
 /** What is stored of a completion; of one through a world also how sure it is. */

@@ -19,8 +19,7 @@ import {
   withoutText,
 } from "../worlds/complete-through-world.ts";
 import { briefReaderOf } from "../worlds/examples.ts";
-import { isAboutWorld } from "../worlds/find-world.ts";
-import { type Asked, type ReadyWorld, systemTurnOf, toAsked } from "../worlds/world.ts";
+import { type Asked, isAboutWorld, type ReadyWorld, systemTurnOf, toAsked } from "../worlds/world.ts";
 import type { WorldParts } from "../worlds/world-parts.ts";
 import type { Capture } from "./capture.ts";
 import { type ChatRequest, measureCompletion, readPrediction, upstreamFields } from "./predict.ts";

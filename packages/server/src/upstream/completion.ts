@@ -132,6 +132,9 @@ export function skipSpace(text: string, from: number): number {
   return at;
 }
 
+/** What answers in place of a deployment: a world's records. */
+export const recordsName = "retrieval";
+
 /** An upstream may send anything; a count that cannot be true is treated as missing. */
 export function readTokenCounts(usage: unknown): Usage {
   const counts = (typeof usage === "object" ? usage : null) as Record<string, unknown> | null;

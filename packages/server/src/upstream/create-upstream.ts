@@ -15,6 +15,7 @@ import {
   cacheCompletions,
 } from "./cache.ts";
 import { checkCompletion, checkModelList } from "./completion.ts";
+import { timeoutError } from "./failures.ts";
 import {
   createReplicas,
   type ReplicaCall,
@@ -249,10 +250,6 @@ async function toAsked(
 ): Promise<AskedCompletion> {
   const completion = await sending;
   return { completion, mayKeep: !how.isForOtherModel };
-}
-
-export function timeoutError(timeoutMs: number): UpstreamError {
-  return new UpstreamError("timeout", `The upstream did not respond within ${timeoutMs} ms.`);
 }
 
 function write(request: CompletionRequest, model: string): WrittenRequest {

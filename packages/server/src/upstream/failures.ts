@@ -145,3 +145,7 @@ const ofCertificate = /CERT|ISSUER|SIGNATURE|CRL|INVALID_CA|PATH_LENGTH|INVALID_
 export function unreachableReason(code: string): UnreachableReason {
   return reasonOfCode.get(code) ?? (ofCertificate.test(code) ? "certificate" : "other");
 }
+
+export function timeoutError(timeoutMs: number): UpstreamError {
+  return new UpstreamError("timeout", `The upstream did not respond within ${timeoutMs} ms.`);
+}

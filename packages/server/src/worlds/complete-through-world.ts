@@ -4,10 +4,9 @@ import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import { costOf, type Prices } from "../platform/prices.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { defined, withoutNulls } from "../platform/words.ts";
-import { readTokenCounts } from "../upstream/completion.ts";
-import { timeoutError } from "../upstream/create-upstream.ts";
+import { readTokenCounts, recordsName } from "../upstream/completion.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import { isUnserved } from "../upstream/failures.ts";
+import { isUnserved, timeoutError } from "../upstream/failures.ts";
 import type {
   Complete,
   CompletionBody,
@@ -254,9 +253,6 @@ export function paramsThrough(
 ): Record<string, unknown> {
   return { temperature: 0, ...(isRecords(model) ? {} : model?.params), ...withoutNulls(params ?? {}) };
 }
-
-/** What answers where no deployment does. */
-export const recordsName = "retrieval";
 
 function toAnswering({ name, revision }: ReadyWorld, answeredBy: string): AnsweringWorld {
   return { name, revision, answered_by: answeredBy };

@@ -5,7 +5,13 @@ import { ServiceError, undefinedIfGone } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { lruLimit } from "../platform/words.ts";
-import type { ExampleFilter, ExampleSource, ReadyWorld, WorldRevision } from "./world.ts";
+import {
+  type ExampleFilter,
+  type ExampleSource,
+  isAboutWorld,
+  type ReadyWorld,
+  type WorldRevision,
+} from "./world.ts";
 import { selectWorld } from "./worlds-store.ts";
 
 export function noSuchWorld(): ServiceError {
@@ -88,11 +94,6 @@ export async function findReferred(
     if (!isAboutWorld(error)) throw error;
     return { reason: error.message.replace(/\.$/, "") };
   }
-}
-
-/** Whether a world cannot be used, as opposed to not being found because of the database. */
-export function isAboutWorld(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && ["not_found", "examples_gone"].includes(error.code);
 }
 
 const maxKnown = 10_000;

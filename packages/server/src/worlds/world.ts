@@ -9,6 +9,7 @@ import type {
   WorldPreviewRequest,
 } from "@presage/contract";
 import { composeSystemTurn } from "@presage/contract/compose-prompt";
+import { ServiceError } from "../platform/errors.ts";
 import type { Micros } from "../platform/storage/columns.ts";
 
 export interface WorldRevision {
@@ -243,4 +244,9 @@ function cut(text: string, most: number): string {
     at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
   }
   return characters <= most ? text : `${text.slice(0, end)}… [+${characters - most} characters]`;
+}
+
+/** Whether a world cannot be used, as opposed to not being found because of the database. */
+export function isAboutWorld(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && ["not_found", "examples_gone"].includes(error.code);
 }

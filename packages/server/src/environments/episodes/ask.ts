@@ -5,6 +5,7 @@ import type { Answer } from "../../platform/storage/answer-columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { readAnswer, refuseControlTokens, unusable } from "../../predictions/answer.ts";
 import { measureCompletion, upstreamFields } from "../../predictions/predict.ts";
+import { recordsName } from "../../upstream/completion.ts";
 import type { Deployment, Deployments } from "../../upstream/deployments.ts";
 import type { Complete, CompletionOptions, Sharing } from "../../upstream/upstream.ts";
 import {
@@ -12,7 +13,6 @@ import {
   findIn,
   type Measure,
   paramsThrough,
-  recordsName,
   toStoredWorld,
   type WorldCompletion,
 } from "../../worlds/complete-through-world.ts";

@@ -3,7 +3,7 @@ import { response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
-import { recordsName } from "../../worlds/complete-through-world.ts";
+import { recordsName } from "../../upstream/completion.ts";
 import examples from "../examples.json" with { type: "json" };
 import { type Run, samplesOfRevision, toEvaluatorNames } from "../run.ts";
 import { findEvaluator, withDataset } from "../run-samples.ts";

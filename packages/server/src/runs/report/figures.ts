@@ -14,7 +14,7 @@ import {
 } from "../../platform/statistics/intervals.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { recordsName } from "../../worlds/complete-through-world.ts";
+import { recordsName } from "../../upstream/completion.ts";
 import { compareRuns } from "../compare/compare-runs.ts";
 import { asksDeployment, type Run } from "../run.ts";
 import { countRepeats, createTally, type Outcomes, type Tally } from "./outcomes.ts";
