@@ -35,7 +35,7 @@ const checks = [
   { name: "unused code and dependencies (knip)", command: [tool("knip")] },
   { name: "floors and circles (dependency-cruiser)", command: ["npm", "run", "--silent", "check:floors"] },
 ];
-const lowPriority = constants.priority.PRIORITY_LOW;
+const lowPriority = constants.priority.PRIORITY_BELOW_NORMAL;
 const test = [bun, "test", "--timeout", "120000"];
 const runsAll = process.argv[2] === "--all";
 const given = process.argv.slice(runsAll ? 3 : 2);

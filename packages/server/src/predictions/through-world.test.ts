@@ -7,7 +7,7 @@ import { completeThroughWorld, type WorldServices } from "../worlds/complete-thr
 import type { ReadyWorld } from "../worlds/world.ts";
 import { measureCompletion } from "./predict.ts";
 
-/** Answers as model `name`, with a prompt of so many tokens, of which the upstream had one cached. */
+/** Answers as model `name`, to a prompt of this many tokens; the upstream had one of them cached. */
 function answering(name: string, promptTokens: number): Complete {
   const usage = {
     ...{ prompt_tokens: promptTokens, completion_tokens: 2, total_tokens: promptTokens + 2 },

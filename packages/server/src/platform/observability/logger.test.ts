@@ -41,3 +41,21 @@ test.each([
   const { stderr } = Bun.spawnSync(["sh", "-c", script, process.execPath, lines], { timeout: 60_000 });
   expect(String(stderr)).toMatch(new RegExp(`^The log cannot be written: ${code}.*\nexit code 7\n$`));
 });
+
+const failing = `
+  import { createLog } from ${JSON.stringify(join(import.meta.dir, "logger.ts"))};
+  const log = createLog("info");
+  log.logger.error({ err: Object.assign(new Error("refused"), { code: "23514", detail: "the prompt" }) }, "failed");
+  log.logger.error({ err: "only a text" }, "failed");
+  await log.close();`;
+
+test("an error is logged without the row that PostgreSQL shows in its details", () => {
+  const { stdout } = Bun.spawnSync([process.execPath, "-e", failing]);
+  const [first, second] = String(stdout)
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(first.err).toMatchObject({ message: "refused", code: "23514" });
+  expect(first.err.detail).toBeUndefined();
+  expect(second.err).toBe("only a text");
+});

@@ -158,7 +158,8 @@ export function createLog(level: string, worker?: number): Log {
 }
 
 /** PostgreSQL's details may contain a row, and so the texts of a prediction. */
-function withoutRows(error: Error) {
+function withoutRows(error: unknown) {
+  if (!(error instanceof Error)) return error;
   const { detail, where, internalQuery, ...shown } = pino.stdSerializers.err(error);
   return shown;
 }
