@@ -20,6 +20,8 @@ REFUSALS = (
     ("Give one of pairs, episodes and dataset_id|Pairs need a name|Name the environment that simulates", "fields that rule each other out"),
     ("Predictions made elsewhere are all evaluated|Nothing is drawn without a limit", "fields that need or rule out each other"),
     ("Nothing says what success is", "a field that another one requires"),
+    ("success is about {goal}, which recordings do not have", "depends on the environment that is named"),
+    ("It has no effect with format=", "a parameter that another one rules out"),
     ("No ended episode of revision", "names what must exist"),
     ("A world has its own( deployment)?; name one of the two", "a field that another one rules out"),
     ("Unknown evaluator; available:", "names what must exist"),
