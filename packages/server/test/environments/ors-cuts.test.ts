@@ -61,7 +61,8 @@ onAnyDatabase((database) => {
   });
 
   test("a client that never learned its task gets the result that it has not seen, once", async () => {
-    answerInTurn();
+    // Long enough that the cut is noticed before the result is sent.
+    answerInTurn(100);
     const sessionId = await client.start(wanted);
     const first = await client.call(sessionId, "sandbox", "look");
     await client.cut(sessionId, "sandbox", "look");
