@@ -17,8 +17,8 @@ interface PredictedSample {
   predictions: RunExportLine[][];
 }
 
-/** How many predictions are read at once, but at least all of one sample. */
-const predictionsAtOnce = 50;
+/** How many predictions are read at once, but at least all of one sample. One less than a page, so that none follows. */
+const predictionsAtOnce = 49;
 
 /** The samples of a revision by trajectory and step, with what runs of it predicted. */
 export async function* readPredicted(
@@ -27,7 +27,8 @@ export async function* readPredicted(
   runs: readonly [RunOfDataset, ...RunOfDataset[]],
 ): AsyncGenerator<PredictedSample, void> {
   const { datasetId: id, revision: number } = runs[0].dataset;
-  const size = Math.ceil(predictionsAtOnce / Math.max(...runs.map(({ repeats }) => repeats)));
+  const repeats = Math.max(...runs.map((run) => run.repeats));
+  const size = Math.max(1, Math.floor(predictionsAtOnce / repeats));
   for await (const piece of readByTrajectory(services, requester, { id, number })) {
     for (let from = 0; from < piece.length; from += size) {
       const samples = piece.slice(from, from + size);
@@ -147,6 +148,13 @@ export async function readPairs(
   if (other !== undefined && other.dataset.revisionId !== run.dataset.revisionId)
     throw new InvalidRequestError([
       valueError(["query", "against"], "The run is of another revision", against),
+    ]);
+  if ([run, other].some((one) => one?.mode === "free-running"))
+    throw new InvalidRequestError([
+      valueError(
+        ["query", "format"],
+        "A free-running run's answers are to prompts of their own, so they make no pairs",
+      ),
     ]);
   if (run.evaluators.length === 0)
     throw new InvalidRequestError([

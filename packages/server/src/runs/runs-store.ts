@@ -233,7 +233,7 @@ export async function updateStatus(
 
 /** What a paused run becomes: one whose predictions are not uploaded yet, or only some, waits for them again. */
 export const resumedStatus: RawBuilder<RunStatus> = sql`
-  case when target_kind = 'imported' and started_at is null then 'queued' else 'running' end
+  case when target_kind = 'imported' and started_at is null and predicted + unpredicted < samples then 'queued' else 'running' end
 `;
 
 /** Reads a run and locks it until the transaction ends. */

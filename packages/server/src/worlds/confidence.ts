@@ -1,4 +1,10 @@
-import type { ConfidenceMethod, PromptMessage, WorldCalibration, WorldScores } from "@presage/contract";
+import {
+  type ConfidenceMethod,
+  maxRepeats,
+  type PromptMessage,
+  type WorldCalibration,
+  type WorldScores,
+} from "@presage/contract";
 import { rawJson } from "../http/request.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { type Calibration, calibrate } from "../platform/statistics/calibration.ts";
@@ -45,7 +51,7 @@ export async function completeScored(
   const answers = isSampled
     ? await untilOneFails(signal, (within) =>
         Array.from({ length: samples ?? defaultSamples }, (_, index) =>
-          ask({ ...fields, temperature, ...seedOf(request, index) }, within),
+          ask({ ...fields, temperature, ...seedOf(request, index * maxRepeats) }, within),
         ),
       )
     : [await ask(fields, signal)];
@@ -82,12 +88,13 @@ async function untilOneFails<Value>(
   }
 }
 
-/** The same seed would be the same answer again. */
-function seedOf({ seed }: CompletionRequest, index: number): { seed?: unknown } {
-  if (typeof seed === "number") return { seed: seed + index };
+/** The same seed would be the same answer again; repeats of a run count theirs up from one. */
+function seedOf({ seed }: CompletionRequest, by: number): { seed?: unknown } {
+  if (Number.isSafeInteger(seed) && Number.isSafeInteger(Number(seed) + by))
+    return { seed: Number(seed) + by };
   // One that is longer than a double is exact was read as its digits.
   const digits = JSON.stringify(seed ?? null);
-  return /^-?\d+$/.test(digits) ? { seed: rawJson(String(BigInt(digits) + BigInt(index))) } : {};
+  return /^-?\d+$/.test(digits) ? { seed: rawJson(String(BigInt(digits) + BigInt(by))) } : {};
 }
 
 /** The first answer of the largest group of equal ones, and that group's share. */

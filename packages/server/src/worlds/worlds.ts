@@ -203,7 +203,12 @@ async function pin(
     if (typeof name === "string" && services.deployments.find(name) === undefined)
       throw new InvalidWorldError(path, "There is no deployment of this name");
   };
-  if (!isRecords(model)) find(model?.deployment, ["model", "deployment"]);
+  if (!isRecords(model)) {
+    find(model?.deployment, ["model", "deployment"]);
+    const seed = model?.params?.seed;
+    if (typeof seed === "number" && !Number.isSafeInteger(seed))
+      throw new InvalidWorldError(["model", "params", "seed"], "A seed this large cannot be counted up");
+  }
   find(confidence?.escalate_to, ["confidence", "escalate_to"]);
   if (confidence?.below === "escalate" && !confidence.escalate_to)
     throw new InvalidWorldError(["confidence", "escalate_to"], "Name the deployment that is asked then");

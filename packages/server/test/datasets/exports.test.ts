@@ -46,13 +46,9 @@ onAnyDatabase((database) => {
     };
   }
 
-  async function newRun(id: string, target: object) {
-    const run = await create({
-      dataset_id: id,
-      target,
-      evaluators: [{ evaluator: "exact-match" }],
-      repeats: 2,
-    });
+  async function newRun(id: string, target: object, mode = "teacher-forced") {
+    const evaluators = [{ evaluator: "exact-match" }];
+    const run = await create({ dataset_id: id, target, evaluators, repeats: 2, mode });
     await end(run.id);
     return run.id;
   }
@@ -127,6 +123,9 @@ onAnyDatabase((database) => {
     const other = await newRun(copy, { baseline: "no-change" });
     const refused = await lines(`/v1/runs/${unchanged}/export?format=preference&against=${other}`, 422);
     expect(refused.text).toContain("of another revision");
+    const free = await newRun(id, { baseline: "no-change" }, "free-running");
+    const pairless = await lines(`/v1/runs/${unchanged}/export?format=preference&against=${free}`, 422);
+    expect(pairless.text).toContain("make no pairs");
   });
 
   test("in free-running mode a step starts from the prediction before, wherever the samples lie", async () => {

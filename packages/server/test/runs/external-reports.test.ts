@@ -190,6 +190,22 @@ onAnyDatabase((database) => {
     expect(listed.status).toBe(409);
   });
 
+  test("scores of one external run and passes of another are not compared", async () => {
+    const [scored, again, passed] = [
+      await createExperiment(),
+      await createExperiment(),
+      await createExperiment(),
+    ];
+    const all = sixScores.map(resultOf);
+    for (const experiment_id of [scored, again])
+      await importAll(all.map((result) => ({ ...result, pass: undefined, experiment_id })));
+    await importAll(all.map((result) => ({ ...result, score_raw: undefined, experiment_id: passed })));
+    const [compared] = (await compare(scored, passed)).evaluators;
+    expect(compared?.candidates).toMatchObject([{ count: 0, difference: null, interval: null }]);
+    const alike = (await compare(scored, again, passed)).evaluators[0]?.candidates;
+    expect(alike).toMatchObject([{ difference: null }, { difference: null }]);
+  });
+
   test("a run of a dataset is compared with an external one by the ids of dataset and sample", async () => {
     await using opened = await openStore(presage.databaseUrl);
     const accountId = opened.owner.account_id;

@@ -86,4 +86,23 @@ onAnyDatabase((database) => {
     gate.resolve("");
     await stored;
   });
+
+  test("a run whose upload is whole goes on by itself when it had to wait, and when it is resumed", async () => {
+    const { id, runs, store, stored, gate, stack } = await beginUpload("");
+    await using _ = stack;
+    gate.resolve(lines);
+    expect(await stored).not.toBe("failed");
+    await runs.end(id);
+    const set = (paused: { paused_by: "user" | "deployment"; started_at?: null }) =>
+      store
+        .updateTable("runs")
+        .set({ status: "paused", finished_at: null, lease_id: null, lease_until: 1, ...paused })
+        .where("id", "=", id)
+        .execute();
+    await set({ paused_by: "deployment" });
+    expect(await runs.end(id)).toMatchObject({ status: "finished", progress: { evaluated: 3 } });
+    await set({ paused_by: "user", started_at: null });
+    await runs.change(id, "resume");
+    expect(await runs.end(id)).toMatchObject({ status: "finished", progress: { evaluated: 3 } });
+  });
 });

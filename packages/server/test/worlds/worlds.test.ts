@@ -470,6 +470,12 @@ onAnyDatabase((database) => {
         "No sample of the dataset is left to be an example",
       ],
       [
+        "a seed that cannot be counted up",
+        { model: { params: { seed: 1e18 } } },
+        "seed",
+        "A seed this large cannot be counted up",
+      ],
+      [
         "a deployment that is not",
         { model: { deployment: "gone" } },
         "deployment",

@@ -244,8 +244,9 @@ async function compareBy(
   for (const one of runs) {
     const evaluator = findEvaluator(one, names);
     if (evaluator === undefined) continue;
-    const values = await valuesOf(await evaluator.outcomes(), one.match.indexes);
-    all.push({ run: one.run, values, hasPasses: evaluator.hasPasses });
+    const { hasPasses } = evaluator;
+    const values = await valuesOf(await evaluator.outcomes(), one.match.indexes, hasPasses);
+    all.push({ run: one.run, values, hasPasses });
   }
   const [reference, ...candidates] = all;
   if (reference === undefined) throw new Error("There is no reference to compare with");

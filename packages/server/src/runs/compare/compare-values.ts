@@ -40,8 +40,8 @@ export function measureOf(all: readonly Values[]): Measured {
     : { measure: "pass_rate", value: ({ pass }) => pass, withFailures: (of) => of.passWithFailures };
 }
 
-/** A sample's value is the mean of its repeats. */
-export async function valuesOf(outcomes: Outcomes, indexes: Int32Array): Promise<Values> {
+/** A sample's value is the mean of its repeats. Where verdicts are scores alone, what they count as passed means nothing. */
+export async function valuesOf(outcomes: Outcomes, indexes: Int32Array, hasPasses: boolean): Promise<Values> {
   const none = () => new Float64Array(indexes.length).fill(Number.NaN);
   const values = { score: none(), pass: none(), scoreWithFailures: none(), passWithFailures: none() };
   const tally = createTally();
@@ -54,8 +54,9 @@ export async function valuesOf(outcomes: Outcomes, indexes: Int32Array): Promise
     const score = outcomes.scores[own] ?? 0;
     const graded = outcomes.graded[own] ?? 0;
     if (graded + failed > 0) values.scoreWithFailures[index] = score / (graded + failed);
-    if (judged + failed > 0) values.passWithFailures[index] = passed / (judged + failed);
     if (graded > 0) values.score[index] = score / graded;
+    if (!hasPasses) continue;
+    if (judged + failed > 0) values.passWithFailures[index] = passed / (judged + failed);
     if (judged > 0) values.pass[index] = passed / judged;
   }
   return values;

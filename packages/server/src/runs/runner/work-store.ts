@@ -79,7 +79,12 @@ export async function claimRun(
       .$if(runId !== undefined, (query) => query.where("id", "=", runId ?? ""))
       .where((of) => of.or([of("status", "!=", "paused"), of("paused_by", "=", "deployment")]))
       .where((of) =>
-        of.or([of("target_kind", "in", ["deployment", "baseline", "world"]), of("status", "=", "running")]),
+        of.or([
+          of("target_kind", "in", ["deployment", "baseline", "world"]),
+          of("status", "=", "running"),
+          // Its upload was complete before it had to wait.
+          of("paused_by", "=", "deployment"),
+        ]),
       )
       .orderBy("lease_until")
       .limit(1)
