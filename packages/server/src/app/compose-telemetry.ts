@@ -192,7 +192,8 @@ export async function composeUsage(
       );
   const { record, pending, writeNow, stop } = collectUsage(
     (batch) => writeUsage(database, batch),
-    (error, isFirst) => logFailure(log, error, "could not write usage; will retry", isFirst),
+    (error, isFirst) =>
+      logFailure(log, error, "could not write usage; will retry what was not refused", isFirst),
     (model) => prices.current()?.models.has(model) === true,
     { intervalMs: usualIntervalMs * patience, afterwards: readBudgets },
   );

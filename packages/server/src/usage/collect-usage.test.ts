@@ -141,3 +141,33 @@ test("reported token counts are limited to what the database can add up", async 
   await usage.stop();
   expect(batches).toMatchObject([[{ promptTokens: 1e9, completionTokens: 0 }]]);
 });
+
+test("a count that is no number is none", async () => {
+  const { usage, batches } = collected();
+  usage.record({ ...use, exampleTokens: Number.NaN });
+  await usage.stop();
+  expect(batches).toMatchObject([[{ promptTokens: 10, exampleTokens: 0 }]]);
+});
+
+test("a row that the database refuses keeps no other one back", async () => {
+  const written: unknown[] = [];
+  const failures: unknown[] = [];
+  const refusal = Object.assign(new Error("refused"), { code: "SQLITE_CONSTRAINT_NOTNULL" });
+  const usage = collectUsage(
+    async (batch) => {
+      if (batch.values().some(({ accountId }) => accountId === "bad")) throw refusal;
+      written.push(...batch.values().map(({ accountId, requests }) => [accountId, requests]));
+    },
+    (error) => failures.push(error),
+  );
+  for (const accountId of ["one", "bad", "other"]) usage.record({ ...use, accountId });
+  await usage.writeNow();
+  usage.record(use);
+  await usage.stop();
+  expect(written).toEqual([
+    ["one", 1],
+    ["other", 1],
+    ["account", 1],
+  ]);
+  expect(failures).toEqual([refusal]);
+});

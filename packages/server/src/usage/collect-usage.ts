@@ -3,6 +3,7 @@ import type { Use } from "../http/exchange.ts";
 import { isCountedModelName } from "../platform/prices.ts";
 import { type Batching, writeInBatches } from "../platform/storage/batches.ts";
 import { microsPerHour, nowMicros } from "../platform/storage/columns.ts";
+import { isRefusedValue } from "../platform/storage/store-error.ts";
 
 /** The ratio of neighbouring buckets: every latency is within 2.5 % of its bucket's middle. */
 const growth = 1.05;
@@ -168,7 +169,7 @@ function addTotals(totals: UsageTotals, other: UsageTotals): void {
 }
 
 function toPlausible(tokens: number): number {
-  return Math.min(Math.max(tokens, 0), maxTokens);
+  return Number.isFinite(tokens) ? Math.min(Math.max(tokens, 0), maxTokens) : 0;
 }
 
 /** Usage that needs more totals than these is lost: the database has been unavailable for long. */
@@ -182,9 +183,27 @@ interface UsageCollector {
   stop(): Promise<void>;
 }
 
+type WriteTotals = (batch: ReadonlyMap<string, UsageTotals>) => Promise<void>;
+
+/** All together, or each by itself if the database refuses one, which would keep back the others: that one is lost. */
+async function writeAll(write: WriteTotals, batch: Map<string, UsageTotals>): Promise<void> {
+  try {
+    await write(batch);
+  } catch (refusal) {
+    if (!isRefusedValue(refusal)) throw refusal;
+    for (const [name, totals] of batch) {
+      await write(new Map([[name, totals]])).catch((error: unknown) => {
+        if (!isRefusedValue(error)) throw error;
+      });
+      batch.delete(name);
+    }
+    throw refusal;
+  }
+}
+
 /** Adds up usage and writes it in batches. What cannot be written is kept for the next batch, up to a limit. */
 export function collectUsage(
-  write: (batch: ReadonlyMap<string, UsageTotals>) => Promise<void>,
+  write: WriteTotals,
   onFailure: (error: unknown, isFirst: boolean) => void,
   hasPrice: (model: string) => boolean = () => false,
   { intervalMs, afterwards }: Pick<Batching<UsageTotals>, "intervalMs" | "afterwards"> = {},
@@ -193,7 +212,7 @@ export function collectUsage(
   const { pending, writeNow, stop } = writeInBatches<UsageTotals>({
     intervalMs,
     afterwards,
-    write,
+    write: (batch) => writeAll(write, batch),
     putBack(batch, newer) {
       for (const [name, totals] of batch) {
         const newerTotals = newer.get(name);

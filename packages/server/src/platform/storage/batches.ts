@@ -52,7 +52,8 @@ interface BatchedWrites<Value> {
 export interface Batching<Value> {
   /** Absent: five seconds. */
   intervalMs?: number | undefined;
-  write(batch: ReadonlyMap<string, Value>): Promise<void>;
+  /** If it fails, what it has taken out of the batch counts as done. */
+  write(batch: Map<string, Value>): Promise<void>;
   /** Called at each interval, also if there was nothing to write. Nothing is written meanwhile. */
   afterwards?: (() => Promise<void>) | undefined;
   /** Returns what could not be written to what was collected meanwhile. Absent: of each, the newer value counts. */

@@ -85,6 +85,11 @@ export function isStoreUnavailable(error: unknown): boolean {
   return unavailableCodes.has(code) || unavailableCodes.has(code.split("_", 2).join("_"));
 }
 
+/** Whether the database refuses a value of a row, as it would again. */
+export function isRefusedValue(error: unknown): boolean {
+  return /^(?:2[23][0-9A-Z]{3}|SQLITE_(?:CONSTRAINT|MISMATCH)(?:_.*)?)$/.test(codeOf(error));
+}
+
 /** Whether it is unknown if the change was stored. */
 export function isStoreUncertain(error: unknown): boolean {
   return codeOf(error) === "store_uncertain";
