@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { paramsThrough, type WorldCompletion, weighExamples, withoutText } from "./complete-through-world.ts";
 import { adaptAnswer } from "./examples.ts";
@@ -66,6 +67,25 @@ test("long texts of examples are cut between characters", () => {
     2_000 + "State: \n\nAction: go".length,
     4_000,
   ]);
+});
+
+test("an example holds no more of a long state than it shows", () => {
+  const sample = { dataset_sample_id: "s", trajectory_id: "t", step: 0, next_state: "" };
+  const held = () => {
+    Bun.gc(true);
+    return heapStats().extraMemorySize;
+  };
+  const before = held();
+  const shown = Array.from({ length: 40 }, (_, index) =>
+    toShown(index, { ...sample, interaction: { state: `${index}`.padEnd(500_000, "a"), action: "go" } }),
+  );
+  expect(held() - before).toBeLessThan(5_000_000);
+  expect(shown).toHaveLength(40);
+});
+
+test("what is asked without a character has no share of examples", () => {
+  const world = { config: { instructions: "" } } as ReadyWorld;
+  expect(composeTurns(world, { messages: [{ role: "user", content: "" }] }, []).exampleShare).toBe(0);
 });
 
 test("examples take tokens and money by their share of the prompt", () => {

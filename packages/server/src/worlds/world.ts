@@ -194,7 +194,8 @@ export function composeTurns(
     // Turns of tools, without content, are passed on as they are.
     ...(asked as PromptMessage[]),
   ];
-  const exampleShare = (section.length + charactersOf(ofExamples)) / charactersOf(turns);
+  const characters = charactersOf(turns);
+  const exampleShare = characters === 0 ? 0 : (section.length + charactersOf(ofExamples)) / characters;
   return { messages: turns, exampleShare };
 }
 
@@ -243,7 +244,10 @@ function cut(text: string, most: number): string {
     if (characters === most) end = at;
     at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
   }
-  return characters <= most ? text : `${text.slice(0, end)}… [+${characters - most} characters]`;
+  if (characters <= most) return text;
+  const beginning = `${text.slice(0, end)}… [+${characters - most} characters]`;
+  // As a text of its own: a part of one keeps the whole in memory.
+  return JSON.parse(JSON.stringify(beginning)) as string;
 }
 
 /** Whether a world cannot be used, as opposed to not being found because of the database. */
