@@ -212,14 +212,16 @@ export function withoutText(answered: WorldCompletion): WorldCompletion {
   // Of a completion from the cache, `body` has only a part.
   const whole = JSON.parse(new TextDecoder().decode(answered.bytes)) as CompletionBody;
   const [first, ...others] = whole.choices;
-  // Log probabilities, token ids and whatever else an upstream adds would tell the text.
-  const emptied = ({ index, finish_reason }: CompletionChoice): CompletionChoice => ({
-    index,
+  // Log probabilities, token ids and whatever else an upstream adds would tell the text. Only the first choice is certain to be one.
+  const emptied = (choice: CompletionChoice | null): CompletionChoice => ({
+    index: choice?.index,
     message: { role: "assistant", content: "" },
-    finish_reason,
+    finish_reason: choice?.finish_reason,
     logprobs: null,
+  const { id, object, created, model, usage } = whole;
   });
-  const body: CompletionBody = { ...whole, choices: [emptied(first), ...others.map(emptied)] };
+  const kept = defined({ id, object, created, model, usage });
+  const body: CompletionBody = { ...kept, choices: [emptied(first), ...others.map(emptied)] };
   return { ...answered, body, bytes: new TextEncoder().encode(JSON.stringify(body)) };
 }
 

@@ -39,6 +39,14 @@ test("a parameter that is null is a world's own", () => {
   expect(through).toEqual({ temperature: 0.3, max_tokens: 5 });
 });
 
+test("an answer without its text has only what every completion has, also of choices that are none", () => {
+  const choices = [{ message: { content: "Secret." }, index: 0, finish_reason: "stop" }, null];
+  const bytes = new TextEncoder().encode(JSON.stringify({ id: "c", choices, output_text: "Secret." }));
+  const { body } = withoutText({ bytes } as unknown as WorldCompletion);
+  expect(JSON.stringify(body)).not.toContain("Secret");
+  expect([body.id, body.choices.length]).toEqual(["c", 2]);
+});
+
 test("an answer without its text has nothing that tells it, and is a whole completion", () => {
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
   const whole = { id: "c", object: "chat.completion", created: 1, model: "m", usage };
