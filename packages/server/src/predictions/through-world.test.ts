@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
 import { openExchange, recordWork, type Use } from "../http/exchange.ts";
-import { UpstreamError } from "../platform/errors.ts";
+import { ServiceError, UpstreamError } from "../platform/errors.ts";
 import { createByteBudget } from "../platform/limits/memory.ts";
 import type { Complete, CompletionBody } from "../upstream/upstream.ts";
 import { completeThroughWorld, type WorldServices } from "../worlds/complete-through-world.ts";
 import type { ReadyWorld } from "../worlds/world.ts";
 import { measureCompletion } from "./predict.ts";
+import { askWorld, findNamedWorld, type PredictionWorlds } from "./through-world.ts";
 
 /** Answers as model `name`, to a prompt of this many tokens; the upstream had one of them cached. */
 function answering(name: string, promptTokens: number): Complete {
@@ -18,22 +19,27 @@ function answering(name: string, promptTokens: number): Complete {
   return async () => ({ bytes, body, deployment: name, model: name });
 }
 
-/** What is counted of a prediction through a world of this confidence, and its answer or error. */
-async function countCalls(confidence: object, deployments: Record<string, Complete>) {
-  const uses: Use[] = [];
+function openedExchange() {
   const memory = createByteBudget(1e9);
   const tracing = { startRequest: () => undefined };
-  const exchange = openExchange(
-    { tracing, memory, longWork: {} as never },
-    { method: "POST", headers: new Headers() },
-  );
+  return openExchange({ tracing, memory, longWork: {} as never }, { method: "POST", headers: new Headers() });
+}
+
+/** What is counted of a prediction through a world of this confidence, and its answer or error. */
+async function countCalls(
+  confidence: object,
+  deployments: Record<string, Complete>,
+  timeouts: Record<string, { timeoutMs: number }> = {},
+) {
+  const uses: Use[] = [];
+  const exchange = openedExchange();
   exchange.countsFor = { accountId: "a", keyId: "k", operation: "predict" };
   const world = { name: "w", revision: 1, config: { confidence }, pinned: { calibration: null } };
   const services = {
     exampleTexts: {},
     findDeployment(name = "first") {
       const complete = deployments[name];
-      return complete && { complete, timeoutMs: 1_200 };
+      return complete && { complete, timeoutMs: 1_200, ...timeouts[name] };
     },
   };
   const asked = { interaction: { state: "", action: "go" } };
@@ -114,3 +120,51 @@ test("what is asked beside an answer has what is left of its time", async () => 
   const { outcome } = await countCalls({ methods: ["stated"] }, { first });
   expect(outcome).toMatchObject({ deployment: "first", explain: { score: null } });
 });
+
+test("an escalation has what is left of the longer time, and is not sent once that is over", async () => {
+  const methods = { methods: ["logprob"], min_confidence: 0.5, below: "escalate", escalate_to: "dear" };
+  let asked = 0;
+  const slow: Complete = async (request, signal) => {
+    await Bun.sleep(1_050);
+    return await answering("first", 10)(request, signal);
+  };
+  const dear: Complete = (request, signal) => {
+    asked += 1;
+    return answering("dear", 7)(request, signal);
+  };
+  const escalate = async (firstMs: number) =>
+    (
+      await countCalls(
+        methods,
+        { first: slow, dear },
+        { first: { timeoutMs: firstMs }, dear: { timeoutMs: 1_000 } },
+      )
+    ).outcome;
+  expect(await escalate(5_000)).toMatchObject({ isEscalated: true, deployment: "dear" });
+  expect(await escalate(1_000)).toMatchObject({ abstained: true, deployment: "first" });
+  expect(asked).toBe(1);
+});
+
+/** What the response's headers say of what a world answered, and what memory it holds. */
+async function askedWorld(config: object, first: Complete) {
+  const exchange = openedExchange();
+  const request = new Request("http://presage/v1/predict", { method: "POST" });
+  const caller = { accountId: "a", proof: { kind: "key", keyId: "k" } };
+  const world = { name: "w", revision: 1, config, pinned: { calibration: null } } as unknown as ReadyWorld;
+  const deployments = { getDefault: () => ({ upstream: { complete: first }, timeoutMs: 1_200 }) };
+  const services = { deployments, capture: { watch: (complete: unknown) => complete } };
+  const completion = await askWorld(
+    services as unknown as PredictionWorlds,
+    { request, exchange, caller } as never,
+    {
+      world,
+      asked: { interaction: { state: "Here.", action: "go" } },
+      body: {},
+      params: {},
+      session: undefined,
+      sharing: undefined,
+    },
+  );
+  const { cache, ageS, deployment, reservedBytes, wasAsked } = exchange;
+  return { completion, said: { cache, ageS, deployment }, reservedBytes, wasAsked };
+}

@@ -76,7 +76,7 @@ export function completeThroughWorld(
   asked: Asked,
 ): (request: CompletionRequest, signal: AbortSignal, measure?: Measure) => Promise<WorldCompletion> {
   return async (request, signal, measure = (complete) => complete) => {
-    const call = { asked, request, signal, measure, startedAtMs: performance.now() };
+    const call = { asked, request, signal, measure, startedAtMs: performance.now(), timeoutMs: 0 };
     const settled = await settle(services, world, call, await answer(services, world, call));
     services.observe?.(settled);
     return settled;
@@ -89,6 +89,8 @@ interface WorldCall {
   signal: AbortSignal;
   measure: Measure;
   startedAtMs: number;
+  /** The longest of the deployments that it asks: how long all of it may take. */
+  timeoutMs: number;
 }
 
 /** A call that begins this soon has its deployment's own deadline, of which a replica learns. */
@@ -139,21 +141,24 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
 }
 
 /**
- * How a deployment is asked: later calls within what is left of the time that one may take. Examples are counted in each call, by
- * their share of the characters.
+ * How a deployment is asked: later calls within what is left of the prediction's time. Examples are counted in each call, by their
+ * share of the characters.
  */
 function completeBy(
   { findDeployment }: WorldServices,
-  { measure, startedAtMs }: WorldCall,
+  call: WorldCall,
   name: string | null | undefined,
   { exampleShare }: ComposedTurns,
 ): Complete {
   const found = findDeployment(name ?? undefined);
   if (found === undefined)
     throw new UpstreamError("unavailable", `There is no deployment ${name}, which the world asks.`);
-  const { complete, timeoutMs } = found;
-  return measure((request, signal, options) => {
-    const passedMs = performance.now() - startedAtMs;
+  const { complete } = found;
+  const timeoutMs = Math.max(call.timeoutMs, found.timeoutMs);
+  call.timeoutMs = timeoutMs;
+  return call.measure((request, signal, options) => {
+    const passedMs = performance.now() - call.startedAtMs;
+    if (passedMs >= timeoutMs) return Promise.reject(timeoutError(timeoutMs));
     const limits = {
       timeoutMs: timeoutMs - passedMs,
       timeoutError: () => timeoutError(timeoutMs),
