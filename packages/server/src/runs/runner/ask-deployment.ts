@@ -217,8 +217,10 @@ export async function askDeployment(
     const measure: Measure = (complete) => async (asked, within) => {
       const completion = await traceCompletion(complete, span, asked, within, options).catch(
         (error: unknown) => {
-          // What a budget refuses is no call.
-          if (!(error instanceof SpendingRefusedError)) recordCall?.(useOfFailure(caller, error, within));
+          // What a budget refuses is no call, and what ended as another sample failed has not failed itself.
+          const isAbandoned = within.aborted && !signal.aborted && !(error instanceof UpstreamError);
+          if (!isAbandoned && !(error instanceof SpendingRefusedError))
+            recordCall?.(useOfFailure(caller, error, within));
           throw error;
         },
       );
