@@ -168,3 +168,15 @@ async function askedWorld(config: object, first: Complete) {
   const { cache, ageS, deployment, reservedBytes, wasAsked } = exchange;
   return { completion, said: { cache, ageS, deployment }, reservedBytes, wasAsked };
 }
+
+test("a model's name that may be a world's is not asked for as it is while worlds cannot be read", async () => {
+  const overloaded = new ServiceError("overloaded", "Too many reads are waiting.");
+  const services = {
+    deployments: { find: () => undefined },
+    knownWorlds: { find: () => Promise.reject(overloaded) },
+  };
+  const caller = { accountId: "a", proof: { kind: "key", keyId: "k" } };
+  const call = { request: new Request("http://presage/"), caller, exchange: openedExchange() };
+  const finding = findNamedWorld(services as never, call as never, { model: "shop" });
+  expect(finding).rejects.toBe(overloaded);
+});

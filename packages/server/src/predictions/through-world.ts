@@ -19,7 +19,7 @@ import {
   withoutText,
 } from "../worlds/complete-through-world.ts";
 import { briefReaderOf } from "../worlds/examples.ts";
-import { type Asked, isAboutWorld, type ReadyWorld, systemTurnOf, toAsked } from "../worlds/world.ts";
+import { type Asked, type ReadyWorld, systemTurnOf, toAsked } from "../worlds/world.ts";
 import type { WorldParts } from "../worlds/world-parts.ts";
 import type { Capture } from "./capture.ts";
 import { type ChatRequest, measureCompletion, readPrediction, upstreamFields } from "./predict.ts";
@@ -81,11 +81,8 @@ export function findNamedWorld(
   const wanted = typeof model === "string" ? readWorldReference(model) : undefined;
   if (wanted === undefined || headers.has(deploymentHeader) || deployments.find(model ?? "") !== undefined)
     return undefined;
-  return knownWorlds.find(requesterOf(call), wanted).catch((error: unknown) => {
-    // A model's name is hardly ever a world's: such requests need no database.
-    if (!isAboutWorld(error)) return undefined;
-    throw error;
-  });
+  // Names that were no world's lately need no database.
+  return knownWorlds.find(requesterOf(call), wanted);
 }
 
 /** Throws for fields that mean something only with a world. */
