@@ -111,6 +111,8 @@ export interface Exchange extends Holder {
   deployment: string | undefined;
   /** Where a prediction is from. */
   cache: CacheResult | undefined;
+  /** Whether the upstream was asked for the last call's tokens. */
+  wasAsked: boolean;
   /** The age of a prediction that was kept. */
   ageS: number | undefined;
   /** Called once the response is ready. */
@@ -155,6 +157,7 @@ export function openExchange(
     model: undefined,
     deployment: undefined,
     cache: undefined,
+    wasAsked: true,
     ageS: undefined,
     atEnd: undefined,
     lasting: undefined,
@@ -165,14 +168,10 @@ export function openExchange(
 
 /** Keeps the figures of the last call to a model, before those of another one replace them. */
 export function keepCall(exchange: Exchange): void {
-  const { model, promptTokens, completionTokens, upstreamCachedTokens, exampleTokens, cache } = exchange;
+  const { model, promptTokens, completionTokens, upstreamCachedTokens, exampleTokens, wasAsked } = exchange;
   const tokens = { promptTokens, completionTokens, upstreamCachedTokens, exampleTokens };
   exchange.earlierCalls ??= [];
-  exchange.earlierCalls.push({ model, ...tokens, wasAsked: wasAsked(cache) });
-}
-
-function wasAsked(cache: CacheResult | undefined): boolean {
-  return cache !== "hit" && cache !== "shared";
+  exchange.earlierCalls.push({ model, ...tokens, wasAsked });
 }
 
 /** Counts the request in the account's usage, whatever the response. */
@@ -224,15 +223,14 @@ export function recordWork(
   exchange: Exchange,
   { method, route, status, totalMs }: Ending,
 ): void {
-  const { requestId, keyId, sessionId, upstreamMs, category, span, cache } = exchange;
+  const { requestId, keyId, sessionId, upstreamMs, category, span, cache, wasAsked } = exchange;
   let { promptTokens, completionTokens } = exchange;
   if (upstreamMs !== undefined) {
     metrics.upstreamSeconds.observe(upstreamMs / 1000);
     metrics.overheadSeconds.observe((totalMs - upstreamMs) / 1000);
   }
   if (cache !== undefined) metrics.cacheResults([cache]);
-  const isOfModel = wasAsked(cache);
-  countTokens(metrics, isOfModel, promptTokens, completionTokens);
+  countTokens(metrics, wasAsked, promptTokens, completionTokens);
   if (category !== undefined) metrics.failures([category]);
   if (exchange.usesOldNames) metrics.oldNames([keyId ?? "none"]);
   if (exchange.countsFor !== undefined) {
@@ -244,7 +242,7 @@ export function recordWork(
       upstreamCachedTokens: exchange.upstreamCachedTokens,
       exampleTokens: exchange.exampleTokens,
       model: exchange.model,
-      wasAsked: isOfModel,
+      wasAsked,
       totalMs,
       upstreamMs,
     });

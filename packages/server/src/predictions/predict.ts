@@ -8,6 +8,7 @@ import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import { type Exchange, keepCall } from "../http/exchange.ts";
 import { reserveResponse } from "../http/memory.ts";
+import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 import { withoutNulls } from "../platform/words.ts";
 import {
   endOfLeadingThoughts,
@@ -184,12 +185,13 @@ function recordUpstreamTime(exchange: Exchange, startedAtMs: number, endedAtMs: 
 
 /** Records whose completion it is, and its token counts. */
 export function recordCompletion(exchange: Exchange, completion: UpstreamCompletion): void {
-  if (exchange.cache !== undefined) keepCall(exchange);
-  const { cache } = completion;
-  exchange.cache = cache?.result ?? "off";
-  if (cache?.result === "hit") exchange.ageS = Math.floor(cache.ageS);
-  exchange.deployment = completion.deployment;
-  reserveResponse(exchange, completion.bytes.length);
+  const isFirst = exchange.cache === undefined;
+  const heldBytes = exchange.reservedBytes;
+  if (!isFirst) keepCall(exchange);
+  recordAnswer(exchange, completion);
+  // A world holds those before as well, until it has its answer.
+  if (!isFirst) reserveBytesAnyway(exchange, exchange.reservedBytes + heldBytes);
+  exchange.wasAsked = exchange.cache !== "hit" && exchange.cache !== "shared";
   const { usage } = completion.body;
   const tokens = readTokenCounts(usage);
   exchange.promptTokens = tokens.prompt_tokens;
@@ -197,4 +199,15 @@ export function recordCompletion(exchange: Exchange, completion: UpstreamComplet
   exchange.upstreamCachedTokens = readUpstreamCachedTokens(usage);
   exchange.exampleTokens = completion.exampleTokens;
   exchange.model = completion.model;
+}
+
+/** Records what responds to the request: who answered, and from where. */
+export function recordAnswer(
+  exchange: Exchange,
+  { bytes, cache, deployment }: Pick<UpstreamCompletion, "bytes" | "cache" | "deployment">,
+): void {
+  exchange.cache = cache?.result ?? "off";
+  exchange.ageS = cache?.result === "hit" ? Math.floor(cache.ageS) : undefined;
+  exchange.deployment = deployment;
+  reserveResponse(exchange, bytes.length);
 }

@@ -169,6 +169,32 @@ async function askedWorld(config: object, first: Complete) {
   return { completion, said: { cache, ageS, deployment }, reservedBytes, wasAsked };
 }
 
+test("headers speak of the answer, whatever was asked after it; its memory is held", async () => {
+  const ofRecords = await askedWorld({ model: { kind: "retrieval" } }, answering("first", 10));
+  expect(ofRecords.said).toEqual({ cache: "off", ageS: undefined, deployment: "retrieval" });
+  const cached: Complete = async (request, signal) => {
+    const completion = await answering("first", 10)(request, signal);
+    // The number that is stated after it is short.
+    if (request.messages.length > 2) return completion;
+    const bytes = new TextEncoder().encode(JSON.stringify({ ...completion.body, more: "a".repeat(5_000) }));
+    return { ...completion, bytes, cache: { result: "hit", ageS: 7.5 } };
+  };
+  const stated = await askedWorld({ confidence: { methods: ["stated"] } }, cached);
+  expect(stated.said).toEqual({ cache: "hit", ageS: 7, deployment: "first" });
+  expect([stated.reservedBytes, stated.wasAsked]).toEqual([2 * stated.completion.bytes.length, true]);
+});
+
+test("an escalation's answer has nothing of the first one", async () => {
+  const confidence = { methods: ["logprob"], min_confidence: 0.5, below: "escalate", escalate_to: "dear" };
+  const first: Complete = async (request, signal) => ({
+    ...(await answering("first", 10)(request, signal)),
+    cache: { result: "hit", ageS: 7 },
+  });
+  const { outcome } = await countCalls(confidence, { first, dear: answering("dear", 7) });
+  expect(outcome).toMatchObject({ isEscalated: true, deployment: "dear", model: "dear" });
+  expect(outcome).not.toHaveProperty("cache");
+});
+
 test("a model's name that may be a world's is not asked for as it is while worlds cannot be read", async () => {
   const overloaded = new ServiceError("overloaded", "Too many reads are waiting.");
   const services = {

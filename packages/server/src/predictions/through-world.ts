@@ -22,7 +22,13 @@ import { briefReaderOf } from "../worlds/examples.ts";
 import { type Asked, type ReadyWorld, systemTurnOf, toAsked } from "../worlds/world.ts";
 import type { WorldParts } from "../worlds/world-parts.ts";
 import type { Capture } from "./capture.ts";
-import { type ChatRequest, measureCompletion, readPrediction, upstreamFields } from "./predict.ts";
+import {
+  type ChatRequest,
+  measureCompletion,
+  readPrediction,
+  recordAnswer,
+  upstreamFields,
+} from "./predict.ts";
 
 /** Which world predicts. Responses have it too. */
 export const worldHeader = "x-presage-world";
@@ -144,8 +150,8 @@ export async function askWorld(
   const fields = upstreamFields(paramsThrough(world, params));
   // It is what `through` resolved to.
   const completion = (await complete({ ...fields, messages: [] }, request.signal)) as WorldCompletion;
-  // The records' answers are measured by nothing.
-  exchange.deployment = completion.deployment;
+  // The records' answers are measured by nothing, and the last call is not always the one that answers.
+  recordAnswer(exchange, completion);
   return completion;
 }
 

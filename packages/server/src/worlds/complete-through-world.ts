@@ -186,7 +186,7 @@ async function settle(
   const { confidence: wanted } = world.config;
   if (!wanted) return answered;
   const least = wanted.min_confidence ?? undefined;
-  const { compose, explain } = answered;
+  const { compose, explain, shown } = answered;
   const confidence = confidenceOf(world.pinned.calibration, explain.scores);
   if (least === undefined) return { ...answered, confidence };
   if (confidence !== null && confidence >= least) return { ...answered, confidence, abstained: false };
@@ -198,8 +198,10 @@ async function settle(
     const complete = completeBy(services, call, wanted.escalate_to, composed);
     const again = await complete({ ...call.request, messages: composed.messages }, call.signal);
     return {
-      ...answered,
+      // Nothing of the first answer, such as where it is from.
       ...withUsageOf(again, [answered, again]),
+      compose,
+      shown,
       confidence,
       abstained: false,
       isEscalated: true,
@@ -216,6 +218,7 @@ async function settle(
 export function withoutText(answered: WorldCompletion): WorldCompletion {
   // Of a completion from the cache, `body` has only a part.
   const whole = JSON.parse(new TextDecoder().decode(answered.bytes)) as CompletionBody;
+  const { id, object, created, model, usage } = whole;
   const [first, ...others] = whole.choices;
   // Log probabilities, token ids and whatever else an upstream adds would tell the text. Only the first choice is certain to be one.
   const emptied = (choice: CompletionChoice | null): CompletionChoice => ({
@@ -223,7 +226,6 @@ export function withoutText(answered: WorldCompletion): WorldCompletion {
     message: { role: "assistant", content: "" },
     finish_reason: choice?.finish_reason,
     logprobs: null,
-  const { id, object, created, model, usage } = whole;
   });
   const kept = defined({ id, object, created, model, usage });
   const body: CompletionBody = { ...kept, choices: [emptied(first), ...others.map(emptied)] };
