@@ -251,7 +251,9 @@ async function buildIndex(
     if (built === undefined) throw tooMany(`more than ${maxExamples.toLocaleString("en")} samples`);
     const { bytes } = built.figures;
     if (bytes > maxBytes)
-      throw tooMany(`${bytes} bytes once they are searchable, and ${maxBytes} are allowed`);
+      throw tooMany(
+        `${bytes} bytes once they are searchable, and ${maxBytes} are allowed (PRESAGE_INDEX_MAX_BYTES)`,
+      );
     return built;
   } finally {
     signal.removeEventListener("abort", abandon);

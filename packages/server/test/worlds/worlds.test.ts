@@ -601,7 +601,9 @@ test("examples that alone are larger than allowed are refused with the way out",
   await small.call("POST", `/v1/datasets/${id}/revisions`, body);
   const refused = await small.call("POST", "/v1/worlds", { name: "large", examples: { dataset: "d" } });
   expect(refused.status).toBe(422);
-  expect(await refused.text()).toContain("Choose fewer with split, tags or max_per_trajectory");
+  const said = await refused.text();
+  expect(said).toContain("Choose fewer with split, tags or max_per_trajectory");
+  expect(said).toContain("PRESAGE_INDEX_MAX_BYTES");
   await small.stop();
 });
 
