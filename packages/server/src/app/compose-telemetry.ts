@@ -144,7 +144,8 @@ export function countWorldAnswer(
   { world, abstained, isEscalated, explain }: ObservedAnswer,
 ): void {
   metrics.worldPredictions([world.name, world.answered_by]);
-  metrics.retrievalSeconds.observe(explain.retrieval_ms / 1000);
+  // Without a search, or for one that is remembered, there is no time.
+  if (explain.retrieval_ms > 0) metrics.retrievalSeconds.observe(explain.retrieval_ms / 1000);
   if (abstained) metrics.worldAbstentions([]);
   if (isEscalated) metrics.worldEscalations([]);
 }

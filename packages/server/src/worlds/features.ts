@@ -1,3 +1,5 @@
+import type { Fields } from "./world.ts";
+
 /** The most bytes of each field that count. */
 export const maxBytes = { action: 1_024, state: 2_048, task: 1_024 };
 
@@ -26,6 +28,22 @@ export function normalForm(text: string, most = Number.POSITIVE_INFINITY): Uint8
   }
   const end = Math.min(length, most);
   return end === bytes.length ? bytes : bytes.subarray(0, end);
+}
+
+/** Texts with the same normal forms, but hardly longer than what of them counts. */
+export function usedParts({ action, state, task }: Fields): Fields {
+  return {
+    action: usedPart(action, maxBytes.action),
+    state: usedPart(state, maxBytes.state),
+    task: usedPart(task, maxBytes.task),
+  };
+}
+
+function usedPart(text: string, most: number): string {
+  if (text.length <= 8 * most) return text;
+  const part = text.slice(0, 8 * most);
+  // Half of a character at its end is three bytes.
+  return normalForm(part, most + 3).length === most + 3 ? part : text;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { collectExamples, type Example, type ExampleIndex, openIndex } from "./example-index.ts";
+import { usedParts } from "./features.ts";
 import { defaultWeights, type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
 import type { Fields } from "./world.ts";
 
@@ -188,4 +189,17 @@ test("equal texts are held once, and examples without an action are found by the
   const { examples: found } = findExamples(index, { action: "", state: "the\thall ", task: "" }, { k: 1 });
   expect(found).toMatchObject([{ position: 1, similarity: 1, by: { action: 0 }, chars: 10 }]);
   expect(findExamples(index, { action: "", state: "", task: "" }, { k: 1 }).examples).toEqual([]);
+});
+
+test("of a long text only the part that counts is searched for", () => {
+  const texts = ["", "a", "aa", "aaa"].map((start) => start + "🙂 \t".repeat(100_000));
+  texts.push("word ".repeat(100_000), "x".repeat(1_025));
+  for (const text of texts) {
+    const used = usedParts({ action: text, state: text, task: text });
+    for (const field of fields)
+      expect(normal(used[field], maxBytes[field])).toEqual(normal(text, maxBytes[field]));
+    expect(used.state.length).toBeLessThan(20_000);
+  }
+  const late = `${" ".repeat(100_000)}look`;
+  expect(usedParts({ action: late, state: "", task: "" }).action).toBe(late);
 });

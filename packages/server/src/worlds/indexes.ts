@@ -5,6 +5,7 @@ import { ServiceError } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
+import { usedParts } from "./features.ts";
 import type { Wanted } from "./find-examples.ts";
 import type { Built, Found, IndexFigures, IndexReply, IndexRequest, Lines, Sought } from "./index-thread.ts";
 import type { ExampleSource, Fields } from "./world.ts";
@@ -115,7 +116,7 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
       entries.forget(revisionIds);
       search.forget();
     },
-    bytes: entries.bytes,
+    bytes: () => entries.bytes() + search.bytes(),
     async stop() {
       stopping.abort();
       await thread?.end();
@@ -182,7 +183,8 @@ function createSearch(send: (searches: string) => Promise<IndexReply>) {
   const known = new LRUCache<string, Promise<Found>>({ maxSize: maxRemembered });
   return {
     async find(sought: Sought): Promise<Found> {
-      const text = JSON.stringify(sought);
+      // A digest of megabytes would delay other requests.
+      const text = JSON.stringify({ ...sought, query: usedParts(sought.query) });
       const digest = new Bun.CryptoHasher("sha256").update(text).digest("base64");
       const remembered = known.get(digest);
       if (remembered !== undefined) return await remembered.then((found) => found && { ...found, ms: 0 });
@@ -195,6 +197,7 @@ function createSearch(send: (searches: string) => Promise<IndexReply>) {
       return await searching;
     },
     forget: () => known.clear(),
+    bytes: () => known.calculatedSize,
   };
 }
 

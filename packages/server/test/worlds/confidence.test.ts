@@ -121,6 +121,11 @@ onAnyDatabase((database) => {
       });
       const sure = await predict("recalling", 1);
       const unsure = await predict("recalling", 3);
+      const searches = () => readMetric(presage, "presage_retrieval_seconds_count");
+      const before = await searches();
+      expect((await predict("recalling", 1)).headers.get("x-presage-cache")).toBe("off");
+      // It is remembered.
+      expect(await searches()).toBe(before);
       expect(sure.explain?.score).toBeGreaterThan(0.95);
       expect(unsure.explain?.score).toBeLessThan(0.1);
       expect(upstream.received).toEqual([]);
