@@ -12,7 +12,7 @@ import type { ByteBudget } from "../platform/limits/memory.ts";
 import { createFairSlots, type FairSlots, watchLive } from "../platform/limits/turns.ts";
 import type { Log, Logger } from "../platform/observability/logger.ts";
 import type { FindRefusal } from "../platform/prices.ts";
-import { startSweeper } from "../platform/storage/leases.ts";
+import { startLooking } from "../platform/storage/leases.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import { isPostgres, type OpenedDatabase } from "../platform/storage/store.ts";
@@ -42,8 +42,8 @@ export function composeDatasets(
   { database }: Pick<OpenedDatabase, "database">,
   liveInFlight: () => number,
 ): EvaluationServices["datasets"] & { dispose(): Promise<void> } {
-  const sweeper = startSweeper({
-    sweep: (signal) => sweepRevisions(database, signal),
+  const sweeper = startLooking({
+    look: (signal) => sweepRevisions(database, signal),
     intervalMs: sweepIntervalMs,
     onFailure: (error) => logFailure(log, error, "could not delete the rows of deleted datasets; will retry"),
   });

@@ -12,7 +12,7 @@ import { createRoomForBytes, quarterOfMemory } from "../platform/limits/memory.t
 import { createBackgroundTurns, createFairSlots } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import { doTogether, usualIntervalMs } from "../platform/storage/batches.ts";
-import { startSweeper } from "../platform/storage/leases.ts";
+import { startLooking } from "../platform/storage/leases.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { describeShortage, diskFloorOf } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenedDatabase, Requester, Store } from "../platform/storage/store.ts";
@@ -64,8 +64,8 @@ export function composeEnvironments(
     onFailure: (error, isFirst) =>
       logFailure(log, error, "could not write last uses of sessions; will retry", isFirst),
   });
-  const sweeper = startSweeper({
-    sweep: (signal) => sweepSessions(database, signal),
+  const sweeper = startLooking({
+    look: (signal) => sweepSessions(database, signal),
     intervalMs: sweepIntervalMs,
     onFailure: (error) => logFailure(log, error, "could not delete old sessions; will retry"),
   });

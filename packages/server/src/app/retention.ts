@@ -4,7 +4,7 @@ import type { Log } from "../platform/observability/logger.ts";
 import type { Metrics } from "../platform/observability/metrics.ts";
 import { seeClock } from "../platform/storage/clock.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
-import { startSweeper, withLease } from "../platform/storage/leases.ts";
+import { startLooking, withLease } from "../platform/storage/leases.ts";
 import { emptyLog } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenedDatabase } from "../platform/storage/store.ts";
 import { type Capture, createCapture } from "../predictions/capture.ts";
@@ -99,8 +99,8 @@ export function composeRetention(
   }
 
   let nextAtMs = 0;
-  const age = startSweeper({
-    async sweep(signal) {
+  const age = startLooking({
+    async look(signal) {
       if (performance.now() < nextAtMs) return;
       if (!(await alone("retention", signal, deleteByAge)) || signal.aborted) return;
       nextAtMs = performance.now() + ageIntervalMs;
@@ -109,16 +109,16 @@ export function composeRetention(
     intervalMs: lookIntervalMs * patience,
     onFailure,
   });
-  const chosen = startSweeper({
-    async sweep(signal) {
+  const chosen = startLooking({
+    async look(signal) {
       if ((await selectNextDeletion(database)) === undefined) return;
       await alone("result deletions", signal, deleteWhatIsChosen);
     },
     intervalMs: lookIntervalMs * patience,
     onFailure,
   });
-  const emptying = startSweeper({
-    sweep: (signal) => emptyLog(store, signal),
+  const emptying = startLooking({
+    look: (signal) => emptyLog(store, signal),
     intervalMs: logIntervalMs * patience,
     // It starts a thread, which a server that starts has no time for.
     firstAfterInterval: true,

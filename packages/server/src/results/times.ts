@@ -1,6 +1,7 @@
 import type { Logger } from "../platform/observability/logger.ts";
 import { findClockSkew } from "../platform/storage/clock.ts";
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
+import { type Looker, startLooking } from "../platform/storage/leases.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 
@@ -103,7 +104,7 @@ export function watchClocks(
   database: Database,
   logger: Pick<Logger, "warn" | "info">,
   everyMs = usuallyEveryMs,
-): { stop(): Promise<void> } {
+): Pick<Looker, "stop"> {
   let isSkewed = false;
   let hasFuture = false;
 
@@ -120,24 +121,12 @@ export function watchClocks(
       const results = count === mostCounted ? `${mostCounted} or more` : count;
       logger.warn(
         { results },
-        "results are dated in the future because a clock was wrong; run `presage results mend-times` to correct them",
+        "results are dated in the future because a clock was wrong; run `presage results repair-times` to correct them",
       );
     } else if (count === 0 && hasFuture) logger.info("no result is dated in the future any longer");
     hasFuture = count > 0;
   }
 
   // An unavailable database is logged elsewhere.
-  const checkQuietly = () => check().catch(() => undefined);
-  let checking = checkQuietly();
-  const timer = setInterval(() => {
-    // One check at a time: two at once would report the same change twice.
-    checking = checking.then(checkQuietly);
-  }, everyMs);
-  timer.unref();
-  return {
-    async stop() {
-      clearInterval(timer);
-      await checking;
-    },
-  };
+  return startLooking({ look: check, intervalMs: everyMs, onFailure: () => {} });
 }

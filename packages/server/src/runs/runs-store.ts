@@ -302,13 +302,18 @@ export async function discardAllRuns(transaction: Database, accountId: string) {
     .execute();
 }
 
-/** A deleted run whose rows are still there. */
-export async function selectDiscardedRun(database: Database) {
-  const row = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
-  return row?.id;
+/** Some tens of milliseconds of the writer's time. */
+const rowsAtOnce = 500;
+
+/** Deletes some rows of a deleted run, or the run itself once it has none. Returns whether there was one. */
+export async function deleteSomeOfDiscardedRun(database: Database): Promise<boolean> {
+  const run = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
+  if (run === undefined) return false;
+  if (!(await deleteSomeRunRows(database, run.id, rowsAtOnce))) await deleteRunRow(database, run.id);
+  return true;
 }
 
-export async function deleteRunRow(database: Database, id: string) {
+async function deleteRunRow(database: Database, id: string) {
   const samples = database.selectFrom("label_samples").select("id").where("run_id", "=", id);
   await database.deleteFrom("label_sample_items").where("sample_id", "in", samples).execute();
   await database.deleteFrom("label_samples").where("run_id", "=", id).execute();

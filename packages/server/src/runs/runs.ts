@@ -12,14 +12,12 @@ import { type ClientCounts, withClientCounts } from "./client/client-counts.ts";
 import { type HeadedRun, withHeadline } from "./headlines/headlines-store.ts";
 import { isClientRun, isSameEvaluator, type Run, type RunEvaluator, type RunQueue } from "./run.ts";
 import {
-  deleteRunRow,
-  deleteSomeRunRows,
+  deleteSomeOfDiscardedRun,
   discardRun,
   lockRun,
   type RunFilter,
   replaceEvaluators,
   resumedStatus,
-  selectDiscardedRun,
   selectRun,
   selectRuns,
   updateStatus,
@@ -229,18 +227,9 @@ export async function deleteRun(services: Pick<Services, "store" | "runs">, requ
   services.runs.wake();
 }
 
-/** Some tens of milliseconds of the writer's time. */
-const rowsAtOnce = 500;
 const pauseMs = 10;
 
 /** Deletes the rows of deleted runs. A process that ends before leaves the rest to the next server. */
 export async function sweepRuns(database: Database): Promise<void> {
-  for (
-    let id = await selectDiscardedRun(database);
-    id !== undefined;
-    id = await selectDiscardedRun(database)
-  ) {
-    while (await deleteSomeRunRows(database, id, rowsAtOnce)) await sleep(pauseMs);
-    await deleteRunRow(database, id);
-  }
+  while (await deleteSomeOfDiscardedRun(database)) await sleep(pauseMs);
 }

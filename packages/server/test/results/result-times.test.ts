@@ -75,9 +75,9 @@ onAnyDatabase((database) => {
     await using other = await spawnPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
     const log = await eventually(
       () => other.stdout(),
-      (text) => text.includes("mend-times"),
+      (text) => text.includes("repair-times"),
     );
-    expect(log.match(/results are dated in the future.*presage results mend-times/g)).toHaveLength(1);
+    expect(log.match(/results are dated in the future.*presage results repair-times/g)).toHaveLength(1);
   });
 
   test("The repair command gives them the times of their neighbours, with their counts and corrections", async () => {

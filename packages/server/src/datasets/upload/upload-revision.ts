@@ -3,7 +3,7 @@ import type { DatasetSample, ImportPreview } from "@presage/contract";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { conflict, notFound, ServiceError, UploadError } from "../../platform/errors.ts";
 import { createWritePace } from "../../platform/storage/batches.ts";
-import type { Sweeper } from "../../platform/storage/leases.ts";
+import type { Looker } from "../../platform/storage/leases.ts";
 import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { lockDataset, selectDataset, updateLastRevision } from "../datasets-store.ts";
@@ -184,7 +184,7 @@ export interface DatasetUploads extends Readonly<UploadLimits> {
     ): Promise<ImportPreview>;
   };
   /** Deletes the rows of what is no longer visible. */
-  readonly sweeper: Pick<Sweeper, "schedule">;
+  readonly sweeper: Pick<Looker, "schedule">;
 }
 
 /** Stores the lines of a body as a revision, which is visible once it is complete. If anything fails, none of it is kept. */

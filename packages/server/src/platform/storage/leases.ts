@@ -67,52 +67,55 @@ export async function withLease(
   }
 }
 
-export interface Sweeper {
-  /** Sweeps soon: something was deleted. */
+export interface Looker {
+  /** Looks soon, and once more if it is looking already: there is something to do. */
   schedule(): void;
   /** Ends after the current statement. */
   stop(): Promise<void>;
 }
 
-interface SweeperOptions {
-  /** Deletes what is no longer wanted, a little at a time, until nothing is left or `signal` is aborted. */
-  sweep(signal: AbortSignal): Promise<void>;
-  intervalMs: number;
-  /** Absent: it also sweeps at once. */
+interface LookerOptions {
+  /** Does what there is to do, a little at a time, until nothing is left or `signal` is aborted, which is the same for all looks. */
+  look(signal: AbortSignal): Promise<void>;
+  /** Absent: it looks only when asked to. */
+  intervalMs?: number;
+  /** Absent: it also looks at once. */
   firstAfterInterval?: boolean;
+  /** What fails because of `stop` is no failure. */
   onFailure(error: unknown): void;
 }
 
-/** Sweeps regularly and when asked to. What could not be swept is swept the next time. */
-export function startSweeper({
-  sweep,
+/** Looks regularly and when asked to, one look after the other. What could not be done is done the next time. */
+export function startLooking({
+  look,
   intervalMs,
-  firstAfterInterval = false,
+  firstAfterInterval = intervalMs === undefined,
   onFailure,
-}: SweeperOptions): Sweeper {
+}: LookerOptions): Looker {
   const stopping = new AbortController();
-  let sweeping: Promise<void> = Promise.resolve();
+  const { signal } = stopping;
+  let looking: Promise<void> = Promise.resolve();
   let isWaiting = false;
 
-  async function sweepNow(): Promise<void> {
+  async function lookNow(): Promise<void> {
     isWaiting = false;
-    await sweep(stopping.signal).catch(onFailure);
+    await look(signal).catch((error: unknown) => signal.aborted || onFailure(error));
   }
 
   function schedule(): void {
-    if (isWaiting || stopping.signal.aborted) return;
+    if (isWaiting || signal.aborted) return;
     isWaiting = true;
-    sweeping = sweeping.then(sweepNow);
+    looking = looking.then(lookNow);
   }
 
-  const timer = setInterval(schedule, intervalMs);
+  const timer = intervalMs && setInterval(schedule, intervalMs);
   if (!firstAfterInterval) schedule();
   return {
     schedule,
     async stop() {
       clearInterval(timer);
       stopping.abort();
-      await sweeping;
+      await looking;
     },
   };
 }

@@ -4,7 +4,7 @@ import { selectEnvironment } from "../../environments/environments-store.ts";
 import type { RealityServices } from "../../environments/find-environment.ts";
 import { doTogether } from "../../platform/storage/batches.ts";
 import { microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
-import { withLease } from "../../platform/storage/leases.ts";
+import { startLooking, withLease } from "../../platform/storage/leases.ts";
 import type { RealityChecksTable, RealityReplaysTable } from "../../platform/storage/schema/reality.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -148,13 +148,10 @@ const mostFailures = 20;
 /** Replays what is still to be replayed, of checks that no other process works on. */
 export function startReplays(services: ReplayServices, onError: (error: unknown) => void): ReplayRunner {
   const { database } = services.store;
-  const stopping = new AbortController();
   const holder = Bun.randomUUIDv7();
   const held = new Map<string, Promise<void>>();
-  let looking: Promise<void> = Promise.resolve();
-  let isLooking = false;
 
-  function hold(check: RealityChecksTable): void {
+  function hold(check: RealityChecksTable, stopping: AbortSignal): void {
     const over = new AbortController();
     const real = findReal(services, check);
     /** It was cancelled or deleted, or the operator's file says something else of its real environment. */
@@ -165,7 +162,7 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
     const working = withLease(
       database,
       { name: `reality/${check.id}`, holder },
-      AbortSignal.any([stopping.signal, over.signal]),
+      AbortSignal.any([stopping, over.signal]),
       async ({ renew, signal }) => {
         const keep = () => void renew().then(stopIfOver).catch(onError);
         const timer = setInterval(keep, renewEveryMs * services.patience);
@@ -175,40 +172,28 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
     const ended = working.then(
       () => {},
       (error: unknown) => {
-        if (!stopping.signal.aborted && !over.signal.aborted) onError(error);
+        if (!stopping.aborted && !over.signal.aborted) onError(error);
       },
     );
     held.set(check.id, ended);
     void ended.then(() => held.delete(check.id));
   }
 
-  async function lookForWork(): Promise<void> {
+  async function look(signal: AbortSignal): Promise<void> {
     // What hinders one check, or all drawing, is no reason not to replay.
     await drawEnded(services, onError).catch(onError);
     for (const check of await selectRunningChecks(database, maxChecks)) {
-      if (held.size >= maxChecks || stopping.signal.aborted) return;
-      if (!held.has(check.id)) hold(check);
+      if (held.size >= maxChecks || signal.aborted) return;
+      if (!held.has(check.id)) hold(check, signal);
     }
   }
 
-  function look(): void {
-    if (isLooking || stopping.signal.aborted) return;
-    isLooking = true;
-    looking = lookForWork()
-      .catch(onError)
-      .finally(() => {
-        isLooking = false;
-      });
-  }
-
-  const timer = setInterval(look, lookEveryMs * services.patience);
-  look();
+  const intervalMs = lookEveryMs * services.patience;
+  const looker = startLooking({ look, intervalMs, onFailure: onError });
   return {
-    wake: look,
+    wake: looker.schedule,
     async stop() {
-      clearInterval(timer);
-      stopping.abort();
-      await looking;
+      await looker.stop();
       await Promise.all(held.values());
     },
   };

@@ -1,5 +1,6 @@
 import type { HeadlineFigures, ReportEvaluator } from "@presage/contract";
 import type { RoomForBytes } from "../../platform/limits/memory.ts";
+import { type Looker, startLooking } from "../../platform/storage/leases.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { comparisonMemoryBytes } from "../compare/compare-runs.ts";
@@ -63,25 +64,15 @@ function toHeadlineFigures(figures: HeadlineFigures): HeadlineFigures {
   };
 }
 
-interface HeadlineKeeper {
-  /** Makes the headlines of runs that have ended, one after the other, until none lacks one. */
-  look(): void;
-  stop(): Promise<void>;
-}
-
-/** Other processes may make the same one: the figures are equal. */
+/** Makes the headlines of runs that have ended, one after the other. Other processes may make the same one: the figures are equal. */
 export function keepHeadlines(
   { store, room }: { store: Store; room: RoomForBytes },
   onError: (error: unknown) => void,
-): HeadlineKeeper {
-  const stopping = new AbortController();
-  const { signal } = stopping;
+): Looker {
   /** Runs whose headline cannot be made: they are not tried again. */
   const failed = new Set<string>();
-  let isLooking = false;
-  let looking: Promise<void> = Promise.resolve();
 
-  async function makeAll(): Promise<void> {
+  async function makeAll(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const run = await selectRunWithoutHeadline(store.database, failed);
       if (run === undefined) return;
@@ -100,21 +91,5 @@ export function keepHeadlines(
     }
   }
 
-  return {
-    look() {
-      if (isLooking || signal.aborted) return;
-      isLooking = true;
-      looking = makeAll()
-        .catch((error: unknown) => {
-          if (!signal.aborted) onError(error);
-        })
-        .finally(() => {
-          isLooking = false;
-        });
-    },
-    async stop() {
-      stopping.abort();
-      await looking;
-    },
-  };
+  return startLooking({ look: makeAll, onFailure: onError });
 }

@@ -1,17 +1,29 @@
+import { InvalidEvaluatorsError } from "../../evaluators/resolve-evaluators.ts";
 import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { microsPerMs } from "../../platform/storage/columns.ts";
+import { type Looker, startLooking } from "../../platform/storage/leases.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
+import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
 import { keepHeadlines } from "../headlines/headline.ts";
-import { isOfDeadProcess, type Lease, newLeaseId, runLeaseMs } from "../run.ts";
-import { deleteRunRow, deleteSomeRunRows, selectDiscardedRun } from "../runs-store.ts";
-import { type HeldRun, holdRun } from "./hold-run.ts";
-import type { RunnerServices } from "./work-on-run.ts";
-import { claimRun, releaseLease, releaseStuckRuns } from "./work-store.ts";
+import { isOfDeadProcess, type Lease, newLeaseId, type Run, type RunTries, runLeaseMs } from "../run.ts";
+import { deleteSomeOfDiscardedRun } from "../runs-store.ts";
+import { findTarget } from "./ask-deployment.ts";
+import { createPace, type Pace } from "./pace.ts";
+import { type RunnerServices, type RunWorker, workOnRun } from "./work-on-run.ts";
+import {
+  claimRun,
+  endRun,
+  markAway,
+  readRunState,
+  releaseLease,
+  releaseStuckRuns,
+  renewLease,
+  saveProvenance,
+} from "./work-store.ts";
+import { createWorkWriter, LostRunError } from "./work-writer.ts";
 
 const lookEveryMs = 1_000;
-/** Some tens of milliseconds of the writer's time. */
-const rowsAtOnce = 500;
 /** Runs that this process works on at once; others wait, or are taken by other processes. */
 const maxRuns = 16;
 /** And of one account, so that its long runs leave room for others'. */
@@ -36,13 +48,10 @@ export function startRunner(
   /** Of runs that this process no longer works on, until the store has been told. */
   const left = new Set<Lease>();
   const headlines = keepHeadlines(services, onError);
-  let isStopping = false;
-  let looking: Promise<void> = Promise.resolve();
-  let isLooking = false;
 
-  async function takeRuns(): Promise<void> {
+  async function takeRuns(signal: AbortSignal): Promise<void> {
     await giveBack(database, left);
-    while (!isStopping && held.size < (only === undefined ? maxRuns : 1)) {
+    while (!signal.aborted && held.size < (only === undefined ? maxRuns : 1)) {
       const leaseId = only?.leaseId ?? newLeaseId();
       const now = await readDatabaseClock(database);
       const claim = {
@@ -59,36 +68,26 @@ export function startRunner(
       void one.ended.then(() => {
         held.delete(one);
         left.add(lease);
-        look();
+        looker.schedule();
       });
     }
   }
 
-  function look(): void {
-    if (isLooking || isStopping) return;
-    isLooking = true;
-    looking = releaseStuck(database)
-      .then(takeRuns)
-      .then(() => (isStopping ? undefined : sweep(database)))
-      .then(headlines.look)
-      .catch(onError)
-      .finally(() => {
-        isLooking = false;
-      });
+  async function look(signal: AbortSignal): Promise<void> {
+    await releaseStuck(database);
+    await takeRuns(signal);
+    if (!signal.aborted) await deleteSomeOfDiscardedRun(database);
+    headlines.schedule();
   }
 
-  const timer = setInterval(look, lookEveryMs);
-  look();
+  const looker = startLooking({ look, intervalMs: lookEveryMs, onFailure: onError });
   return {
     wake() {
       for (const run of held.keys()) run.look();
-      look();
+      looker.schedule();
     },
     async stop() {
-      isStopping = true;
-      clearInterval(timer);
-      await looking;
-      await headlines.stop();
+      await Promise.all([looker.stop(), headlines.stop()]);
       await Promise.all(Array.from(held.keys(), (run) => run.release()));
     },
   };
@@ -113,8 +112,282 @@ async function releaseStuck(database: Database): Promise<void> {
   await releaseStuckRuns(database, await readDatabaseClock(database), hasEnded);
 }
 
-async function sweep(database: Database): Promise<void> {
-  const id = await selectDiscardedRun(database);
-  if (id === undefined || (await deleteSomeRunRows(database, id, rowsAtOnce))) return;
-  await deleteRunRow(database, id);
+/** A deployment that names each response's model differently would make the run's row grow. */
+const maxModels = 100;
+/** When to look again at a run that cannot be worked on now. */
+const retryAfterMs = 10_000;
+
+/** The deployment or the world of a run was removed, the disk has too little room, or a budget is spent. */
+class HinderedError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "HinderedError";
+  }
+}
+
+const waits = [
+  ["rate", "rate limits of the deployment"],
+  ["memory", "memory for responses (PRESAGE_MEMORY_BUDGET_BYTES)"],
+  ["outages", "the deployment to respond"],
+] as const;
+
+/** A run's notes with what it waited for, in sentences, to which what it waited for before is added. */
+function withWaits(notes: readonly string[], waitedMs: ReturnType<Pace["waitedMs"]>): string[] {
+  let all = [...notes];
+  for (const [by, what] of waits) {
+    const isOf = (note: string) => note.endsWith(` s for ${what}.`);
+    const before = all.filter(isOf).map((note) => Number(/\d+/.exec(note)?.[0]));
+    const seconds = before.reduce((sum, one) => sum + one, Math.ceil(waitedMs[by] / 1000));
+    all = all.filter((note) => !isOf(note));
+    if (seconds > 0) all.push(`Waited ${seconds} s for ${what}.`);
+  }
+  return all;
+}
+
+interface HeldRun {
+  /** Looks at once whether the run was cancelled or paused. */
+  look(): void;
+  /** Lets another process take the run. Resolves once this one has stopped. */
+  release(): Promise<void>;
+  /** Resolves once this process no longer works on it. Never rejects. */
+  ended: Promise<void>;
+}
+
+/** Works on a run whose lease this process has, until it has ended, is paused, or the process stops. */
+function holdRun(
+  services: RunnerServices,
+  run: Run,
+  lease: Lease,
+  onError: (error: unknown) => void,
+): HeldRun {
+  const { database } = services.store;
+  const controller = new AbortController();
+  const { signal } = controller;
+  let isReleased = false;
+  const progress = followProgress(services, run, lease);
+
+  const mayGoOn = async () => (await findHindrance(services, run, signal)) === undefined;
+  const onLost = () => controller.abort(new LostRunError());
+  // What is under way ends, also on a removed deployment, and nothing more is asked.
+  const watch = watchRun(database, lease, { signal, mayGoOn, onLost, onLooked: progress.save, onError });
+  /** Something was left to ask when the run was hindered. */
+  let wasCutShort = false;
+  /** Why a budget does not pay for more. */
+  let refusal: string | undefined;
+  const isLeft = () => watch.isPausedByUser() || isReleased;
+
+  function isStopping(): boolean {
+    const isHindered = watch.isHindered() || refusal !== undefined;
+    wasCutShort ||= isHindered;
+    return isHindered || isLeft();
+  }
+
+  async function workToTheEnd(): Promise<void> {
+    try {
+      const onRefused = (reason: string) => {
+        refusal = reason;
+        wasCutShort = true;
+      };
+      await workOnHeld(services, run, lease, { progress, signal, isStopping, onRefused })
+        .finally(progress.allSaid)
+        .finally(progress.save);
+      if (refusal !== undefined && !isLeft()) throw new HinderedError(refusal);
+      const hindrance = wasCutShort && !isLeft() ? await findHindrance(services, run, signal) : undefined;
+      if (hindrance !== undefined) throw hindrance;
+      if (!isLeft() && !wasCutShort && (await endRun(database, lease, run.evaluators))) return;
+      // Paused, released, or it has more evaluators now: the next process to take it continues.
+      await releaseLease(database, lease, 0);
+    } catch (error) {
+      if (error instanceof LostRunError || isReleased) await releaseLease(database, lease, 0).catch(() => {});
+      else if (error instanceof HinderedError || error instanceof InvalidEvaluatorsError)
+        await postpone(services, lease, error.message).catch(onError);
+      else {
+        // What is missing is still missing: whoever takes the run next does it.
+        controller.abort(error);
+        onError(error);
+        // If the store does not take this either, the lease runs out by itself.
+        await postpone(services, lease, describeFailure(error)).catch(onError);
+      }
+    } finally {
+      await watch.stop();
+    }
+  }
+
+  const ended = workToTheEnd();
+  return {
+    look: watch.schedule,
+    async release() {
+      isReleased = true;
+      onLost();
+      await ended;
+    },
+    ended,
+  };
+}
+
+function describeFailure(error: unknown): string {
+  return isStoreUnavailable(error)
+    ? "The database could not store the run's work, for example because its disk is full; see the log."
+    : "An internal error; see the log.";
+}
+
+interface HeldWork extends Pick<RunWorker, "signal" | "isStopping" | "onRefused"> {
+  progress: Progress;
+}
+
+async function workOnHeld(
+  services: RunnerServices,
+  run: Run,
+  lease: Lease,
+  { progress, signal, isStopping, onRefused }: HeldWork,
+): Promise<void> {
+  const { dataset } = run;
+  const { database } = services.store;
+  const hindrance = await findHindrance(services, run, signal);
+  if (hindrance !== undefined) throw hindrance;
+  const target = await findTarget(services, run, signal);
+  if ("reason" in target) throw new HinderedError(target.reason);
+  if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
+  // It may have been away for another process, or for this one before.
+  if (run.status === "paused") await markAway(database, lease, undefined);
+  const span = services.startSpan?.({ id: run.id, name: run.name, datasetId: dataset.datasetId });
+  const working = workOnRun({
+    services,
+    run: { ...run, dataset },
+    world: target.world,
+    span,
+    reader: services.store.reader({ accountId: run.account_id, signal }),
+    writer: createWorkWriter({ runId: run.id, leaseId: lease.leaseId }, services.writeWork),
+    pace: progress.pace,
+    tries: progress.tries,
+    signal,
+    isStopping,
+    onRefused,
+    onModel: progress.addModel,
+  });
+  span?.endAfter(working);
+  await working;
+}
+
+/** Why a run cannot be worked on now, if that is so. */
+async function findHindrance(services: RunnerServices, run: Run, signal: AbortSignal) {
+  const target = await findTarget(services, run, signal);
+  if ("reason" in target) return new HinderedError(target.reason);
+  const shortage = await services.findShortage();
+  return shortage === undefined ? undefined : new HinderedError(shortage);
+}
+
+async function postpone({ store: { database }, patience }: RunnerServices, lease: Lease, reason: string) {
+  await markAway(database, lease, reason);
+  const now = await readDatabaseClock(database);
+  await releaseLease(database, lease, now + Math.round(patience * retryAfterMs) * microsPerMs);
+}
+
+/** What becomes known of a run while it is worked on. */
+interface Progress {
+  pace: Pace;
+  /** Counted up with each failed call. */
+  tries: RunTries;
+  addModel(model: string): void;
+  /** Stores it, unless it is stored. */
+  save(): Promise<void>;
+  /** Resolves once the store knows whether the run waits for its deployment. */
+  allSaid(): Promise<void>;
+}
+
+function followProgress({ store: { database }, patience }: RunnerServices, run: Run, lease: Lease): Progress {
+  const models = new Set(run.provenance.models);
+  const tries = structuredClone(run.tries) ?? { retried: {}, timed_out: 0 };
+  let said: Promise<void> = Promise.resolve();
+
+  /** Says why the run waits, or that it no longer does. One after the other: the last one stays. */
+  function say(reason: string | undefined): void {
+    said = said.then(() => markAway(database, lease, reason)).catch(() => {});
+  }
+
+  const listeners = {
+    onAway: (reason: string, failures: number) =>
+      say(`The deployment failed ${failures} times in a row: ${reason}`),
+    onBack: () => say(undefined),
+  };
+  const pace = createPace(run.concurrency, listeners, { patience });
+
+  function know(): Pick<Run, "provenance" | "notes" | "tries"> {
+    return {
+      provenance: { ...run.provenance, models: [...models] },
+      notes: withWaits(run.notes, pace.waitedMs()),
+      tries: run.tries && { ...tries, at_once: pace.atOnce() },
+    };
+  }
+
+  let saved = JSON.stringify(know());
+  return {
+    pace,
+    tries,
+    addModel(model) {
+      if (models.size < maxModels) models.add(model);
+    },
+    async save() {
+      const known = JSON.stringify(know());
+      if (known === saved) return;
+      await saveProvenance(database, lease, know());
+      saved = known;
+    },
+    allSaid: () => said,
+  };
+}
+
+const renewEveryMs = 8_000;
+/** So that a cancelled run stops within two seconds, whichever process works on it. */
+const watchEveryMs = 700;
+
+interface WatchOptions {
+  /** Nothing is looked at once it is aborted. */
+  signal: AbortSignal;
+  /** Whether the run has what it needs: its deployment, and room on the disk. */
+  mayGoOn(): Promise<boolean>;
+  /** The run was cancelled or deleted, or another process has it. */
+  onLost(): void;
+  /** The run is still this process's. */
+  onLooked(): Promise<void>;
+  onError(error: unknown): void;
+}
+
+interface RunWatch extends Looker {
+  isPausedByUser(): boolean;
+  /** Whether something that it needs was missing since the work began. */
+  isHindered(): boolean;
+}
+
+/** Looks again and again whether a run was cancelled or paused, and renews its lease. */
+function watchRun(
+  database: Database,
+  lease: Lease,
+  { signal, mayGoOn, onLost, onLooked, onError }: WatchOptions,
+): RunWatch {
+  let isPausedByUser = false;
+  let isHindered = false;
+  let renewedAtMs = performance.now();
+
+  async function look(): Promise<void> {
+    if (signal.aborted) return;
+    const state = await readRunState(database, lease);
+    if (state === undefined || state.status === "cancelled") onLost();
+    else if (state.status === "paused" && state.paused_by === "user") isPausedByUser = true;
+    else if (!(await mayGoOn())) isHindered = true;
+    await onLooked();
+    if (performance.now() - renewedAtMs < renewEveryMs) return;
+    const now = await readDatabaseClock(database);
+    if (!(await renewLease(database, { ...lease, until: now + runLeaseMs * microsPerMs }))) onLost();
+    renewedAtMs = performance.now();
+  }
+
+  // A store that is away for longer than the lease costs the run, which fails the next write.
+  const looker = startLooking({
+    look,
+    intervalMs: watchEveryMs,
+    firstAfterInterval: true,
+    onFailure: onError,
+  });
+  return { ...looker, isPausedByUser: () => isPausedByUser, isHindered: () => isHindered };
 }
