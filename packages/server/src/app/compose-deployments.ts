@@ -1,7 +1,7 @@
 import type { KeyDigest } from "../accounts/verify-api-key.ts";
 import { type Config, ConfigError } from "../config/config.ts";
 import { parseDeployments, parsePrices, readSettingsFile } from "../config/files.ts";
-import { type Admission, createAdmission } from "../platform/limits/admission.ts";
+import { createAdmission } from "../platform/limits/admission.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import {
   countProcesses,
@@ -27,13 +27,6 @@ import {
 import { replicaAddress } from "../upstream/replicas.ts";
 import { shareOf } from "./workers.ts";
 
-export interface ComposedDeployments {
-  deployments: Deployments;
-  /** Reads the file again. A file with an issue changes nothing and is logged. */
-  reread(): Promise<void>;
-  stopSandbox(): Promise<void>;
-}
-
 interface DeploymentsOptions {
   memory?: ByteBudget;
   /** Absent: none are cached. */
@@ -47,7 +40,7 @@ export async function composeDeployments(
   config: Config,
   logger: Pick<Logger, "info" | "warn" | "error">,
   { memory, completions, countUnreachable: count, findRefusal }: DeploymentsOptions = {},
-): Promise<ComposedDeployments> {
+) {
   const { retries, keepAlive, client } = config.upstream;
   const sandbox = needsSandbox(config) ? (await import("@presage/sandbox")).startSandbox() : undefined;
   if (sandbox !== undefined) logger.warn("PRESAGE_UPSTREAM_URL is not set: the built-in sandbox predicts");
@@ -181,14 +174,8 @@ interface LimitServices {
   metrics: Metrics;
 }
 
-export interface ComposedLimits {
-  predictions: Admission;
-  evaluations: Admission;
-  stop(): Promise<void>;
-}
-
 /** Who may make how many requests. */
-export function composeLimits(config: Config, services: LimitServices): ComposedLimits {
+export function composeLimits(config: Config, services: LimitServices) {
   const { takeTokens, stop } = composeBuckets(config, services);
   const { prediction, evaluation, workers } = config;
   const ofWorker = { shareOf: (limit: number) => shareOf(limit, workers) };

@@ -9,7 +9,7 @@ import { createRuleRunner, ruleRunnerDefaults } from "../evaluators/rules/run-ru
 import { createEvaluatorRunner } from "../evaluators/run-evaluator.ts";
 import { findLabelledRevision } from "../evaluators/taxonomies/taxonomies.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
-import { createFairSlots, type FairSlots, watchLive } from "../platform/limits/turns.ts";
+import { createFairSlots, watchLive } from "../platform/limits/turns.ts";
 import type { Log, Logger } from "../platform/observability/logger.ts";
 import type { FindRefusal } from "../platform/prices.ts";
 import { startLooking } from "../platform/storage/leases.ts";
@@ -65,26 +65,6 @@ export function composeDatasets(
 
 type Complete = Upstream["complete"];
 
-export interface ComposedEvaluation
-  extends Pick<
-    EvaluationServices,
-    | "registry"
-    | "hasModel"
-    | "rules"
-    | "runEvaluator"
-    | "keysInFlight"
-    | "freeRunIds"
-    | "clientCounts"
-    | "resultWriter"
-    | "countsMerger"
-  > {
-  /** The calls to the judge's model; undefined if none is configured. */
-  judgeCalls: FairSlots | undefined;
-  /** Counts results by tag that are not counted yet. */
-  countTagsSoon(): void;
-  dispose(): Promise<void>;
-}
-
 interface EvaluationOptions {
   deployments: Deployments;
   memory?: ByteBudget;
@@ -106,7 +86,7 @@ export function composeEvaluation(
     writers,
   }: Pick<OpenedDatabase, "database" | "briefReader"> & { writers: Writers | undefined },
   options: EvaluationOptions,
-): ComposedEvaluation {
+) {
   const { logger } = log;
   const judgeModel = composeJudge(config, logger, options);
   const askForVerdict = judgeModel === undefined ? undefined : createAskForVerdict(judgeModel);
@@ -156,6 +136,7 @@ export function composeEvaluation(
     resultWriter,
     countsMerger,
     countTagsSoon: tagRollup.schedule,
+    /** The calls to the judge's model; undefined if none is configured. */
     judgeCalls: judgeModel?.slots,
     async dispose() {
       await rules.dispose();

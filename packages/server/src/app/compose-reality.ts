@@ -9,7 +9,7 @@ import { createBackgroundTurns, createFairSlots, watchLive } from "../platform/l
 import type { Log, Logger } from "../platform/observability/logger.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import type { RealEnvironmentSettings, RealEnvironments } from "../reality/real/real-environment.ts";
+import type { RealEnvironmentSettings } from "../reality/real/real-environment.ts";
 import { createRealEnvironments } from "../reality/real/real-environments.ts";
 import { maxCharacters, type PlayServices } from "../reality/replays/compare.ts";
 import { storeReplayed } from "../reality/replays/replays-store.ts";
@@ -20,18 +20,12 @@ import { readAgain } from "./compose-deployments.ts";
 import type { OpenedStore } from "./storage.ts";
 import { shareOf } from "./workers.ts";
 
-export interface ComposedRealEnvironments {
-  realEnvironments: RealEnvironments;
-  /** Reads the file again. A file with an issue changes nothing and is logged. */
-  reread(): Promise<void>;
-}
-
 /** The real environments of the file; none without one. */
 export async function composeRealEnvironments(
   config: Config,
   logger: Pick<Logger, "info" | "error">,
   { runEvaluator }: Pick<JudgeServices, "runEvaluator">,
-): Promise<ComposedRealEnvironments> {
+) {
   // Texts of real environments share the threads as if they were of one more account.
   const requester = { accountId: "real environments", signal: new AbortController().signal };
   const realEnvironments = createRealEnvironments(await readRealEnvironments(config), (pattern, text) =>

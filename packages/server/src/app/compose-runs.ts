@@ -17,7 +17,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { describeShortage, diskFloorOf } from "../platform/storage/sqlite/sqlite.ts";
 import type { OpenedDatabase, Requester, Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import type { Lease, RunQueue } from "../runs/run.ts";
+import type { Lease } from "../runs/run.ts";
 import type { StepServices } from "../runs/runner/evaluate-step.ts";
 import { type Runner, startRunner } from "../runs/runner/start-runner.ts";
 import type { RunnerServices } from "../runs/runner/work-on-run.ts";
@@ -111,12 +111,6 @@ type RunOptions = Pick<
   "deployments" | "liveInFlight" | "recordCall" | "startSpan" | "knownWorlds" | keyof ExampleServices
 >;
 
-interface ComposedRuns extends RunQueue {
-  /** Begins to work on runs, this process's and those that others left, or on one only. */
-  start(services: StepServices, only?: Lease): void;
-  dispose(): Promise<void>;
-}
-
 /** The texts of steps in progress may take an eighth of the memory budget. */
 const partsForRuns = 8;
 
@@ -129,7 +123,7 @@ export function composeRuns(
   log: Log,
   { database, writers }: Pick<OpenedDatabase, "database"> & { writers: Writers | undefined },
   options: RunOptions,
-): ComposedRuns {
+) {
   const writeInThread: WriteWork | undefined =
     writers && ((work) => writers.live.send("work", JSON.stringify(work)));
   const floor = diskFloorOf(config);
@@ -139,7 +133,8 @@ export function composeRuns(
     wake() {
       for (const runner of runners) runner.wake();
     },
-    start(services, only) {
+    /** Begins to work on runs, this process's and those that others left, or on one only. */
+    start(services: StepServices, only?: Lease) {
       const runnerServices: RunnerServices = {
         ...services,
         ...options,

@@ -31,8 +31,8 @@ import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import type { ObservedAnswer } from "../worlds/examples.ts";
 import type { WorldParts } from "../worlds/world-parts.ts";
-import type { ComposedLimits } from "./compose-deployments.ts";
-import type { ComposedEvaluation } from "./compose-evaluation.ts";
+import type { composeLimits } from "./compose-deployments.ts";
+import type { composeEvaluation } from "./compose-evaluation.ts";
 import type { Services } from "./services.ts";
 import { logFailure } from "./storage.ts";
 
@@ -106,9 +106,9 @@ function logEnds(logger: Logger, signal: "traces" | "metrics", url: string): Log
 
 interface Watched {
   deployments: Services["deployments"];
-  limits: ComposedLimits;
+  limits: ReturnType<typeof composeLimits>;
   sockets: OpenSockets;
-  judgeCalls: ComposedEvaluation["judgeCalls"];
+  judgeCalls: ReturnType<typeof composeEvaluation>["judgeCalls"];
   memory: ByteBudget;
   capture: Pick<Capture, "heldBytes">;
   completions: Pick<CompletionCache, "bytes">;

@@ -57,12 +57,6 @@ const logIntervalMs = 15_000;
 const clockJumped =
   "the clock jumped by days since a server last ran; nothing is deleted by age for 24 h of running. Correct the clock if it is wrong";
 
-export interface ComposedRetention {
-  /** There is a deletion by filter to work on. */
-  schedule(): void;
-  dispose(): Promise<void>;
-}
-
 interface RetentionOptions {
   metrics: Pick<Metrics, "deletedRows" | "deletionSeconds" | "deletionsComplete" | "retentionWaits">;
   /** Results were deleted, so counts and rollups change. */
@@ -75,7 +69,7 @@ export function composeRetention(
   log: Log,
   store: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath"> & { writers: Writers | undefined },
   options: RetentionOptions,
-): ComposedRetention {
+) {
   const { metrics } = options;
   log.logger.info({ ...retention }, "days after which data is deleted");
   const { database } = store;
@@ -125,6 +119,7 @@ export function composeRetention(
     onFailure: (error) => logFailure(log, error, "could not empty the database's log; will retry"),
   });
   return {
+    /** There is a deletion by filter to work on. */
     schedule: chosen.schedule,
     async dispose() {
       await Promise.all([age.stop(), chosen.stop(), emptying.stop()]);

@@ -10,7 +10,7 @@ import {
   selectStoredVerdicts,
   selectTrajectoryLengths,
 } from "../../src/runs/runner/work-store.ts";
-import { selectDiscardedRun, selectRuns } from "../../src/runs/runs-store.ts";
+import { deleteSomeOfDiscardedRun, selectRuns } from "../../src/runs/runs-store.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openPlanned } from "../support/store/planned-database.ts";
 
@@ -22,7 +22,7 @@ const reads: Record<string, (database: Database) => Promise<unknown>> = {
   "a page of runs": (database) => selectRuns(database, "a", {}, page),
   "the runs of a dataset": (database) => countRunsOf(database, "a", "d"),
   "a run that waits for a process": (database) => claimRun(database, "l", { now: 1, leaseMicros: 1 }),
-  "a deleted run": (database) => selectDiscardedRun(database),
+  "a deleted run": (database) => deleteSomeOfDiscardedRun(database),
   "a page of predictions": (database) => selectRunSamples(database, { id: "r", dataset }, {}, behind),
   "a page of predictions by verdict": (database) =>
     selectRunSamples(database, { id: "r", dataset }, { evaluator: 0, pass: false, isChanged: true }, behind),
