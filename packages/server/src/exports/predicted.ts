@@ -4,7 +4,7 @@ import { readByTrajectory } from "../datasets/samples.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { Run, RunDataset } from "../runs/run.ts";
-import { findEvaluator, readPredictions, withDataset } from "../runs/run-samples.ts";
+import { ownEvaluatorNamed, readPredictions, withDataset } from "../runs/run-samples.ts";
 import { promptOf } from "../runs/runner/step-texts.ts";
 import { type FindNeeds, findRun } from "../runs/runs.ts";
 import type { Trajectory } from "./trajectories.ts";
@@ -49,8 +49,8 @@ type Score = (prediction: RunExportLine) => number | undefined;
 
 /** The scores of the evaluator that a query names, of the run's first if it names none. */
 export function scorerOf(run: Run, { evaluator, profile_name }: RunExportQuery): Score {
-  const place = evaluator === undefined ? 0 : findEvaluator(run, "evaluator", evaluator, profile_name);
-  const wanted = run.evaluators[place];
+  const wanted =
+    evaluator === undefined ? run.evaluators[0] : ownEvaluatorNamed(run, { evaluator, profile_name }).own;
   return ({ verdicts }) => {
     const verdict = verdicts.find(
       (one) => one.evaluator === wanted?.id && one.profile_name === wanted.profile.name,

@@ -25,7 +25,7 @@ import { readInRanges, selectWorldScores } from "./report/outcomes-store.ts";
 import { reportMemoryBytes } from "./report/report-run.ts";
 import { isOfSplit, readRunSamples } from "./report/samples.ts";
 import type { Run, RunDataset } from "./run.ts";
-import { findEvaluator, withDataset } from "./run-samples.ts";
+import { ownEvaluatorNamed, withDataset } from "./run-samples.ts";
 import { type FindNeeds, findRun } from "./runs.ts";
 
 type Services = WorldVerbServices & FindNeeds;
@@ -71,7 +71,8 @@ async function calibrateWorld(
   // Examples are no hindrance: a run leaves each sample's own trajectory out.
   if (split === "test") throw refused("split", "A world cannot be calibrated on the samples that test it");
   const run = await findCalibrationRun(services, requester, world, run_id);
-  const place = findEvaluator(run, "evaluator", evaluator ?? "exact-match", undefined, "body");
+  const named = { evaluator: evaluator ?? "exact-match" };
+  const { own, index: place } = ownEvaluatorNamed(run, named, { where: "body" });
   const methods = world.config.confidence?.methods ?? [];
   const bytesOfSample = bytesPerSample + methods.length * bytesPerNumber;
   reserve(reportMemoryBytes(run) + run.counts.samples * bytesOfSample);
@@ -88,7 +89,7 @@ async function calibrateWorld(
     dataset_id: run.dataset.datasetId,
     revision: run.dataset.revision,
     split: split ?? null,
-    evaluator: run.evaluators[place]?.id ?? "",
+    evaluator: own.id,
     methods,
     samples: samples.length,
     trajectories: new Set(samples.map(({ trajectory }) => trajectory)).size,

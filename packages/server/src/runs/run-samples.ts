@@ -10,6 +10,7 @@ import {
   RunUpload,
 } from "@presage/contract";
 import type { UploadLimits } from "../datasets/upload/lines.ts";
+import { externalPrefix } from "../evaluators/outcome.ts";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { receiveUpload } from "../http/receive-upload.ts";
 import { reply, route } from "../http/route.ts";
@@ -20,7 +21,14 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import examples from "./examples.json" with { type: "json" };
 import type { PredictionsUploads } from "./imported.ts";
-import type { Run, RunDataset, RunQueue } from "./run.ts";
+import {
+  type EvaluatorNames,
+  isClientRun,
+  type Run,
+  type RunDataset,
+  type RunQueue,
+  toEvaluatorNames,
+} from "./run.ts";
 import {
   datasetOrder,
   type OrderedPosition,
@@ -145,35 +153,70 @@ function toCursor({ position, repeat, value }: OrderedPosition): string {
 }
 
 /** The place of the evaluator that a query names. */
-function readFilterEvaluator({ evaluator, profile_name, pass }: RunSampleListQuery, run: Run) {
-  if (evaluator !== undefined) return findEvaluator(run, "evaluator", evaluator, profile_name);
-  if (pass === undefined) return undefined;
+function readFilterEvaluator(query: RunSampleListQuery, run: Run) {
+  if (query.evaluator !== undefined) return ownEvaluatorNamed(run, query).index;
+  if (query.pass === undefined) return undefined;
   throw new InvalidRequestError([missing(["query", "evaluator"], {})]);
 }
 
 function readOrderEvaluator(query: RunSampleListQuery, run: Run): number | undefined {
   if (query.order !== "score" && query.order !== "-score") return undefined;
-  const { order_evaluator: ordering, order_profile_name, evaluator, profile_name } = query;
-  if (ordering !== undefined) return findEvaluator(run, "order_evaluator", ordering, order_profile_name);
-  if (evaluator !== undefined) return findEvaluator(run, "evaluator", evaluator, profile_name);
+  const { order_evaluator: evaluator, order_profile_name: profile_name } = query;
+  if (evaluator !== undefined)
+    return ownEvaluatorNamed(run, { evaluator, profile_name }, { field: "order_evaluator" }).index;
+  if (query.evaluator !== undefined) return ownEvaluatorNamed(run, query).index;
   throw new InvalidRequestError([missing(["query", "order_evaluator"], {})]);
 }
 
-/** The place of the evaluator that a request names. */
-export function findEvaluator(
-  { evaluators }: Run,
-  field: string,
-  evaluator: string,
-  profileName: string | undefined,
-  where: "query" | "body" = "query",
-): number {
-  const index = evaluators.findIndex(
-    ({ id, family, profile }) =>
-      (id === evaluator || family === evaluator) &&
-      (profileName === undefined || profile.name === profileName),
+/** An evaluator as a request names it. */
+type Named = Pick<RunSampleListQuery, "evaluator" | "profile_name">;
+
+/** An evaluator of a run as the API names it, and its place among those of a run that Presage makes. */
+export interface FoundEvaluator {
+  evaluator: string;
+  profile_name: string | null;
+  index: number;
+}
+
+interface NamedAt {
+  where?: "query" | "body";
+  field?: string;
+  except?: FoundEvaluator;
+}
+
+/** The evaluator of a run that a request names; otherwise the first, or the first other than one that is given. */
+export function evaluatorNamed(run: Run, named: Named, at?: NamedAt): FoundEvaluator {
+  if (!isClientRun(run)) return ownEvaluatorNamed(run, named, at);
+  const { evaluator, profile_name = null, index } = findNamed(run.clientEvaluators ?? [], named, at);
+  return { evaluator, profile_name, index };
+}
+
+/** The same of a run that Presage makes, with the evaluator itself. */
+export function ownEvaluatorNamed({ evaluators }: Run, named: Named, at?: NamedAt) {
+  const all = evaluators.map((own) => ({ ...toEvaluatorNames(own), family: own.family, own }));
+  return findNamed(all, named, at);
+}
+
+function findNamed<One extends EvaluatorNames & { family?: string }>(
+  all: readonly One[],
+  { evaluator, profile_name }: Named,
+  { where = "query", field = "evaluator", except }: NamedAt = {},
+): One & { index: number } {
+  const index = all.findIndex(
+    (one, place) =>
+      place !== except?.index &&
+      (evaluator === undefined ||
+        [one.evaluator, one.family, one.evaluator.replace(externalPrefix, "")].includes(evaluator)) &&
+      (profile_name === undefined || one.profile_name === profile_name),
   );
-  if (index >= 0) return index;
-  throw new InvalidRequestError([valueError([where, field], "The run has no such evaluator", evaluator)]);
+  const one = all[index];
+  if (one !== undefined) return { ...one, index };
+  const other = except === undefined ? "" : "other ";
+  const names = [evaluator, profile_name].filter((name) => name !== undefined);
+  const wanted = names.length === 0 ? "" : ` ${names.join("=")}`;
+  const has = all.map((one) => `${one.evaluator}=${one.profile_name}`).join(", ");
+  const message = `The run has no ${other}evaluator${wanted}; it has ${has || "none"}`;
+  throw new InvalidRequestError([valueError([where, field], message, evaluator ?? null)]);
 }
 
 /** Few, since their texts may be long. */

@@ -177,7 +177,14 @@ onAnyDatabase((database) => {
     });
     expect(await refusal(`/v1/runs/${id}/calibration?evaluator=bleu`)).toMatchObject({
       status: 422,
-      body: { detail: [{ loc: ["query", "evaluator"], msg: expect.stringContaining("no such evaluator") }] },
+      body: {
+        detail: [
+          {
+            loc: ["query", "evaluator"],
+            msg: expect.stringContaining("no evaluator bleu; it has exact-match="),
+          },
+        ],
+      },
     });
     expect(await refusal(`/v1/runs/${Bun.randomUUIDv7()}/calibration`)).toMatchObject({ status: 404 });
   });

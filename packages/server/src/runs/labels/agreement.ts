@@ -26,9 +26,8 @@ import { outcome, readOutcomes } from "../report/outcomes.ts";
 import { reportMemoryBytes } from "../report/report-run.ts";
 import { readRunSamples } from "../report/samples.ts";
 import type { Run, RunDataset } from "../run.ts";
-import { withDataset } from "../run-samples.ts";
+import { evaluatorNamed, type FoundEvaluator, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
-import { evaluatorNamed, type FoundEvaluator } from "./corrected.ts";
 import { weightsOf } from "./inclusion.ts";
 
 /** Some milliseconds of the main thread; then other work has its turn. There may be a million. */

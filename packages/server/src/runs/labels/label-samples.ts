@@ -18,8 +18,8 @@ import {
   storedEvaluator,
 } from "../../results/labels/labels-store.ts";
 import { isClientRun, isPreliminary } from "../run.ts";
+import { evaluatorNamed } from "../run-samples.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
-import { evaluatorNamed } from "./corrected.ts";
 import type { Stratum } from "./inclusion.ts";
 
 /** Of a verdict that may be drawn. */

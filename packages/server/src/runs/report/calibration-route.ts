@@ -18,7 +18,7 @@ import { findWorld } from "../../worlds/find-world.ts";
 import { findByReference } from "../../worlds/worlds-route.ts";
 import examples from "../examples.json" with { type: "json" };
 import { isPreliminary, type Run, type RunDataset, samplesOfRevision, toEvaluatorNames } from "../run.ts";
-import { externalTarget, findEvaluator, withDataset } from "../run-samples.ts";
+import { externalTarget, ownEvaluatorNamed, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
 import { findWorldRun, readInRanges, selectConfidences } from "./outcomes-store.ts";
@@ -102,13 +102,12 @@ async function calibrationOf(
 ): Promise<RunCalibration> {
   const { store } = services;
   const run = withDataset(await findRun(services, requester, id));
-  const { evaluator: named = run.evaluators[0]?.id ?? "", profile_name } = query;
-  const place = findEvaluator(run, "evaluator", named, profile_name);
+  const { own: evaluator, index } = ownEvaluatorNamed(run, query);
   reserve(reportMemoryBytes(run) + samplesOfRevision(run) * run.repeats * bytesPerPrediction);
   const reader = store.reader(requester);
   const samples = await readRunSamples(reader, run);
   const { of, values } = await readConfidences(reader, run, samples.count);
-  const outcomes = await readOutcomes(reader, run, place, new Uint8Array(values.length));
+  const outcomes = await readOutcomes(reader, run, index, new Uint8Array(values.length));
   const fitted = await fittedOnItsSamples(services, requester, run);
   const isFitted = fitted?.split ? isOfSplit(samples, fitted.split) : () => false;
   const { judged, without, leftOut } = judgedConfidences(samples, values, outcomes, isFitted);
@@ -116,8 +115,6 @@ async function calibrationOf(
   const card = await confidenceCard(judged);
   const coverage = describeCoverage(card.coverage_at_risk);
   await refuseDeleted({ store }, requester, [run]);
-  const evaluator = run.evaluators[place];
-  if (evaluator === undefined) throw new Error("The run has no such evaluator");
   return {
     ...toEvaluatorNames(evaluator),
     preliminary: isPreliminary(run),

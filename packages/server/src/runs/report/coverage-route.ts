@@ -6,7 +6,7 @@ import type { Requester } from "../../platform/storage/store.ts";
 import { recordsName } from "../../upstream/completion.ts";
 import examples from "../examples.json" with { type: "json" };
 import { type Run, samplesOfRevision, toEvaluatorNames } from "../run.ts";
-import { findEvaluator, withDataset } from "../run-samples.ts";
+import { ownEvaluatorNamed, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { findRunOfWorld, noRunOfWorld } from "./calibration-route.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
@@ -47,22 +47,20 @@ async function coverageOf(
   services: FindNeeds,
   requester: Requester,
   id: string,
-  { evaluator: named, profile_name }: RunCalibrationQuery,
+  query: RunCalibrationQuery,
   reserve: (bytes: number) => void,
 ): Promise<WorldCoverage> {
   const { store } = services;
   const run = withDataset(await findRun(services, requester, id));
-  const place = findEvaluator(run, "evaluator", named ?? run.evaluators[0]?.id ?? "", profile_name);
+  const { own: evaluator, index } = ownEvaluatorNamed(run, query);
   const predictions = samplesOfRevision(run) * run.repeats;
   // There are rarely more examples than samples that are predicted.
   reserve(reportMemoryBytes(run) + predictions * (bytesPerPrediction + bytesPerExample));
   const reader = store.reader(requester);
   const samples = await readRunSamples(reader, run);
-  const outcomes = await readOutcomes(reader, run, place, new Uint8Array(samples.count * run.repeats));
+  const outcomes = await readOutcomes(reader, run, index, new Uint8Array(samples.count * run.repeats));
   const { all, actions, misleading } = await countCoverage(reader, run, samples, outcomes);
   await refuseDeleted({ store }, requester, [run]);
-  const evaluator = run.evaluators[place];
-  if (evaluator === undefined) throw new Error("The run has no such evaluator");
   const { nearest: _, ...counts } = toCounts(all);
   return { run_id: run.id, ...toEvaluatorNames(evaluator), ...counts, actions, misleading };
 }
