@@ -42,12 +42,12 @@ import { worldRoutes } from "../worlds/worlds-route.ts";
 import { composeDeployments, composePrices, servedModels } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeRuns, worldUses } from "./compose-runs.ts";
-import type { CommandServices } from "./services.ts";
+import type { Services } from "./services.ts";
 import { composeStore, type OpenedStore } from "./storage.ts";
 import { uploadInPlace } from "./uploads.ts";
 
 /** What commands call in their own process. */
-const operations: readonly Operation<CommandServices>[] = [
+const operations = [
   predictRoute,
   ...evaluateRoutes,
   ...modelRoutes,
@@ -71,6 +71,9 @@ const operations: readonly Operation<CommandServices>[] = [
   ...runRoutes,
   ...runSampleRoutes,
 ];
+
+/** What those need. */
+type CommandServices = (typeof operations)[number] extends Operation<infer Services> ? Services : never;
 
 /** As much of `fetch` as the client uses. */
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -143,7 +146,7 @@ function callerOf(
 /** What a command without a server has of one. */
 export interface CommandServer {
   store: OpenedStore;
-  services: CommandServices;
+  services: CommandServices & Pick<Services, "hasModel">;
   fetch: Fetch;
   /** What broke off a response that had begun. */
   broken(): unknown;
@@ -192,7 +195,7 @@ export async function composeCommand(
   const leaseId = newLeaseId();
   const { log: ofResponses, broken } = keepBroken();
   const { sweep, ended } = createSweeps();
-  const services: CommandServices = {
+  const services: CommandServer["services"] = {
     ...evaluation,
     ...worlds,
     store,
@@ -230,7 +233,7 @@ export async function composeCommand(
     store,
     services,
     broken,
-    fetch: fetchHere(operations, services, callerOf(store.owner, actor)),
+    fetch: fetchHere<CommandServices>(operations, services, callerOf(store.owner, actor)),
     start: (id) => runs.start(services, { id, leaseId }),
     async stop() {
       await runs.dispose();

@@ -101,33 +101,6 @@ export interface Services
   readonly signIn: SignIn;
 }
 
-/** What those need that commands call in their own process. */
-export interface CommandServices
-  extends Omit<
-    Services,
-    | keyof HttpServices
-    | Exclude<keyof ComposedEnvironments, "episodeLines">
-    | ("readMetrics" | "keyDigest" | "keyVerifier" | "forgetKeyElsewhere" | "findPrompt" | "capture")
-    | (
-        | "sessionTokens"
-        | "sessionRules"
-        | "openidProvider"
-        | "signIn"
-        | "sockets"
-        | "runStreams"
-        | "deletions"
-      )
-    | ("realEnvironments" | "builtInProfiles")
-  > {
-  readonly settings: Pick<
-    Settings,
-    "maxBodyBytes" | "maxShortBodyBytes" | "listsDeployments" | "debugFields"
-  >;
-  readonly log: HttpServices["log"];
-  readonly capture: Pick<Capture, "decide" | "watch">;
-  readonly realEnvironments: Pick<RealEnvironments, "find">;
-}
-
 export interface Settings {
   /** Identifies this start of the server; the database has it too. */
   readonly instanceId: string;
