@@ -1,8 +1,8 @@
 // `npm test` runs every check, even if one fails, so that one run reports all problems. `npm run test:all` runs the slow tests too, and
 // those of any database on both.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { constants, setPriority, tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { constants, freemem, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildDashboard } from "./build-dashboard.mjs";
@@ -15,8 +15,14 @@ const tool = (name) => join(root, "node_modules", ".bin", name);
 const workers = ["--parallel=4", "--no-isolate"];
 // The slowest files start first; `npm test -- --update-timings` measures them again.
 const timings = `--timings=${join(root, "scripts/test-timings.json")}`;
-const reports = mkdtempSync(join(tmpdir(), "presage-test-reports-"));
-const junit = join(reports, "junit.xml");
+/** Where the tests and their PostgreSQL write. */
+const folder = mkdtempSync(join(fastFolder() ?? tmpdir(), "presage-tests-"));
+// PostgreSQL may run as another user.
+chmodSync(folder, 0o755);
+process.env.TMPDIR = folder;
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
+const junit = join(folder, "junit.xml");
 /** A change that breaks something fails in more files, or fails again. */
 const maxUnsteadyFiles = 3;
 // Several checkers work out the same types of what they share: one takes two thirds of the processor time.
@@ -66,7 +72,9 @@ let unsteady = [];
 const environment = {
   // The last compiler pays only for code that runs for long: a fifth of the processor time of what runs briefly, and nothing of the rest.
   BUN_JSC_useFTLJIT: "0",
-  // As the server runs (packages/server/src/cli/command.ts): freed memory is soon needed again.
+  // As the server runs (packages/server/src/cli/command.ts): what runs seldom is not worth compiling, and freed memory is soon needed again.
+  BUN_JSC_thresholdForJITAfterWarmUp: "3000",
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: "8000",
   MIMALLOC_PURGE_DELAY: "500",
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "500",
   ...(runsAll ? { PRESAGE_TEST_ALL: "1", PRESAGE_TEST_DATABASES: "both" } : {}),
@@ -77,12 +85,21 @@ const environment = {
 await report(tests.name, async () => await rerunFailed(await run(tests.command, process, environment)));
 for (const { name, ran } of read) await report(name, () => ran);
 postgres.stop();
-rmSync(reports, { recursive: true });
 if (unsteady.length > 0)
   process.stdout.write(`\nUnsteady, failed beside others and passed alone: ${unsteady.join(", ")}\n`);
 if (leavesOut) process.stdout.write(`\n${whatIsLeftOut()}\n`);
 process.stdout.write(failed.length === 0 ? "\nAll checks passed.\n" : `\nFailed: ${failed.join("; ")}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** A folder in memory, where a flush takes a hundredth of the time; undefined if it is small, or nothing may be executed there. */
+function fastFolder() {
+  const memory = "/dev/shm";
+  const enough = 8 * 1024 ** 3;
+  if (!existsSync(memory) || freemem() < enough) return undefined;
+  const { bavail, bsize } = statfsSync(memory);
+  const isExecutable = !/^\S+ \/dev\/shm \S+ \S*\bnoexec\b/m.test(readFileSync("/proc/mounts", "utf8"));
+  return bavail * bsize >= enough && isExecutable ? memory : undefined;
+}
 
 function whatIsLeftOut() {
   const files = slowFolders.flatMap((folder) => readdirSync(join(root, folder), { recursive: true }));

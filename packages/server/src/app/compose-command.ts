@@ -184,7 +184,7 @@ export async function composeCommand(
 ): Promise<CommandServer> {
   const works = purpose === "work";
   const log = createLog(works ? "warn" : "silent");
-  const store = await composeStore(config, log, open);
+  const store = await composeStore(config, log, { ...open, readsInPlace: !works });
   const { deployments, stopSandbox } = await composeModels(config, purpose);
   const { dispose, ...evaluation } = composeEvaluation(config, log, store, {
     deployments,

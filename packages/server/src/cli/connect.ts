@@ -224,7 +224,7 @@ export async function withDatabase(
   options: OpenOptions = { mustExist: true },
 ): Promise<void> {
   refuseInMemory(config);
-  const store = await composeStore(config, createLog("silent"), options);
+  const store = await composeStore(config, createLog("silent"), { ...options, readsInPlace: true });
   try {
     await work(store);
   } finally {

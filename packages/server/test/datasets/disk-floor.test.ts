@@ -4,6 +4,7 @@ import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { mountDisk } from "../support/disk.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
@@ -18,8 +19,10 @@ const mebibyte = 1024 * 1024;
 /** More than any disk has. */
 const PRESAGE_MIN_FREE_DISK_BYTES = String(Number.MAX_SAFE_INTEGER);
 const shortage = /^The database's disk has \d+ bytes free, and .*\(PRESAGE_MIN_FREE_DISK_BYTES\)\.$/;
-/** A disk that others hardly write, where there is one. */
-const disk = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+/** One that others hardly write, also where no other can be mounted on it. */
+const quietDisk =
+  ["/dev/shm", "/tmp"].find((path) => existsSync(path) && !tmpdir().startsWith(path)) ?? tmpdir();
 
 const lines = (count: number) =>
   Array.from({ length: count }, (_, step) => ({
@@ -31,11 +34,14 @@ const lines = (count: number) =>
 
 const upstream = startUpstream();
 let folder: string;
+let unmount: () => void;
 beforeAll(async () => {
-  folder = await mkdtemp(join(disk, "presage-disk-"));
+  folder = await mkdtemp(join(quietDisk, "presage-disk-"));
+  unmount = mountDisk(folder, "1g") ?? (() => {});
 });
 afterAll(async () => {
   await upstream.stop();
+  unmount();
   await rm(folder, { recursive: true });
 });
 

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mountDisk } from "../support/disk.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
@@ -11,15 +12,14 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const upstream = useUpstream();
 const directory = mkdtempSync(join(tmpdir(), "presage-full-"));
-/** Only root may, and in a container not even root. */
-const isMounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", directory]).success;
+const unmount = mountDisk(directory, "24m");
 
 afterAll(() => {
-  if (isMounted) Bun.spawnSync(["umount", "--lazy", directory]);
+  unmount?.();
   rmSync(directory, { recursive: true });
 });
 
-test.skipIf(!isMounted)(
+test.skipIf(unmount === undefined)(
   "a run says that it waits for a full disk, and goes on once there is room",
   async () => {
     upstream.answer = async () => {

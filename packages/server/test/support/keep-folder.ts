@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 
-const cache = join(import.meta.dir, "../../../../node_modules/.cache/presage-tests");
+/** What lasts from run to run. */
+export const cache = join(import.meta.dir, "../../../../node_modules/.cache/presage-tests");
 
 /** The folder that `make` fills, unless it was made before for the same contents. */
 export async function keepFolder(

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
-import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { passing, say } from "../support/upstream/judge.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
@@ -90,7 +89,7 @@ test("a chat that was a hit goes to the deployment that has got its model's name
   const file = join(directory, "deployments.yaml");
   const first = `default: first\ndeployments:\n  first: { replicas: [${upstream.url}], model: m, cache: deterministic }\n`;
   await writeFile(file, first);
-  await using presage = await spawnPresage({
+  const presage = await startPresage({
     PRESAGE_DEPLOYMENTS: file,
     PRESAGE_DATABASE_URL: "sqlite::memory:",
   });
@@ -106,11 +105,12 @@ test("a chat that was a hit goes to the deployment that has got its model's name
   try {
     for (const expected of ["miss", "hit", "hit"]) expect(await ask()).toBe(`first ${expected}`);
     await writeFile(file, `${first}  second: { replicas: [${upstream.url}], model: m }\n`);
-    presage.kill("SIGHUP");
+    await presage.rereadFiles();
     // By the header, which only the new file allows.
     await expectEventually(() => ask("second"), "second off");
     expect(await ask()).toBe("second off");
   } finally {
+    await presage.stop();
     await upstream.stop();
     await rm(directory, { recursive: true });
   }

@@ -7,7 +7,7 @@ import { finishRun, uploadHousehold } from "../support/household.ts";
 import type { Page } from "../support/page.ts";
 import type { Visitor } from "../support/run-with-visitor.ts";
 
-const { slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests();
+const { slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests(() => ({ hasFile: true }));
 
 /** A viewer's page. */
 async function visitAsViewer({ visit, presage, databaseUrl }: Visitor<Page>, email: string): Promise<Page> {

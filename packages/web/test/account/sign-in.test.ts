@@ -4,7 +4,7 @@ import { copiedText, expectCopied } from "../support/copied-text.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { signOut } from "../support/sign-out.ts";
 
-const { browserTest, slowBrowserTest } = dashboardTests();
+const { browserTest, slowBrowserTest } = dashboardTests(() => ({ hasFile: true }));
 
 slowBrowserTest("The printed address signs in once", async ({ visit, newSignInAddress, expectErrors }) => {
   const address = await newSignInAddress();

@@ -5,7 +5,7 @@ import { type StoredFields, storeResults } from "../../../server/test/support/st
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { showsResults } from "../support/result-rows.ts";
 
-const { dashboardTest, slowDashboardTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest } = dashboardTests(() => ({ hasFile: true }));
 
 /** 100 verdicts of the strict evaluator in 10 trajectories, 25 passes, and 50 passes of the lenient one. */
 async function importVerdicts(client: Presage, app: string): Promise<void> {

@@ -4,7 +4,7 @@ import { openStore } from "../../../server/test/support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../../../server/test/support/store/store-results.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-const { dashboardTest, slowDashboardTest, slowBrowserTest } = dashboardTests();
+const { dashboardTest, slowDashboardTest, slowBrowserTest } = dashboardTests(() => ({ hasFile: true }));
 
 dashboardTest("A taxonomy is created, its label set, moved and removed", async ({ visit, client }) => {
   const labelsOf = async () => {

@@ -15,6 +15,7 @@ beforeAll(() => {
 afterAll(() => upstream.stop());
 
 const { browserTest, dashboardTest, slowDashboardTest } = dashboardTests(() => ({
+  hasFile: true,
   environment: { PRESAGE_UPSTREAM_URL: upstream.url },
 }));
 

@@ -29,15 +29,18 @@ export interface DashboardOptions {
   environment?: Record<string, string>;
   /** Whether people sign in at an identity provider. */
   hasProvider?: boolean;
+  /** Whether its database is one that others can open, too. */
+  hasFile?: boolean;
 }
 
 export async function startDashboard({
   environment = {},
   hasProvider = false,
+  hasFile = hasProvider,
 }: DashboardOptions): Promise<RunningDashboard> {
   await buildDashboard();
   const folder = await mkdtemp(join(tmpdir(), "presage-browser-test-"));
-  const databaseUrl = `sqlite:${join(folder, "presage.db")}`;
+  const databaseUrl = hasFile ? `sqlite:${join(folder, "presage.db")}` : "sqlite::memory:";
   const server = await (hasProvider ? startWithProvider : startLocally)(databaseUrl, environment);
   const { presage } = server;
   return {

@@ -6,7 +6,7 @@ const program = `
   import { pbkdf2 } from "node:crypto";
   import { createLog } from ${JSON.stringify(join(import.meta.dir, "logger.ts"))};
   const log = createLog("info");
-  for (let job = 0; job < 64; job++) pbkdf2("password", "salt", 100_000, 32, "sha256", () => {});
+  for (let job = 0; job < 8; job++) pbkdf2("password", "salt", 100_000, 32, "sha256", () => {});
   log.logger.info("stopped");
   await log.close();
   process.exit();`;

@@ -56,12 +56,13 @@ export async function openThreadDatabase(url: string): Promise<Database> {
 async function connectSqlite(
   path: string,
   onSuccess: () => void,
-  { mustExist }: OpenOptions,
+  { mustExist, readsInPlace }: OpenOptions,
 ): Promise<OpenedDatabase> {
   if (mustExist && !hasSqliteSchema(path)) throw new NoDatabaseError(resolve(path));
   if (path === inMemoryPath) return await openInMemory(onSuccess);
   const database = openSqliteDatabase(path, onSuccess);
   const migrated = await migrate(database);
+  if (readsInPlace) return { ...inPlace(database), sqlitePath: path, migrated };
   // Threads start with their first statement.
   const readerWithin = (timeoutMs: number) =>
     createReader(
@@ -96,16 +97,13 @@ async function openInMemory(onSuccess: () => void): Promise<OpenedDatabase> {
   const database = new Kysely<Tables>({ dialect: sqliteDialect(file, onSuccess) });
   const migrated = firstInMemory?.migrated ?? (await migrate(database));
   firstInMemory ??= { bytes: file.serialize(), migrated };
-  const reader = () => database;
-  return {
-    database,
-    writer: reader,
-    reader,
-    briefReader: reader,
-    sqlitePath: undefined,
-    migrated,
-    destroy: () => database.destroy(),
-  };
+  return { ...inPlace(database), sqlitePath: undefined, migrated };
+}
+
+/** All that is read and written goes through one connection of this thread. */
+function inPlace(database: Database) {
+  const here = () => database;
+  return { database, writer: here, reader: here, briefReader: here, destroy: () => database.destroy() };
 }
 
 /** A database as a look at it finds it. */

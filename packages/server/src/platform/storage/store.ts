@@ -53,6 +53,8 @@ export interface OpenedDatabase extends Store {
 export interface OpenOptions {
   /** Throws a `NoDatabaseError` instead of creating a database. */
   mustExist?: boolean;
+  /** Nobody else waits meanwhile, as in a command: an SQLite file is read without threads, which take longer to start than most reads. */
+  readsInPlace?: boolean;
 }
 
 /** What an upgrade of the schema has done. */

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { version } from "../../../package.json" with { type: "json" };
 import { testKey } from "../../support/presage/presage.ts";
 import { usePresage } from "../../support/presage/use-presage.ts";
-import { pythonEnvironment } from "../../support/python/python-environment.ts";
+import { PYTHONPYCACHEPREFIX, pythonEnvironment } from "../../support/python/python-environment.ts";
 
 const root = resolve(import.meta.dir, "../../../../..");
 const client = join(root, "clients/python");
@@ -29,7 +29,7 @@ describe.skipIf(python === undefined)("clients/python", () => {
         PRESAGE_URL: presage.url,
         PRESAGE_API_KEY: testKey,
         PYTHONPATH: sources,
-        PYTHONDONTWRITEBYTECODE: "1",
+        PYTHONPYCACHEPREFIX,
         PYRIGHT_PYTHON_IGNORE_WARNINGS: "1",
       },
       stdin: "ignore",

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testKey } from "../../support/presage/presage.ts";
 import { usePresage } from "../../support/presage/use-presage.ts";
-import { pythonEnvironment } from "../../support/python/python-environment.ts";
+import { PYTHONPYCACHEPREFIX, pythonEnvironment } from "../../support/python/python-environment.ts";
 
 const python = await pythonEnvironment(["schemathesis==4.32.5"]);
 const presage = usePresage();
@@ -41,7 +41,7 @@ test.skipIf(python === undefined)(
         cwd: folder,
         env: {
           ...process.env,
-          PYTHONDONTWRITEBYTECODE: "1",
+          PYTHONPYCACHEPREFIX,
           SCHEMATHESIS_HOOKS: join(import.meta.dir, "schemathesis-hooks.fixture.py"),
         },
         stdin: "ignore",

@@ -51,8 +51,8 @@ function startHost(): CommandHost {
   let running: PromiseWithResolvers<Ran> | undefined;
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "command-host.ts")], {
     cwd: tmpdir(),
-    // Like the process of the tests (scripts/test.mjs): it lives as long.
-    env: { PATH: process.env.PATH ?? "", PRESAGE_TEST_MAIN: mainFile, BUN_JSC_useFTLJIT: "0" },
+    // With the engine's settings of the tests' process (scripts/test.mjs): it lives as long.
+    env: { ...engineSettings(), PATH: process.env.PATH ?? "", PRESAGE_TEST_MAIN: mainFile },
     stdin: "ignore",
     stdout: "ignore",
     stderr: "inherit",
@@ -69,4 +69,9 @@ function startHost(): CommandHost {
     child.send(command);
     return await running.promise;
   };
+}
+
+function engineSettings(): NodeJS.ProcessEnv {
+  const isSetting = ([name]: [string, unknown]) => /^(BUN_JSC|BUN_GC|MIMALLOC)_/.test(name);
+  return Object.fromEntries(Object.entries(process.env).filter(isSetting));
 }

@@ -1,5 +1,8 @@
 import { join } from "node:path";
-import { keepFolder, outputOf, unlessUnavailable } from "../keep-folder.ts";
+import { cache, keepFolder, outputOf, unlessUnavailable } from "../keep-folder.ts";
+
+/** Where Python keeps what it has compiled: not beside the sources. */
+export const PYTHONPYCACHEPREFIX = join(cache, "pyc");
 
 const candidates = ["python3", "/usr/bin/python3"];
 const check = "import sys, venv, ensurepip; assert sys.version_info >= (3, 10); print(sys.version)";
@@ -22,7 +25,8 @@ async function findOrMake(packages: readonly string[], alone: readonly string[])
     const pip = await keepFolder([version], (folder) => outputOf(base, "-m", "venv", folder));
     await outputOf(base, "-m", "venv", "--without-pip", draft);
     const python = [pythonOf(pip), "-m", "pip", "--python", pythonOf(draft)];
-    const install = [...python, "install", "--quiet"];
+    // Most of it is never imported.
+    const install = [...python, "install", "--quiet", "--no-compile", "--disable-pip-version-check"];
     await outputOf(...install, ...packages);
     if (alone.length > 0) await outputOf(...install, "--no-deps", ...alone);
   });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { startSandbox } from "@presage/sandbox";
 import { eventually } from "../eventually.ts";
 import { freePort } from "../free-port.ts";
-import { pythonEnvironment } from "../python/python-environment.ts";
+import { PYTHONPYCACHEPREFIX, pythonEnvironment } from "../python/python-environment.ts";
 
 /** The servers of the public packages of both protocols. */
 export const realPythons = {
@@ -40,7 +40,7 @@ export async function startRealServer(
   const child = Bun.spawn([python, join(import.meta.dir, `${protocol}-sandbox.fixture.py`), String(port)], {
     env: {
       PATH: process.env.PATH ?? "",
-      PYTHONDONTWRITEBYTECODE: "1",
+      PYTHONPYCACHEPREFIX,
       SANDBOX_URL: sandbox.url,
       REFUSED_VERB: verb,
       REFUSAL_PROBABILITY: String(probability),

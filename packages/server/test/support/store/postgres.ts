@@ -74,22 +74,24 @@ export async function startPostgres(): Promise<PostgresServer> {
     }
   }
 
+  async function crash(): Promise<void> {
+    const postmaster = await readPostmaster();
+    process.kill(postmaster, "SIGQUIT");
+    await expectEventually(async () => isRunning(postmaster), false);
+  }
+
   return {
     url,
     createDatabase: () => createDatabaseAt(url),
     start: () => server.start(),
     stop: () => server.stop(),
-    async crash() {
-      const postmaster = await readPostmaster();
-      process.kill(postmaster, "SIGQUIT");
-      await expectEventually(async () => isRunning(postmaster), false);
-    },
+    crash,
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),
     async remove() {
-      // A process stopped by SIGSTOP would not react.
+      // A process stopped by SIGSTOP would not react. Nobody wants the files, so they need not be in order.
       await signalAll("SIGCONT").catch(() => {});
-      await server.stop();
+      await crash().catch(() => {});
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -193,7 +193,7 @@ export async function until<Found>(
 ): Promise<Found> {
   const deadlineMs = performance.now() + patience;
   let refusal: unknown;
-  for (let pauseMs = 5; ; pauseMs = Math.min(150, pauseMs * 1.3)) {
+  for (let pauseMs = 15; ; pauseMs = Math.min(150, pauseMs * 1.5)) {
     try {
       const found = probe();
       if (found !== undefined) return found;

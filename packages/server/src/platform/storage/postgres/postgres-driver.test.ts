@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Kysely, sql } from "kysely";
 import type pg from "pg";
 import { eventually } from "../../../../test/support/eventually.ts";
@@ -41,10 +41,18 @@ function open(isReadOnly = false, ofSession = limits): Kysely<Notes> {
 
 let directUrl: string;
 
+/** What the test before has left. */
+const endOthers =
+  "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+
+beforeAll(async () => {
+  directUrl = await createPostgresDatabase();
+});
 beforeEach(async () => {
   lost = [];
-  directUrl = await createPostgresDatabase();
   outside = await connectTo(directUrl);
+  await outside.query(endOthers);
+  await outside.query("drop table if exists notes");
   await outside.query("create table notes (body text unique)");
   relay = await startRelay(Number(new URL(directUrl).port));
   database = open();
