@@ -122,6 +122,7 @@ export function toRows({ sample, metadata, outcome, profile, ...record }: Evalua
       score_mille: score === null ? null : toThousandths(score),
       request_key: record.requestKey ?? null,
       cluster_id: clusterOf(metadata),
+      is_equal: toFlag(isEqual(sample.output, sample.goldAnswer)),
     },
     texts: {
       result_id: notYet,
@@ -141,6 +142,20 @@ export function toRows({ sample, metadata, outcome, profile, ...record }: Evalua
       tags: toJson(metadata.tags),
     },
   };
+}
+
+/** Whether both are the same text, white space at the ends apart. */
+function isEqual(output: string | undefined, goldAnswer: string | undefined): boolean {
+  return output !== undefined && goldAnswer !== undefined && trimmed(output) === trimmed(goldAnswer);
+}
+
+/** As the database trims (labels/labels-store.ts): of these four characters only. */
+function trimmed(text: string): string {
+  const isBlank = (at: number) => " \t\r\n".includes(text.charAt(at));
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(start)) start += 1;
+  while (end > start && isBlank(end - 1)) end -= 1;
+  return text.slice(start, end);
 }
 
 /** The tags of a result, which are JSON beside its texts, as rows to find it by. */

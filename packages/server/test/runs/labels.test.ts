@@ -18,9 +18,9 @@ const samples = Array.from({ length: 40 }, (_, index) => ({
   next_state: `the state ${index + 1}`,
 }));
 const idOf = (index: number) => `t${Math.floor(index / 4)}/${index % 4}`;
-/** One in eight is said exactly; of the others every third has the same words. */
+/** One in eight is said exactly, every second of these with white space at its end; of the others every third has the same words. */
 const predictionOf = (index: number) => {
-  if (index % 8 === 0) return `the state ${index + 1}`;
+  if (index % 8 === 0) return `the state ${index + 1}${index % 16 === 0 ? " \t\r\n" : ""}`;
   return index % 3 === 0 ? `State, the: ${index + 1}` : "nothing";
 };
 
@@ -185,6 +185,11 @@ onAnyDatabase((database) => {
     );
     expect(probabilities.filter(([pass]) => pass)).toEqual(Array.from({ length: 6 }, () => [true, 6 / 12]));
     expect(probabilities.filter(([pass]) => !pass)).toEqual(Array.from({ length: 6 }, () => [false, 6 / 23]));
+    await using opened = await openStore(presage.databaseUrl);
+    const equal = opened.database.selectFrom("evaluation_results").where("run_id", "=", run.id);
+    expect(await equal.where("is_equal", "=", 1).select("id").execute()).toHaveLength(5 * run.evaluators.length);
+    // Of what a version before wrote, the texts tell.
+    await opened.database.updateTable("evaluation_results").set({ is_equal: null }).execute();
     const again = await call("POST", path, { size: 12, seed: 3, by: "verdict" });
     expect(again.body.data).toEqual(drawn.data);
 
@@ -198,7 +203,6 @@ onAnyDatabase((database) => {
     const other = results.find(({ id }) => !drawn.data.some(({ result_id }) => result_id === id))?.id;
     await upload([...lines, { result_id: other, annotator: "ada", label: "pass" }]);
     // A client's result may name an experiment besides the run that it was drawn from.
-    await using opened = await openStore(presage.databaseUrl);
     const [drawnOnce] = drawn.data;
     const name = (experiment_id: string | null) =>
       opened.database

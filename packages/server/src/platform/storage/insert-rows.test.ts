@@ -20,6 +20,7 @@ const emptyRow: EvaluationResultsTable = {
   dataset_id: null,
   run_id: null,
   cluster_id: null,
+  is_equal: 0,
   project_id: null,
   experiment_id: null,
   sample_key: null,

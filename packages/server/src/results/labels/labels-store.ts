@@ -129,7 +129,7 @@ export async function* selectDrawable(
     for (let after = 0, more = true; more; ) {
       const { rows } = await sql<DrawableRow>`
         select result.id, result.pass, result.cluster_id,
-          case when ${trimmed("payload.output")} = ${trimmed("payload.gold_answer")} then 1 else 0 end as is_equal
+          coalesce(result.is_equal, case when ${trimmed("payload.output")} = ${trimmed("payload.gold_answer")} then 1 else 0 end) as is_equal
         from evaluation_results as result inner join evaluation_payloads as payload on payload.result_id = result.id
         where result.account_id = ${accountId} and result.status = 'success' and result.pass is not null
           and ${sql.ref(`result.${column}`)} = ${runId}

@@ -36,6 +36,7 @@ export async function writeResultRows(writer: RowWriter): Promise<void> {
     score_mille: 0,
     request_key: awkward,
     cluster_id: clusterIdOf({ trajectoryId: "t-1", datasetId: "recorded" }),
+    is_equal: 1,
     project_id: idOf.project,
     experiment_id: idOf.experiment,
     sample_key: sampleKeys[0],

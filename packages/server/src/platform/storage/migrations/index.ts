@@ -157,6 +157,7 @@ export const migrations: Record<string, Migration> = {
     "alter table usage_counts add column example_tokens bigint default 0 not null",
   ),
   "048-deleted-worlds": inOrder("alter table worlds add column deleted_at bigint"),
+  "049-equal-outputs": inOrder("alter table evaluation_results add column is_equal integer"),
 };
 
 /** A migration of these statements. */

@@ -67,6 +67,8 @@ export interface EvaluationResultsTable {
   request_key: string | null;
   /** The same for all results of one trajectory, otherwise of one sample; null if the result names neither. */
   cluster_id: number | null;
+  /** Whether the output is the gold answer, white space at the ends apart. Null: written before 0.2, to be found by the texts. */
+  is_equal: Flag | null;
 }
 
 /** The columns of a result that are only shown. */
