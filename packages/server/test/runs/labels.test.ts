@@ -187,7 +187,9 @@ onAnyDatabase((database) => {
     expect(probabilities.filter(([pass]) => !pass)).toEqual(Array.from({ length: 6 }, () => [false, 6 / 23]));
     await using opened = await openStore(presage.databaseUrl);
     const equal = opened.database.selectFrom("evaluation_results").where("run_id", "=", run.id);
-    expect(await equal.where("is_equal", "=", 1).select("id").execute()).toHaveLength(5 * run.evaluators.length);
+    expect(await equal.where("is_equal", "=", 1).select("id").execute()).toHaveLength(
+      5 * run.evaluators.length,
+    );
     // Of what a version before wrote, the texts tell.
     await opened.database.updateTable("evaluation_results").set({ is_equal: null }).execute();
     const again = await call("POST", path, { size: 12, seed: 3, by: "verdict" });
