@@ -40,7 +40,14 @@ const serverFloors = {
 };
 
 /** Files with verbs and their queries in one. */
-const verbsWithQueries = ["results/summary/tags\\.ts$", "results/write/merge-counts\\.ts$"];
+const verbsWithQueries = [
+  "environments/episodes/show-episode",
+  "results/summary/tags",
+  "results/times",
+  "results/write/merge-counts",
+  "runs/goals",
+  "runs/imported",
+].map((file) => `${server}${file}\\.ts$`);
 
 /** What each folder of the dashboard may import besides itself and the files that stand by themselves. */
 const webFloors = {

@@ -3,9 +3,11 @@ import { z } from "zod";
 import { conflict, type ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { type AccountTable, accountTables, type RowOwner } from "./account-tables.ts";
 import {
+  type AccountTable,
+  accountTables,
   type Row,
+  type RowOwner,
   selectAccountUsers,
   selectResultNumbers,
   selectRows,

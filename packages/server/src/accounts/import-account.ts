@@ -2,8 +2,9 @@ import { z } from "zod";
 import { conflict } from "../platform/errors.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
-import { type AccountTable, accountTables } from "./account-tables.ts";
 import {
+  type AccountTable,
+  accountTables,
   findOrAddAccount,
   findOrAddUsers,
   insertRevision,

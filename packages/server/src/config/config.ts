@@ -2,8 +2,13 @@ import type { Role } from "@presage/contract";
 import type { z } from "zod";
 import packageJson from "../../package.json" with { type: "json" };
 import type { OtlpTarget, TelemetryOptions } from "../platform/observability/otlp.ts";
-import { type Environment, type EnvironmentName, environment, secretNames } from "./environment.ts";
-import { oidcNames } from "./identity-and-telemetry.ts";
+import {
+  type Environment,
+  type EnvironmentName,
+  environment,
+  oidcNames,
+  secretNames,
+} from "./environment.ts";
 import { anyDomain, expectedOf, type RawEnvironment } from "./values.ts";
 
 /** Contradictions between variables that are each valid alone, one line each. `values` are absent if one is invalid. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Role } from "@presage/contract";
 import { sql } from "kysely";
-import { accountTables } from "../../src/accounts/account-tables.ts";
+import { accountTables } from "../../src/accounts/account-tables-store.ts";
 import { changeRoleOf, getUser } from "../../src/accounts/users.ts";
 import { localIssuer, lockAccount, selectUser } from "../../src/accounts/users-store.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
