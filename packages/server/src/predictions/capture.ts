@@ -11,9 +11,8 @@ import { splitByBytes } from "../platform/storage/lists.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { UpstreamCompletion } from "../upstream/upstream.ts";
 import { toStoredWorld, type WorldCompletion } from "../worlds/complete-through-world.ts";
-import { readAnswer } from "./answer.ts";
 import { type ChatRequest, type CompleteForRequest, setFields } from "./predict.ts";
-import type { NewPrediction, PredictionOutcome, StoredRequest } from "./stored-rows.ts";
+import { type NewPrediction, type PredictionOutcome, readAnswer, type StoredRequest } from "./stored-rows.ts";
 
 /** Which outcomes of a request are stored. */
 export type Captures = "off" | "failures" | "all";

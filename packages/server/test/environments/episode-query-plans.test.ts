@@ -9,7 +9,7 @@ import {
   selectProgressOfSome,
   selectSteps,
 } from "../../src/environments/episodes/episodes-store.ts";
-import { selectEpisodeCounts } from "../../src/environments/episodes/figures-store.ts";
+import { selectEpisodeCounts } from "../../src/environments/episodes/show-episode.ts";
 import type { RealityChecksTable } from "../../src/platform/storage/schema/reality.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { isPostgres } from "../../src/platform/storage/store.ts";

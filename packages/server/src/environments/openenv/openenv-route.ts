@@ -28,7 +28,7 @@ import { notFound } from "../../platform/errors.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { EnvironmentRevision } from "../environment.ts";
 import { findEnvironment } from "../find-environment.ts";
-import { readSplit, showSplits, showTask, streamTasks } from "../ors/task-catalog.ts";
+import { readSplit, showSplits, showTask, streamTasks } from "../tasks.ts";
 import { acceptSocket, type SocketServices } from "./openenv-socket.ts";
 
 /** OpenAPI has no words for a WebSocket. */

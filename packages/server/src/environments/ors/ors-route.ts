@@ -6,6 +6,7 @@ import { readBody } from "../../http/request.ts";
 import { eventStreamHeaders } from "../../http/response.ts";
 import { type EnvironmentRevision, toolOf } from "../environment.ts";
 import { findEnvironment } from "../find-environment.ts";
+import { readSplit, showSplits, showTask, streamTasks } from "../tasks.ts";
 import {
   createSession,
   deleteSession,
@@ -24,7 +25,6 @@ import {
   readWantedSession,
   toEvent,
 } from "./protocol.ts";
-import { readSplit, showSplits, showTask, streamTasks } from "./task-catalog.ts";
 
 type Services = HttpServices & SessionServices;
 

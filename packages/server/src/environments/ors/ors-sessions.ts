@@ -13,6 +13,7 @@ import { type EnvironmentRevision, sandboxEnvironment, sandboxName } from "../en
 import { type Episode, findEpisode, idleMs } from "../episodes/episode.ts";
 import { composeEpisode, type StartServices } from "../episodes/start-episode.ts";
 import { findEnvironment, listEnvironments } from "../find-environment.ts";
+import { readTaskIndex } from "../tasks.ts";
 import {
   deleteOldSessions,
   deleteSessionRow,
@@ -21,7 +22,6 @@ import {
   selectSession,
   type Uses,
 } from "./ors-sessions-store.ts";
-import { readTaskIndex } from "./task-catalog.ts";
 
 export interface SessionServices extends Pick<StartServices, "store" | "realityOf" | "startTurns"> {
   ors: {

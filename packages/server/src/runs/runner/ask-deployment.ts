@@ -6,8 +6,8 @@ import type { ChatParent } from "../../platform/observability/tracing.ts";
 import type { Answer } from "../../platform/storage/answer-columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
-import { readAnswer, refuseControlTokens } from "../../predictions/answer.ts";
 import { upstreamFields } from "../../predictions/predict.ts";
+import { readAnswer, refuseControlTokens } from "../../predictions/stored-rows.ts";
 import { traceCompletion } from "../../upstream/completion.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
 import {
