@@ -26,8 +26,13 @@ import { diskFloorOf, isSqlite, refuseShortage, sqlitePath } from "../platform/s
 import { isPostgres } from "../platform/storage/store.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { commandName, countOf } from "../platform/words.ts";
-import { mendCorrections, mendTimes, NoSoundTimeError } from "../results/times.ts";
-import { describeFuture, lastSoundTime } from "../results/times-store.ts";
+import {
+  describeFuture,
+  lastSoundTime,
+  mendCorrections,
+  mendTimes,
+  NoSoundTimeError,
+} from "../results/times.ts";
 import { takeGivenNumbers } from "../results/write/results-store.ts";
 import { restoreResults } from "../results/write/write-results.ts";
 import { CommandError, examples, printNotice } from "./command.ts";

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { insertRows, unlessNameIsTaken } from "../platform/storage/rows.ts";
 import type { ProjectsTable } from "../platform/storage/schema/results.ts";
+import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
 export type ProjectRow = Omit<ProjectsTable, "account_id">;
@@ -10,7 +11,23 @@ export interface NewProject {
   userId: string;
 }
 
-const columns = ["id", "name", "created_by", "created_at"] as const;
+/** A run whose target is external, as `/v1/experiments` has it. */
+export interface ExperimentRow extends Pick<RunsTable, "id" | "name" | "tags" | "metadata" | "created_at"> {
+  project_id: string;
+}
+
+export interface ExperimentPage {
+  /** Absent: of any project. */
+  projectId: string | undefined;
+  limit: number;
+  offset: number;
+}
+
+const projectColumns = ["id", "name", "created_by", "created_at"] as const;
+const experimentColumns = ["id", "name", "tags", "metadata", "created_at"] as const;
+
+/** Without a parameter, so that the indexes of these runs serve it. */
+const isExperiment: RawBuilder<boolean> = sql`target_kind = 'external' and status <> 'deleted'`;
 
 /** Stores projects of an account, except those whose name it has already; returns how many it stored. */
 export async function insertProjects(transaction: Database, projects: readonly ProjectsTable[]) {
@@ -26,7 +43,7 @@ export async function selectProject(
 ): Promise<ProjectRow | undefined> {
   return await database
     .selectFrom("projects")
-    .select(columns)
+    .select(projectColumns)
     .where("id", "=", id)
     .where("account_id", "=", accountId)
     .executeTakeFirst();
@@ -49,7 +66,7 @@ export async function selectProjectsByNames(
   if (names.length === 0) return [];
   return await database
     .selectFrom("projects")
-    .select(columns)
+    .select(projectColumns)
     .where("account_id", "=", accountId)
     .where("name", "in", names)
     .execute();
@@ -63,7 +80,7 @@ export async function selectProjects(
 ): Promise<ProjectRow[]> {
   return await reader
     .selectFrom("projects")
-    .select(columns)
+    .select(projectColumns)
     .where("account_id", "=", accountId)
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
@@ -85,9 +102,6 @@ export async function selectOwnRunIds(database: Database, accountId: string, ids
   return rows.map(({ id }) => id);
 }
 
-/** Without a parameter, so that the indexes of these runs serve it. */
-export const isExperiment: RawBuilder<boolean> = sql`target_kind = 'external' and status <> 'deleted'`;
-
 /** The project ids of an account's experiments, by the experiments' ids. */
 export async function selectProjectsOfExperiments(
   database: Database,
@@ -105,4 +119,68 @@ export async function selectProjectsOfExperiments(
     .where(isExperiment)
     .execute();
   return new Map(rows.map(({ id, project_id }) => [id, project_id]));
+}
+
+export async function selectExperiment(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<ExperimentRow | undefined> {
+  return (await selectExperimentsByIds(database, accountId, [id]))[0];
+}
+
+/** Replaces an experiment's metadata. Returns undefined if the account has no such experiment. */
+export async function replaceMetadata(
+  writer: Database,
+  accountId: string,
+  id: string,
+  metadata: string,
+): Promise<ExperimentRow | undefined> {
+  return await writer
+    .updateTable("runs")
+    .set({ metadata })
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .where(isExperiment)
+    .returning(experimentColumns)
+    .returning((of) => of.ref("project_id").$notNull().as("project_id"))
+    .executeTakeFirst();
+}
+
+/** The ids of an account's experiments, newest first, with their approximate sizes. */
+export async function selectExperimentSizes(
+  reader: Database,
+  accountId: string,
+  { projectId, limit, offset }: ExperimentPage,
+) {
+  const bytes = sql<number>`coalesce(octet_length(tags), 0) + coalesce(octet_length(metadata), 0)`;
+  let query = reader
+    .selectFrom("runs")
+    .select(["id", bytes.as("bytes")])
+    .where("account_id", "=", accountId)
+    .where(isExperiment);
+  if (projectId !== undefined) query = query.where("project_id", "=", projectId);
+  return await query
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}
+
+/** An account's experiments of these ids, in no particular order. */
+export async function selectExperimentsByIds(
+  reader: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ExperimentRow[]> {
+  if (ids.length === 0) return [];
+  return await reader
+    .selectFrom("runs")
+    .select(experimentColumns)
+    .select((of) => of.ref("project_id").$notNull().as("project_id"))
+    .where("id", "in", ids)
+    .where("account_id", "=", accountId)
+    .where(isExperiment)
+    .execute();
 }

@@ -15,8 +15,7 @@ import {
   selectReviewRows,
 } from "./review-store.ts";
 import type { SearchFilter } from "./search/filter.ts";
-import { readSearchFilter } from "./search/read-filter.ts";
-import { withTimesAsIds } from "./search/search-results.ts";
+import { readSearchFilter, withTimesAsIds } from "./search/search-results.ts";
 import { selectResultIds } from "./search/search-store.ts";
 
 interface ReviewServices {

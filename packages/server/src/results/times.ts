@@ -1,28 +1,23 @@
+import { sql } from "kysely";
 import type { Logger } from "../platform/observability/logger.ts";
-import { findClockSkew } from "../platform/storage/clock.ts";
-import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
+import { databaseNow, findClockSkew, maxSkewMs } from "../platform/storage/clock.ts";
+import { type Micros, microsPerMs, numbersPerStretch, toIsoInstant } from "../platform/storage/columns.ts";
 import { type Looker, startLooking } from "../platform/storage/leases.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
-
 import { selectCorrectedAt } from "./corrections-store.ts";
 import { addErrorFindings, countErrorFindings } from "./error-findings-store.ts";
 import { resetTagRollup } from "./summary/tags.ts";
-import {
-  countFutureResults,
-  lockFutureResults,
-  recomputeTimes,
-  selectAdditionalInfo,
-  selectFutureCorrections,
-  selectSoundTimeNear,
-  setCorrectionTime,
-  setTime,
-} from "./times-store.ts";
-import { addCounted, recount } from "./write/counts-store.ts";
+import { addCounted, countableColumns, recount } from "./write/counts-store.ts";
 import { lockMerging, mergeCounts } from "./write/merge-counts.ts";
 
 /** Few enough that no other writer waits long for the transaction. */
 const resultsAtOnce = 200;
+
+const usuallyEveryMs = 60_000;
+
+/** Beyond it the exact number does not matter. */
+const mostCounted = 10_000;
 
 /** No result has a time that those dated in the future could take. */
 export class NoSoundTimeError extends Error {
@@ -60,6 +55,66 @@ export async function mendCorrections(database: Database, lastSound: Micros): Pr
   }
 }
 
+/** Logs when clocks begin to differ, when results are dated in the future, and when either ends. Checks at once, then every minute. */
+export function watchClocks(
+  database: Database,
+  logger: Pick<Logger, "warn" | "info">,
+  everyMs = usuallyEveryMs,
+): Pick<Looker, "stop"> {
+  let isSkewed = false;
+  let hasFuture = false;
+
+  async function check(): Promise<void> {
+    const skew = await findClockSkew(database);
+    if (skew !== undefined && !isSkewed) {
+      const clocks = { own: toIsoInstant(skew.own), database: toIsoInstant(skew.database) };
+      logger.warn(clocks, "the clocks of this machine and of the database differ by more than a minute");
+    } else if (skew === undefined && isSkewed) logger.info("the clocks agree again");
+    isSkewed = skew !== undefined;
+
+    const count = await countFutureResults(database, mostCounted);
+    if (count > 0 && !hasFuture) {
+      const results = count === mostCounted ? `${mostCounted} or more` : count;
+      logger.warn(
+        { results },
+        "results are dated in the future because a clock was wrong; run `presage results repair-times` to correct them",
+      );
+    } else if (count === 0 && hasFuture) logger.info("no result is dated in the future any longer");
+    hasFuture = count > 0;
+  }
+
+  // An unavailable database is logged elsewhere.
+  return startLooking({ look: check, intervalMs: everyMs, onFailure: () => {} });
+}
+
+/** Later times count as in the future. */
+export function lastSoundTime(now: Micros): Micros {
+  return now + maxSkewMs * microsPerMs;
+}
+
+/** How many results are dated in the future, up to a bound. If there are none, that is one index lookup. */
+export async function countFutureResults(database: Database, bound: number) {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from (
+    select id from evaluation_results where created_at > ${databaseNow(database)} + ${maxSkewMs * microsPerMs}
+    limit ${bound}) as future`.execute(database);
+  return rows[0]?.count ?? 0;
+}
+
+/** Number, ids and times of results dated after `lastSound`. */
+export async function describeFuture(database: Database, lastSound: Micros) {
+  return await database
+    .selectFrom("evaluation_results")
+    .select(({ fn }) => [
+      fn.countAll<number>().as("count"),
+      fn.min("id").as("firstId"),
+      fn.max("id").as("lastId"),
+      fn.min("created_at").as("earliest"),
+      fn.max("created_at").as("latest"),
+    ])
+    .where("created_at", ">", lastSound)
+    .executeTakeFirstOrThrow();
+}
+
 async function mendSome(transaction: Database, lastSound: Micros): Promise<number> {
   if (isPostgres(transaction)) await lockMerging(transaction);
   const rows = await lockFutureResults(transaction, lastSound, resultsAtOnce);
@@ -95,38 +150,95 @@ async function mendSome(transaction: Database, lastSound: Micros): Promise<numbe
   return rows.length;
 }
 
-const usuallyEveryMs = 60_000;
-/** Beyond it the exact number does not matter. */
-const mostCounted = 10_000;
+/** Some of the results dated after `lastSound`, by ascending id, locked until the transaction ends. */
+async function lockFutureResults(transaction: Database, lastSound: Micros, limit: number) {
+  const query = transaction
+    .selectFrom("evaluation_results")
+    .select(countableColumns)
+    .where("created_at", ">", lastSound)
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit);
+  const rows = await (isPostgres(transaction) ? query.forUpdate() : query).execute();
+  return rows.sort((a, b) => a.id - b.id);
+}
 
-/** Logs when clocks begin to differ, when results are dated in the future, and when either ends. Checks at once, then every minute. */
-export function watchClocks(
+/** The time of the nearest earlier result not dated after `lastSound`, otherwise of the nearest later one. */
+async function selectSoundTimeNear(
   database: Database,
-  logger: Pick<Logger, "warn" | "info">,
-  everyMs = usuallyEveryMs,
-): Pick<Looker, "stop"> {
-  let isSkewed = false;
-  let hasFuture = false;
+  id: number,
+  lastSound: Micros,
+): Promise<Micros | undefined> {
+  const nearest = (direction: "desc" | "asc") =>
+    database
+      .selectFrom("evaluation_results")
+      .select("created_at")
+      .where("id", direction === "desc" ? "<" : ">", id)
+      .where("created_at", "<=", lastSound)
+      .orderBy("id", direction)
+      .limit(1)
+      .executeTakeFirst();
+  return ((await nearest("desc")) ?? (await nearest("asc")))?.created_at;
+}
 
-  async function check(): Promise<void> {
-    const skew = await findClockSkew(database);
-    if (skew !== undefined && !isSkewed) {
-      const clocks = { own: toIsoInstant(skew.own), database: toIsoInstant(skew.database) };
-      logger.warn(clocks, "the clocks of this machine and of the database differ by more than a minute");
-    } else if (skew === undefined && isSkewed) logger.info("the clocks agree again");
-    isSkewed = skew !== undefined;
+async function setTime(transaction: Database, ids: readonly number[], createdAt: Micros) {
+  await transaction
+    .updateTable("evaluation_results")
+    .set({ created_at: createdAt })
+    .where("id", "in", ids)
+    .execute();
+}
 
-    const count = await countFutureResults(database, mostCounted);
-    if (count > 0 && !hasFuture) {
-      const results = count === mostCounted ? `${mostCounted} or more` : count;
-      logger.warn(
-        { results },
-        "results are dated in the future because a clock was wrong; run `presage results repair-times` to correct them",
-      );
-    } else if (count === 0 && hasFuture) logger.info("no result is dated in the future any longer");
-    hasFuture = count > 0;
+/** Recomputes the time ranges of the stretches of these results. No process may merge counts meanwhile. */
+async function recomputeTimes(transaction: Database, ids: readonly number[]) {
+  const stretches = new Set(ids.map((id) => Math.floor(id / numbersPerStretch)));
+  for (const stretch of stretches) {
+    const results = transaction
+      .selectFrom("evaluation_results")
+      .where("id", ">=", stretch * numbersPerStretch)
+      .where("id", "<", (stretch + 1) * numbersPerStretch);
+    await transaction
+      .updateTable("evaluation_times")
+      .set({
+        earliest: results.select(({ fn }) => fn.min("created_at").as("earliest")),
+        latest: results.select(({ fn }) => fn.max("created_at").as("latest")),
+      })
+      .where("stretch", "=", stretch)
+      .execute();
   }
+}
 
-  // An unavailable database is logged elsewhere.
-  return startLooking({ look: check, intervalMs: everyMs, onFailure: () => {} });
+/** What error-taxonomy results store as JSON beside their verdict, by id. */
+async function selectAdditionalInfo(
+  database: Database,
+  ids: readonly number[],
+): Promise<Map<number, string | null>> {
+  if (ids.length === 0) return new Map();
+  const rows = await database
+    .selectFrom("evaluation_payloads")
+    .select(["result_id", "additional_info"])
+    .where("result_id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ result_id, additional_info }) => [result_id, additional_info]));
+}
+
+/** Some of the corrections dated after `lastSound`, the earliest first. */
+async function selectFutureCorrections(database: Database, lastSound: Micros, limit: number) {
+  return await database
+    .selectFrom("evaluation_corrections as correction")
+    .innerJoin("evaluation_results as result", "result.id", "correction.result_id")
+    .select(["correction.id", "correction.result_id", "result.created_at"])
+    .where("correction.created_at", ">", lastSound)
+    .orderBy("correction.created_at")
+    .orderBy("correction.id")
+    .limit(limit)
+    .execute();
+}
+
+async function setCorrectionTime(database: Database, id: string, createdAt: Micros) {
+  await database
+    .updateTable("evaluation_corrections")
+    .set({ created_at: createdAt })
+    .where("id", "=", id)
+    .execute();
 }

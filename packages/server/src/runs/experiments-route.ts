@@ -21,8 +21,6 @@ import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
-import { selectProject } from "../results/projects-store.ts";
-import examples from "./examples.json" with { type: "json" };
 import {
   type ExperimentPage,
   type ExperimentRow,
@@ -30,7 +28,9 @@ import {
   selectExperiment,
   selectExperimentSizes,
   selectExperimentsByIds,
-} from "./experiments-store.ts";
+  selectProject,
+} from "../results/projects-store.ts";
+import examples from "./examples.json" with { type: "json" };
 import { notCounted, type Run } from "./run.ts";
 import { insertRun } from "./runs-store.ts";
 

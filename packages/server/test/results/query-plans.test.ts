@@ -4,7 +4,11 @@ import { numbersPerStretch } from "../../src/platform/storage/columns.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { findCorrections, selectAgreementCells } from "../../src/results/corrections-store.ts";
 import { selectErrorFindings } from "../../src/results/error-findings-store.ts";
-import { selectProjectByName, selectProjects } from "../../src/results/projects-store.ts";
+import {
+  selectExperimentSizes,
+  selectProjectByName,
+  selectProjects,
+} from "../../src/results/projects-store.ts";
 import type { SearchFilter } from "../../src/results/search/filter.ts";
 import { searchResults } from "../../src/results/search/search-results.ts";
 import { selectApps, selectTags } from "../../src/results/search/values-store.ts";
@@ -16,7 +20,6 @@ import {
   resultsParts,
   selectClientResults,
 } from "../../src/runs/client/client-results-store.ts";
-import { selectExperimentSizes } from "../../src/runs/experiments-store.ts";
 import {
   selectCounts,
   selectLatencies,

@@ -1,8 +1,7 @@
 import { expect, setSystemTime, test } from "bun:test";
 import { numbersPerStretch } from "../../src/platform/storage/columns.ts";
 import { selectErrorFindings } from "../../src/results/error-findings-store.ts";
-import { watchClocks } from "../../src/results/times.ts";
-import { countFutureResults } from "../../src/results/times-store.ts";
+import { countFutureResults, watchClocks } from "../../src/results/times.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";

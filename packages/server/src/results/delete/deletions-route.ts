@@ -19,8 +19,12 @@ import type { ResultDeletionsTable } from "../../platform/storage/schema/results
 import { inTransaction, type Requester, type Store } from "../../platform/storage/store.ts";
 import examples from "../examples.json" with { type: "json" };
 import type { SearchFilter } from "../search/filter.ts";
-import { type FilterServices, readExportQuery, readSearchFilter } from "../search/read-filter.ts";
-import { searchIds } from "../search/search-results.ts";
+import {
+  type FilterServices,
+  readExportQuery,
+  readSearchFilter,
+  searchIds,
+} from "../search/search-results.ts";
 import type { CountsMerger } from "../write/merge-counts.ts";
 import { deleteResult } from "./delete-results.ts";
 import { insertDeletion, selectCandidatesOf, selectDeletion } from "./deleted-results-store.ts";

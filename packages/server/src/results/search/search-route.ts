@@ -22,8 +22,14 @@ import { refuseUnknownFields } from "../../http/validate.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import examples from "../examples.json" with { type: "json" };
 import { type StoredResult, toCurrentResult, toEvaluationResult } from "../result.ts";
-import { type FilterServices, readExportQuery, readSearchFilter, readSearchOrder } from "./read-filter.ts";
-import { exportResults, searchResults } from "./search-results.ts";
+import {
+  exportResults,
+  type FilterServices,
+  readExportQuery,
+  readSearchFilter,
+  readSearchOrder,
+  searchResults,
+} from "./search-results.ts";
 import { listApps, listTags } from "./values-store.ts";
 
 /** Writes results one after the other. */

@@ -21,9 +21,8 @@ import type { Requester, Store } from "../../platform/storage/store.ts";
 import examples from "../examples.json" with { type: "json" };
 import { fromThousandths } from "../result.ts";
 import { columnsOf, type Dimension, type GroupKey, type ResultFilter } from "../search/filter.ts";
-import { type FilterServices, readResultFilter } from "../search/read-filter.ts";
-import { withTimesAsIds } from "../search/search-results.ts";
-import { clusteredCells, hasClusters, resultCells } from "./result-cells-store.ts";
+import { type FilterServices, readResultFilter, withTimesAsIds } from "../search/search-results.ts";
+import { clusteredCells, hasClusters, isCountedByTag, resultCells, tagCells } from "./cells-store.ts";
 import {
   type ClusterTotals,
   type GroupTotals,
@@ -35,7 +34,6 @@ import {
   toRollupFilter,
   toTagRollupFilter,
 } from "./summary-store.ts";
-import { isCountedByTag, tagCells } from "./tag-cells-store.ts";
 
 /** A response of 4 MB, and more than anyone reads or draws. */
 const maxGroups = 10_000;

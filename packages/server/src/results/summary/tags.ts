@@ -5,13 +5,7 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { type CountsMerger, mergeSoon } from "../write/merge-counts.ts";
 import { selectLastSettled } from "../write/results-store.ts";
-import {
-  evaluatorsVerdict,
-  type Fragment,
-  isPayloadOfResult,
-  joinTags,
-  squareOf,
-} from "./tag-cells-store.ts";
+import { evaluatorsVerdict, type Fragment, isPayloadOfResult, joinTags, squareOf } from "./cells-store.ts";
 
 /** What a series of a tag has in common, and how it is read from a result. */
 const seriesSources = {
