@@ -1,10 +1,9 @@
 import type { User } from "../accounts/users-store.ts";
 import type { Config } from "../config/config.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
-import { sweepRevisions } from "../datasets/revisions-store.ts";
-import { importRoutes } from "../datasets/traces/imports-route.ts";
+import { sweepRevisions } from "../datasets/datasets-store.ts";
 import { previewImport } from "../datasets/traces/preview.ts";
-import { datasetUploadRoutes } from "../datasets/upload/upload-route.ts";
+import { datasetUploadRoutes, importRoutes } from "../datasets/upload/upload-route.ts";
 import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
 import { exportDatasetRoute, exportEpisodesRoute, exportRunRoute } from "../exports/exports-route.ts";
 import type { Caller } from "../http/caller.ts";
@@ -25,11 +24,14 @@ import { realityRoutes } from "../reality/checks-route.ts";
 import { watchReality } from "../reality/watch.ts";
 import { evaluateRoutes } from "../results/evaluate-route.ts";
 import { labelRoutes } from "../results/labels/labels.ts";
-import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { goalRoutes } from "../runs/goals.ts";
 import { runLabelRoutes } from "../runs/labels/labels-route.ts";
-import { getCalibration, getWorldCalibration } from "../runs/report/calibration-route.ts";
+import {
+  getCalibration,
+  getWorldCalibration,
+  worldCalibrationRoutes,
+} from "../runs/report/calibration-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { newLeaseId, runLeaseMs } from "../runs/run.ts";
 import { runSampleRoutes } from "../runs/run-samples.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { sweepRevisions } from "../datasets/revisions-store.ts";
+import { sweepRevisions } from "../datasets/datasets-store.ts";
 import { createAskForVerdict } from "../evaluators/judge/ask-for-verdict.ts";
 import { createErrorTaxonomyFamily } from "../evaluators/judge/error-taxonomy.ts";
 import { createJudgeFamily } from "../evaluators/judge/judge.ts";

@@ -3,8 +3,7 @@ import { auditEventRoutes } from "../accounts/audit-log.ts";
 import { meRoutes } from "../accounts/me-route.ts";
 import { sessionRoutes } from "../accounts/sessions.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
-import { importRoutes } from "../datasets/traces/imports-route.ts";
-import { datasetUploadRoutes } from "../datasets/upload/upload-route.ts";
+import { datasetUploadRoutes, importRoutes } from "../datasets/upload/upload-route.ts";
 import { environmentRoutes } from "../environments/environments-route.ts";
 import { episodeRoutes } from "../environments/episodes/episodes-route.ts";
 import { openEnvRoutes } from "../environments/openenv/openenv-route.ts";
@@ -35,13 +34,16 @@ import { evaluationResultRoutes } from "../results/results-route.ts";
 import { reviewRoutes } from "../results/review.ts";
 import { listOfApps, resultSearchRoutes } from "../results/search/search-route.ts";
 import { summaryRoutes } from "../results/summary/summary-route.ts";
-import { worldCalibrationRoutes } from "../runs/calibrate-world.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { experimentRoutes } from "../runs/experiments-route.ts";
 import { goalRoutes } from "../runs/goals.ts";
 import { headlineRoutes } from "../runs/headlines/headlines-route.ts";
 import { runLabelRoutes } from "../runs/labels/labels-route.ts";
-import { getCalibration, getWorldCalibration } from "../runs/report/calibration-route.ts";
+import {
+  getCalibration,
+  getWorldCalibration,
+  worldCalibrationRoutes,
+} from "../runs/report/calibration-route.ts";
 import { worldCoverageRoutes } from "../runs/report/coverage-route.ts";
 import { runReportRoutes } from "../runs/report/report-route.ts";
 import { runEventRoutes } from "../runs/run-events.ts";

@@ -9,20 +9,18 @@ import { countOf } from "../platform/words.ts";
 import {
   countRunsOf,
   deleteDatasetRow,
+  discardRevisions,
   discardRunsOf,
   insertDataset,
   lockDataset,
+  type Revision,
   type StoredDataset,
   selectDataset,
   selectDatasets,
-} from "./datasets-store.ts";
-import {
-  discardRevisions,
-  type Revision,
   selectLatestRevisions,
   selectRevision,
   selectRevisions,
-} from "./revisions-store.ts";
+} from "./datasets-store.ts";
 
 interface ShownDataset extends StoredDataset {
   latest: Revision | undefined;

@@ -9,8 +9,7 @@ import {
 } from "@presage/contract";
 import { promptVersion } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
-import { lockDataset } from "../datasets/datasets-store.ts";
-import { type Revision, selectRevision } from "../datasets/revisions-store.ts";
+import { lockDataset, type Revision, selectRevision } from "../datasets/datasets-store.ts";
 import { isAboutGoal } from "../environments/episodes/turns.ts";
 import { findEnvironment } from "../environments/find-environment.ts";
 import { findPatternIssue, rewardOf } from "../environments/rewards-and-ends.ts";

@@ -16,14 +16,18 @@ import { reply, route } from "../http/route.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
+import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { GoalsTable } from "../platform/storage/schema/runs.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Store } from "../platform/storage/store.ts";
 import examples from "./examples.json" with { type: "json" };
-import { deleteGoal, selectGoals, upsertGoal } from "./goals-store.ts";
 
 interface Services {
   store: Store;
 }
+
+type Judged = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
+  Pick<RunFigures, "pass_rate" | "pass_interval" | "pass_rate_failures_as_zero">;
 
 const listGoals = route("GET", "/v1/goals", {
   needs: "read",
@@ -73,14 +77,12 @@ const removeOwnGoal = route("DELETE", "/v1/goals/:run_name", {
 
 export const goalRoutes = [listGoals, setOwnGoal, removeOwnGoal];
 
-export type StoredGoal = GoalsTable;
-
 /** Sets the goal of an account's runs of a name, whether there are any or not. */
 async function setGoal(
   { store }: { store: Store },
   requester: Changer,
   { runName, userId, ...goal }: GoalRequest & { runName: string; userId: string },
-): Promise<StoredGoal> {
+): Promise<GoalsTable> {
   return await inTransaction(store, requester, async (transaction) => {
     const stored = await upsertGoal(transaction, {
       id: Bun.randomUUIDv7(),
@@ -105,18 +107,15 @@ async function removeGoal({ store }: { store: Store }, requester: Changer, runNa
   });
 }
 
-function toGoal(goal: StoredGoal): Goal {
+function toGoal(goal: GoalsTable): Goal {
   const { run_name, evaluator, profile_name, pass_rate, created_by, created_at } = goal;
   const what = { run_name, evaluator, profile_name, pass_rate };
   return { ...what, set_by: created_by, set_at: toIsoInstant(created_at) };
 }
 
-type Judged = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
-  Pick<RunFigures, "pass_rate" | "pass_interval" | "pass_rate_failures_as_zero">;
-
 /** Whether a run reaches its goal. A failure counts as not passed, so that nothing is won by failing. */
 export function judgeGoal(
-  goal: StoredGoal,
+  goal: GoalsTable,
   evaluators: readonly Judged[],
   { leaky: isLeaky, draw }: Pick<RunProvenance, "leaky" | "draw">,
   isPreliminary: boolean,
@@ -136,4 +135,59 @@ export function judgeGoal(
     return (withFailures ?? 0) < pass_rate ? undecided("failures") : { state: "met", why: null };
   };
   return { evaluator, profile_name, pass_rate, ...decide() };
+}
+
+/** Stores a goal in place of the one that runs of its name have. */
+async function upsertGoal(transaction: Database, row: GoalsTable): Promise<GoalsTable> {
+  const { evaluator, profile_name, pass_rate, created_by, created_at } = row;
+  return await transaction
+    .insertInto("goals")
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(["account_id", "run_name"])
+        .doUpdateSet({ evaluator, profile_name, pass_rate, created_by, created_at }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Returns the goal's id; undefined if there is none. */
+async function deleteGoal(transaction: Database, accountId: string, runName: string) {
+  const row = await transaction
+    .deleteFrom("goals")
+    .where("account_id", "=", accountId)
+    .where("run_name", "=", runName)
+    .returning("id")
+    .executeTakeFirst();
+  return row?.id;
+}
+
+/** An account's goals, the latest first. */
+async function selectGoals(
+  reader: Database,
+  accountId: string,
+  page: KeysetPage,
+): Promise<ListPart<GoalsTable>> {
+  return await selectNewestFirst(
+    reader.selectFrom("goals").selectAll().where("account_id", "=", accountId),
+    page,
+  );
+}
+
+/** The goals of runs of these names, by name. */
+export async function selectGoalsOf(
+  reader: Database,
+  accountId: string,
+  runs: readonly { name: string }[],
+): Promise<ReadonlyMap<string, GoalsTable>> {
+  const names = [...new Set(runs.map(({ name }) => name))];
+  if (names.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom("goals")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("run_name", "in", names)
+    .execute();
+  return new Map(rows.map((row) => [row.run_name, row]));
 }

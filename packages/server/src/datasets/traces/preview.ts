@@ -2,8 +2,7 @@ import type { ImportPreview } from "@presage/contract";
 import { UploadError } from "../../platform/errors.ts";
 import { createCanonicaliser, lineOf } from "../formats.ts";
 import { gunzip } from "../upload/lines.ts";
-import { type Reading, readDocuments } from "./documents/documents.ts";
-import { filesOf } from "./documents/files.ts";
+import { filesOf, type Reading, readDocuments } from "./documents/documents.ts";
 import { type ImportedSample, type ImportOptions, TraceImport } from "./import.ts";
 import { layouts } from "./layouts.ts";
 

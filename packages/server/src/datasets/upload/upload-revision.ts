@@ -6,18 +6,20 @@ import { createWritePace } from "../../platform/storage/batches.ts";
 import type { Looker } from "../../platform/storage/leases.ts";
 import type { DatasetPayloadsTable, DatasetSamplesTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { lockDataset, selectDataset, updateLastRevision } from "../datasets-store.ts";
-import { type CanonicalSample, createCanonicaliser, lineOf, type Part } from "../formats.ts";
 import {
   discardRevision,
   growRevision,
   insertFillingRevision,
+  lockDataset,
   type Revision,
   sealRevision,
+  selectDataset,
   selectRevision,
   selectRevisionByDigest,
   sumOfBytes,
-} from "../revisions-store.ts";
+  updateLastRevision,
+} from "../datasets-store.ts";
+import { type CanonicalSample, createCanonicaliser, lineOf, type Part } from "../formats.ts";
 import { readAllLines } from "../samples.ts";
 import { countTrajectories, hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
 import { type ImportedSample, TraceImport } from "../traces/import.ts";

@@ -5,7 +5,9 @@ import {
   DatasetUploadQuery,
   EpisodeSelection,
   HTTPValidationError,
-  type ImportPreviewQuery,
+  ImportFormatsResponse,
+  ImportPreview,
+  ImportPreviewQuery,
   isTrueWord,
   RealityCheckSelection,
 } from "@presage/contract";
@@ -23,8 +25,8 @@ import { toDatasetRevision } from "../datasets.ts";
 import { noSuchRevision } from "../datasets-route.ts";
 import examples from "../examples.json" with { type: "json" };
 import { ownLines, readImport } from "../traces/import.ts";
-import { uploadedFiles } from "../traces/imports-route.ts";
 import { openAiChat } from "../traces/layouts/messages/openai-chat.ts";
+import { layouts } from "../traces/layouts.ts";
 import type { DatasetUploads, UploadedRevision } from "./upload-revision.ts";
 
 interface UploadServices {
@@ -34,6 +36,10 @@ interface UploadServices {
   episodeLines(requester: Requester, selection: EpisodeSelection): AsyncIterable<Uint8Array>;
   /** Those in which each is what really happened to its actions. */
   realityLines(requester: Requester, selection: RealityCheckSelection): AsyncIterable<Uint8Array>;
+}
+
+interface PreviewServices {
+  datasets: Pick<DatasetUploads, "maxBytes"> & { uploads: Pick<DatasetUploads["uploads"], "previewImport"> };
 }
 
 const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
@@ -92,7 +98,69 @@ const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
   },
 });
 
+const importFormats: ImportFormatsResponse = {
+  data: layouts.map(({ format, about }) => ({ format, ...about })),
+};
+
+const listFormats = route("GET", "/v1/imports/formats", {
+  needs: "evaluate",
+  id: "listImportFormats",
+  summary: "List the formats of traces",
+  description:
+    "The formats of recorded traces that an upload may have, each with a small example, in the order in which they are tried.",
+  responses: {
+    "200": response("The formats", ImportFormatsResponse, { data: importFormats.data.slice(0, 1) }),
+  },
+  handle: () => reply(200, importFormats),
+});
+
+const previewOfImport = route("POST", "/v1/imports/preview", {
+  needs: "evaluate",
+  id: "previewImport",
+  summary: "Preview an import",
+  description:
+    "Reads a file of recorded traces as an upload to a dataset would, at most its first 64 MiB, and says what it understood: the format, how many trajectories and samples, what is left out and why, and the first three samples. Nothing is stored. Lines or documents that cannot be read are listed in `faults`.",
+  query: ImportPreviewQuery,
+  more: {
+    requestBody: {
+      required: true,
+      description: "The file; as `multipart/form-data`, several.",
+      content: uploadedFiles(openAiChat.about.example),
+    },
+  },
+  responses: {
+    "200": response("What the import would store", ImportPreview, examples.importPreview),
+    "413": errorResponse(
+      "The file is 200 times as long as its compressed form",
+      "The body becomes more than 200 times as long when it is decompressed. Send it uncompressed.",
+    ),
+    "422": response("No format fits, or the request is not valid", HTTPValidationError, {
+      detail: [{ type: "unrecognised_layout", loc: ["body"], msg: 'No known format: its keys are "foo"' }],
+    }),
+  },
+  async handle({ datasets }: PreviewServices, { call, query }) {
+    const { maxBytes, uploads } = datasets;
+    const { accountId } = requesterOf(call);
+    const contentType = call.request.headers.get("content-type") ?? undefined;
+    const preview = await receiveUpload(call, (body, { isGzip }) =>
+      uploads.previewImport(
+        { accountId, ...readImport(query), contentType, isGzip, maxBytes },
+        body,
+        call.request.signal,
+      ),
+    );
+    return reply(200, preview);
+  },
+});
+
 export const datasetUploadRoutes = [uploadDatasetRevision];
+
+export const importRoutes = [listFormats, previewOfImport];
+
+/** What the steps of an episode take that are read at once. */
+export const bytesOfEpisode = 1_000_000;
+
+const noEpisodes = "No episode with a step matches";
 
 interface WantedUpload {
   id: string;
@@ -131,11 +199,6 @@ async function receiveRevision(
     datasets.sweeper.schedule();
   }
 }
-
-/** What the steps of an episode take that are read at once. */
-export const bytesOfEpisode = 1_000_000;
-
-const noEpisodes = "No episode with a step matches";
 
 /** Stores the steps of the episodes that a request's body names as a revision. */
 async function reviseFromEpisodes(
@@ -177,4 +240,26 @@ async function readSelected(
   return from === "episodes"
     ? episodeLines(requesterOf(call), await readBody(call, EpisodeSelection, maxShortBodyBytes))
     : realityLines(requesterOf(call), await readBody(call, RealityCheckSelection, maxShortBodyBytes));
+}
+
+/** The body of an upload of one file, or of several. */
+function uploadedFiles(example: string) {
+  const file = {
+    type: "string",
+    format: "binary",
+    description: "A file, plain, gzip, zstd or zip.",
+  } as const;
+  const files = {
+    type: "array",
+    items: file,
+    minItems: 1,
+    description: "The files, in their order.",
+  } as const;
+  return {
+    "application/octet-stream": { schema: file, example },
+    "multipart/form-data": {
+      schema: { type: "object", properties: { file: files }, additionalProperties: false },
+      example: { file: [example] },
+    },
+  } as const;
 }

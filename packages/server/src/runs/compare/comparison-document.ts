@@ -1,8 +1,7 @@
 import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presage/contract";
 import { describeComparison, describeDraw, describeP, formatPoints } from "@presage/contract/describe-runs";
-import type { IntervalAxis } from "../report/charts.ts";
 import { describePredictor, nameOf } from "../report/document.ts";
-import { heading, paragraph, type ReportPart, score, share } from "../report/pages.ts";
+import { heading, type IntervalAxis, paragraph, type ReportPart, score, share } from "../report/pages.ts";
 import { fewestTrajectories } from "../report/parts.ts";
 
 type ComparedRun = Comparison["runs"][number];

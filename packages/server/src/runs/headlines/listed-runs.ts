@@ -1,9 +1,9 @@
 import type { ListedRun, RunHeadline } from "@presage/contract";
 import { isMeant } from "@presage/contract/describe-runs";
 import { type Prices, withoutNoise } from "../../platform/prices.ts";
+import type { GoalsTable } from "../../platform/storage/schema/runs.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { judgeGoal, type StoredGoal } from "../goals.ts";
-import { selectGoalsOf } from "../goals-store.ts";
+import { judgeGoal, selectGoalsOf } from "../goals.ts";
 import { isPreliminary, type Run, runCost, toRun } from "../run.ts";
 import type { HeadedRun, StoredHeadline } from "./headlines-store.ts";
 
@@ -19,7 +19,7 @@ export async function toListedRuns(
 }
 
 /** By its goal's evaluator, at today's prices. */
-function toListedRun(run: HeadedRun, goal: StoredGoal | undefined, prices: Prices | undefined): ListedRun {
+function toListedRun(run: HeadedRun, goal: GoalsTable | undefined, prices: Prices | undefined): ListedRun {
   const { headline } = run;
   const evaluators = headline?.evaluators ?? [];
   const isOpen = headline === null && isPreliminary(run);
@@ -33,7 +33,7 @@ function toListedRun(run: HeadedRun, goal: StoredGoal | undefined, prices: Price
 function toHeadline(
   run: Run,
   { evaluators, asked, tokens }: StoredHeadline,
-  goal: StoredGoal | undefined,
+  goal: GoalsTable | undefined,
   prices: Prices | undefined,
 ): RunHeadline | null {
   const found = evaluators.find((one) => goal !== undefined && isMeant(goal, one)) ?? evaluators[0];

@@ -28,7 +28,7 @@ import { readRunSamples } from "../report/samples.ts";
 import type { Run, RunDataset } from "../run.ts";
 import { evaluatorNamed, type FoundEvaluator, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
-import { weightsOf } from "./inclusion.ts";
+import { weightsOf } from "./corrected.ts";
 
 /** Some milliseconds of the main thread; then other work has its turn. There may be a million. */
 const predictionsAtOnce = 50_000;

@@ -9,13 +9,16 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import {
   type LabelledVerdict,
   selectDrawable,
+  selectDrawnResults,
+  selectDraws,
   selectLabelledVerdicts,
   storedEvaluator,
 } from "../../results/labels/labels-store.ts";
 import { isClientRun, type Run } from "../run.ts";
-import { weightsOf } from "./inclusion.ts";
 
 type Evaluators = RunReport["evaluators"];
+type Labelled = Pick<Evaluators[number], "evaluator" | "profile_name">;
+type Cluster = LabelledCluster & { labels: LabelledCluster["labels"][number][] };
 
 /** Evaluators with the pass rate that people would give, where some of their verdicts are labelled. */
 export async function withCorrected(reader: Database, run: Run, evaluators: Evaluators): Promise<Evaluators> {
@@ -27,8 +30,46 @@ export async function withCorrected(reader: Database, run: Run, evaluators: Eval
   return all;
 }
 
-type Labelled = Pick<Evaluators[number], "evaluator" | "profile_name">;
-type Cluster = LabelledCluster & { labels: LabelledCluster["labels"][number][] };
+const notDrawn = "The labelled verdicts were not drawn: it may be about them alone.";
+
+/** How far each run's corrected rate is from the first one's, by the run's id, where both have labels. */
+export async function correctedDifferences(
+  reader: Database,
+  [reference, ...candidates]: readonly [Run, ...Run[]],
+  evaluator: Labelled,
+): Promise<Map<string, ComparisonCandidate["corrected"]>> {
+  const found = new Map<string, ComparisonCandidate["corrected"]>();
+  const one = await readLabelled(reader, reference, evaluator);
+  if (one === undefined) return found;
+  for (const run of candidates) {
+    const other = await readLabelled(reader, run, evaluator);
+    if (other === undefined) continue;
+    const { note, ...of } = correctedDifference(one.clusters, other.clusters);
+    const notes = [note, one.drawn && other.drawn ? null : notDrawn];
+    const difference = {
+      ...of,
+      raw: other.raw - one.raw,
+      labels: { reference: one.labels, candidate: other.labels },
+      note: notes.filter(Boolean).join(" ") || null,
+    };
+    found.set(run.id, { ...difference, sentence: describeDifference(difference) });
+  }
+  return found;
+}
+
+async function correctedOf(
+  reader: Database,
+  run: Run,
+  of: Evaluators[number],
+): Promise<CorrectedRate | undefined> {
+  const found = await readLabelled(reader, run, of);
+  if (found === undefined) return undefined;
+  const { clusters, raw, drawn } = found;
+  const { passRate: pass_rate, note, ...figures } = correctedRate([...clusters.values()]);
+  const notes = [note, drawn ? null : notDrawn];
+  const rate = { pass_rate, ...figures, drawn, raw, note: notes.filter(Boolean).join(" ") || null };
+  return { ...rate, sentence: describeCorrected(of.evaluator, rate) };
+}
 
 /** What the evaluator and people said of a run, by trajectory; undefined if nobody has labelled it. */
 async function readLabelled(reader: Database, run: Run, { evaluator, profile_name: profileName }: Labelled) {
@@ -66,61 +107,6 @@ function labelsIn(clusters: ReadonlyMap<string, Cluster>): number {
   return [...clusters.values()].reduce((sum, { labels }) => sum + labels.length, 0);
 }
 
-async function correctedOf(
-  reader: Database,
-  run: Run,
-  of: Evaluators[number],
-): Promise<CorrectedRate | undefined> {
-  const found = await readLabelled(reader, run, of);
-  if (found === undefined) return undefined;
-  const { clusters, raw, drawn } = found;
-  const { passRate: pass_rate, note, ...figures } = correctedRate([...clusters.values()]);
-  const notes = [note, drawn ? null : notDrawn];
-  const rate = { pass_rate, ...figures, drawn, raw, note: notes.filter(Boolean).join(" ") || null };
-  return { ...rate, sentence: describeCorrected(of.evaluator, rate) };
-}
-
-const notDrawn = "The labelled verdicts were not drawn: it may be about them alone.";
-
-/** How far each run's corrected rate is from the first one's, by the run's id, where both have labels. */
-export async function correctedDifferences(
-  reader: Database,
-  [reference, ...candidates]: readonly [Run, ...Run[]],
-  evaluator: Labelled,
-): Promise<Map<string, ComparisonCandidate["corrected"]>> {
-  const found = new Map<string, ComparisonCandidate["corrected"]>();
-  const one = await readLabelled(reader, reference, evaluator);
-  if (one === undefined) return found;
-  for (const run of candidates) {
-    const other = await readLabelled(reader, run, evaluator);
-    if (other === undefined) continue;
-    const { note, ...of } = correctedDifference(one.clusters, other.clusters);
-    const notes = [note, one.drawn && other.drawn ? null : notDrawn];
-    const difference = {
-      ...of,
-      raw: other.raw - one.raw,
-      labels: { reference: one.labels, candidate: other.labels },
-      note: notes.filter(Boolean).join(" ") || null,
-    };
-    found.set(run.id, { ...difference, sentence: describeDifference(difference) });
-  }
-  return found;
-}
-
-/** The difference by labels beside the raw one, with the labels of both runs. */
-function describeDifference({
-  difference,
-  interval,
-  raw,
-  labels: { reference, candidate },
-}: Omit<NonNullable<ComparisonCandidate["corrected"]>, "sentence">): string {
-  const range =
-    interval && `95 % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
-  const figures =
-    difference === null ? "not known" : `${formatPoints(difference)} points, ${range ?? "no interval"}`;
-  return `Corrected by ${reference} human labels of the reference and ${candidate} of the other run, the difference of the whole runs' pass rates is ${figures}; without labels it is ${formatPoints(raw)}.`;
-}
-
 /** What most people said of each labelled verdict, and its weight. */
 function majorities(labelled: readonly LabelledVerdict[], weights: Map<number, number> | undefined) {
   const found = new Map<number, { isLabelledPass: boolean; weight: number }>();
@@ -143,4 +129,131 @@ function describeCorrected(
   if (rate === null) return says;
   const range = interval && ` (${Math.round(100 * interval.lower)} to ${percent(interval.upper)})`;
   return `${says} Corrected by ${labels} human label${labels === 1 ? "" : "s"} it is ${percent(rate)}${range ?? ""}.`;
+}
+
+/** The difference by labels beside the raw one, with the labels of both runs. */
+function describeDifference({
+  difference,
+  interval,
+  raw,
+  labels: { reference, candidate },
+}: Omit<NonNullable<ComparisonCandidate["corrected"]>, "sentence">): string {
+  const range =
+    interval && `95 % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
+  const figures =
+    difference === null ? "not known" : `${formatPoints(difference)} points, ${range ?? "no interval"}`;
+  return `Corrected by ${reference} human labels of the reference and ${candidate} of the other run, the difference of the whole runs' pass rates is ${figures}; without labels it is ${formatPoints(raw)}.`;
+}
+
+/** How many verdicts of a kind there were, and with which probability one of them was drawn. */
+export interface Stratum {
+  /** Null: passes and fails together. */
+  pass: boolean | null;
+  count: number;
+  probability: number;
+}
+
+/** A draw of verdicts to be labelled. */
+interface Draw {
+  seed: number;
+  strata: readonly Stratum[];
+}
+
+/**
+ * The weight of each labelled verdict that was drawn: the inverse of the probability that one of the draws took it. Undefined if none was
+ * drawn.
+ */
+export async function weightsOf(
+  reader: Database,
+  accountId: string,
+  labelled: readonly LabelledVerdict[],
+  runId: string | undefined,
+): Promise<Map<number, number> | undefined> {
+  const drawn = await selectDrawnResults(reader, accountId, runId);
+  const drawsOf = Map.groupBy(await selectDraws(reader, accountId, runId), populationOf);
+  const known = new Map<string, number>();
+  const weights = new Map<number, number>();
+  for (const label of labelled) {
+    if (!drawn.has(label.result_id)) continue;
+    const isPass = label.verdict_pass === 1;
+    // A client's result may name two runs: which one it was drawn from is known.
+    const population = populationOf({ ...label, run_id: runId ?? label.run_id });
+    const kind = `${isPass} ${population}`;
+    const probability = known.get(kind) ?? probabilityIn(drawsOf.get(population) ?? [], isPass);
+    known.set(kind, probability);
+    if (probability > 0) weights.set(label.result_id, 1 / probability);
+  }
+  return weights.size === 0 ? undefined : weights;
+}
+
+function probabilityIn(draws: readonly { seed: unknown; strata: string }[], isPass: boolean): number {
+  const read = draws.map(({ seed, strata }) => ({
+    seed: Number(seed),
+    strata: JSON.parse(strata) as Stratum[],
+  }));
+  return inclusionProbability(read, isPass);
+}
+
+/** The verdicts that one draws from: those of an evaluator in a run. */
+function populationOf(of: Pick<LabelledVerdict, "run_id" | "evaluator_id" | "is_external" | "profile_name">) {
+  return JSON.stringify([of.run_id, of.evaluator_id, of.is_external, of.profile_name]);
+}
+
+/** The probability that one of the draws took a verdict of this kind. Seeds are independent of each other. */
+export function inclusionProbability(draws: readonly Draw[], isPass: boolean): number {
+  const bySeed = Map.groupBy(draws, ({ seed }) => seed);
+  return 1 - [...bySeed.values()].reduce((missed, some) => missed * (1 - inclusionOfSeed(some, isPass)), 1);
+}
+
+/**
+ * Draws of one seed take from one order: of the verdicts of a kind, the first h, or of all verdicts the first n, among which K are of
+ * the kind. So of the kind's N they take max(K, h), and K is hypergeometric.
+ */
+function inclusionOfSeed(draws: readonly Draw[], isPass: boolean): number {
+  const strata = draws.flatMap((draw) => draw.strata);
+  const ofKind = largest(strata.filter(({ pass }) => pass === isPass));
+  const ofAll = largest(strata.filter(({ pass }) => pass === null));
+  const others = largest(strata.filter(({ pass }) => pass === !isPass));
+  if (ofKind.count === 0) return ofAll.probability;
+  const drawn = Math.min(ofAll.taken, ofKind.count + others.count);
+  const least = ofKind.taken;
+  return meanOfLarger({ drawn, ofKind: ofKind.count, others: others.count }, least) / ofKind.count;
+}
+
+/** Later draws have the same verdicts, or fewer if some were deleted. */
+function largest(strata: readonly Stratum[]): Omit<Stratum, "pass"> & { taken: number } {
+  const found = strata.reduce<Stratum | undefined>(
+    (most, one) => (most === undefined || one.probability > most.probability ? one : most),
+    undefined,
+  );
+  const { count = 0, probability = 0 } = found ?? {};
+  return { count, probability, taken: Math.round(probability * count) };
+}
+
+/** The mean of max(K, least), K being how many of a kind are among those drawn. */
+function meanOfLarger(
+  { drawn, ofKind, others }: { drawn: number; ofKind: number; others: number },
+  least: number,
+): number {
+  const lowest = Math.max(0, drawn - others);
+  const highest = Math.min(drawn, ofKind);
+  // P(K = k + 1) / P(K = k)
+  const ratio = (k: number) => ((ofKind - k) * (drawn - k)) / ((k + 1) * (others - drawn + k + 1));
+  // From the mode, so that nothing overflows.
+  const mode = Math.min(
+    highest,
+    Math.max(lowest, Math.floor(((drawn + 1) * (ofKind + 1)) / (ofKind + others + 2))),
+  );
+  let total = 1;
+  let sum = Math.max(mode, least);
+  const add = (k: number, weight: number) => {
+    total += weight;
+    sum += weight * Math.max(k, least);
+    return weight;
+  };
+  let weight = 1;
+  for (let k = mode; k < highest && weight > 0; k++) weight = add(k + 1, weight * ratio(k));
+  weight = 1;
+  for (let k = mode; k > lowest && weight > 0; k--) weight = add(k - 1, weight / ratio(k - 1));
+  return sum / total;
 }

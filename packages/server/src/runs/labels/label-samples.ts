@@ -20,7 +20,7 @@ import {
 import { isClientRun, isPreliminary } from "../run.ts";
 import { evaluatorNamed } from "../run-samples.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
-import type { Stratum } from "./inclusion.ts";
+import type { Stratum } from "./corrected.ts";
 
 /** Of a verdict that may be drawn. */
 const bytesPerVerdict = 250;

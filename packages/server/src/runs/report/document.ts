@@ -17,11 +17,11 @@ import {
   nameOfPrevious,
 } from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
-import type { IntervalAxis } from "./charts.ts";
 import {
   block,
   firstRows,
   heading,
+  type IntervalAxis,
   paragraph,
   type ReportPart,
   score,

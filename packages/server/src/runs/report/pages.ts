@@ -1,4 +1,4 @@
-import { type ChartPoint, chartSvg, type IntervalAxis, type IntervalRow, intervalsSvg } from "./charts.ts";
+import { shortened } from "../../platform/words.ts";
 
 /** A part of a report for people. All texts are plain: whoever writes them escapes them. */
 export type ReportPart =
@@ -12,6 +12,28 @@ export type ReportPart =
   | { kind: "intervals"; caption: string; axis: IntervalAxis; rows: readonly IntervalRow[] }
   /** Of any length, with lines of its own. */
   | { kind: "block"; text: string };
+
+interface ChartPoint {
+  step: number;
+  share: number;
+  interval: { lower: number; upper: number } | null;
+  baseline: number | null;
+}
+
+/** What the values of a chart with intervals are between. */
+export interface IntervalAxis {
+  from: number;
+  to: number;
+  format(value: number): string;
+}
+
+interface IntervalRow {
+  name: string;
+  value: number | null;
+  interval: { lower: number; upper: number } | null;
+  /** What it is to be compared with: a mark across the row. */
+  reference?: number | null;
+}
 
 export function heading(level: 1 | 2 | 3, text: string): ReportPart {
   return { kind: "heading", level, text };
@@ -102,7 +124,7 @@ function toElement(part: ReportPart): string {
     case "chart":
       return toFigure(part.caption, chartSvg(part.points));
     case "intervals":
-      return toFigure(part.caption, intervalsSvg(part.axis, part.rows, escapeText));
+      return toFigure(part.caption, intervalsSvg(part.axis, part.rows));
     case "table": {
       const heads = part.columns.map((column) => `<th scope="col">${escapeText(column)}</th>`).join("");
       const labels = part.columns.map(escapeText);
@@ -235,4 +257,88 @@ function toLines(text: string): string[] {
   return text
     .split(/\r\n|[\n\r]/)
     .map((line) => line.replace(/\t/g, "  ").replace(hidden, "\ufffd").toWellFormed());
+}
+
+const chartArea = { left: 48, right: 668, top: 10, bottom: 190 };
+const mostTicks = 10;
+const mostDots = 60;
+
+/** Shares by step as a picture, which has no texts but numbers. */
+function chartSvg(points: readonly ChartPoint[]): string {
+  const first = points[0]?.step ?? 0;
+  const span = Math.max(1, (points.at(-1)?.step ?? 0) - first);
+  const x = (step: number) =>
+    (chartArea.left + ((step - first) / span) * (chartArea.right - chartArea.left)).toFixed(1);
+  const y = (share: number) => (chartArea.bottom - share * (chartArea.bottom - chartArea.top)).toFixed(1);
+  const at = (step: number, share: number) => `${x(step)},${y(share)}`;
+  const known = points.flatMap(({ step, interval }) => (interval === null ? [] : { step, ...interval }));
+  const upper = known.map((one) => at(one.step, one.upper));
+  const lower = known.map((one) => at(one.step, one.lower)).reverse();
+  const unchanged = points.flatMap(({ step, baseline }) => (baseline === null ? [] : at(step, baseline)));
+  const ticks = Array.from(
+    { length: mostTicks + 1 },
+    (_, index) => first + Math.round((span * index) / mostTicks),
+  );
+  return [
+    `<svg viewBox="0 0 ${chartArea.right + 12} ${chartArea.bottom + 40}" aria-hidden="true">`,
+    ...[0, 0.25, 0.5, 0.75, 1].map(
+      (share) =>
+        `<line x1="${chartArea.left}" x2="${chartArea.right}" y1="${y(share)}" y2="${y(share)}"/><text class="y" x="${chartArea.left - 6}" y="${y(share)}" dy=".35em">${100 * share} %</text>`,
+    ),
+    ...Array.from(
+      new Set(ticks),
+      (step) => `<text x="${x(step)}" y="${chartArea.bottom + 16}">${step}</text>`,
+    ),
+    `<text x="${x(first + span / 2)}" y="${chartArea.bottom + 34}">Step</text>`,
+    `<polygon points="${[...upper, ...lower].join(" ")}"/>`,
+    ...(unchanged.length === 0 ? [] : [`<polyline class="unchanged" points="${unchanged.join(" ")}"/>`]),
+    `<polyline points="${points.map(({ step, share }) => at(step, share)).join(" ")}"/>`,
+    ...(points.length > mostDots ? [] : points).map(
+      ({ step, share }) => `<circle cx="${x(step)}" cy="${y(share)}" r="2.5"/>`,
+    ),
+    "</svg>",
+  ].join("\n");
+}
+
+const axisRow = { height: 26, names: 210, right: 668, top: 6 };
+
+/** Of a name; the table has all of it. */
+const mostNameCharacters = 30;
+
+const axisParts = 4;
+
+/** Values with intervals, one below the other, on one axis. */
+function intervalsSvg({ from, to, format }: IntervalAxis, rows: readonly IntervalRow[]): string {
+  const bottom = axisRow.top + rows.length * axisRow.height;
+  const x = (value: number) => {
+    const share = (Math.min(to, Math.max(from, value)) - from) / (to - from);
+    return (axisRow.names + share * (axisRow.right - axisRow.names)).toFixed(1);
+  };
+  const ticks = Array.from({ length: axisParts + 1 }, (_, index) => from + ((to - from) * index) / axisParts);
+  return [
+    `<svg viewBox="0 0 ${axisRow.right + 28} ${bottom + 24}" aria-hidden="true">`,
+    ...ticks.map(
+      (tick) =>
+        `<line x1="${x(tick)}" x2="${x(tick)}" y1="${axisRow.top}" y2="${bottom}"/><text x="${x(tick)}" y="${bottom + 17}">${escapeText(format(tick))}</text>`,
+    ),
+    ...rows.flatMap(({ name, value, interval, reference = null }, index) => {
+      const y = axisRow.top + (index + 0.5) * axisRow.height;
+      const cut = name.length > mostNameCharacters ? shortened(name, mostNameCharacters - 1) : name;
+      return [
+        `<text class="name" x="0" y="${y}" dy=".35em">${escapeText(cut)}</text>`,
+        ...(interval === null
+          ? []
+          : [
+              `<line class="interval" x1="${x(interval.lower)}" x2="${x(interval.upper)}" y1="${y}" y2="${y}"/>`,
+            ]),
+        ...(reference === null
+          ? []
+          : [
+              `<line class="reference" x1="${x(reference)}" x2="${x(reference)}" y1="${y - 8}" y2="${y + 8}"/>`,
+            ]),
+        ...(value === null ? [] : [`<circle cx="${x(value)}" cy="${y}" r="4"/>`]),
+      ];
+    }),
+    "</svg>",
+  ].join("\n");
 }

@@ -8,8 +8,7 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readClientResults } from "../client/client-results.ts";
 import { comparisonMemoryBytes } from "../compare/compare-runs.ts";
-import { judgeGoal } from "../goals.ts";
-import { selectGoalsOf } from "../goals-store.ts";
+import { judgeGoal, selectGoalsOf } from "../goals.ts";
 import { findPrevious } from "../headlines/previous.ts";
 import { withCorrected } from "../labels/corrected.ts";
 import {

@@ -10,7 +10,13 @@ import { isOfDeadProcess, type Lease, newLeaseId, type Run, type RunTries, runLe
 import { deleteSomeOfDiscardedRun } from "../runs-store.ts";
 import { findTarget } from "./ask-deployment.ts";
 import { createPace, type Pace } from "./pace.ts";
-import { type RunnerServices, type RunWorker, workOnRun } from "./work-on-run.ts";
+import {
+  createWorkWriter,
+  LostRunError,
+  type RunnerServices,
+  type RunWorker,
+  workOnRun,
+} from "./work-on-run.ts";
 import {
   claimRun,
   endRun,
@@ -21,7 +27,6 @@ import {
   renewLease,
   saveProvenance,
 } from "./work-store.ts";
-import { createWorkWriter, LostRunError } from "./work-writer.ts";
 
 const lookEveryMs = 1_000;
 /** Runs that this process works on at once; others wait, or are taken by other processes. */

@@ -1,30 +1,5 @@
-import pMap, { pMapSkip } from "p-map";
-import { hasFailed } from "../../evaluators/outcome.ts";
-import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
-import { SpendingRefusedError } from "../../platform/errors.ts";
-import type { RoomForBytes } from "../../platform/limits/memory.ts";
-import type { BackgroundTurns } from "../../platform/limits/turns.ts";
-import type { RunSpan, StepSpan, Tracing } from "../../platform/observability/tracing.ts";
-import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { ExampleServices } from "../../worlds/examples.ts";
-import type { ReadyWorld } from "../../worlds/world.ts";
-import type { TrajectoryLength } from "../draw.ts";
-import { asksDeployment, type Run, type RunDataset, type RunTries } from "../run.ts";
-import { type AskServices, askDeployment, stepsTold, type TargetServices } from "./ask-deployment.ts";
-import { answerFromRecords, countNextStates, type MostFrequent } from "./baselines.ts";
-import { evaluateStep, readTraits, resolveRunEvaluators, type StepServices } from "./evaluate-step.ts";
-import {
-  missingSteps,
-  type Step,
-  type StepPrediction,
-  stepsOfTrajectory,
-  trajectoriesOf,
-} from "./missing-work.ts";
-import type { Pace } from "./pace.ts";
-import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
-import { memoryOf } from "./step-texts.ts";
-import type { WorkWriter, WriteWork } from "./work-writer.ts";
+/** Stores work. Returns false if another process has the run. */
+export type WriteWork = (work: RunWork) => Promise<boolean>;
 
 export interface RunnerServices
   extends StepServices,
@@ -65,6 +40,43 @@ export interface RunWorker {
   /** Called with the model that a response names. */
   onModel(model: string): void;
 }
+
+import pMap, { pMapSkip } from "p-map";
+import { hasFailed } from "../../evaluators/outcome.ts";
+import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
+import { SpendingRefusedError } from "../../platform/errors.ts";
+import type { RoomForBytes } from "../../platform/limits/memory.ts";
+import type { BackgroundTurns } from "../../platform/limits/turns.ts";
+import type { RunSpan, StepSpan, Tracing } from "../../platform/observability/tracing.ts";
+import { doTogether } from "../../platform/storage/batches.ts";
+import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { ExampleServices } from "../../worlds/examples.ts";
+import type { ReadyWorld } from "../../worlds/world.ts";
+import type { TrajectoryLength } from "../draw.ts";
+import {
+  asksDeployment,
+  countNames,
+  noCounts,
+  type Run,
+  type RunDataset,
+  type RunTries,
+  type WorkCounts,
+} from "../run.ts";
+import { type AskServices, askDeployment, stepsTold, type TargetServices } from "./ask-deployment.ts";
+import { answerFromRecords, countNextStates, type MostFrequent } from "./baselines.ts";
+import { evaluateStep, readTraits, resolveRunEvaluators, type StepServices } from "./evaluate-step.ts";
+import {
+  missingSteps,
+  type Step,
+  type StepPrediction,
+  stepsOfTrajectory,
+  trajectoriesOf,
+} from "./missing-work.ts";
+import type { Pace } from "./pace.ts";
+import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
+import { memoryOf } from "./step-texts.ts";
+import type { RunWork } from "./work-store.ts";
 
 /** Without calls to a deployment, a run is bound by the store: many steps share a commit. */
 const stepsAtOnceWithoutCalls = 128;
@@ -135,6 +147,7 @@ interface StepWorker extends RunWorker {
 
 /** In a trajectory of any length, steps that are not reached are stored a few at a time. */
 const notReachedAtOnce = 500;
+
 const notReached = { category: "not_reached", message: "An earlier step of the trajectory failed." } as const;
 
 /** In a free-running trajectory, nothing can be told to the steps behind a failed one. */
@@ -252,4 +265,47 @@ async function predictAndKeep(
   const traits = output === null && step.needsTraits ? [await readTraits(services, run, step, signal)] : [];
   await writer.add({ predictions: [kept], traits, counts });
   return { output: output ?? undefined, model };
+}
+
+type WorkPart = Partial<Pick<RunWork, "predictions" | "verdicts" | "traits">> & {
+  counts?: Partial<WorkCounts>;
+};
+
+/** Another process works on the run, or it was cancelled. */
+export class LostRunError extends Error {
+  constructor() {
+    super("The run is not this process's any more");
+    this.name = "LostRunError";
+  }
+}
+
+type WorkWriter = ReturnType<typeof createWorkWriter>;
+
+/** What is done at the same time shares a commit. */
+export function createWorkWriter(ids: Pick<RunWork, "runId" | "leaseId">, write: WriteWork) {
+  const add = doTogether<WorkPart, boolean>(async (parts) => {
+    const isStored = await write({ ...ids, ...together(parts) });
+    return parts.map(() => isStored);
+  });
+  return {
+    /** Returns once the part is on disk. */
+    async add(part: WorkPart): Promise<void> {
+      if (!(await add(part))) throw new LostRunError();
+    },
+  };
+}
+
+function together(parts: readonly WorkPart[]): Omit<RunWork, "runId" | "leaseId"> {
+  return {
+    predictions: parts.flatMap(({ predictions = [] }) => predictions),
+    verdicts: parts.flatMap(({ verdicts = [] }) => verdicts),
+    traits: parts.flatMap(({ traits = [] }) => traits),
+    counts: parts.reduce(
+      (sum, { counts = {} }) => {
+        for (const name of countNames) sum[name] += counts[name] ?? 0;
+        return sum;
+      },
+      { ...noCounts },
+    ),
+  };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sweepRevisions } from "../../../src/datasets/revisions-store.ts";
+import { sweepRevisions } from "../../../src/datasets/datasets-store.ts";
 import { eventually } from "../../support/eventually.ts";
 import { launchPresage } from "../../support/presage/spawn-presage.ts";
 import { datasetClient, toLines } from "../../support/resources/datasets.ts";

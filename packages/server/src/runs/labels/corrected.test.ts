@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { inclusionProbability, type Stratum } from "./inclusion.ts";
+import { inclusionProbability, type Stratum } from "./corrected.ts";
 
 const uniform = (taken: number, count: number): Stratum[] => [
   { pass: null, count, probability: taken / count },
