@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { openApiDocument } from "../../packages/server/src/app/openapi-document.ts";
+import { openApiDocument } from "../../packages/server/src/app/operations.ts";
 import { compileResponseSchemas, listOperations } from "../document.ts";
 import { createDraw } from "../generate/draw.ts";
 import { drawBasePlan } from "../generate/make-request.ts";
 import type { Plan } from "../generate/plan.ts";
 import { checkResponse } from "./check-response.ts";
 
-const document = listOperations(JSON.parse(JSON.stringify(openApiDocument())));
+const document = listOperations(JSON.parse(JSON.stringify(await openApiDocument())));
 const rules = { schemas: compileResponseSchemas(document), isUpstreamFaulty: false, secrets: ["a-secret"] };
 const served = { evaluators: ["e"], families: [{ name: "f", configSchema: {} }], profileNames: ["p"] };
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { openApiDocument } from "../../packages/server/src/app/openapi-document.ts";
+import { openApiDocument } from "../../packages/server/src/app/operations.ts";
 import { listOperations } from "../document.ts";
 import { writeRequest } from "../send/request.ts";
 import { applyMutations, createRequestMaker } from "./make-request.ts";
 
-const document = listOperations(JSON.parse(JSON.stringify(openApiDocument())));
+const document = listOperations(JSON.parse(JSON.stringify(await openApiDocument())));
 const served = {
   evaluators: ["exact-match"],
   families: [{ name: "exact-match", configSchema: { type: "object" } }],

@@ -109,10 +109,10 @@ async function build(): Promise<void> {
       shell.replace("{{preloads}}", scripts.neededBy(section).map(preload).join("\n")),
     );
   // Loaded here, as most runs of this file build nothing.
-  const { openApiDocument } = await import("../server/src/app/openapi-document.ts");
+  const { openApiDocument } = await import("../server/src/app/operations.ts");
   const { buildDocs } = await import("./src/docs/build-docs.tsx");
   const entries = buildDocs({
-    document: JSON.parse(JSON.stringify(openApiDocument())),
+    document: JSON.parse(JSON.stringify(await openApiDocument())),
     root,
     assets: { ...shared, script: `/assets/${reader.entry}` },
     folder: join(folder, "docs"),

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Role } from "@presage/contract";
 import {
   type CookieSettings,
@@ -16,11 +17,15 @@ import { readJsonBody } from "../http/request.ts";
 import { open, openFile, openPage, openRedirect, type Route } from "../http/route.ts";
 import { readReturnTo } from "../http/serve-path.ts";
 import script from "../http/sign-in.js" with { type: "text" };
+import { recordChange } from "../platform/audit.ts";
 import { ServiceError, SignInError } from "../platform/errors.ts";
+import { reopenAccount, selectClosed } from "../platform/storage/closed-accounts-store.ts";
+import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import { commandName } from "../platform/words.ts";
-import type { AttemptSeal, OpenidProvider, SignInAttempt } from "./openid.ts";
-import { type SessionBrowser, type SignInServices, startSession } from "./sessions.ts";
-import { provisionUser, useSignInToken } from "./sign-in.ts";
+import type { AttemptSeal, Identity, OpenidProvider, SignInAttempt } from "./openid.ts";
+import { admitSession, type SessionBrowser, type SignInServices, startSession } from "./sessions.ts";
+import { selectUser, upsertUserWithAccount } from "./users-store.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
 /** How people sign in: with a printed address, or with their identity provider. */
@@ -42,90 +47,15 @@ export interface OpenidSignIn {
   attempts: AttemptCookie;
 }
 
-type Services = SessionServices & SignInServices;
-
-export function signInRoutes(services: Services & { signIn: SignIn }): Route[] {
-  const { signIn } = services;
-  return [
-    openFile(stylesPath, () => asset(fonts + styles, "text/css")),
-    openFile(scriptPath, () => asset(script, "text/javascript")),
-    ...(signIn.kind === "local" ? localSignInRoutes(services, signIn) : openidSignInRoutes(services, signIn)),
-  ];
-}
-
-function asset(content: string, contentType: string): Response {
-  const headers = {
-    "content-type": `${contentType}; charset=utf-8`,
-    "cache-control": "public, max-age=3600",
-  };
-  return new Response(content, { headers });
-}
-
-/** Enough of a state to tell the tabs of one browser apart. */
-const statePartLength = 16;
-/**
- * A browser that never returns from the provider must not collect more cookies than a server accepts: Bun refuses 16 KB of
- * headers, and an attempt that leads to a long address has 3 KB.
- */
-const maxAttempts = 3;
-
 /** Stores a sign-in attempt in the browser; each tab has its own cookie. */
-export interface AttemptCookie {
+interface AttemptCookie {
   /** `Set-Cookie`s that store an attempt, and delete the old ones if there are too many. */
   set(headers: Headers, attempt: SignInAttempt): Promise<string[]>;
   read(headers: Headers, state: string): Promise<SignInAttempt | undefined>;
   clear(state: string): string;
 }
 
-export function createAttemptCookie(settings: CookieSettings, seal: AttemptSeal): AttemptCookie {
-  const stem = cookieName("presage_sign_in", settings);
-  const nameFor = (state: string) => `${stem}_${state.slice(0, statePartLength)}`;
-  const clearByName = (name: string) => writeCookie({ name, value: "", maxAge: 0 }, settings);
-  return {
-    async set(headers, attempt) {
-      const stored = [...readCookies(headers).keys()].filter((name) => name.startsWith(stem));
-      const name = nameFor(attempt.state);
-      const cookie = writeCookie(
-        { name, value: await seal.close(attempt), maxAge: seal.lifetimeS },
-        settings,
-      );
-      return [cookie, ...(stored.length < maxAttempts ? [] : stored.map(clearByName))];
-    },
-    async read(headers, state) {
-      const sealed = readCookies(headers).get(nameFor(state));
-      return sealed === null ? undefined : await seal.open(sealed);
-    },
-    clear: (state) => clearByName(nameFor(state)),
-  };
-}
-
-/** Starts a new session for a browser and ends its previous one. Returns the cookie to set. */
-async function rotateSession(
-  services: SessionServices,
-  { request: { headers }, exchange }: Pick<Call, "request" | "exchange">,
-  start: (browser: SessionBrowser) => Promise<string>,
-): Promise<string> {
-  const caller = (await findSession(services, headers))?.caller;
-  const earlier = caller && { userId: caller.userId, sessionId: caller.proof.sessionId };
-  return services.sessionCookie.set(
-    await start({ userAgent: headers.get("user-agent"), earlier, requestId: exchange.requestId }),
-  );
-}
-
-/** The page for the link that the server printed. Its script does the work, because only it can see the token. */
-function localSignInPage(): Response {
-  const body = `<h1>Sign in</h1>
-<p id="status" role="status">Open the link that the server printed when it started. It works once.</p>
-<div id="help">
-<p>To get a new link, run this where the server runs:</p>
-<div class="command">
-<pre><code id="command">${commandName} sign-in</code></pre>
-<button id="copy" type="button" hidden>Copy</button>
-</div>
-</div>
-<noscript><p>Signing in needs JavaScript.</p></noscript>`;
-  return pageResponse({ title: "Sign in", body, hasScript: true });
-}
+type Services = SessionServices & SignInServices;
 
 interface OpenidSignInPage {
   /** Of the identity provider. */
@@ -135,17 +65,36 @@ interface OpenidSignInPage {
   isSignedOut: boolean;
 }
 
-/** The page that leads to the identity provider. */
-function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage): Response {
-  const title = isSignedOut ? "You are signed out" : "Sign in";
-  const body = `<h1>${title}</h1>
-<p>With your account at <strong>${Bun.escapeHTML(new URL(issuer).host)}</strong>.</p>
-<p><a class="button" href="${Bun.escapeHTML(href)}">${isSignedOut ? "Sign in again" : "Sign in"}</a></p>`;
-  return pageResponse({ title, body });
+/** How a user who is new to an account is taken in. */
+interface Admittance {
+  newUserRole: Role;
+  requestId: string;
 }
 
 /** A token is 43 characters. */
 const maxBodyBytes = 1_000;
+
+/** Enough of a state to tell the tabs of one browser apart. */
+const statePartLength = 16;
+
+/**
+ * A browser that never returns from the provider must not collect more cookies than a server accepts: Bun refuses 16 KB of
+ * headers, and an attempt that leads to a long address has 3 KB.
+ */
+const maxAttempts = 3;
+
+const tokenBytes = 32;
+const validForMs = 12 * 60 * 60_000;
+const deletedAtOnce = 20;
+
+export function signInRoutes(services: Services & { signIn: SignIn }): Route[] {
+  const { signIn } = services;
+  return [
+    openFile(stylesPath, () => asset(fonts + styles, "text/css")),
+    openFile(scriptPath, () => asset(script, "text/javascript")),
+    ...(signIn.kind === "local" ? localSignInRoutes(services, signIn) : openidSignInRoutes(services, signIn)),
+  ];
+}
 
 /** Sign-in with the address that the server prints. The page's script sends the token, which is in the address's fragment. */
 function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Route[] {
@@ -171,11 +120,6 @@ function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Ro
       }
     }),
   ];
-}
-
-function tokenOf(body: unknown): string | undefined {
-  if (typeof body !== "object" || body === null || !("token" in body)) return undefined;
-  return typeof body.token === "string" ? body.token : undefined;
 }
 
 /** Sign-in with an OpenID provider: `/auth/sign-in` redirects the browser there, and it returns to `/auth/callback`. */
@@ -216,8 +160,191 @@ function openidSignInRoutes(
   ];
 }
 
+export function createAttemptCookie(settings: CookieSettings, seal: AttemptSeal): AttemptCookie {
+  const stem = cookieName("presage_sign_in", settings);
+  const nameFor = (state: string) => `${stem}_${state.slice(0, statePartLength)}`;
+  const clearByName = (name: string) => writeCookie({ name, value: "", maxAge: 0 }, settings);
+  return {
+    async set(headers, attempt) {
+      const stored = [...readCookies(headers).keys()].filter((name) => name.startsWith(stem));
+      const name = nameFor(attempt.state);
+      const cookie = writeCookie(
+        { name, value: await seal.close(attempt), maxAge: seal.lifetimeS },
+        settings,
+      );
+      return [cookie, ...(stored.length < maxAttempts ? [] : stored.map(clearByName))];
+    },
+    async read(headers, state) {
+      const sealed = readCookies(headers).get(nameFor(state));
+      return sealed === null ? undefined : await seal.open(sealed);
+    },
+    clear: (state) => clearByName(nameFor(state)),
+  };
+}
+
+/** Creates a token that signs in one browser as this user, once. It is not stored. */
+export async function createSignInToken(
+  database: Database,
+  digestOf: KeyDigest,
+  userId: string,
+): Promise<string> {
+  const token = randomBytes(tokenBytes).toString("base64url");
+  const now = nowMicros();
+  const expires_at = now + validForMs * microsPerMs;
+  const row = { digest: digestOf(token), user_id: userId, created_at: now, expires_at, used_at: null };
+  await database.insertInto("sign_in_tokens").values(row).execute();
+  // If it fails, a later token deletes them.
+  await deleteExpiredTokens(database, now, deletedAtOnce).catch(() => {});
+  return token;
+}
+
+/** Uses up a sign-in link's token and signs in its user. Returns the session's token. */
+async function useSignInToken(
+  services: SignInServices,
+  digestOf: KeyDigest,
+  token: string,
+  browser: SessionBrowser,
+): Promise<string> {
+  return await admitSession(
+    services,
+    "local sign-in",
+    async (transaction) => {
+      const userId = await markUsed(transaction, digestOf(token), nowMicros());
+      const user = userId === undefined ? undefined : await selectUser(transaction, userId);
+      if (user !== undefined) return { userId: user.id, accountId: user.account_id, idToken: null };
+      throw new ServiceError(
+        "unauthenticated",
+        "This sign-in link was already used or is older than 12 hours.",
+      );
+    },
+    browser,
+  );
+}
+
+/**
+ * Creates the user at the first sign-in and updates them at later ones. An account that is being erased is opened again for whoever joins
+ * it; whoever leaves one leaves no record there.
+ */
+export async function provisionUser(
+  database: Database,
+  { issuer, subject, email, name, accountName }: Identity,
+  { newUserRole, requestId }: Admittance,
+): Promise<{ userId: string; accountId: string }> {
+  const user = {
+    id: Bun.randomUUIDv7(),
+    account_id: Bun.randomUUIDv7(),
+    oidc_issuer: issuer,
+    oidc_subject: subject,
+    email,
+    name,
+    created_at: nowMicros(),
+    role: newUserRole,
+  };
+  return await database.transaction().execute(async (transaction) => {
+    const joined = await upsertUserWithAccount(transaction, user, { accountName, newUserRole });
+    const { userId, accountId, role, change, leftAccountId } = joined;
+    if (change !== undefined) {
+      const actor = { kind: "sign_in", userId, id: null, name: null, requestId } as const;
+      const action = change === "created" ? "user.create" : "user.change_account";
+      await reopenAccount(transaction, accountId);
+      await recordChange(transaction, { accountId, actor }, action, userId, { role });
+      if (leftAccountId !== undefined && (await selectClosed(transaction, [leftAccountId])).size === 0)
+        await recordChange(transaction, { accountId: leftAccountId, actor }, action, userId, { left: true });
+    }
+    return { userId, accountId };
+  });
+}
+
+/** Starts a new session for a browser and ends its previous one. Returns the cookie to set. */
+async function rotateSession(
+  services: SessionServices,
+  { request: { headers }, exchange }: Pick<Call, "request" | "exchange">,
+  start: (browser: SessionBrowser) => Promise<string>,
+): Promise<string> {
+  const caller = (await findSession(services, headers))?.caller;
+  const earlier = caller && { userId: caller.userId, sessionId: caller.proof.sessionId };
+  return services.sessionCookie.set(
+    await start({ userAgent: headers.get("user-agent"), earlier, requestId: exchange.requestId }),
+  );
+}
+
+/** The page for the link that the server printed. Its script does the work, because only it can see the token. */
+function localSignInPage(): Response {
+  const body = `<h1>Sign in</h1>
+<p id="status" role="status">Open the link that the server printed when it started. It works once.</p>
+<div id="help">
+<p>To get a new link, run this where the server runs:</p>
+<div class="command">
+<pre><code id="command">${commandName} sign-in</code></pre>
+<button id="copy" type="button" hidden>Copy</button>
+</div>
+</div>
+<noscript><p>Signing in needs JavaScript.</p></noscript>`;
+  return pageResponse({ title: "Sign in", body, hasScript: true });
+}
+
+/** The page that leads to the identity provider. */
+function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage): Response {
+  const title = isSignedOut ? "You are signed out" : "Sign in";
+  const body = `<h1>${title}</h1>
+<p>With your account at <strong>${Bun.escapeHTML(new URL(issuer).host)}</strong>.</p>
+<p><a class="button" href="${Bun.escapeHTML(href)}">${isSignedOut ? "Sign in again" : "Sign in"}</a></p>`;
+  return pageResponse({ title, body });
+}
+
+function asset(content: string, contentType: string): Response {
+  const headers = {
+    "content-type": `${contentType}; charset=utf-8`,
+    "cache-control": "public, max-age=3600",
+  };
+  return new Response(content, { headers });
+}
+
+function tokenOf(body: unknown): string | undefined {
+  if (typeof body !== "object" || body === null || !("token" in body)) return undefined;
+  return typeof body.token === "string" ? body.token : undefined;
+}
+
 function redirect(location: string, cookies: string[]): Response {
   const headers = new Headers({ location, "cache-control": "no-store" });
   for (const cookie of cookies) headers.append("set-cookie", cookie);
   return new Response(null, { status: 303, headers });
+}
+
+/** Uses up a token and returns its user's id; undefined if it is unknown, used or expired. */
+async function markUsed(database: Database, digest: string, usedAt: Micros): Promise<string | undefined> {
+  const used = await database
+    .updateTable("sign_in_tokens")
+    .set({ used_at: usedAt })
+    .where("digest", "=", digest)
+    .where("used_at", "is", null)
+    .where("expires_at", ">", usedAt)
+    .returning("user_id")
+    .executeTakeFirst();
+  return used?.user_id;
+}
+
+/** Uses up every token of a user. */
+export async function markAllUsed(database: Database, userId: string, usedAt: Micros): Promise<void> {
+  await database
+    .updateTable("sign_in_tokens")
+    .set({ used_at: usedAt })
+    .where("user_id", "=", userId)
+    .where("used_at", "is", null)
+    .execute();
+}
+
+/** Deletes some expired tokens, the oldest first. */
+async function deleteExpiredTokens(database: Database, now: Micros, limit: number): Promise<void> {
+  await database
+    .deleteFrom("sign_in_tokens")
+    .where("digest", "in", (expired) =>
+      expired
+        .selectFrom("sign_in_tokens")
+        .select("digest")
+        .where("expires_at", "<=", now)
+        .orderBy("expires_at")
+        .limit(limit),
+    )
+    .execute();
 }

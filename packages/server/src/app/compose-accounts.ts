@@ -2,8 +2,12 @@ import { ensureFirstKey } from "../accounts/api-keys.ts";
 import { selectKeyRecord, writeLastUses } from "../accounts/api-keys-store.ts";
 import { createSessionTokens } from "../accounts/sessions.ts";
 import type { SessionRules } from "../accounts/sessions-store.ts";
-import { createSignInToken } from "../accounts/sign-in.ts";
-import { createAttemptCookie, type OpenidSignIn, type SignIn } from "../accounts/sign-in-route.ts";
+import {
+  createAttemptCookie,
+  createSignInToken,
+  type OpenidSignIn,
+  type SignIn,
+} from "../accounts/sign-in-route.ts";
 import { localIssuer, type User } from "../accounts/users-store.ts";
 import {
   collectLastUses,

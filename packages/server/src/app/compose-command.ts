@@ -2,7 +2,7 @@ import type { User } from "../accounts/users-store.ts";
 import type { Config } from "../config/config.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
 import { sweepRevisions } from "../datasets/datasets-store.ts";
-import { previewImport } from "../datasets/traces/preview.ts";
+import { previewImport } from "../datasets/traces/import.ts";
 import { datasetUploadRoutes, importRoutes } from "../datasets/upload/upload-route.ts";
 import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
 import { exportDatasetRoute, exportEpisodesRoute, exportRunRoute } from "../exports/exports-route.ts";

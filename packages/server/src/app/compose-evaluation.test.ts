@@ -5,7 +5,7 @@ import { readConfig } from "../config/config.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import { openDatabase } from "../platform/storage/open.ts";
 import { openSqliteDatabase } from "../platform/storage/sqlite/sqlite.ts";
-import { evaluate } from "../results/evaluate.ts";
+import { evaluate } from "../results/evaluate-route.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 

@@ -18,7 +18,7 @@ import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import { isPostgres, type OpenedDatabase } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
 import { findCorrections } from "../results/corrections-store.ts";
-import { createKeysInFlight } from "../results/evaluate.ts";
+import { createKeysInFlight } from "../results/evaluate-route.ts";
 import { createFreeRunIds } from "../results/placement.ts";
 import { hasUncounted, rollUpSomeTags, rollUpSoon } from "../results/summary/tags.ts";
 import { type CountsMerger, mergeCounts, mergeSoon } from "../results/write/merge-counts.ts";

@@ -8,6 +8,7 @@ import { appPolicy } from "../http/pages.ts";
 import { openFile, openPage, openRedirect, page, type Route } from "../http/route.ts";
 import { notFound, ServiceError } from "../platform/errors.ts";
 import { commandName } from "../platform/words.ts";
+import { openApiDocument } from "./operations.ts";
 import type { Services, Settings } from "./services.ts";
 
 /** Every address of the dashboard's router, which chooses what to show in the browser. */
@@ -141,9 +142,7 @@ export function docsRoutes(services: Services): Route[] {
     });
   return [
     openFile("/openapi.json", async () => {
-      // Loaded on demand: most processes never serve the document.
-      const { openApiDocument } = await import("./openapi-document.ts");
-      document ??= JSON.stringify(openApiDocument(services.settings.chatCompatibility));
+      document ??= JSON.stringify(await openApiDocument(services.settings.chatCompatibility));
       return new Response(document, { headers: { "content-type": "application/json" } });
     }),
     docs("/docs", () => "index"),

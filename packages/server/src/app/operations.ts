@@ -1,12 +1,12 @@
 import { apiKeyRoutes } from "../accounts/api-keys-route.ts";
 import { auditEventRoutes } from "../accounts/audit-log.ts";
-import { meRoutes } from "../accounts/me-route.ts";
 import { sessionRoutes } from "../accounts/sessions.ts";
+import { meRoutes } from "../accounts/users.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
 import { datasetUploadRoutes, importRoutes } from "../datasets/upload/upload-route.ts";
 import { environmentRoutes } from "../environments/environments-route.ts";
 import { episodeRoutes } from "../environments/episodes/episodes-route.ts";
-import { openEnvRoutes } from "../environments/openenv/openenv-route.ts";
+import { openEnvDescription, openEnvRoutes } from "../environments/openenv/openenv-route.ts";
 import { orsCallRoutes } from "../environments/ors/ors-calls.ts";
 import { orsCatalogRoutes, orsSessionRoutes } from "../environments/ors/ors-route.ts";
 import { evaluatorRoutes } from "../evaluators/evaluators-route.ts";
@@ -18,6 +18,7 @@ import {
   exportPredictionsRoute,
   exportRunRoute,
 } from "../exports/exports-route.ts";
+import { pathsOf } from "../http/describe.ts";
 import type { Operation, TaggedOperation } from "../http/route.ts";
 import { modelRoutes } from "../predictions/models-route.ts";
 import { chatRoute, predictRoute } from "../predictions/predictions-route.ts";
@@ -54,14 +55,92 @@ import { budgetRoutes } from "../usage/budgets.ts";
 import { peopleRoutes } from "../usage/people-route.ts";
 import { usageRoutes } from "../usage/usage-route.ts";
 import { worldRoutes } from "../worlds/worlds-route.ts";
-import type { Services } from "./services.ts";
+import { probePaths } from "./probes.ts";
+import type { Services, Settings } from "./services.ts";
 
 /** All operations of the API: those that are served are those of `/openapi.json`. */
 export function operationsOf(
-  chatCompatibility: Services["settings"]["chatCompatibility"],
+  chatCompatibility: Settings["chatCompatibility"],
 ): readonly TaggedOperation<Services>[] {
   const all = { ...operations, prediction: [...operations.prediction, chatRoute(chatCompatibility)] };
   return Object.entries(all).flatMap(([tag, tagged]) => tagged.map((operation) => ({ ...operation, tag })));
+}
+
+/** The API's version, not the program's. */
+const apiVersion = "0.1.0";
+
+/** The API as OpenAPI 3.1, made from the schemas that validate requests. */
+export async function openApiDocument(chatCompatibility: Settings["chatCompatibility"] = "strict") {
+  // Loaded on demand: most processes never serve the document.
+  const { createDocument } = await import("zod-openapi");
+  return createDocument({
+    openapi: "3.1.1",
+    info: {
+      title: "Presage",
+      version: apiVersion,
+      description:
+        "Uses a language model to predict an environment's next state from a state and an action. Scores model outputs with rules and with a model as judge.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ apiKey: [] }, { bearer: [] }, { session: [] }],
+    tags: [
+      { name: "prediction", description: "Predict next states with the world model." },
+      { name: "stored predictions", description: "Predictions that were stored, with what was asked." },
+      { name: "dashboard", description: "The calling user, their API keys and their sessions." },
+      {
+        name: "error taxonomies",
+        description: "Trees of model errors, in labelled revisions.",
+      },
+      { name: "evaluation", description: "Score model outputs." },
+      {
+        name: "evaluation results",
+        description: "Search, count, correct, import and export results.",
+      },
+      {
+        name: "evaluators",
+        description: "The available evaluators, and the apps that have results.",
+      },
+      { name: "evaluator profiles", description: "Configurations of evaluators, in revisions." },
+      { name: "experiments", description: "Groups of results, in projects." },
+      { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
+      { name: "runs", description: "Predictions for the samples of a dataset, with their verdicts." },
+      { name: "environments", description: "Simulated environments for agents to act in." },
+      { name: "OpenEnv", description: openEnvDescription },
+      { name: "probes", description: "For load balancers, monitors and people." },
+    ],
+    paths: {
+      ...pathsOf(operationsOf(chatCompatibility)),
+      ...probePaths,
+    },
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: "apiKey",
+          in: "header",
+          name: "X-API-KEY",
+          description: "A key, as `POST /v1/api-keys` returns it.",
+        },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "The same key, where OpenAI's clients send it.",
+        },
+        basic: {
+          type: "http",
+          scheme: "basic",
+          description: "The same key as the password, with any user name. For clients of OpenEnv only.",
+        },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "presage_session",
+          description:
+            "The session of a signed-in browser. The actual cookie name ends in an underscore and 8 characters specific to the server, and on https it begins with __Host-. Requests that change something also need the header X-CSRF-Token.",
+        },
+      },
+    },
+  });
 }
 
 /** By their sections of the document. */

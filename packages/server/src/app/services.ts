@@ -19,7 +19,7 @@ import type { Capture } from "../predictions/capture.ts";
 import type { FindPrompts } from "../predictions/stored-predictions.ts";
 import type { RealEnvironments } from "../reality/real/real-environment.ts";
 import type { RealityWatch } from "../reality/watch.ts";
-import type { KeysInFlight } from "../results/evaluate.ts";
+import type { KeysInFlight } from "../results/evaluate-route.ts";
 import type { FreeRunIds } from "../results/placement.ts";
 import type { CountsMerger } from "../results/write/merge-counts.ts";
 import type { ResultWriter } from "../results/write/result-writer.ts";

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import type { ImportPreview } from "@presage/contract";
-import type { ReadUpload } from "../datasets/traces/preview.ts";
+import type { ReadUpload } from "../datasets/traces/import.ts";
 import type { Upload, UploadedRevision } from "../datasets/upload/upload-revision.ts";
 import { ServiceError, type ServiceErrorCode, UploadError, type UploadFault } from "../platform/errors.ts";
 import { type Chunk, withRests } from "../platform/limits/turns.ts";
@@ -99,7 +99,7 @@ async function store(database: Database, task: UploadTask, body: AsyncIterable<U
     const { uploadPredictions } = await import("../runs/imported.ts");
     return await uploadPredictions(database, task.upload, body);
   }
-  const { previewImport } = await import("../datasets/traces/preview.ts");
+  const { previewImport } = await import("../datasets/traces/import.ts");
   return await previewImport(task.upload, body);
 }
 

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { ImportPreview } from "@presage/contract";
-import { previewImport, type ReadUpload } from "../datasets/traces/preview.ts";
+import { previewImport, type ReadUpload } from "../datasets/traces/import.ts";
 import { type Upload, type UploadedRevision, uploadRevision } from "../datasets/upload/upload-revision.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
 import { createFairSlots } from "../platform/limits/turns.ts";

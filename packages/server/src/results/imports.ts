@@ -21,7 +21,7 @@ import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import { forgetOldRequests, type Once, recordRequest } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
-import type { KeysInFlight } from "./evaluate.ts";
+import type { KeysInFlight } from "./evaluate-route.ts";
 import examples from "./examples.json" with { type: "json" };
 import { type FreeRunIds, placeResults, refuseRunIds } from "./placement.ts";
 import type { NewProject } from "./projects-store.ts";

@@ -20,9 +20,7 @@ import type { KnownWorlds } from "../worlds/find-world.ts";
 import type { ClientCounts } from "./client/client-counts.ts";
 import { createRun } from "./create-run.ts";
 import examples from "./examples.json" with { type: "json" };
-import { toListedRuns } from "./headlines/listed-runs.ts";
-import type { RunQueue } from "./run.ts";
-import { toRun } from "./run.ts";
+import { type RunQueue, toRun } from "./run.ts";
 import {
   addEvaluators,
   cancelRun,
@@ -32,6 +30,7 @@ import {
   listRuns,
   pauseRun,
   resumeRun,
+  toListedRuns,
 } from "./runs.ts";
 
 interface RunServices {

@@ -1,16 +1,29 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { maxRunEvaluators, type RunStatus } from "@presage/contract";
+import { type ListedRun, maxRunEvaluators, type RunHeadline, type RunStatus } from "@presage/contract";
+import { isMeant } from "@presage/contract/describe-runs";
 import type { Registry } from "../evaluators/registry.ts";
 import { resolveEvaluators, type WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { conflict, notFound } from "../platform/errors.ts";
+import { type Prices, withoutNoise } from "../platform/prices.ts";
 import { databaseNow } from "../platform/storage/clock.ts";
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
+import type { GoalsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { type ClientCounts, withClientCounts } from "./client/client-counts.ts";
-import { type HeadedRun, withHeadline } from "./headlines/headlines-store.ts";
-import { isClientRun, isSameEvaluator, type Run, type RunEvaluator, type RunQueue } from "./run.ts";
+import { judgeGoal, selectGoalsOf } from "./goals.ts";
+import { type HeadedRun, type StoredHeadline, withHeadline } from "./headlines/headlines-store.ts";
+import {
+  isClientRun,
+  isPreliminary,
+  isSameEvaluator,
+  type Run,
+  type RunEvaluator,
+  type RunQueue,
+  runCost,
+  toRun,
+} from "./run.ts";
 import {
   deleteSomeOfDiscardedRun,
   discardRun,
@@ -28,6 +41,25 @@ export interface FindNeeds {
   store: Store;
   clientCounts: ClientCounts;
 }
+
+interface Services extends FindNeeds {
+  runs: RunQueue;
+}
+
+interface StatusChange {
+  from: readonly RunStatus[];
+  change(writer: Database): StatusColumns | Promise<StatusColumns>;
+  /** Whether a run is already what is wanted. */
+  isDone(run: Run): boolean;
+  verb: string;
+  action: "run.cancel" | "run.finish" | "run.pause" | "run.resume";
+}
+
+type StatusColumns = Parameters<typeof updateStatus>[4];
+const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
+const unheld = { lease_id: null, lease_until: 0 };
+
+const pauseMs = 10;
 
 export async function findRun(services: FindNeeds, requester: Requester, id: string): Promise<Run> {
   const run = await selectRun(services.store.briefReader(requester), requester.accountId, id);
@@ -60,11 +92,16 @@ export async function listRuns(
   return { rows: await withClientCounts(services, requester, rows.map(withHeadline)), next };
 }
 
-interface Services extends FindNeeds {
-  runs: RunQueue;
+/** Runs as lists have them. */
+export async function toListedRuns(
+  { store }: { store: Store },
+  requester: Requester,
+  runs: readonly HeadedRun[],
+  prices: Prices | undefined,
+): Promise<ListedRun[]> {
+  const goals = await selectGoalsOf(store.briefReader(requester), requester.accountId, runs);
+  return runs.map((run) => toListedRun(run, goals.get(run.name), prices));
 }
-
-const unfinished: readonly RunStatus[] = ["queued", "running", "paused"];
 
 /** Ends a run and keeps what it has. Cancelling it again changes nothing. */
 export async function cancelRun(services: Services, requester: Changer, id: string): Promise<Run> {
@@ -129,25 +166,12 @@ export async function finishRun(services: Services, requester: Changer, id: stri
   });
 }
 
-const unheld = { lease_id: null, lease_until: 0 };
-
 /** No run changes its target, so that it is enough to look before. */
 async function refuseClientRun(services: Services, requester: Requester, id: string): Promise<Run> {
   const run = await findRun(services, requester, id);
   if (isClientRun(run))
     throw conflict("The run's target is external: only its client can stop or resume it.");
   return run;
-}
-
-type StatusColumns = Parameters<typeof updateStatus>[4];
-
-interface StatusChange {
-  from: readonly RunStatus[];
-  change(writer: Database): StatusColumns | Promise<StatusColumns>;
-  /** Whether a run is already what is wanted. */
-  isDone(run: Run): boolean;
-  verb: string;
-  action: "run.cancel" | "run.finish" | "run.pause" | "run.resume";
 }
 
 async function changeStatus(
@@ -227,9 +251,50 @@ export async function deleteRun(services: Pick<Services, "store" | "runs">, requ
   services.runs.wake();
 }
 
-const pauseMs = 10;
-
 /** Deletes the rows of deleted runs. A process that ends before leaves the rest to the next server. */
 export async function sweepRuns(database: Database): Promise<void> {
   while (await deleteSomeOfDiscardedRun(database)) await sleep(pauseMs);
+}
+
+/** By its goal's evaluator, at today's prices. */
+function toListedRun(run: HeadedRun, goal: GoalsTable | undefined, prices: Prices | undefined): ListedRun {
+  const { headline } = run;
+  const evaluators = headline?.evaluators ?? [];
+  const isOpen = headline === null && isPreliminary(run);
+  return {
+    ...toRun(run),
+    headline: headline && toHeadline(run, headline, goal, prices),
+    goal: goal === undefined ? null : judgeGoal(goal, evaluators, run.provenance, isOpen),
+  };
+}
+
+function toHeadline(
+  run: Run,
+  { evaluators, asked, tokens }: StoredHeadline,
+  goal: GoalsTable | undefined,
+  prices: Prices | undefined,
+): RunHeadline | null {
+  const found = evaluators.find((one) => goal !== undefined && isMeant(goal, one)) ?? evaluators[0];
+  if (found === undefined) return null;
+  // Headlines of before have it of free-running runs, too.
+  const main = run.mode === "free-running" ? { ...found, no_change: null } : found;
+  const tokensByModel = new Map(
+    tokens.map(({ model, prompt_tokens: prompt, cached_tokens: cached, completion_tokens: completion }) => [
+      model,
+      { prompt, cached, completion },
+    ]),
+  );
+  const cost = runCost(run, tokensByModel, prices);
+  if (cost === null) return { ...main, cost: null };
+  const { currency, total, unpriced_tokens } = cost;
+  const isWhole = total !== null && unpriced_tokens === 0 && asked > 0;
+  return {
+    ...main,
+    cost: {
+      currency,
+      total,
+      unpriced_tokens,
+      per_1000: isWhole ? withoutNoise((1000 * total) / asked) : null,
+    },
+  };
 }

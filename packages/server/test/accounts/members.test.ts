@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { AuditEventListResponse, KeyScope, Member, Role } from "@presage/contract";
-import { provisionUser } from "../../src/accounts/sign-in.ts";
+import { provisionUser } from "../../src/accounts/sign-in-route.ts";
 import { changeRoleOf } from "../../src/accounts/users.ts";
 import { localIssuer } from "../../src/accounts/users-store.ts";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";

@@ -8,7 +8,7 @@ import { layoutsPage } from "../../../../scripts/layouts-page.ts";
 import { settingsPage } from "../../../../scripts/settings-page.ts";
 import sdkJson from "../../../sdk/package.json" with { type: "json" };
 import serverJson from "../../package.json" with { type: "json" };
-import { openApiDocument } from "../../src/app/openapi-document.ts";
+import { openApiDocument } from "../../src/app/operations.ts";
 
 const root = resolve(import.meta.dir, "../../../..");
 const filesBelow = (folder: string): string[] =>
@@ -159,8 +159,8 @@ test("trace-formats.md is what npm run docs:traces writes", () => {
   expect(read("docs/trace-formats.md")).toBe(layoutsPage());
 });
 
-test("api.md names every resource, environments.md every field, and a decision every library", () => {
-  const resources = Object.keys(openApiDocument().paths ?? {}).flatMap(
+test("api.md names every resource, environments.md every field, and a decision every library", async () => {
+  const resources = Object.keys((await openApiDocument()).paths ?? {}).flatMap(
     (path) => /^\/v1\/[\w-]+/.exec(path)?.[0] ?? [],
   );
   const api = read("docs/reference/api.md");

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { EvaluationSummaryGroup } from "@presage/contract";
-import { findConfidenceInterval } from "../../src/results/evaluate.ts";
+import { findConfidenceInterval } from "../../src/results/evaluate-route.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";

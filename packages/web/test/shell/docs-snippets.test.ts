@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createPresage } from "@presage/sdk";
-import { openApiDocument } from "../../../server/src/app/openapi-document.ts";
+import { openApiDocument } from "../../../server/src/app/operations.ts";
 import { pythonCalls, sdkCalls } from "../../src/docs/clients.ts";
 import { type OpenApi, type Operation, tasksOf } from "../../src/docs/openapi.ts";
 import { pythonValue, snippetsOf, typescriptValue } from "../../src/docs/snippets.ts";
 
-const document: OpenApi = JSON.parse(JSON.stringify(openApiDocument()));
+const document: OpenApi = JSON.parse(JSON.stringify(await openApiDocument()));
 const operations = tasksOf(document).flatMap(({ groups }) => groups.flatMap((group) => group.operations));
 const operation = (id: string): Operation => {
   const found = operations.find(({ operationId }) => operationId === id);

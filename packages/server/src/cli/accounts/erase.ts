@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { countRowsOf, eraseInBatches, eraseRows } from "../../accounts/account-tables-store.ts";
-import { markAllUsed } from "../../accounts/sign-in.ts";
+import { markAllUsed } from "../../accounts/sign-in-route.ts";
 import { endUserIn, getUser, ownerSubject } from "../../accounts/users.ts";
 import {
   countOtherUsers,

@@ -11,12 +11,12 @@ import {
 import type { Command } from "commander";
 import { validate } from "../../http/validate.ts";
 import { commandName, countOf, printable } from "../../platform/words.ts";
+import { addCalibrationVerbs, describeCalibration } from "../calibration.ts";
 import { CommandError, choice, examples, json, onServer, printNotice } from "../command.ts";
 import { checkFiles } from "../files.ts";
 import { onRunConnection, type RunConnection } from "../open-connection.ts";
 import { readNumber } from "../run-options.ts";
 import { atRight, type Column, dayOf, printJsonOr, printList } from "../terminal.ts";
-import { addCalibrationVerbs, describeCalibration } from "./calibration.ts";
 import { describeDifferences } from "./describe-differences.ts";
 import { type EvaluateFlags, evaluateWorld } from "./evaluate-world.ts";
 import { describeExamples, type PlayOptions, playWorld, showText } from "./play.ts";

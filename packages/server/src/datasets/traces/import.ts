@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import type { DatasetFormat, DatasetImport, ImportPreviewQuery } from "@presage/contract";
+import type { DatasetFormat, DatasetImport, ImportPreview, ImportPreviewQuery } from "@presage/contract";
 import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import { UploadError, type UploadFault } from "../../platform/errors.ts";
-import type { ReadSample } from "../formats.ts";
-import { LineError } from "../upload/lines.ts";
+import { createCanonicaliser, lineOf, type ReadSample } from "../formats.ts";
+import { gunzip, LineError } from "../upload/lines.ts";
 import { idOf, TraceTexts } from "./content.ts";
-import type { Found } from "./documents/documents.ts";
+import { type Found, filesOf, type Reading, readDocuments } from "./documents/documents.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
+import { layouts } from "./layouts.ts";
 import { createRedactor, type Redaction, type RedactRules, readRedactRules } from "./redaction/redact.ts";
 import { checkLimits, samplesOfTrace, TraceFile } from "./trace-file.ts";
 import type { StepOptions, Trace } from "./turns.ts";
@@ -24,6 +25,48 @@ export interface ImportOptions extends StepOptions {
   skipsFaults: boolean;
   split: Split | undefined;
 }
+
+export interface ReadUpload {
+  /** How its files become samples. */
+  options: ImportOptions;
+  /** The file's name, if the body is one file. */
+  source: string | undefined;
+  /** `multipart/form-data` has several files. */
+  contentType: string | undefined;
+  isGzip: boolean;
+  /** Decompressed. */
+  maxBytes: number;
+}
+
+/** A sample, and where it stands in its file. */
+export interface ImportedSample {
+  sample: ReadSample;
+  place: TraceDocument["place"];
+  file: string | undefined;
+}
+
+/** What an import has read. */
+interface ImportFigures extends Omit<DatasetImport, "options"> {
+  samples: number;
+  tools: string[];
+  with: { time: number; usage: number; reward: number; done: number };
+}
+
+/** Which share of the groups of samples is for what. The others train. */
+interface Split {
+  /** `trajectory`, `task` or `tag:NAME`. */
+  by: string;
+  test: number;
+  calibration: number;
+}
+
+const defaultTest = 0.2;
+/** Of what a file gives at its end, which may be all that it has. */
+const batchSamples = 20;
+const maxListed = 100;
+/** How much of an upload is read, decompressed. */
+const previewBytes = 64 * 1024 * 1024;
+const firstSamples = 3;
 
 /** What a request says of an import. Throws an `InvalidRequestError` if its rules are not valid. */
 export function readImport(query: ImportPreviewQuery) {
@@ -49,16 +92,6 @@ export function readImport(query: ImportPreviewQuery) {
   };
 }
 
-/** Which share of the groups of samples is for what. The others train. */
-interface Split {
-  /** `trajectory`, `task` or `tag:NAME`. */
-  by: string;
-  test: number;
-  calibration: number;
-}
-
-const defaultTest = 0.2;
-
 /** Undefined if no split is asked for. */
 function readSplit({ split_by, test, calibration }: ImportPreviewQuery): Split | undefined {
   const given = test === undefined ? "calibration" : "test";
@@ -69,17 +102,6 @@ function readSplit({ split_by, test, calibration }: ImportPreviewQuery): Split |
   const split = { by: split_by, test: Number(test ?? defaultTest), calibration: Number(calibration ?? 0) };
   if (split.test + split.calibration <= 1) return split;
   throw new InvalidRequestError([valueError(["query", given], "The shares are more than 1 together")]);
-}
-
-/** A sample's side: by a hash of its group's name, so that a later upload keeps it. */
-function splitOf(sample: ReadSample, { by, test, calibration }: Split, salt: string): string {
-  const named = by.startsWith("tag:") ? sample.tags?.[by.slice("tag:".length)] : undefined;
-  const task = by === "task" ? (sample.tags?.task ?? sample.context?.task_context) : undefined;
-  const group = named ?? task ?? sample.trajectory_id;
-  const hash = createHash("sha256").update(`${salt}\n${group}`).digest();
-  const place = hash.readUInt32BE() / 2 ** 32;
-  if (place < test) return "test";
-  return place < test + calibration ? "calibration" : "train";
 }
 
 function readRules(text: string, redact: Redaction | undefined): RedactRules {
@@ -99,23 +121,48 @@ export const ownLines = {
   isGzip: false,
 };
 
-/** A sample, and where it stands in its file. */
-export interface ImportedSample {
-  sample: ReadSample;
-  place: TraceDocument["place"];
-  file: string | undefined;
+/** What an upload would store, of its first 64 MiB. Nothing is stored. Faults are reported, whatever becomes of them in an upload. */
+export async function previewImport(
+  upload: ReadUpload,
+  body: AsyncIterable<Uint8Array>,
+): Promise<ImportPreview> {
+  // Which sample tests depends on the dataset.
+  const traces = new TraceImport({ ...upload.options, split: undefined });
+  const trajectories = new Set<string>();
+  const canonicalise = createCanonicaliser();
+  const first: ImportPreview["first"] = [];
+  const reading = { maxBytes: upload.maxBytes, stopAtBytes: previewBytes, isComplete: true };
+  const chunks = upload.isGzip ? gunzip(body) : body;
+  for await (const samples of importedSamples(chunks, upload, traces, reading)) {
+    for (const { sample } of samples) trajectories.add(sample.trajectory_id);
+    for (const { sample } of samples.slice(0, firstSamples - first.length))
+      first.push(JSON.parse([...lineOf(canonicalise(sample))].join("")));
+  }
+  const figures = traces.figures();
+  if (figures.files.length === 0 && figures.faults.length === 0)
+    throw new UploadError({ line: undefined, path: [], reason: "The body is empty" });
+  const told = new Set(figures.files.map(({ format }) => format));
+  return {
+    ...figures,
+    trajectories: trajectories.size,
+    first,
+    complete: reading.isComplete,
+    other_formats: layouts
+      .filter(({ format }) => !told.has(format))
+      .map(({ format, about }) => ({ format, why_not: `It needs ${about.recognised_by}.` })),
+  };
 }
 
-/** What an import has read. */
-interface ImportFigures extends Omit<DatasetImport, "options"> {
-  samples: number;
-  tools: string[];
-  with: { time: number; usage: number; reward: number; done: number };
+/** The samples of all files of an upload, in their order. */
+export async function* importedSamples(
+  chunks: AsyncIterable<Uint8Array>,
+  { maxBytes, contentType, source }: ReadUpload,
+  traces: TraceImport,
+  reading: Reading = { maxBytes },
+): AsyncGenerator<ImportedSample[], void> {
+  for await (const file of filesOf(chunks, { contentType, source }))
+    yield* traces.read(file.name, readDocuments(file.chunks, reading));
 }
-
-/** Of what a file gives at its end, which may be all that it has. */
-const batchSamples = 20;
-const maxListed = 100;
 
 /** Reads the files of one import, one after the other. */
 export class TraceImport {
@@ -333,6 +380,17 @@ export class TraceImport {
     if (this.#faults.length === maxListed) return;
     this.#faults.push({ line: number, unit, path: [...path, ...error.path], reason: error.message, file });
   }
+}
+
+/** A sample's side: by a hash of its group's name, so that a later upload keeps it. */
+function splitOf(sample: ReadSample, { by, test, calibration }: Split, salt: string): string {
+  const named = by.startsWith("tag:") ? sample.tags?.[by.slice("tag:".length)] : undefined;
+  const task = by === "task" ? (sample.tags?.task ?? sample.context?.task_context) : undefined;
+  const group = named ?? task ?? sample.trajectory_id;
+  const hash = createHash("sha256").update(`${salt}\n${group}`).digest();
+  const place = hash.readUInt32BE() / 2 ** 32;
+  if (place < test) return "test";
+  return place < test + calibration ? "calibration" : "train";
 }
 
 function* inBatches<Item>(items: Iterable<Item>): Generator<Item[], void> {

@@ -22,8 +22,7 @@ import {
 import { type CanonicalSample, createCanonicaliser, lineOf, type Part } from "../formats.ts";
 import { readAllLines } from "../samples.ts";
 import { countTrajectories, hasStep, insertParts, insertPayloads, insertSamples } from "../samples-store.ts";
-import { type ImportedSample, TraceImport } from "../traces/import.ts";
-import { importedSamples, type ReadUpload } from "../traces/preview.ts";
+import { type ImportedSample, importedSamples, type ReadUpload, TraceImport } from "../traces/import.ts";
 import { gunzip, type UploadLimits, withinDisk } from "./lines.ts";
 
 const maxBatchBytes = 1_000_000;

@@ -6,8 +6,8 @@ import { selectNames } from "../../platform/storage/rows.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import examples from "../examples.json" with { type: "json" };
 import { isSameNamed, type Run } from "../run.ts";
+import { toListedRuns } from "../runs.ts";
 import { type HeadedRun, selectHeadedRuns } from "./headlines-store.ts";
-import { toListedRuns } from "./listed-runs.ts";
 import { lineOf } from "./previous.ts";
 
 interface Services {

@@ -1,6 +1,6 @@
 import type { KeyScope, Role } from "@presage/contract";
 import { addApiKey } from "../../../src/accounts/api-keys.ts";
-import { createSignInToken } from "../../../src/accounts/sign-in.ts";
+import { createSignInToken } from "../../../src/accounts/sign-in-route.ts";
 import { insertUserWithAccount, localIssuer } from "../../../src/accounts/users-store.ts";
 import { createKeyDigest } from "../../../src/accounts/verify-api-key.ts";
 import { nowMicros } from "../../../src/platform/storage/columns.ts";
