@@ -106,7 +106,7 @@ const runs = createRoute({ getParentRoute, path: "/runs", validateSearch: readRu
   async () => (await loadPage(() => import("./pages/runs/list/runs-page.tsx"))).runsRoute,
 );
 const newRun = createRoute({ getParentRoute, path: "/runs/new", validateSearch: readNewRunSearch }).lazy(
-  async () => (await loadPage(() => import("./pages/runs/new/new-run-page.tsx"))).newRunRoute,
+  async () => (await loadPage(() => import("./pages/new-run/new-run-page.tsx"))).newRunRoute,
 );
 const run = createRoute({ getParentRoute, path: "/runs/$runId", validateSearch: readRunSearch }).lazy(
   async () => (await loadPage(() => import("./pages/runs/run/run-page.tsx"))).runRoute,

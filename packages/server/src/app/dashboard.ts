@@ -91,6 +91,7 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
 
 /** What the build knows a page's scripts by: the folder that its code is in. */
 function sectionOf(path: string): string {
+  if (path === "/runs/new") return "new-run";
   const [, first] = path.split("/");
   return first === "log" ? "predictions" : first || "overview";
 }

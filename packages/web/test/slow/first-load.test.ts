@@ -19,6 +19,7 @@ browserTest(
       "/worlds",
       "/runs",
       `/runs/${run}`,
+      "/runs/new",
       "/datasets",
       "/evaluations",
       "/predictions",

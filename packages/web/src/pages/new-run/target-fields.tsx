@@ -1,9 +1,9 @@
 import type { DeploymentStatus, World } from "@presage/sdk";
-import { referenceOf } from "../../../data/worlds.ts";
-import { Fold } from "../../../ui/card.tsx";
-import { Segmented } from "../../../ui/form/choices.tsx";
-import { SelectField, TextField } from "../../../ui/form/fields.tsx";
-import type { BoundField } from "../../../ui/form/form.tsx";
+import { referenceOf } from "../../data/worlds.ts";
+import { Fold } from "../../ui/card.tsx";
+import { Segmented } from "../../ui/form/choices.tsx";
+import { SelectField, TextField } from "../../ui/form/fields.tsx";
+import type { BoundField } from "../../ui/form/form.tsx";
 import type { RunDraft } from "./read-run-draft.ts";
 
 interface TargetFieldsProps {

@@ -3,22 +3,22 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { ShieldAlert } from "lucide-react";
 import { useRef, useState } from "react";
-import { useRefusal } from "../../../data/accounts.ts";
-import { findQueryError, usePresage } from "../../../data/client.ts";
-import { datasetsQuery } from "../../../data/datasets.ts";
-import { environmentsQuery } from "../../../data/environments.ts";
-import { evaluatorFamiliesQuery, latestProfilesQuery } from "../../../data/evaluators.ts";
-import { deploymentsQuery } from "../../../data/predictions.ts";
-import { useCreateRun } from "../../../data/runs.ts";
-import { referenceOf, worldsQuery } from "../../../data/worlds.ts";
-import { counted, formatCount } from "../../../format/numbers.ts";
-import { AllowedButton } from "../../../parts/allowed.tsx";
-import { EvaluatorPicker, evaluatorChoices } from "../../../parts/evaluators.tsx";
-import { isOfRecords } from "../../../parts/worlds.ts";
-import { buttonClass } from "../../../ui/button.tsx";
-import { Card } from "../../../ui/card.tsx";
-import { Segmented } from "../../../ui/form/choices.tsx";
-import { FieldGroup, SelectField, TextField } from "../../../ui/form/fields.tsx";
+import { useRefusal } from "../../data/accounts.ts";
+import { findQueryError, usePresage } from "../../data/client.ts";
+import { datasetsQuery } from "../../data/datasets.ts";
+import { environmentsQuery } from "../../data/environments.ts";
+import { evaluatorFamiliesQuery, latestProfilesQuery } from "../../data/evaluators.ts";
+import { deploymentsQuery } from "../../data/predictions.ts";
+import { useCreateRun } from "../../data/runs.ts";
+import { referenceOf, worldsQuery } from "../../data/worlds.ts";
+import { counted, formatCount } from "../../format/numbers.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
+import { EvaluatorPicker, evaluatorChoices } from "../../parts/evaluators.tsx";
+import { isOfRecords } from "../../parts/worlds.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Segmented } from "../../ui/form/choices.tsx";
+import { FieldGroup, SelectField, TextField } from "../../ui/form/fields.tsx";
 import {
   type BoundField,
   bindDraft,
@@ -26,9 +26,9 @@ import {
   focusFirstIssue,
   issueAt,
   useDraft,
-} from "../../../ui/form/form.tsx";
-import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
-import { Page } from "../../../ui/page.tsx";
+} from "../../ui/form/form.tsx";
+import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { Page } from "../../ui/page.tsx";
 import {
   isPilot,
   noDraft,

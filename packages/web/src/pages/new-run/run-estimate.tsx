@@ -1,10 +1,10 @@
 import type { Dataset, EvaluatorFamily, Run, RunCreateRequest } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { usePresage } from "../../../data/client.ts";
-import { comparedReportQuery } from "../../../data/comparisons.ts";
-import { revisionsQuery, runsOnDatasetQuery } from "../../../data/datasets.ts";
-import { counted, countedIn, formatCost, formatCount } from "../../../format/numbers.ts";
-import { Card } from "../../../ui/card.tsx";
+import { usePresage } from "../../data/client.ts";
+import { comparedReportQuery } from "../../data/comparisons.ts";
+import { revisionsQuery, runsOnDatasetQuery } from "../../data/datasets.ts";
+import { counted, countedIn, formatCost, formatCount } from "../../format/numbers.ts";
+import { Card } from "../../ui/card.tsx";
 
 type RunEstimate = NonNullable<ReturnType<typeof useRunEstimate>>;
 
