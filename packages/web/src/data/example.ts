@@ -1,5 +1,6 @@
 import { type Presage, PresageError, type Run } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { PageError } from "../format/errors.ts";
 import { usePresage } from "./client.ts";
 import { worldsKey } from "./worlds.ts";
 
@@ -144,7 +145,8 @@ async function removeExample({ datasets, worlds }: Presage, datasetId: string): 
 
 async function readExample(): Promise<ExampleFile> {
   const response = await fetch("/assets/example.json");
-  if (!response.ok) throw new Error(`The example could not be loaded: status ${response.status}.`);
+  if (!response.ok)
+    throw new PageError(`The example could not be loaded: status ${response.status}. Try again.`);
   return await response.json();
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { PresageError } from "@presage/sdk";
-import { explainError } from "./errors.ts";
+import { explainError, PageError } from "./errors.ts";
 
 test("when to retry is said once: as the server says, or else in a moment", () => {
   const adviceAfter = (retryAfterMs?: number) =>
@@ -38,9 +38,9 @@ test("results, profiles and taxonomies are never removed, so what is not found w
   expect(advice).toBe("There is no such result. The ID may be wrong, or it may belong to another account.");
 });
 
-test("what the page itself says of an error is shown, what the browser says is not", () => {
-  expect(explainError(new Error("No step of t1 has a state.")).advice).toStartWith(
-    "No step of t1 has a state. ",
-  );
-  expect(explainError(new TypeError("undefined is not a function")).advice).toStartWith("Reload it.");
+test("what the page itself says of an error is shown, what the browser or React says is not", () => {
+  const own = "No step of t1 has a state. Draw again.";
+  expect(explainError(new PageError(own)).advice).toBe(own);
+  for (const error of [new TypeError("undefined is not a function"), new Error("Minified React error #310")])
+    expect(explainError(error).advice).toStartWith("Reload the page. ");
 });

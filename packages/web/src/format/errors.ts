@@ -46,13 +46,15 @@ const advices: Record<PresageErrorCategory, string> = {
   unexpected: "Try again. If this persists, give the request ID to your administrator.",
 };
 
+/** What the dashboard says itself, with what to do. Other errors are the browser's or React's, and say nothing to people. */
+export class PageError extends Error {}
+
 export function explainError(error: unknown): Explanation {
   if (!(error instanceof PresageError)) {
-    const reload = "Reload it. If this persists, contact your administrator.";
+    const reload = "Reload the page. If this persists, contact your administrator.";
     return {
       title: "Something went wrong on this page",
-      // Others are the browser's, and say nothing to people.
-      advice: error instanceof Error && error.name === "Error" ? `${error.message} ${reload}` : reload,
+      advice: error instanceof PageError ? error.message : reload,
     };
   }
   const { category, message, retryAfterMs } = error;
