@@ -116,7 +116,7 @@ function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
 /** How many examples there were, and why others were passed over. */
 function describeChoice({ examples, left_out, truncated, reduced }: Explanation, isByRecords: boolean) {
   const passedOver = [
-    [left_out.trajectory, "of the asked trajectory or task"],
+    [left_out.trajectory, "excluded"],
     [left_out.duplicate, left_out.duplicate === 1 ? "a duplicate" : "duplicates"],
     [left_out.budget, "too long for the rest of the budget"],
     [left_out.filter, "not in the world’s filter"],

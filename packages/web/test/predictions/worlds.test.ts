@@ -113,7 +113,23 @@ dashboardTest("A recorded step is answered without its own trajectory", async ({
   await client.worlds.create({ name: "drawn", examples: await examples(client), model: retrieval });
   const page = await visit("/worlds/drawn");
   await answerRecordedStep(page);
-  await page.getByText("Left out: 2 of the asked trajectory or task", { exact: false }).waitFor();
+  const leftOut = page.getByText("Left out: 2 excluded", { exact: false });
+  await leftOut.waitFor();
+  // Still after another tab, and on the way from it.
+  await page.getByRole("tab", { name: /^Examples/ }).click();
+  await page.getByRole("tab", { name: "Answer" }).click();
+  await page.getByText("No answer yet").waitFor();
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await leftOut.waitFor();
+  const action = await page.getByRole("textbox", { name: "Action" }).inputValue();
+  await page.getByRole("button", { name: "Go on from here" }).click();
+  await page.reload();
+  await page.getByRole("textbox", { name: "Action" }).fill("look around");
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await leftOut.waitFor();
+  await page.getByText("The whole prompt").click();
+  await page.getByText("Action: look around").waitFor();
+  await page.getByText(`Action: ${action}`).waitFor();
 });
 
 dashboardTest("Revisions say in words what changed; an archived world is in no list", async (visitor) => {

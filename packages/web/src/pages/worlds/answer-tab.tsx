@@ -1,10 +1,11 @@
 import type { DatasetSample, World } from "@presage/sdk";
 import { useMutation } from "@tanstack/react-query";
 import { CornerDownRight, Orbit, Shuffle } from "lucide-react";
-import { type ReactNode, Suspense, useRef, useState } from "react";
+import { type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { type Predicted, usePredict } from "../../data/predictions.ts";
 import { referenceOf } from "../../data/worlds.ts";
+import { PageError } from "../../format/errors.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
 import { TextDifference } from "../../ui/difference/text-difference.tsx";
@@ -18,20 +19,20 @@ const LeanedOn = lazyPart(async () => (await import("../../parts/leaned-on.tsx")
 
 export function AnswerTab({ world }: { world: World }) {
   const form = useRef<HTMLFormElement>(null);
-  const { draft: step, change: setStep } = useDraft(`answer ${world.name}`, { state: "", action: "" });
-  const [recorded, setRecorded] = useState<DatasetSample>();
-  const [path, setPath] = useState<Path>();
+  const { draft, change } = useDraft(`answer ${world.name}`, noDraft);
+  const step = { state: draft.state, action: draft.action };
+  const recorded = useMemo<DatasetSample | undefined>(() => parsed(draft.recorded), [draft.recorded]);
+  const path = useMemo<PastStep[]>(() => parsed(draft.path) ?? [], [draft.path]);
   const [isChecked, setChecked] = useState(false);
   const { mutate, data, variables, error, isPending } = usePredict();
   const draw = useRecordedStep(world, (sample) => {
-    setRecorded(sample);
-    setPath(undefined);
-    if (sample.interaction !== undefined) setStep(sample.interaction);
+    const { state = "", action = "" } = sample.interaction ?? {};
+    change({ state, action, recorded: JSON.stringify(sample), path: "" });
   });
   // What was recorded follows from the recorded step alone.
   const isRecorded =
     recorded?.interaction?.state === step.state && recorded.interaction.action === step.action;
-  const origin = isRecorded ? recorded : path?.origin;
+  const origin = isRecorded || path.length > 0 ? recorded : undefined;
   const answered = isPending ? undefined : data;
   const asked = variables?.request.interaction;
   const isOfStep = asked?.state === step.state && asked.action === step.action;
@@ -49,14 +50,19 @@ export function AnswerTab({ world }: { world: World }) {
       ...(origin.context && { context: origin.context }),
       exclude: { trajectory_ids: [origin.trajectory_id] },
     };
-    const history = path && { history: path.steps.slice(-mostSteps) };
+    const history = path.length > 0 && { history: path.slice(-mostSteps) };
     const request = { interaction: step, ...own, ...history, world: referenceOf(world), explain: true };
     mutate({ request, deployment: undefined });
   }
 
   function goOn(action: string, next_state: string) {
-    setPath({ origin, steps: [...(path?.steps ?? []), { action, next_state }] });
-    setStep({ state: next_state, action: "" });
+    change({
+      state: next_state,
+      action: "",
+      // Only what began with the recorded step has its context.
+      recorded: origin === undefined ? "" : draft.recorded,
+      path: JSON.stringify([...path, { action, next_state }]),
+    });
     setChecked(false);
     form.current?.querySelectorAll("textarea")[1]?.focus();
   }
@@ -79,17 +85,14 @@ export function AnswerTab({ world }: { world: World }) {
             hint="What the agent sees before it acts."
             issue={issueOf("state")}
             value={step.state}
-            onChange={(state) => {
-              setStep({ state });
-              setPath(undefined);
-            }}
+            onChange={(state) => change({ state, path: "" })}
           />
           <TextAreaField
             label="Action"
             className="min-h-10"
             issue={issueOf("action")}
             value={step.action}
-            onChange={(action) => setStep({ action })}
+            onChange={(action) => change({ action })}
           />
           <div className="flex flex-wrap items-center gap-2">
             <AllowedButton needs="predict" type="submit" variant="primary" isBusy={isPending}>
@@ -140,10 +143,17 @@ export function AnswerTab({ world }: { world: World }) {
   );
 }
 
-/** The steps that led to a state, and the recorded one that they began with. */
-interface Path {
-  origin: DatasetSample | undefined;
-  steps: { action: string; next_state: string }[];
+/** The step, the recorded one that it is or began with, and the steps since then; the last two as JSON. */
+const noDraft = { state: "", action: "", recorded: "", path: "" };
+
+/** A step that led to the state. */
+interface PastStep {
+  action: string;
+  next_state: string;
+}
+
+function parsed(json: string) {
+  return json === "" ? undefined : JSON.parse(json);
 }
 
 /** As many as a request may have. */
@@ -191,7 +201,7 @@ function useRecordedStep(world: World, onSuccess: (sample: DatasetSample) => voi
       const steps = samples.filter(({ interaction }) => interaction !== undefined);
       const sample = steps[Math.floor(Math.random() * steps.length)];
       if (sample === undefined)
-        throw new Error(`No step of ${drawn?.trajectory_id} has a state and an action.`);
+        throw new PageError(`No step of ${drawn?.trajectory_id} has a state and an action. Draw again.`);
       return sample;
     },
   });
