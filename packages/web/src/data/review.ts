@@ -1,5 +1,6 @@
 import type { LabelRequest, Presage, ReviewQueueResponse, ReviewRequest } from "@presage/sdk";
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
+import { signedInUserId } from "../session.ts";
 import { usePresage } from "./client.ts";
 import { profilesQueryKey } from "./evaluators.ts";
 import { replaceResult, resultQuery, summaryKey } from "./results.ts";
@@ -62,12 +63,24 @@ export function usedRatesQuery(presage: Presage) {
   });
 }
 
+/** What the signed-in person says of a result; null: nothing. */
+export type OwnLabel = Pick<LabelRequest, "label" | "score">;
+
+export function useFindOwnLabel(): (id: string) => Promise<OwnLabel> {
+  const presage = usePresage();
+  return async (id) => {
+    const { data } = await presage.labels.list(id);
+    const own = data.find(({ user_id }) => user_id === signedInUserId());
+    return own === undefined ? { label: null } : { label: own.label, score: own.score };
+  };
+}
+
 /** Gives a label, or takes it back. Figures elsewhere are loaded again when they are next looked at, not after each label. */
-export function useGiveLabel(): (id: string, label: LabelRequest["label"]) => Promise<void> {
+export function useGiveLabel(): (id: string, label: OwnLabel) => Promise<void> {
   const presage = usePresage();
   const queryClient = useQueryClient();
   return async (id, label) => {
-    const { correction } = await presage.labels.give(id, { label });
+    const { correction } = await presage.labels.give(id, label);
     const known = queryClient.getQueryData(resultQuery(presage, id).queryKey);
     if (known !== undefined) replaceResult(queryClient, { ...known, correction });
     void queryClient.invalidateQueries({ queryKey: agreementKey });

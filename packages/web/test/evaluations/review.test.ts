@@ -82,6 +82,47 @@ browserTest("Results are reviewed with one key each, and a key takes the last on
   expect(await shownId(page)).toBe(second);
 });
 
+dashboardTest("Undo gives back what the person had said before, and nobody else's word", async (visitor) => {
+  const { visit, client } = visitor;
+  const id = await evaluate(client, "undone", ["The door opens.", "A door.", "No door."]);
+  const page = await visit(`/review?profile_id=${id}`);
+  const own = await shownId(page);
+  // It agrees with the verdict, and so corrects nothing.
+  await client.labels.give(own, { label: "pass", score: 0.9 });
+  const said = async (result: string) => (await client.labels.list(result)).data;
+  await press(page, "f");
+  await eventually(
+    () => said(own),
+    ([label]) => label?.label === "fail",
+  );
+  await page.keyboard.press("u");
+  await eventually(
+    () => said(own),
+    ([label]) => label?.label === "pass" && label.score === 0.9,
+  );
+
+  await press(page, "s");
+  await page.getByText("0 labelled now, 1 skipped, 2 left here").waitFor();
+  const other = await shownId(page);
+  await client.results.correct(other, { pass: false });
+  for (const key of ["p", "f"] as const) {
+    await press(page, key);
+    await page.getByText("1 labelled now, 1 skipped, 1 left here").waitFor();
+    await page.keyboard.press("u");
+    await page.getByText("0 labelled now, 1 skipped, 2 left here").waitFor();
+  }
+  await press(page, "s");
+  await page.getByText("0 labelled now, 2 skipped, 1 left here").waitFor();
+  const last = await shownId(page);
+  await press(page, "p");
+  // Saved after all of the above.
+  await eventually(
+    () => said(last),
+    ({ length }) => length === 1,
+  );
+  expect(await client.labels.list(other)).toMatchObject({ data: [], correction: { pass: false } });
+});
+
 slowDashboardTest(
   "A link opens the same result, and a verdict that cannot be saved comes back",
   async (visitor) => {

@@ -143,7 +143,7 @@ function NothingLeft({ review: { given, skipped, queue, loadMore } }: { review: 
       >
         {queue.data?.considered === 0
           ? "No verdicts match. Choose another evaluator, or evaluate something first."
-          : "Nothing is disputed or uncertain that nobody has labelled. A run's page draws verdicts at random."}
+          : "Nothing is disputed or uncertain that nobody has labelled. A run’s page draws verdicts at random."}
       </EmptyState>
     );
   }

@@ -2,7 +2,7 @@ import type { EvaluationResult } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
-import { reviewQueueQuery, useGiveLabel } from "../../data/review.ts";
+import { type OwnLabel, reviewQueueQuery, useFindOwnLabel, useGiveLabel } from "../../data/review.ts";
 import { isTyping } from "../../ui/shortcuts.tsx";
 import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
 
@@ -13,19 +13,20 @@ interface Decision {
   pass: boolean | undefined;
   /** Whether the evaluator had said the same. */
   agreed: boolean | undefined;
-  /** What a person had said of it before. */
-  before: boolean | undefined;
 }
 
 /** The queue, and what was decided in it. */
 export function useReview(search: ReviewSearch, onOpen: (id: string | undefined) => void) {
   const presage = usePresage();
+  const findOwnLabel = useFindOwnLabel();
   const giveLabel = useGiveLabel();
   const [round, setRound] = useState(1);
   const [decisions, setDecisions] = useState<readonly Decision[]>([]);
   const [failure, setFailure] = useState<unknown>(null);
   /** Saving goes one after the other, so that an undo comes after what it undoes. */
   const saving = useRef<Promise<void>>(Promise.resolve());
+  /** What the person had said before, of each result that was decided. */
+  const before = useRef(new Map<string, OwnLabel>());
   const { run, drawn } = search;
   const isDrawn = run !== undefined && drawn !== undefined;
   const request = isDrawn ? { run, id: drawn } : { ...toReviewFilter(search), seed: round };
@@ -43,15 +44,16 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     saving.current = saving.current.then(work).catch(setFailure);
   }
 
-  function decide(pass: boolean | undefined, result: Pick<EvaluationResult, "pass" | "correction">): void {
+  function decide(pass: boolean | undefined, result: Pick<EvaluationResult, "pass">): void {
     if (openId === undefined) return;
     const agreed = pass === undefined || result.pass === null ? undefined : pass === result.pass;
     setFailure(null);
-    setDecisions([...decisions, { id: openId, pass, agreed, before: result.correction?.pass }]);
+    setDecisions([...decisions, { id: openId, pass, agreed }]);
     if (pass !== undefined) {
       save(async () => {
         try {
-          await giveLabel(openId, pass ? "pass" : "fail");
+          before.current.set(openId, await findOwnLabel(openId));
+          await giveLabel(openId, { label: pass ? "pass" : "fail" });
         } catch (error) {
           // Not saved, so it is not decided.
           setDecisions((all) => all.filter(({ id }) => id !== openId));
@@ -67,9 +69,11 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     if (last === undefined) return;
     setFailure(null);
     setDecisions(decisions.slice(0, -1));
-    const { before } = last;
     if (last.pass !== undefined)
-      save(() => giveLabel(last.id, before === undefined ? null : before ? "pass" : "fail"));
+      save(async () => {
+        const earlier = before.current.get(last.id);
+        if (earlier !== undefined) await giveLabel(last.id, earlier);
+      });
     onOpen(last.id);
   }
 
