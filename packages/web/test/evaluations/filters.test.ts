@@ -59,6 +59,12 @@ dashboardTest(
     await filters.getByRole("combobox", { name: "Tags", exact: true }).fill("room=cellar");
     await page.keyboard.press("Enter");
     await showsResults(page, 1);
+
+    // What was typed just before the filters close holds.
+    await filters.getByRole("textbox", { name: "Sample", exact: true }).fill("none");
+    await page.keyboard.press("Escape");
+    await page.waitForURL(/sample=none/);
+    await page.getByText("No results match").waitFor();
   },
 );
 

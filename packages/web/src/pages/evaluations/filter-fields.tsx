@@ -55,7 +55,15 @@ function useDebouncedText(value: string, apply: (text: string) => void) {
   const [seen, setSeen] = useState(value);
   const [applied, setApplied] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const waiting = useRef<() => void>(undefined);
+  useEffect(() => {
+    const { pathname } = location;
+    return () => {
+      // A popover that closes takes its field away before that has lost the focus. Another page has nothing to filter.
+      if (location.pathname === pathname) waiting.current?.();
+      clearTimeout(timer.current);
+    };
+  }, []);
   if (value !== seen) {
     setSeen(value);
     // Ignore the echo of our own change: the user may have typed more by now.
@@ -65,6 +73,7 @@ function useDebouncedText(value: string, apply: (text: string) => void) {
 
   function applyNow(text: string): void {
     clearTimeout(timer.current);
+    waiting.current = undefined;
     const wanted = text.trim();
     if (wanted === value) return;
     setApplied(wanted);
@@ -76,7 +85,8 @@ function useDebouncedText(value: string, apply: (text: string) => void) {
     onChange(text: string) {
       setDraft(text);
       clearTimeout(timer.current);
-      timer.current = setTimeout(() => applyNow(text), pauseMs);
+      waiting.current = () => applyNow(text);
+      timer.current = setTimeout(waiting.current, pauseMs);
     },
     onLeave: () => applyNow(draft),
   };
