@@ -13,12 +13,22 @@ interface DialogProps {
   onClose(): void;
   title: string;
   hint?: ReactNode;
-  /** For large forms. */
+  /** For large forms and long texts. */
   isWide?: boolean;
+  /** A click beside it must not lose what is in it. */
+  hasForm?: boolean;
   children: ReactNode;
 }
 
-export function Dialog({ isOpen, onClose, title, hint, isWide = false, children }: DialogProps) {
+export function Dialog({
+  isOpen,
+  onClose,
+  title,
+  hint,
+  isWide = false,
+  hasForm = false,
+  children,
+}: DialogProps) {
   const floating = useFloating(isOpen);
   if (floating === undefined) return null;
   const { Title, Description, Close } = floating.Dialog;
@@ -27,8 +37,7 @@ export function Dialog({ isOpen, onClose, title, hint, isWide = false, children 
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
       onOpenAutoFocus={focusFirstField}
-      // A click beside a large form must not lose what is in it.
-      onInteractOutside={(event) => isWide && event.preventDefault()}
+      onInteractOutside={(event) => hasForm && event.preventDefault()}
       {...(hint === undefined ? { "aria-describedby": undefined } : {})}
       className={clsx(
         "flex max-h-[calc(100dvh-2rem)] flex-col outline-none",

@@ -25,6 +25,7 @@ export function AddToDatasetDialog({ isOpen, onClose, sample }: AddToDatasetDial
       title="Add to a dataset"
       hint="The transition becomes a sample of a new revision. Earlier revisions, and runs on them, stay as they are."
       isWide
+      hasForm
     >
       <AddForm sample={sample} onClose={onClose} />
     </Dialog>

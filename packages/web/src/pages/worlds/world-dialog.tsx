@@ -36,6 +36,7 @@ export function WorldDialog({ isOpen, onClose, revised, dataset, onSaved }: Worl
       isOpen={isOpen}
       onClose={onClose}
       isWide
+      hasForm
       title={revised === undefined ? "New world" : `Revise ${revised.name}`}
       hint="Each revision pins the dataset’s latest revision, so that the same question has the same examples."
     >

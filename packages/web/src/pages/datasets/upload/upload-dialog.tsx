@@ -37,6 +37,7 @@ export function UploadDialog({ isOpen, onClose, dataset, onUploaded }: UploadDia
       title={dataset === undefined ? "Upload a dataset" : `Upload a revision of ${dataset.name}`}
       hint="Recorded traces in any format that Presage reads. You see what becomes of them before anything is stored."
       isWide
+      hasForm
     >
       <UploadForm onClose={onClose} dataset={dataset} onUploaded={onUploaded} />
     </Dialog>

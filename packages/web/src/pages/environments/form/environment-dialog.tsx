@@ -42,6 +42,7 @@ export function EnvironmentDialog({ isOpen, onClose, revised, onSaved }: Environ
       isOpen={isOpen}
       onClose={onClose}
       isWide
+      hasForm
       title={revised === undefined ? "New environment" : `Revise ${revised.name}`}
       hint={
         revised === undefined

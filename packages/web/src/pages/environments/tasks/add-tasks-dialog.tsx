@@ -26,6 +26,7 @@ export function AddTasksDialog({ isOpen, onClose, ...form }: AddTasksDialogProps
       isOpen={isOpen}
       onClose={onClose}
       isWide
+      hasForm
       title="Add tasks"
       hint="A task is a starting point: a first observation, a prompt for the agent, and a goal."
     >

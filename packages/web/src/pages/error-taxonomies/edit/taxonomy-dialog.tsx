@@ -21,7 +21,7 @@ interface TaxonomyDialogProps {
 
 export function TaxonomyDialog({ isOpen, onClose, title, hint, ...form }: TaxonomyDialogProps) {
   return (
-    <Dialog isOpen={isOpen} onClose={onClose} isWide title={title} hint={hint}>
+    <Dialog isOpen={isOpen} onClose={onClose} isWide hasForm title={title} hint={hint}>
       <TaxonomyForm {...form} />
     </Dialog>
   );

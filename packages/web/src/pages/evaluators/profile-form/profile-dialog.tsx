@@ -36,6 +36,7 @@ export function ProfileDialog({ isOpen, onClose, family, revised, onSaved }: Pro
       isOpen={isOpen}
       onClose={onClose}
       isWide
+      hasForm
       title={revised === undefined ? `New profile of ${family.family_name}` : `Revise ${revised.name}`}
       hint={
         revised === undefined
