@@ -183,7 +183,7 @@ function Waiting() {
           <span key={delay} className={`size-1.5 animate-pulse rounded-full bg-ink-3 ${delay}`} />
         ))}
       </span>
-      <span className="sr-only">The answer</span>
+      <span className="sr-only">Waiting for the answer</span>
       {seconds > 1 && <span className="tabular-nums">{seconds} s</span>}
     </p>
   );
