@@ -205,7 +205,7 @@ export const environment = z.object({
   PRESAGE_REDIS_URL: redisUrl
     .optional()
     .describe(
-      "Valkey or Redis that all processes share; if not set, or while it is gone, each process works by itself",
+      "Valkey or Redis that all processes share; if not set, each process works by itself, and while it is gone, each allows its share of the rates",
     ),
   PRESAGE_UPSTREAM_URL: httpUrls
     .optional()
