@@ -117,14 +117,14 @@ function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQu
         <Search className="size-4 shrink-0 text-ink-3" aria-hidden />
         <input
           role="combobox"
-          aria-label="Search, or paste an id"
+          aria-label="Search, or paste an ID"
           aria-expanded
           aria-controls={listId}
           aria-activedescendant={entries.length > 0 ? optionId(active) : undefined}
           autoComplete="off"
           spellCheck={false}
           placeholder={
-            isSignedIn ? "A page, a run, an action, an operation, or an id" : "An operation or a guide"
+            isSignedIn ? "A page, a run, an action, an operation, or an ID" : "An operation or a guide"
           }
           value={query}
           onChange={({ target }) => {

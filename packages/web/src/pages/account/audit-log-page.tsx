@@ -97,8 +97,8 @@ function AuditLog() {
           />
         )}
         <SearchInput
-          label="Id of what was changed"
-          placeholder="Id of what was changed"
+          label="ID of what was changed"
+          placeholder="ID of what was changed"
           words={object ?? ""}
           onSearch={(words) => change({ object: words.trim() })}
         />
@@ -142,7 +142,7 @@ const auditColumns: DataColumn<AuditEvent>[] = [
   { id: "by", label: "By", value: actorOf, widthPx: 280 },
   {
     id: "object",
-    label: "Ids",
+    label: "IDs",
     hint: "Of what was changed, to search here, and of the request, to search in the server's log",
     value: ({ object_id }) => object_id,
     cell: (event) => <CopyIds event={event} />,
@@ -154,7 +154,7 @@ const auditColumns: DataColumn<AuditEvent>[] = [
 function CopyIds({ event: { object_id, request_id } }: { event: AuditEvent }) {
   const { notice, copy } = useCopy();
   return (
-    <Menu trigger={<IconButton label={notice ?? "Copy an id"} icon={<Copy aria-hidden />} />}>
+    <Menu trigger={<IconButton label={notice ?? "Copy an ID"} icon={<Copy aria-hidden />} />}>
       <MenuItem onSelect={() => copy(object_id)}>Of what was changed</MenuItem>
       {request_id !== null && <MenuItem onSelect={() => copy(request_id)}>Of the request</MenuItem>}
     </Menu>

@@ -134,12 +134,12 @@ function FilterBox({ search, change, values }: FilterBoxProps) {
         options={named(values?.api_key_id)}
         onChange={(key) => change({ key })}
       />
-      <Field label="Request id" hint="As a response names it in x-request-id.">
+      <Field label="Request ID" hint="As a response names it in x-request-id.">
         {(control) => (
           <TextFilter control={control} value={search.request} onApply={(request) => change({ request })} />
         )}
       </Field>
-      <Field label="Run or episode id">
+      <Field label="Run or episode ID">
         {(control) => <TextFilter control={control} value={search.run} onApply={(run) => change({ run })} />}
       </Field>
     </div>

@@ -134,7 +134,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
   },
   {
     id: "request",
-    label: "Request id",
+    label: "Request ID",
     value: ({ request_id }) => request_id,
     widthPx: 280,
     isExtra: true,

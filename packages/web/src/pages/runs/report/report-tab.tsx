@@ -244,7 +244,7 @@ function ProvenanceCard({ run, report: { provenance } }: { run: Run; report: Run
       <dl className="flex flex-col gap-1 px-4 py-3 text-sm sm:grid sm:grid-cols-[10rem_minmax(0,1fr)]">
         <Fact look="row" name="Run">
           <span className="inline-flex items-center gap-1 font-mono text-xs">
-            {run.id} <CopyButton text={run.id} label="Copy the run’s id" />
+            {run.id} <CopyButton text={run.id} label="Copy the run’s ID" />
           </span>
         </Fact>
         <Fact look="row" name="Model, as it answered">
