@@ -32,7 +32,10 @@ export function Operations({ period = "24h" }: { period?: Period }) {
       name: "Error rate",
       explanation: "The share of these requests that failed, for any reason.",
       value:
-        asked && `${formatShare(shareOf(asked.failed, asked.requests))}, ${formatCount(asked.failed)} failed`,
+        asked &&
+        (asked.requests === 0
+          ? "–"
+          : `${formatShare(shareOf(asked.failed, asked.requests))}, ${formatCount(asked.failed)} failed`),
     },
     {
       name: "Latency, p95",

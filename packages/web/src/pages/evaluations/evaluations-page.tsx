@@ -5,7 +5,7 @@ import { Braces, Download, RefreshCw, Table, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deletableCountQuery, type ResultDeletion, useResultDeletion } from "../../data/result-deletions.ts";
-import { type ResultRow, refreshResults, resultPagesQuery } from "../../data/results.ts";
+import { type ResultRow, refreshResults, resultCountQuery, resultPagesQuery } from "../../data/results.ts";
 import { counted, formatCount } from "../../format/numbers.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
@@ -46,34 +46,40 @@ function EvaluationsPage() {
   const view = viewOf(search);
   const [isDeleting, setDeleting] = useState(false);
   const deletion = useResultDeletion({ onFinished: () => setDeleting(false) });
+  const count = useQuery(resultCountQuery(usePresage(), toResultFilter(search)));
+  const isEmpty = count.data?.count === 0 && activeFilters(search).length === 0;
   return (
     <Page
       title="Evaluations"
       isFull
-      controls={<FilterBar filtering={filtering} />}
+      {...(isEmpty
+        ? { hint: "What evaluators say of outputs." }
+        : { controls: <FilterBar filtering={filtering} /> })}
       actions={
         <>
-          <Segmented
-            label="Rows"
-            value={view}
-            options={views}
-            onChange={(view) =>
-              change({
-                view,
-                result: undefined,
-                columns: undefined,
-                sort: undefined,
-              })
-            }
-          />
+          {!isEmpty && (
+            <Segmented
+              label="Rows"
+              value={view}
+              options={views}
+              onChange={(view) =>
+                change({
+                  view,
+                  result: undefined,
+                  columns: undefined,
+                  sort: undefined,
+                })
+              }
+            />
+          )}
           <IconButton
             label="Refresh"
             icon={<RefreshCw aria-hidden />}
             onClick={() => refreshResults(queryClient)}
           />
-          <ExportMenu search={search} />
+          {!isEmpty && <ExportMenu search={search} />}
           {/* The server takes no such filter for deletions. */}
-          {!search.direct && (
+          {!search.direct && !isEmpty && (
             <AllowedButton needs="manage" icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
               Delete
             </AllowedButton>

@@ -87,7 +87,7 @@ export function OpenResult({ onCloseAutoFocus, ...details }: OpenResultProps) {
   );
 }
 
-function NoRows({ filtering: { search, change } }: { filtering: Filtering }) {
+export function NoRows({ filtering: { search, change } }: { filtering: Filtering }) {
   const { total, causes } = useWithoutVerdict(search);
   if (total > 0) {
     return (
@@ -132,8 +132,8 @@ function NoRows({ filtering: { search, change } }: { filtering: Filtering }) {
         </Link>
       }
     >
-      Predict something in the playground and evaluate the response, or send your own outputs to POST
-      /v1/evaluate.
+      Start a run, evaluate a response in the playground, or send your own outputs to{" "}
+      <code className="font-mono text-xs">POST /v1/evaluate</code>.
     </EmptyState>
   );
 }

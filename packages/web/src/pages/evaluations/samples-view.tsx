@@ -4,7 +4,12 @@ import { clsx } from "clsx";
 import { ListChecks } from "lucide-react";
 import { useMemo, useState } from "react";
 import { findQueryError, usePresage } from "../../data/client.ts";
-import { resultPagesQuery, resultRatesQuery, samplePagesQuery } from "../../data/results.ts";
+import {
+  resultCountQuery,
+  resultPagesQuery,
+  resultRatesQuery,
+  samplePagesQuery,
+} from "../../data/results.ts";
 import { counted } from "../../format/numbers.ts";
 import type { ResultsSearch } from "../../parts/results/results-search.ts";
 import { changeSearch, type Filtering } from "../../parts/results/results-search.ts";
@@ -16,7 +21,7 @@ import type { Sort } from "../../ui/data-table/table-view.ts";
 import { useTableView } from "../../ui/data-table/table-view.ts";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { VerdictMark } from "../../ui/verdict.tsx";
-import { OpenResult } from "./result-list.tsx";
+import { NoRows, OpenResult } from "./result-list.tsx";
 import { toResultFilter } from "./results-filter.ts";
 import {
   groupBySample,
@@ -45,6 +50,7 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
   const index = rows?.findIndex(({ results }) => results.some(({ id }) => id === search.result)) ?? -1;
   const open = rows?.[index];
   const loadMore = useLoadMore(list);
+  const count = useQuery(resultCountQuery(usePresage(), toResultFilter(search)));
   const table = useDataTable({
     label: "Samples",
     view: {
@@ -82,13 +88,18 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
           expectedRows={20}
           onNearEnd={list.hasNextPage ? loadMore : undefined}
           empty={
-            <EmptyState
-              icon={ListChecks}
-              title="No verdicts of samples"
-              actions={<Button onClick={() => change({ view: "verdicts" })}>One row a verdict</Button>}
-            >
-              Runs have a row for each prediction, and so has what is evaluated with a dataset_sample_id.
-            </EmptyState>
+            count.data?.count === 0 ? (
+              <NoRows filtering={filtering} />
+            ) : (
+              <EmptyState
+                icon={ListChecks}
+                title="No verdicts of samples"
+                actions={<Button onClick={() => change({ view: "verdicts" })}>One row a verdict</Button>}
+              >
+                Runs have a row for each prediction, and so has what is evaluated with a{" "}
+                <code className="font-mono text-xs">dataset_sample_id</code>.
+              </EmptyState>
+            )
           }
           end={
             rows !== undefined && (

@@ -51,6 +51,7 @@ function PredictionsPage() {
   const filter = toPredictionFilter(log.search, openedMs);
   const list = useInfiniteQuery(storedPredictionsQuery(presage, filter, log.search.order ?? "newest"));
   const count = useQuery(storedPredictionCountQuery(presage, filter));
+  const isEmpty = !log.isFiltered && list.data?.length === 0;
   return (
     <Page
       title="Predictions"
@@ -66,13 +67,15 @@ function PredictionsPage() {
               refresh();
             }}
           />
-          <AllowedButton needs="manage" icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
-            Delete
-          </AllowedButton>
+          {!isEmpty && (
+            <AllowedButton needs="manage" icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
+              Delete
+            </AllowedButton>
+          )}
         </>
       }
     >
-      <LogFilters log={log} filter={filter} />
+      {!isEmpty && <LogFilters log={log} filter={filter} />}
       <LogTable log={log} list={list} count={count} />
       <DeletePredictionsDialog
         isOpen={isDeleting}

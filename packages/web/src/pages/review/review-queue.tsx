@@ -12,7 +12,7 @@ import { Awaited, EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { ScrollRegion } from "../../ui/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.tsx";
 import { ReviewCard } from "./review-card.tsx";
-import type { ReviewSearch } from "./review-search.ts";
+import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
 import { type Review, useReview, useSinglePresses } from "./use-review.ts";
 
 /** One result after the other, with what was decided so far. */
@@ -38,6 +38,7 @@ export function ReviewQueue({
   useEffect(() => {
     if (nextId !== undefined) void queryClient.prefetchQuery(resultQuery(presage, nextId));
   }, [queryClient, presage, nextId]);
+  const isNothing = queue.data?.considered === 0;
   const isReady = result !== undefined && openId !== undefined;
   const decide = (pass: boolean | undefined) => {
     if (isReady) review.decide(pass, result);
@@ -50,22 +51,24 @@ export function ReviewQueue({
   if (queue.error !== null) return <ErrorNotice error={queue.error} onRetry={queue.refetch} />;
   return (
     <>
-      <Agreement
-        of={
-          result !== undefined || openId === undefined
-            ? {
-                run: search.run,
-                evaluator: result?.evaluator_id,
-                profile_name: result?.profile_name ?? undefined,
-              }
-            : undefined
-        }
-      />
+      {!isNothing && (
+        <Agreement
+          of={
+            result !== undefined || openId === undefined
+              ? {
+                  run: search.run,
+                  evaluator: result?.evaluator_id,
+                  profile_name: result?.profile_name ?? undefined,
+                }
+              : undefined
+          }
+        />
+      )}
       <section
         aria-label="Result to review"
         className="flex min-h-0 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
       >
-        <Progress review={review} />
+        {!isNothing && <Progress review={review} />}
         {failure !== null && (
           <div className="px-4 pt-4">
             <ErrorNotice error={failure} />
@@ -77,7 +80,7 @@ export function ReviewQueue({
           className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
         >
           {openId === undefined && queue.data !== undefined ? (
-            <NothingLeft review={review} />
+            <NothingLeft review={review} isFiltered={Object.keys(toReviewFilter(search)).length > 0} />
           ) : result === undefined ? (
             <Awaited error={error} onRetry={refetch} count={4} className="h-16" />
           ) : (
@@ -133,16 +136,22 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
   );
 }
 
-function NothingLeft({ review: { given, skipped, queue, loadMore } }: { review: Review }) {
+interface NothingLeftProps {
+  review: Review;
+  isFiltered: boolean;
+}
+
+function NothingLeft({ review: { given, skipped, queue, loadMore }, isFiltered }: NothingLeftProps) {
   if (given + skipped === 0) {
+    const isNothing = queue.data?.considered === 0;
     return (
       <EmptyState
         icon={CircleCheck}
-        title="Nothing to label"
-        actions={queue.data?.considered === 0 && <NewRunLink>New run</NewRunLink>}
+        title={!isNothing ? "Nothing to label" : isFiltered ? "No verdicts match" : "No verdicts yet"}
+        actions={isNothing && <NewRunLink>New run</NewRunLink>}
       >
-        {queue.data?.considered === 0
-          ? "No verdicts match. Choose another evaluator, or evaluate something first."
+        {isNothing
+          ? `${isFiltered ? "Choose another evaluator, or evaluate something first" : "Evaluate something first"}: a run judges each of its predictions, and here you do.`
           : "Nothing is disputed or uncertain that nobody has labelled. A run’s page draws verdicts at random."}
       </EmptyState>
     );

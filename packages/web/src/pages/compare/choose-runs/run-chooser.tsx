@@ -7,6 +7,7 @@ import { usePresage } from "../../../data/client.ts";
 import { datasetNamesQuery } from "../../../data/datasets.ts";
 import { allRunsQuery } from "../../../data/runs.ts";
 import { ExampleOffer } from "../../../parts/example.tsx";
+import { NewRunLink } from "../../../parts/runs.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
 import { Awaited, EmptyState } from "../../../ui/notice.tsx";
@@ -79,7 +80,16 @@ export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
 
 function TooFewRuns() {
   return (
-    <EmptyState icon={GitCompareArrows} title="There are no two runs to compare" actions={<ExampleOffer />}>
+    <EmptyState
+      icon={GitCompareArrows}
+      title="There are no two runs to compare"
+      actions={
+        <>
+          <NewRunLink>New run</NewRunLink>
+          <ExampleOffer />
+        </>
+      }
+    >
       A comparison needs two runs on the same samples, for example a model and the baseline that predicts no
       change.
     </EmptyState>

@@ -57,6 +57,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
     isMain: true,
   });
   const isFiltered = [status, outcome, revision, split, index].some((one) => one !== undefined);
+  const isEmpty = !isFiltered && rows?.length === 0;
   const filterBy = (part: ChangedFilters) =>
     navigate({ search: (current) => readEnvironmentSearch({ ...current, ...part }), ...inPlace });
   const clear = () =>
@@ -69,30 +70,32 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
     });
   return (
     <>
-      <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
-        <EpisodeFilters
-          environment={environment}
-          search={search}
-          isFiltered={isFiltered}
-          onChange={filterBy}
-          onClear={clear}
-        />
-        <span className="text-xs text-ink-3 tabular-nums max-sm:hidden">
-          {rows === undefined
-            ? " "
-            : `${counted(rows.length, "episode")}${list.hasNextPage ? " and more" : ""}`}
-        </span>
-        <AllowedButton
-          needs="evaluate"
-          size="small"
-          icon={<Database aria-hidden />}
-          disabled={rows === undefined || rows.length === 0}
-          onClick={() => setDatasetOpen(true)}
-        >
-          To a dataset
-        </AllowedButton>
-        <TableTools table={table} />
-      </div>
+      {!isEmpty && (
+        <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
+          <EpisodeFilters
+            environment={environment}
+            search={search}
+            isFiltered={isFiltered}
+            onChange={filterBy}
+            onClear={clear}
+          />
+          <span className="text-xs text-ink-3 tabular-nums max-sm:hidden">
+            {rows === undefined
+              ? " "
+              : `${counted(rows.length, "episode")}${list.hasNextPage ? " and more" : ""}`}
+          </span>
+          <AllowedButton
+            needs="evaluate"
+            size="small"
+            icon={<Database aria-hidden />}
+            disabled={rows === undefined || rows.length === 0}
+            onClick={() => setDatasetOpen(true)}
+          >
+            To a dataset
+          </AllowedButton>
+          <TableTools table={table} />
+        </div>
+      )}
       <EndlessTable
         table={table}
         list={list}

@@ -38,6 +38,8 @@ function RunsPage() {
   const change = (part: Partial<Record<keyof RunsSearch, string | undefined>>) =>
     navigate({ search: (before) => readRunsSearch({ ...before, ...part }), ...inPlace });
   const { selected: _, ...savedSearch } = search;
+  // Nothing to filter or to compare.
+  const hasNone = runs?.length === 0;
   return (
     <Page
       title="Runs"
@@ -45,17 +47,19 @@ function RunsPage() {
       isFull
       actions={
         <>
-          <CompareLink selected={search.selected} />
+          {!hasNone && <CompareLink selected={search.selected} />}
           <NewRunLink variant="primary" icon={<Plus aria-hidden />}>
             New run
           </NewRunLink>
         </>
       }
     >
-      <div className="flex flex-wrap items-center gap-2">
-        <RunsFilters runs={runs ?? noRuns} datasets={datasets} search={search} onChange={change} />
-        <SavedViews name="runs" search={{ ...savedSearch }} />
-      </div>
+      {!hasNone && (
+        <div className="flex flex-wrap items-center gap-2">
+          <RunsFilters runs={runs ?? noRuns} datasets={datasets} search={search} onChange={change} />
+          <SavedViews name="runs" search={{ ...savedSearch }} />
+        </div>
+      )}
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       {(error === null || runs !== undefined) && (
         <RunsTable
@@ -266,7 +270,7 @@ function NoRuns({ hasRuns }: { hasRuns: boolean }) {
       title="No runs yet"
       actions={
         <>
-          <NewRunLink variant="primary">New run</NewRunLink>
+          <NewRunLink>New run</NewRunLink>
           <ExampleOffer />
         </>
       }
