@@ -98,7 +98,7 @@ export function EmptyState({ icon: Icon, title, children, actions }: EmptyStateP
         <Icon className="size-5" aria-hidden />
       </span>
       <h3 className="text-sm font-semibold">{title}</h3>
-      {children !== undefined && <div className="max-w-prose text-sm text-ink-2">{children}</div>}
+      {children !== undefined && <div className="max-w-prose text-sm text-pretty text-ink-2">{children}</div>}
       {actions !== undefined && <div className="mt-2 flex flex-wrap justify-center gap-2">{actions}</div>}
     </div>
   );

@@ -48,7 +48,10 @@ export function RunName({ marked }: { marked: MarkedRun }) {
   return (
     <span className="flex min-w-0 items-center gap-2">
       <RunMark {...marked} />
-      <span className="min-w-0 truncate phone:whitespace-normal phone:wrap-anywhere" title={marked.run.name}>
+      <span
+        className="min-w-0 truncate phone:line-clamp-2 phone:whitespace-normal phone:wrap-anywhere"
+        title={marked.run.name}
+      >
         <InlineText text={marked.run.name} />
       </span>
     </span>
