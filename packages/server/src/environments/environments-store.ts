@@ -64,8 +64,7 @@ export async function selectEnvironmentsThrough(database: Database, accountId: s
 
 /** How long the environments of a page are. */
 export async function selectEnvironmentSizes(reader: Database, accountId: string, page: KeysetPage) {
-  const rows = await pageOf(reader, accountId, page).clearSelect().select(bytesOfConfig).execute();
-  return rows.map(({ bytes }) => bytes);
+  return await pageOf(reader, accountId, page).clearSelect().select(bytesOfConfig).execute();
 }
 
 /** An account's environments in their latest revisions, newest first. */
@@ -129,8 +128,7 @@ export interface RevisionPage {
 
 /** How long an environment's revisions below a number are. */
 export async function selectRevisionSizes(reader: Database, environmentId: string, page: RevisionPage) {
-  const rows = await revisionsOf(reader, environmentId, page).select(bytesOfConfig).execute();
-  return rows.map(({ bytes }) => bytes);
+  return await revisionsOf(reader, environmentId, page).select(bytesOfConfig).execute();
 }
 
 function revisionsOf(reader: Database, environmentId: string, { limit, below }: RevisionPage) {

@@ -229,7 +229,7 @@ export async function listEnvironmentRevisions(
   const { limit, below } = page;
   const reader = services.store.briefReader(requester);
   const sizes = await selectRevisionSizes(reader, id, page);
-  reserve(refuseLargePage(sizes, "revisions", "Ask for fewer revisions with limit."));
+  reserve(refuseLargePage(sizes, "revisions"));
   const found = await selectEnvironmentRevisions(reader, id, { limit: limit + 1, below });
   const revisions = found
     .slice(0, limit)

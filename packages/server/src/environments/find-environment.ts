@@ -58,7 +58,7 @@ export async function listEnvironments(
   const reader = store.briefReader(requester);
   const { accountId } = requester;
   const sizes = reserve && (await selectEnvironmentSizes(reader, accountId, page));
-  if (sizes) reserve(refuseLargePage(sizes, "environments", "Ask for fewer environments with limit."));
+  if (sizes) reserve(refuseLargePage(sizes, "environments"));
   const { environments, next } = await selectEnvironments(reader, accountId, page);
   return { environments: next === undefined ? [...environments, sandboxEnvironment] : environments, next };
 }

@@ -18,7 +18,7 @@ import { logBrokenResponse, streamTexts } from "../http/response.ts";
 import { InvalidRequestError, validate, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { notFound, ServiceError } from "../platform/errors.ts";
-import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
+import { type Pieces, readInPieces, readListed, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
@@ -101,13 +101,11 @@ export async function listTaskPage(
   part: TaskPart,
 ): Promise<{ tasks: Pieces<IndexedTask>; next: number | undefined }> {
   const environment = await findEnvironment(services, requester, name);
-  const tasks = await readTasksInPieces(services, requester, { environment, split }, part, refuseLargeTasks);
+  const tasks = await readTasksInPieces(services, requester, { environment, split }, part, (sizes) =>
+    refuseLargePage(sizes, "tasks"),
+  );
   const end = part.from + part.limit;
   return { tasks, next: end < (environment.tasks[split] ?? 0) ? end : undefined };
-}
-
-function refuseLargeTasks(bytes: readonly number[]): void {
-  refuseLargePage(bytes, "tasks", "Ask for fewer tasks with limit.");
 }
 
 /** Tasks of a split from an index on, in their order: each may have megabytes. Throws if their environment is deleted meanwhile. */
@@ -116,7 +114,7 @@ export async function readTasksInPieces(
   requester: Requester,
   { environment, split }: { environment: Pick<EnvironmentRevision, "id" | "tasks">; split: TaskSplitName },
   { from, limit }: TaskPart,
-  check: (bytes: readonly number[]) => void = () => {},
+  check: (sizes: readonly { bytes: number }[]) => unknown = () => {},
 ): Promise<Pieces<IndexedTask>> {
   const { id } = environment;
   if (id === sandboxName) {
@@ -127,14 +125,15 @@ export async function readTasksInPieces(
   const sizes = await selectTaskSizes(reader, id, split, { from, limit });
   const expected = Math.min(limit, Math.max((environment.tasks[split] ?? 0) - from, 0));
   if (sizes.length < expected) throw notFound("environment");
-  check(sizes.map(({ bytes }) => bytes));
-  const bytesOf = new Map(sizes.map(({ index, bytes }) => [index, bytes]));
-  return readInPieces([...bytesOf.keys()], bytesOf, async (some) => {
-    const tasks = await selectTasks(reader, id, split, { from: some[0] ?? from, limit: some.length });
+  check(sizes);
+  return readListed(sizes, indexOf, async (some) => {
+    const tasks = await selectTasks(reader, id, split, { from: some[0]?.index ?? from, limit: some.length });
     if (tasks.length < some.length) throw notFound("environment");
     return tasks;
   });
 }
+
+const indexOf = ({ index }: { index: number }) => index;
 
 // The splits and tasks of an environment. The Open Reward Standard and OpenEnv's Task API request them alike.
 

@@ -18,7 +18,7 @@ import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { notFound } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import { type Pieces, readInPieces, refuseLargePage } from "../platform/storage/lists.ts";
+import { idOf, type Pieces, readListed, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import {
@@ -228,18 +228,8 @@ async function listExperiments(
   const { accountId } = requester;
   const reader = store.briefReader(requester);
   const sizes = await selectExperimentSizes(reader, accountId, page);
-  refuseLargePage(
-    sizes.map(({ bytes }) => bytes),
-    "experiments",
-    "Ask for fewer experiments with limit.",
-  );
-  const ids = sizes.map(({ id }) => id);
-  const bytesOf = new Map(sizes.map(({ id, bytes }) => [id, bytes]));
-  return readInPieces(ids, bytesOf, async (some) => {
-    const read = await selectExperimentsByIds(reader, accountId, some);
-    const byId = new Map(read.map((experiment) => [experiment.id, experiment]));
-    return some.flatMap((id) => byId.get(id) ?? []);
-  });
+  refuseLargePage(sizes, "experiments");
+  return readListed(sizes, idOf, (some) => selectExperimentsByIds(reader, accountId, some.map(idOf)));
 }
 
 function toExperiment({ id, project_id, name, tags, metadata, created_at }: ExperimentRow): Experiment {

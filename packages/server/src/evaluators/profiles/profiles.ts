@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { conflict, notFound, ServiceError } from "../../platform/errors.ts";
 import { nowMicros, toMicros } from "../../platform/storage/columns.ts";
-import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
+import { builtInOfPage, type Pieces, readListed, refuseLargePage } from "../../platform/storage/lists.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Database, EvaluatorProfilesTable } from "../../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../../platform/storage/store.ts";
@@ -139,16 +139,11 @@ export async function listProfiles(
   const builtIn = isBuiltIn === false ? [] : builtInProfiles.filter((revision) => matches(revision, filter));
   if (isBuiltIn) return readRevisions(reader, accountId, [], builtIn.slice(offset, offset + limit));
   const own = await selectRevisionSizes(reader, accountId, filter, { limit, offset });
-  refuseLargePage(
-    own.map(({ bytes }) => bytes),
-    "revisions",
-    "Ask for fewer revisions with limit.",
+  refuseLargePage(own, "revisions");
+  const rest = await builtInOfPage(builtIn, own.length, { limit, offset }, () =>
+    countProfileRevisions(reader, accountId, filter),
   );
-  if (own.length === limit || builtIn.length === 0) return readRevisions(reader, accountId, own);
-  const isPastOwn = own.length === 0 && offset > 0;
-  const ownCount = isPastOwn ? await countProfileRevisions(reader, accountId, filter) : offset + own.length;
-  const start = Math.max(0, offset - ownCount);
-  return readRevisions(reader, accountId, own, builtIn.slice(start, start + limit - own.length));
+  return readRevisions(reader, accountId, own, rest);
 }
 
 /** Each built-in profile has one revision, which is the last, and none is archived. */
@@ -171,15 +166,7 @@ function readRevisions(
   own: readonly (RevisionKey & { bytes: number })[],
   builtIn: readonly ProfileRevision[] = [],
 ): Pieces<ProfileRevision> {
-  const builtInByKey = new Map(builtIn.map((revision) => [keyOf(revision), revision]));
-  const ownByKey = new Map(own.map((key) => [keyOf(key), key]));
-  const bytesOf = new Map(own.map((key) => [keyOf(key), key.bytes]));
-  return readInPieces([...ownByKey.keys(), ...builtInByKey.keys()], bytesOf, async (some) => {
-    const wanted = some.flatMap((key) => ownByKey.get(key) ?? []);
-    const read = await selectRevisionsByKeys(reader, accountId, wanted);
-    const byKey = new Map(read.map((revision) => [keyOf(revision), revision]));
-    return some.flatMap((key) => byKey.get(key) ?? builtInByKey.get(key) ?? []);
-  });
+  return readListed(own, keyOf, (some) => selectRevisionsByKeys(reader, accountId, some), builtIn);
 }
 
 function keyOf({ public_id, revision }: RevisionKey): string {

@@ -172,7 +172,7 @@ export async function selectRevisionSizes(
     .execute();
 }
 
-/** An account's revisions by their ids, in the same order. */
+/** An account's revisions by their ids, in no particular order. */
 export async function selectRevisions(
   reader: Database,
   accountId: string,
@@ -196,9 +196,7 @@ export async function selectRevisions(
       "revision.created_at",
     ])
     .execute();
-  const labelled = await withLabels(reader, revisions);
-  const byId = new Map(labelled.map((revision) => [revision.id, revision]));
-  return ids.flatMap((id) => byId.get(id) ?? []);
+  return await withLabels(reader, revisions);
 }
 
 /** How many revisions of an account match the filter, regardless of its limit and offset. */

@@ -2,7 +2,13 @@ import { readTaxonomy, type TaxonomyNode } from "@presage/contract/read-taxonomy
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { conflict, notFound } from "../../platform/errors.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
-import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
+import {
+  builtInOfPage,
+  idOf,
+  type Pieces,
+  readListed,
+  refuseLargePage,
+} from "../../platform/storage/lists.ts";
 import { doOnce, type Once } from "../../platform/storage/once.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -229,31 +235,9 @@ export async function listRevisions(
   const { accountId } = requester;
   const reader = store.briefReader(requester);
   const own = await selectRevisionSizes(reader, accountId, filter);
-  const builtIn = await builtInAfter(reader, accountId, filter, own.length);
-  const bytesOf = new Map(own.map(({ id, bytes }) => [id, bytes]));
-  refuseLargePage([...bytesOf.values()], "revisions", "Ask for fewer revisions with limit.");
-  const ids = [...own, ...builtIn].map(({ id }) => id);
-  return readInPieces(ids, bytesOf, async (some) => {
-    const read = await selectRevisions(
-      reader,
-      accountId,
-      some.filter((id) => bytesOf.has(id)),
-    );
-    return [...read, ...builtIn.filter(({ id }) => some.includes(id))];
-  });
-}
-
-/** The built-in revisions of a page, after its `own` revisions of the account. */
-async function builtInAfter(
-  reader: Database,
-  accountId: string,
-  filter: TaxonomyRevisionFilter,
-  own: number,
-): Promise<TaxonomyRevision[]> {
-  const builtIn = builtInRevisions(accountId, filter);
-  if (own === filter.limit || builtIn.length === 0) return [];
-  // A page with some of the account's revisions is the last such page; on one without, a count tells how many were skipped.
-  const isPast = own === 0 && filter.offset > 0;
-  const skipped = isPast ? filter.offset - (await countTaxonomyRevisions(reader, accountId, filter)) : 0;
-  return builtIn.slice(skipped, skipped + filter.limit - own);
+  refuseLargePage(own, "revisions");
+  const builtIn = await builtInOfPage(builtInRevisions(accountId, filter), own.length, filter, () =>
+    countTaxonomyRevisions(reader, accountId, filter),
+  );
+  return readListed(own, idOf, (some) => selectRevisions(reader, accountId, some.map(idOf)), builtIn);
 }

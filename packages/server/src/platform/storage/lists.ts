@@ -100,6 +100,36 @@ export function readInPieces<Id, Item>(
   };
 }
 
+export const idOf = ({ id }: { id: string }) => id;
+
+/** Items of these sizes in their order, without those that are gone meanwhile, and then `rest`, which is in memory. */
+export function readListed<Size extends { bytes: number }, Item>(
+  sizes: readonly Size[],
+  keyOf: (one: Size | Item) => unknown,
+  read: (some: readonly Size[]) => Promise<Item[]>,
+  rest: readonly Item[] = [],
+): Pieces<Item> {
+  const bytesOf = new Map<Size | Item, number>(sizes.map((size) => [size, size.bytes]));
+  return readInPieces([...sizes, ...rest], bytesOf, async (some) => {
+    const found = await read(some.filter((one): one is Size => bytesOf.has(one)));
+    const byKey = new Map([...found, ...rest].map((item) => [keyOf(item), item]));
+    return some.flatMap((one) => byKey.get(keyOf(one)) ?? []);
+  });
+}
+
+/** The built-in items of a page that begins with `own` items of the account. */
+export async function builtInOfPage<Item>(
+  builtIn: readonly Item[],
+  own: number,
+  { limit, offset }: { limit: number; offset: number },
+  countOwn: () => Promise<number>,
+): Promise<Item[]> {
+  if (own === limit || builtIn.length === 0) return [];
+  // A page with some of the account's own is the last such page; on one without, a count tells how many were skipped.
+  const skipped = own === 0 && offset > 0 ? Math.max(0, offset - (await countOwn())) : 0;
+  return builtIn.slice(skipped, skipped + limit - own);
+}
+
 /** Splits ids into consecutive pieces within the limits. An item beyond the limit is a piece of its own. */
 export function splitByBytes<Id>(
   ids: readonly Id[],
@@ -123,12 +153,16 @@ export function splitByBytes<Id>(
 }
 
 /** The size of a page, unless it is too large. One of a single item is allowed at any size, or paging would stop at it. */
-export function refuseLargePage(bytes: readonly number[], what: string, wayOut: string): number {
-  const total = sumOf(bytes);
-  if (bytes.length <= 1 || total <= maxPageBytes) return total;
+export function refuseLargePage(
+  sizes: readonly { bytes: number }[],
+  what: string,
+  wayOut = `Ask for fewer ${what} with limit.`,
+): number {
+  const total = sumOf(sizes.map(({ bytes }) => bytes));
+  if (sizes.length <= 1 || total <= maxPageBytes) return total;
   throw new ServiceError(
     "page_too_large",
-    `The ${bytes.length} ${what} of this page have ${inMegabytes(total)} MB of text; the limit is ${inMegabytes(maxPageBytes)} MB. ${wayOut}`,
+    `The ${sizes.length} ${what} of this page have ${inMegabytes(total)} MB of text; the limit is ${inMegabytes(maxPageBytes)} MB. ${wayOut}`,
   );
 }
 

@@ -118,7 +118,7 @@ export async function searchResults(
   const ids = await searchIds(reader, accountId, filter, page);
   const bytesOf = await selectPayloadBytes(reader, ids, page.maxTextCharacters);
   refuseLargePage(
-    [...bytesOf.values()],
+    [...bytesOf.values()].map((bytes) => ({ bytes })),
     "results",
     "Cut the texts with text_limit, or ask for fewer results with limit.",
   );
