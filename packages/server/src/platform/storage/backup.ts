@@ -13,7 +13,7 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { mayRunOn, newerSchemaError, oldestVersionSetting, SchemaError } from "./migrate.ts";
+import { mayRunOn, newerSchemaError, oldestVersionSetting, readSchemaOf, SchemaError } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
 import { isDatabaseLocked } from "./store-error.ts";
 
@@ -37,30 +37,19 @@ export function checkSqlite(path: string): string {
       .all()
       .map((row) => row.integrity_check);
     if (problem !== "ok") throw new DatabaseFileError(`It is damaged: ${problem}`);
-    const applied = database
-      .query<{ name: string }, []>("select name from kysely_migration order by name")
-      .all()
-      .map((row) => row.name);
+    const { applied, setting } = readSchemaOf(database);
+    if (applied === undefined) throw new DatabaseFileError("It has no data of Presage.");
     const unknown = applied.filter((name) => !Object.hasOwn(migrations, name));
-    if (unknown.length > 0 && !mayRunOn(applied, readOldestVersion(database)))
+    if (unknown.length > 0 && !mayRunOn(applied, setting(oldestVersionSetting)))
       throw newerSchemaError(unknown);
     return applied.at(-1) ?? "";
   } catch (error) {
     if (error instanceof DatabaseFileError || error instanceof SchemaError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new DatabaseFileError(
-      reason.includes("no such table")
-        ? "It has no data of Presage."
-        : `It is not a sound database: ${reason}`,
-    );
+    throw new DatabaseFileError(`It is not a sound database: ${reason}`);
   } finally {
     database.close();
   }
-}
-
-function readOldestVersion(database: Database): string | undefined {
-  const select = database.query<{ value: string }, [string]>("select value from settings where name = ?");
-  return select.get(oldestVersionSetting)?.value;
 }
 
 /**

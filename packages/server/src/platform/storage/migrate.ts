@@ -13,7 +13,7 @@ export function hasSqliteSchema(path: string): boolean {
   const file = new SqliteFile(path, { readwrite: true });
   try {
     file.run("PRAGMA busy_timeout = 5000");
-    return file.query("select 1 from sqlite_master where name = 'kysely_migration'").get() !== null;
+    return readSchemaOf(file).applied !== undefined;
   } finally {
     file.close();
   }
@@ -24,6 +24,20 @@ export async function hasPostgresSchema(database: Database): Promise<boolean> {
   const { rows } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(database);
   return rows[0]?.exists === true;
+}
+
+/** The migrations of an SQLite file, undefined before Presage has created its schema, and its settings. */
+export function readSchemaOf(file: SqliteFile) {
+  const hasSchema = file.query("select 1 from sqlite_master where name = 'kysely_migration'").get() !== null;
+  const rows = <Row>(query: string, ...names: string[]) =>
+    hasSchema ? file.query<Row, string[]>(query).all(...names) : undefined;
+  return {
+    applied: rows<{ name: string }>("select name from kysely_migration order by name")?.map(
+      ({ name }) => name,
+    ),
+    setting: (name: string) =>
+      rows<{ value: string }>("select value from settings where name = ?", name)?.[0]?.value,
+  };
 }
 
 /** The setting in which it is stored, as JSON. */
@@ -120,7 +134,7 @@ async function isUpToDate(database: Database): Promise<boolean> {
   return executed.join() === Object.keys(migrations).sort().join();
 }
 
-async function executedMigrations(database: Database): Promise<string[]> {
+export async function executedMigrations(database: Database): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
     database,
   );

@@ -5,12 +5,14 @@ import { Kysely, sql } from "kysely";
 import { parseSeen, readDatabaseClock, type SeenClock, seenClockSetting } from "./clock.ts";
 import { nowMicros } from "./columns.ts";
 import {
+  executedMigrations,
   hasPostgresSchema,
   hasSqliteSchema,
   isTooOld,
   mayRunOn,
   migrate,
   oldestVersionSetting,
+  readSchemaOf,
   SchemaError,
 } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
@@ -129,7 +131,6 @@ export interface InspectedDatabase {
 const limits = { lockTimeoutMs: 3_000, statementTimeoutMs: 4_000, responseTimeoutMs: 5_000 };
 /** Changes no row, but only a connection that may write can run it. */
 const writeNothing = "update settings set value = value where 1 = 0";
-const selectSetting = "select value from settings where name = ?";
 
 /** Connects, reads the schema's state and makes sure that it can be written. Neither creates nor changes anything. */
 export async function inspectDatabase(url: string): Promise<InspectedDatabase> {
@@ -140,20 +141,14 @@ function inspectSqlite(path: string): InspectedDatabase {
   const file = existsSync(path) ? new SqliteFile(path, { readwrite: true }) : new SqliteFile(":memory:");
   try {
     file.run("PRAGMA busy_timeout = 5000");
-    const hasSchema =
-      file.query("select 1 from sqlite_master where name = 'kysely_migration'").get() !== null;
-    const applied = hasSchema
-      ? file.query<{ name: string }, []>("select name from kysely_migration").all()
-      : undefined;
+    const { applied, setting } = readSchemaOf(file);
     if (applied !== undefined) {
       file.run("begin immediate");
       file.run(writeNothing);
       file.run("rollback");
     }
-    const read = (name: string) =>
-      hasSchema ? file.query<{ value: string }, [string]>(selectSetting).get(name)?.value : undefined;
     const version = file.query<{ version: string }, []>("select sqlite_version() as version").get()?.version;
-    const state = stateOf(applied, read(oldestVersionSetting), read(seenClockSetting));
+    const state = stateOf(applied, setting(oldestVersionSetting), setting(seenClockSetting));
     return { engine: `SQLite ${version}`, ...state, aheadMs: undefined };
   } finally {
     file.close();
@@ -171,9 +166,7 @@ async function inspectPostgres(url: string): Promise<InspectedDatabase> {
   try {
     await refuseSharedSessions(database);
     const { rows } = await sql<{ server_version: string }>`show server_version`.execute(database);
-    const applied = (await hasPostgresSchema(database))
-      ? (await sql<{ name: string }>`select name from kysely_migration`.execute(database)).rows
-      : undefined;
+    const applied = (await hasPostgresSchema(database)) ? await executedMigrations(database) : undefined;
     if (applied !== undefined) await sql.raw(writeNothing).execute(database);
     const read = async (name: string) => applied && (await readSetting(database, name));
     const state = stateOf(applied, await read(oldestVersionSetting), await read(seenClockSetting));
@@ -186,8 +179,7 @@ async function inspectPostgres(url: string): Promise<InspectedDatabase> {
   }
 }
 
-function stateOf(applied: { name: string }[] | undefined, said?: string, seen?: string) {
-  const names = (applied ?? []).map(({ name }) => name).sort();
+function stateOf(names: readonly string[] = [], said?: string, seen?: string) {
   const known = Object.keys(migrations);
   return {
     schema: names.at(-1),
