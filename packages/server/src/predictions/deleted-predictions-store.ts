@@ -15,16 +15,13 @@ export interface DeletedPredictions {
   filter?: Omit<PredictionFilter, "source" | "run_id" | "to">;
 }
 
-/**
- * Deletes live predictions from before a time, at most `limit`, the oldest of each status first. Returns how many, and how long others
- * could not write. `record` is called in the same transaction.
- */
+/** Deletes live predictions from before a time, at most `limit`, the oldest of each status first. `record` is called in the same transaction. */
 export async function deleteOldest(
   database: Database,
   deleted: DeletedPredictions,
   limit: number,
   record?: (transaction: Database, deleted: number) => Promise<void>,
-): Promise<{ deleted: number; heldMs: number }> {
+): Promise<DeletedBatch<true>> {
   const { result, heldMs } = await inTimedTransaction(database, async (transaction) => {
     const oldest = await selectOldest(transaction, deleted, limit);
     const ofAccounts = Map.groupBy(oldest, ({ account_id }) => account_id);
@@ -38,7 +35,7 @@ export async function deleteOldest(
     if (oldest.length > 0) await record?.(transaction, oldest.length);
     return oldest.length;
   });
-  return { deleted: result, heldMs };
+  return { deleted: result, heldMs, next: result === limit ? true : undefined };
 }
 
 /** Deletes some live predictions of all accounts from before a time. Those of runs and episodes stay as long as these do. */
@@ -47,8 +44,7 @@ export async function deleteOldPredictions(
   before: Micros,
   limit: number,
 ): Promise<DeletedBatch<true>> {
-  const { deleted, heldMs } = await deleteOldest(database, { accountId: undefined, before }, limit);
-  return { deleted, heldMs, next: deleted === limit ? true : undefined };
+  return await deleteOldest(database, { accountId: undefined, before }, limit);
 }
 
 /** On PostgreSQL others that delete have the rest. */

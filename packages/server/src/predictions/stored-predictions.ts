@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { maxCountedPredictions, type StoredPrediction, type StoredPredictionDetail } from "@presage/contract";
 import { parseJson } from "../http/request.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
+import { type DeletedBatch, deleteInBatches } from "../platform/storage/batches.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import type { PredictionSource } from "../platform/storage/schema/runs.ts";
@@ -174,9 +174,6 @@ export function existing<Found>(found: Found | undefined): Found {
   return found;
 }
 
-/** Few, because SQLite has one writer, and longer than others pause between two attempts at its file. */
-const batchRows = 200;
-const batchPauseMs = 12;
 /** How long one request deletes. */
 const maxDurationMs = 5_000;
 
@@ -203,8 +200,9 @@ export async function deletePredictionsBefore(
 ): Promise<{ deleted: number; hasMore: boolean }> {
   const { accountId, signal } = requester;
   const database = store.writer(requester);
-  const endsAtMs = performance.now() + maxDurationMs;
+  const until = AbortSignal.any([signal, AbortSignal.timeout(maxDurationMs)]);
   let deleted = 0;
+  let hasMore = true;
   let eventId: string | undefined;
 
   /** One event for the request, which counts what its transactions have deleted. */
@@ -214,12 +212,14 @@ export async function deletePredictionsBefore(
     eventId = await recordChange(transaction, requester, "prediction.delete", "many", detail);
   }
 
-  for (;;) {
-    const some = await deleteOldest(database, { ...wanted, accountId }, batchRows, record);
+  async function deleteSome(_: unknown, limit: number): Promise<DeletedBatch<true>> {
+    const some = await deleteOldest(database, { ...wanted, accountId }, limit, record);
     deleted += some.deleted;
-    if (some.deleted < batchRows) return { deleted, hasMore: false };
-    if (performance.now() > endsAtMs) return { deleted, hasMore: true };
-    await sleep(batchPauseMs);
-    signal.throwIfAborted();
+    hasMore = some.next !== undefined;
+    return some;
   }
+
+  await deleteInBatches(database, deleteSome, { signal: until });
+  signal.throwIfAborted();
+  return { deleted, hasMore };
 }
