@@ -1,6 +1,6 @@
 import type { EnvironmentConfig, TaskSplitName } from "@presage/contract";
-import { type SqlBool, sql } from "kysely";
-import { type KeysetPage, toListPart } from "../platform/storage/lists.ts";
+import { sql } from "kysely";
+import { type KeysetPage, newestFirst, toListPart } from "../platform/storage/lists.ts";
 import { insertRows, prepareStatement, unlessNameIsTaken } from "../platform/storage/rows.ts";
 import type {
   EnvironmentRevisionsTable,
@@ -81,17 +81,13 @@ export async function selectExisting(reader: Database, ids: readonly string[]): 
 }
 
 /** A page, and one more. */
-function pageOf(reader: Database, accountId: string, { limit, after }: KeysetPage) {
-  return withRevisions(reader, accountId)
-    .whereRef("revision.revision", "=", "environment.last_revision")
-    .$if(after !== undefined, (query) =>
-      query.where(
-        sql<SqlBool>`(environment.created_at, environment.id) < (${after?.createdAt}, ${after?.id})`,
-      ),
-    )
-    .orderBy("environment.created_at", "desc")
-    .orderBy("environment.id", "desc")
-    .limit(limit + 1);
+function pageOf(reader: Database, accountId: string, page: KeysetPage) {
+  const latest = withRevisions(reader, accountId).whereRef(
+    "revision.revision",
+    "=",
+    "environment.last_revision",
+  );
+  return newestFirst(latest, page, "environment");
 }
 
 function withRevisions(database: Database, accountId: string) {

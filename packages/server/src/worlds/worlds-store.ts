@@ -1,7 +1,6 @@
 import type { WorldConfig, WorldPins } from "@presage/contract";
-import { type SqlBool, sql } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
-import { type Keyset, type KeysetPage, toListPart } from "../platform/storage/lists.ts";
+import { type Keyset, type KeysetPage, selectNewestFirst } from "../platform/storage/lists.ts";
 import { prepareStatement, selectNames } from "../platform/storage/rows.ts";
 import type { WorldRevisionsTable, WorldsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -74,20 +73,13 @@ const someRevision = prepareStatement((database) =>
 export async function selectWorlds(
   reader: Database,
   accountId: string,
-  { limit, after }: KeysetPage,
+  page: KeysetPage,
 ): Promise<{ worlds: WorldRevision[]; next: Keyset | undefined }> {
-  const rows = await withRevisions(reader, accountId)
+  const query = withRevisions(reader, accountId)
     .whereRef("revision.revision", "=", "world.last_revision")
-    .where("world.archived_at", "is", null)
-    .$if(after !== undefined, (query) =>
-      query.where(sql<SqlBool>`(world.created_at, world.id) < (${after?.createdAt}, ${after?.id})`),
-    )
-    .orderBy("world.created_at", "desc")
-    .orderBy("world.id", "desc")
-    .limit(limit + 1)
-    .execute();
-  const part = toListPart(rows, limit);
-  return { worlds: part.rows.map(toWorld), next: part.next };
+    .where("world.archived_at", "is", null);
+  const { rows, next } = await selectNewestFirst(query, page, "world");
+  return { worlds: rows.map(toWorld), next };
 }
 
 /** A world's revisions below a number, the highest first. */

@@ -37,8 +37,8 @@ export interface ListPart<Row> {
 }
 
 /** The condition of a page, in a form that an index on time and id serves. */
-export function isAfter({ createdAt, id }: Keyset) {
-  return sql<SqlBool>`(created_at, id) < (${createdAt}, ${id})`;
+export function isAfter({ createdAt, id }: Keyset, of = sql``) {
+  return sql<SqlBool>`(${of}created_at, ${of}id) < (${createdAt}, ${id})`;
 }
 
 /** The same of a list with the oldest first. */
@@ -46,18 +46,26 @@ export function isLater({ createdAt, id }: Keyset) {
   return sql<SqlBool>`(created_at, id) > (${createdAt}, ${id})`;
 }
 
+/** A page of a query, newest first, and one row more. `table` has the time and the id. */
+export function newestFirst<DB, Table extends keyof DB, Row>(
+  query: SelectQueryBuilder<DB, Table, Row>,
+  { limit, after }: KeysetPage,
+  table?: string,
+) {
+  const of = table === undefined ? sql`` : sql`${sql.ref(table)}.`;
+  return (after === undefined ? query : query.where(isAfter(after, of)))
+    .orderBy(sql`${of}created_at`, "desc")
+    .orderBy(sql`${of}id`, "desc")
+    .limit(limit + 1);
+}
+
 /** A page of what a query selects, newest first. */
 export async function selectNewestFirst<
   DB,
   Table extends keyof DB,
   Row extends { id: string; created_at: Micros },
->(query: SelectQueryBuilder<DB, Table, Row>, { limit, after }: KeysetPage): Promise<ListPart<Row>> {
-  const rows = await (after === undefined ? query : query.where(isAfter(after)))
-    .orderBy(sql`created_at`, "desc")
-    .orderBy(sql`id`, "desc")
-    .limit(limit + 1)
-    .execute();
-  return toListPart(rows as Row[], limit);
+>(query: SelectQueryBuilder<DB, Table, Row>, page: KeysetPage, table?: string): Promise<ListPart<Row>> {
+  return toListPart((await newestFirst(query, page, table).execute()) as Row[], page.limit);
 }
 
 /** A row beyond `limit` means that there is another page. */
