@@ -102,7 +102,7 @@ export async function judge(
     goldAnswer: goal === undefined ? undefined : toStorableText(goal),
   };
   const allowance = { mainThreadMs, mayRetry: createRetryBudget(), keyId };
-  const task = { family, profile, sample, accountId, explainStrategy, allowance };
+  const task = { family, profile, sample, accountId, explainStrategy, allowance, showsGold: true };
   const outcome = await services.runEvaluator(task, signal);
   await services.resultWriter.write([
     {

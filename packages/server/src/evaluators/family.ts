@@ -64,6 +64,8 @@ interface ModelFamilyOf<Config, Given> extends FamilyBase<Config, Given> {
 /** What an evaluation by a model is given beside the sample. */
 export interface ModelCall<Config = unknown> extends JudgeCall {
   config: Config;
+  /** Even if the profile would do without it. */
+  showsGold?: boolean | undefined;
 }
 
 /** A family whose verdict depends on the sample and the profile alone. */

@@ -28,6 +28,8 @@ export interface EvaluatorTask {
   accountId: string;
   explainStrategy: ExplainStrategy;
   allowance: RequestAllowance;
+  /** A judge is shown the gold answer even if its profile would do without it. */
+  showsGold?: boolean;
 }
 
 /** What the evaluators of one request share. */
@@ -75,7 +77,7 @@ export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError
   }
 
   async function run(
-    { family, profile, sample, accountId, explainStrategy, allowance }: EvaluatorTask,
+    { family, profile, sample, accountId, explainStrategy, allowance, showsGold }: EvaluatorTask,
     clientSignal: AbortSignal,
     span: EvaluationSpan | undefined,
   ): Promise<EvaluatorOutcome> {
@@ -91,7 +93,7 @@ export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError
       return await rules.run(task, accountId, clientSignal, allowance);
     }
     const { mayRetry, keyId } = allowance;
-    const call = { config, accountId, profilePublicId: profile.publicId, mayRetry, keyId, span };
+    const call = { config, accountId, profilePublicId: profile.publicId, mayRetry, keyId, span, showsGold };
     return await runModel(family, sample, call, explainStrategy, { timeoutMs: modelTimeoutMs, clientSignal });
   }
 

@@ -6,6 +6,7 @@ import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { usageClient } from "../support/resources/usage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { echo } from "../support/upstream/echo.ts";
+import { promptOf } from "../support/upstream/judge.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -167,7 +168,7 @@ onAnyDatabase((database) => {
       body.messages.at(-1)?.content.endsWith("Action: the goal")
         ? Response.json(completion("the goal"))
         : new Response("no", { status: 500 });
-    const config = { pass_criteria: "The text is friendly." };
+    const config = { pass_criteria: "Is it so?", required_fields: ["evaluated_model_input"] };
     const profile = { evaluator_family: "judge", name: "of-rewards", config };
     const made = await presage.call("POST", "/v1/evaluator-profiles", profile);
     expect([made.status, await made.text()]).toEqual([201, expect.any(String)]);
@@ -184,6 +185,8 @@ onAnyDatabase((database) => {
         last.info.reward_error,
       ]);
     }
+    const judged = upstream.received.map(promptOf).filter((prompt) => prompt.includes("Is it so?"));
+    expect(judged[0]).toContain("gold answer>>>\nthe goal\n");
     const [ofOwner] = await apiKeyClient(() => presage).list();
     const judgesOf = async () =>
       (await usageClient(() => presage).list()).data

@@ -66,14 +66,14 @@ describe("The judged texts", () => {
     expect(prompt).not.toMatch(/gold answer|retrieved context|<<<DATA \S+ input/);
   });
 
-  test("have the gold answer only if the criteria speak of it", async () => {
+  test("have the gold answer unless the criteria are known not to speak of it", async () => {
     const sample = { output: "x", goldAnswer: "the solution" };
     const find = async () => [{ sample: { ...sample, output: "y" }, pass: true }];
     const ask = (more: object) =>
       createTestJudge(upstream, find).judge(sample, { active_learning_enabled: true, ...more });
-    await ask({});
+    await ask({ required_fields: ["evaluated_model_input"] });
     await ask({ required_fields: ["evaluated_model_gold_answer"] });
-    await ask({ pass_criteria: "Says what the Gold answer says." });
+    await ask({ pass_criteria: "Sagt dasselbe wie die Vorlage." });
     const counts = upstream.received.map((received) => promptOf(received).split("the solution").length - 1);
     expect(counts).toEqual([0, 2, 2]);
     const { builtInProfiles } = createJudgeFamily({ askForVerdict: undefined, findCorrections: find });

@@ -92,14 +92,18 @@ const config = z.strictObject({
     .default([])
     .meta({
       description:
-        "Fields besides the output that the criteria refer to. A sample without them is not judged. The judge is shown the gold answer only if it is one of them, or if the criteria have one of the words gold, reference, expected, correct and truth.",
+        "Fields besides the output that the criteria refer to. A sample without them is not judged. If there are any and the gold answer is not one of them, the judge is not shown it, except for an environment's reward.",
     }),
 });
 export type JudgeConfig = z.output<typeof config>;
 
-/** Whoever sees the solution judges otherwise, so it is shown only to judges whose criteria speak of it. */
+/** Of these the wording is known: only the one that requires the gold answer speaks of it. */
+const builtInCriteria = new Set(judgeProfiles.map((one) => one.config.pass_criteria));
+
+/** Whoever sees the solution judges otherwise, so it is kept from judges whose criteria are known not to speak of it. */
 export function needsGold({ required_fields, pass_criteria }: JudgeConfig): boolean {
-  return required_fields.includes(goldAnswer) || /gold|reference|expected|correct|truth/i.test(pass_criteria);
+  if (required_fields.length > 0) return required_fields.includes(goldAnswer);
+  return !builtInCriteria.has(pass_criteria);
 }
 
 interface JudgeVerdict {
@@ -171,8 +175,9 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptio
     threshold: ({ pass_score }) => pass_score,
     async evaluate(sample, call) {
       if (askForVerdict === undefined) throw needsModel();
-      const { config: profile, accountId, profilePublicId, signal } = call;
-      const shown = (one: Sample) => (needsGold(profile) ? one : { ...one, goldAnswer: undefined });
+      const { config: profile, accountId, profilePublicId, showsGold, signal } = call;
+      const shown = (one: Sample) =>
+        showsGold || needsGold(profile) ? one : { ...one, goldAnswer: undefined };
       const examples = profile.active_learning_enabled
         ? await findExamples(sample, { accountId, signal }, profilePublicId)
         : [];
