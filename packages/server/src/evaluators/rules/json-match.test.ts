@@ -145,6 +145,10 @@ test("numbers may differ by the tolerance", () => {
   expect(evaluate("[1.06, 10]", "[1, 10]", { number_tolerance: 0.05 }).score).toBe(0.5);
   expect(evaluate("[19.99, 0.8]", "[20, 0.7]", { number_tolerance: 0.1 }).score).toBe(1);
   expect(evaluate("[19.99]", "[20]", { number_tolerance: 0.01 }).score).toBe(1);
+  const large = ["1732700000000000", "1234567890123456789", "123456789.33", "1732700000000000.25"];
+  const near = ["1732700000000001", "1234567890123456788", "123456789.32", "1732700000000000"];
+  const verdicts = large.map((one, at) => evaluate(one, `${near[at]}`, { number_tolerance: 0.01 }).pass);
+  expect(verdicts).toEqual([false, false, true, false]);
   expect(evaluate("1e999", "null").explain()).toContain("(Infinity, should be null)");
   expect(evaluate("1e999", "-1e999", { number_tolerance: 1 }).score).toBe(0);
 });

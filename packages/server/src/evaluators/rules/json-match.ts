@@ -150,7 +150,7 @@ function sameKind(one: Json, other: Json): boolean {
 function isEqualLeaf(output: Json, gold: Json, numberTolerance: number): boolean {
   if (isContainer(output) || isContainer(gold)) return sameKind(output, gold);
   if (isNumber(output) && isNumber(gold))
-    return isEqualNumber(output, gold) || isWithin(numberTolerance, Number(output), Number(gold));
+    return isEqualNumber(output, gold) || isWithin(numberTolerance, output, gold);
   return output === gold;
 }
 

@@ -39,6 +39,11 @@ test("the wider tolerance counts, and its edge is inside", () => {
   expect(evaluate("1e999", "1", { absolute_tolerance: 1 }).pass).toBe(false);
   expect(evaluate("101", "100", { relative_tolerance: 0.01 }).pass).toBe(true);
   expect(evaluate("-101", "-100", { relative_tolerance: 0.01 }).pass).toBe(true);
+  expect(evaluate("43", "100", { relative_tolerance: 0.57 }).pass).toBe(true);
+  expect(
+    evaluate("1732700000000001", "1732700000000000", { absolute_tolerance: 0.01, relative_tolerance: 0 })
+      .pass,
+  ).toBe(false);
   expect(evaluate("0.1", "0", { relative_tolerance: 1 }).pass).toBe(false);
   // 0.1 + 0.2, which no tolerance of 0 forgives.
   expect(evaluate("0.30000000000000004", "0.3").pass).toBe(true);

@@ -178,12 +178,27 @@ function isRight({ said, wanted }: Pair, { absolute_tolerance, relative_toleranc
   return isWithin(tolerance, said.value, wanted.value);
 }
 
-/** Whether two numbers differ by at most a tolerance as they are written: in binary 20 − 19.99 is a little more than 0.01. */
-export function isWithin(tolerance: number, one: number, other: number): boolean {
-  const larger = Math.max(Math.abs(one), Math.abs(other));
+/** The most that rounding adds to a tolerance, as a share of it. */
+const maxSlack = 0.01;
+
+/**
+ * Whether two numbers differ by at most a tolerance as they are written: in binary 20 − 19.99 is a little more than 0.01. Of integers the
+ * difference is exact.
+ */
+export function isWithin(tolerance: number, one: number | bigint, other: number | bigint): boolean {
+  const larger = Math.max(Math.abs(Number(one)), Math.abs(Number(other)));
   // Beyond 1e308 numbers are infinite, and their difference says nothing.
   if (tolerance === 0 || !Number.isFinite(larger)) return false;
-  return Math.abs(one - other) <= tolerance + 4 * Number.EPSILON * larger;
+  const areWhole = isWhole(one) && isWhole(other);
+  const isLong = typeof one === "bigint" || typeof other === "bigint";
+  const difference = areWhole && isLong ? Number(BigInt(one) - BigInt(other)) : Number(one) - Number(other);
+  const rounding = 4 * Number.EPSILON;
+  const slack = areWhole ? rounding * tolerance : Math.min(rounding * larger, maxSlack * tolerance);
+  return Math.abs(difference) <= tolerance + slack;
+}
+
+function isWhole(value: number | bigint): boolean {
+  return typeof value === "bigint" || Number.isInteger(value);
 }
 
 function describe({ pairCount, wrongCount, wrong }: Comparison): string {
