@@ -29,6 +29,16 @@ test("a price is a multiple of a cent", () => {
   const schema = { items: { multipleOf: 0.01 } };
   expect(evaluate("[19.99, 0.07, 1234567.89, 3]", { schema }).pass).toBe(true);
   expect(evaluate("[19.995]", { schema }).pass).toBe(false);
+  expect(evaluate("1e308", { schema: { multipleOf: 0.5 } }).pass).toBe(true);
+  for (const [value, multipleOf] of [
+    ["1", 1_000_000],
+    ["1.0000005", 1],
+    ["1000000000000000.5", 1],
+    ["0.004", 0.01],
+  ])
+    expect(evaluate(`${value}`, { schema: { multipleOf } }).extra).toMatchObject({
+      errors: [{ message: `must be multiple of ${multipleOf}` }],
+    });
 });
 
 test("errors are reported with their places", () => {

@@ -1,4 +1,4 @@
-import type { Ajv, AnySchemaObject, ErrorObject, Options } from "ajv";
+import type { Ajv, AnySchemaObject, CodeKeywordDefinition, ErrorObject, Options } from "ajv";
 import { z } from "zod";
 import { compilePattern, maxProgramSize, patternLibrary } from "../../platform/patterns.ts";
 import { shortened } from "../../platform/words.ts";
@@ -69,14 +69,24 @@ function createAjv(schema: JsonSchema, { allErrors, isChecked = false }: Compile
     ownProperties: true,
     // Inlined references would let the code of a small schema grow without bound.
     inlineRefs: false,
-    // In binary 19.99 / 0.01 is not quite an integer.
-    multipleOfPrecision: 6,
     passContext: true,
     code: { optimize: false, regExp: createLinearRegExp(), process: countSteps },
     logger: false,
   } satisfies Options);
   addFormats(ajv);
+  const keyword = "multipleOf";
+  const { error } = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+  ajv.removeKeyword(keyword);
+  const ofNumbers = { type: "number", schemaType: "number" } as const;
+  ajv.addKeyword({ keyword, ...ofNumbers, validate: isMultiple, errors: false, ...(error && { error }) });
   return ajv;
+}
+
+/** In binary 19.99 / 0.01 is not quite an integer. */
+function isMultiple(divisor: number, value: number): boolean {
+  if (value % divisor === 0) return true;
+  if (Number.isInteger(divisor)) return false;
+  return Math.abs(value - Math.round(value / divisor) * divisor) <= 4 * Number.EPSILON * Math.abs(value);
 }
 
 function readDialect({ $schema }: AnySchemaObject): "Ajv" | "Ajv2020" {
