@@ -16,9 +16,9 @@ export interface Stretch {
 /** RFC 5321 allows 64 characters before the `@` and 255 after it. */
 const maxLocalLength = 64;
 const maxDomainLength = 255;
-/** In an alphabet with spaces between words; of other scripts it may be the end of a sentence. */
-const alphabeticEnd =
-  /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Inherited}\p{N}_.%+&-]+$/u;
+/** Up to the last character of a script that is written without spaces, which may be the end of a sentence; or up to an emoji. */
+const unspaced =
+  /^.*[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{Extended_Pictographic}\p{Emoji_Presentation}\uff01-\uff0f\uff1a-\uff20]/su;
 const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@\p{Cs}]+$/u;
 const domainStart = /^[\p{L}\p{N}.-]+/u;
 
@@ -31,10 +31,10 @@ export function findEmails(text: string): Stretch[] {
       .replace(/[.-]{1,255}$/, "");
     if (domain === undefined) continue;
     const before = text.slice(Math.max(0, at - maxLocalLength), at);
-    const local = [
-      alphabeticEnd.exec(before)?.[0].replace(/^[^\p{L}\p{N}_]+/u, ""),
-      localEnd.exec(before)?.[0],
-    ].find((form) => form !== undefined && isEmail(`${form}@${domain}`));
+    const whole = localEnd.exec(before)?.[0] ?? "";
+    const local = [whole.replace(unspaced, "").replace(/^[^\p{L}\p{N}_]+/u, ""), whole].find((form) =>
+      isEmail(`${form}@${domain}`),
+    );
     if (local === undefined) continue;
     found.push({ start: at - local.length, end: at + 1 + domain.length });
   }
