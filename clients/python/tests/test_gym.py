@@ -83,3 +83,12 @@ def test_a_failure_is_no_observation(scripted: ScriptedServer) -> None:
         env.step("b")
     assert (raised.value.step["observation"], raised.value.category) == ("B", "reward")
     env.close()
+
+
+def test_a_world_that_abstains_truncates(scripted: ScriptedServer) -> None:
+    env = TextEnv("sandbox", client=Presage(scripted.url, "a-key"))
+    info = {"reward_error": "The world is not sure.", "stop_reason": "The world is not sure."}
+    scripted.script(response(200, STARTED), response(200, {**STEP, "truncated": True, "info": info}))
+    env.reset()
+    assert env.step("a") == ("B", 0.0, False, True, info)
+    env.close()

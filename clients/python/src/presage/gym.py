@@ -43,7 +43,7 @@ class TextEnv(gymnasium.Env[str, str]):
     `reset(seed=…)` draws the same task for the same seed; `reset(options={"index": 3})` names it, also with a `split`,
     a `policy` or a `task` of its own. `policy` labels the agent.
     What the agent is told to do is `info["prompt"]`. A step that fails raises, and can be taken again: a failure is
-    never an observation.
+    never an observation. Where the world abstains, the episode is truncated without a reward: `info["reward_error"]`.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 (as Gymnasium declares it)
@@ -85,7 +85,8 @@ class TextEnv(gymnasium.Env[str, str]):
             raise gymnasium.error.ResetNeeded("Call reset() before step().")
         step = self.episode.step(action)
         reason = step["info"].get("reward_error")
-        if reason is not None:
+        # A world that abstains truncates the episode for the same reason.
+        if reason is not None and reason != step["info"].get("stop_reason"):
             raise RewardError(f"The step has no reward: {reason}", step=step)
         info = {name: value for name, value in step["info"].items() if name not in _NOT_REPEATED}
         # Null: this step has no reward, as before the last one of an outcome reward.

@@ -62,7 +62,8 @@ export const StepInfo = z
         "The step's prediction, which `GET /v1/predictions/{id}` returns with the prompt that was sent.",
     }),
     reward_error: z.string().nullable().meta({
-      description: "Why there is no reward: its evaluator failed, or the world abstained.",
+      description:
+        "Why there is no reward where there should be one: its evaluator failed, or the world abstained.",
     }),
     deployment: z.string().nullable().meta({ description: "The deployment that answered." }),
     model: z.string().nullable().meta({ description: "The model, as the upstream named it." }),

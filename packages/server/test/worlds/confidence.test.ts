@@ -186,11 +186,13 @@ onAnyDatabase((database) => {
     const cut = { terminated: false, truncated: true, reward: null, info };
     const stop = [{ output_contains: "never", outcome: "success" }];
     expect(await play({ stop })).toMatchObject({ status: 200, body: cut });
+    const unrewarded = { ...cut, info: { reward_error: null, stop_reason: info.reward_error } };
+    expect(await play({})).toMatchObject({ status: 200, body: unrewarded });
     expect(await play({ on_abstain: "answer" })).toMatchObject({ status: 200, body: { truncated: false } });
     expect(await play({ on_abstain: "fail" })).toMatchObject({
       ...{ status: 502, body: { category: "unusable_completion" } },
     });
-    expect(await answered()).toBe(before + 3);
+    expect(await answered()).toBe(before + 4);
 
     await revise("shop", { confidence: { ...least, hide_abstained: true } });
     expect((await predict("shop", 3)).response.content).toBe("");

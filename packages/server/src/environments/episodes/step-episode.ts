@@ -108,7 +108,7 @@ export async function stepEpisode(
       isMatch(services, requester, pattern, text),
     ));
   const reward = abstained
-    ? { reward: null, error: abstained.reason }
+    ? await withoutReward(services, requester, episode, abstained)
     : await findReward(services, requester, episode, turns, end);
   const step = toNewStep(episode, wanted, answer, reward, end);
   const isStored = await services.writeStep(step).catch((error: unknown) => {
@@ -245,6 +245,17 @@ async function findReward(
     signal,
   );
   return "error" in judged ? { reward: null, error: judged.error } : { reward: judged.reward, error: null };
+}
+
+/** Says why only where there should be a reward. */
+async function withoutReward(
+  services: StepServices,
+  requester: Requester,
+  { config }: Episode,
+  { reason }: End,
+): Promise<Reward> {
+  const wanted = await rewardOf(services, requester, config);
+  return wanted || rewardOfOutcome(config.stop ?? [], null) !== null ? { ...none, error: reason } : none;
 }
 
 function toNewStep(
