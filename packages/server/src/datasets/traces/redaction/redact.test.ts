@@ -240,6 +240,7 @@ describe("rules", () => {
   test("a placeholder is not matched, and what overlaps a secret takes all of it", () => {
     const { redact } = createRedactor("default", rules);
     expect(redact("[redacted:customer#7] 7")).toBe("[redacted:customer#7] [redacted:number#1]");
+    expect(redact("[redacted:other#7] CUST-123456")).toBe("[redacted:other#7] [redacted:customer#8]");
     const part = createRedactor(
       "default",
       readRedactRules('{"rules": [{"name": "part", "pattern": "x gh"}]}'),

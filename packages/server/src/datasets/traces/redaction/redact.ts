@@ -3,7 +3,7 @@ import { z } from "zod";
 import { findEmails, findPhones, type Stretch } from "../../../platform/contacts.ts";
 import { compilePattern } from "../../../platform/patterns.ts";
 import { mapJson } from "../documents/exact-json.ts";
-import { findNamed, findSecrets, namedValue, namesSecret, type Secret } from "./secrets.ts";
+import { findNamed, findSecrets, namedValue, namesSecret, type Secret, secretKinds } from "./secrets.ts";
 
 /** Loaded by the first upload with rules. */
 const yaml = (): typeof import("yaml") => require("yaml");
@@ -137,7 +137,7 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
       counts: () => ({}),
       keepNumbers: () => {},
     };
-  const numbers = createNumbers();
+  const numbers = createNumbers([...secretKinds, "email", "phone", ...rules.rules.map(({ name }) => name)]);
   const isStrict = redaction === "strict";
   const hasRules = rules !== noRules;
   const shortest = hasRules || isStrict ? 0 : shortestSecret;
@@ -201,16 +201,16 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
   };
 }
 
-function createNumbers() {
+function createNumbers(kinds: readonly string[]) {
   const placeholders = new Map<string, string>();
   const counts = new Map<string, number>();
-  /** The last number of each kind. */
-  const last = new Map<string, number>();
+  /** The last number of each kind; of others than these, which a text may have without end, none is given. */
+  const last = new Map(kinds.map((kind) => [kind, 0]));
   return {
     /** A placeholder that is there already. Its number is given to no other secret from now on. */
     keep({ 0: text, 1: kind = "", 2: number, index }: RegExpExecArray): Stretch {
       const kept = Number(number);
-      if (kept > (last.get(kind) ?? 0) && kept < maxKeptNumber) last.set(kind, kept);
+      if (kept > (last.get(kind) ?? Infinity) && kept < maxKeptNumber) last.set(kind, kept);
       return { start: index, end: index + text.length };
     },
     placeholderOf(kind: string, secret: string): string {

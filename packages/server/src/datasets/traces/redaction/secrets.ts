@@ -102,6 +102,9 @@ const forms: readonly Form[] = [
   ),
 ];
 
+/** All kinds that are found here. */
+export const secretKinds: readonly string[] = [...forms.map(({ kind }) => kind), "aws_secret", "value"];
+
 const formsByTell = Map.groupBy(
   forms.flatMap((form, rank) => form.tells.map((tell) => ({ tell, form, rank }))),
   ({ tell }) => tell,
