@@ -199,14 +199,16 @@ async function resumeRun(
   checkMinimums(minimums, run.evaluators);
   if (hasEnded(run) && run.status !== "finished")
     throw new CommandError(`The run is ${run.status} and cannot be resumed.`);
-  const resumed = run.status === "paused" ? await connection.call(({ runs }) => runs.resume(run.id)) : run;
-  const lacksPredictions = "predictions" in run.target && resumed.status === "queued";
-  if (!lacksPredictions && predictions !== undefined)
-    throw new CommandError("The run waits for no predictions: leave out --predictions");
-  if (!lacksPredictions) return resumed;
-  if (predictions === undefined)
+  const lacksPredictions = "predictions" in run.target && run.started_at === null && !hasEnded(run);
+  if (lacksPredictions && predictions === undefined)
     throw new CommandError("The run has no predictions yet: give them with --predictions");
-  await upload(connection, run, predictions);
+  if (!lacksPredictions && predictions !== undefined) {
+    const reason = "The run waits for no predictions";
+    if (hasEnded(run)) throw new CommandError(`${reason}: leave out --predictions`);
+    printNotice(`${reason}: --predictions is not read`);
+  }
+  const resumed = run.status === "paused" ? await connection.call(({ runs }) => runs.resume(run.id)) : run;
+  if (lacksPredictions && predictions !== undefined) await upload(connection, run, predictions);
   return resumed;
 }
 
