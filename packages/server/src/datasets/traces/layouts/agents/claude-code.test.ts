@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
+import { LeftOut } from "../../content.ts";
 import { importText } from "../../import-text.fixture.ts";
+import { maxHeldBytes } from "../../layout.ts";
+import { claudeCode } from "./claude-code.ts";
 
 let lines = 0;
 /** A line as Claude Code writes it. */
@@ -192,6 +195,26 @@ test("sessions whose lines alternate are read apart, and of many the silent ones
       ids.map((id) => [id, id]).sort(),
     );
   }
+});
+
+test("nothing is kept of a session that was too long, even once others were silent for longer", () => {
+  const { read, end } = claudeCode.open({
+    ...{ source: undefined, assistantIs: undefined, score: undefined },
+    leftOut: new LeftOut(),
+  });
+  const add = (sessionId: string, bytes = 1) => [
+    ...read({ value: user("Go.", { sessionId }), bytes, place: ["line", 1] }),
+  ];
+  add("long", maxHeldBytes);
+  expect(() => add("long")).toThrow("The session is longer");
+  const others = Array.from({ length: 17 }, (_, index) => add(`other-${index}`));
+  const all = [...others.flat(), ...add("long"), ...(end?.() ?? [])];
+  const turns = all.map((one) => ("trace" in one ? [one.trace.id, one.trace.turns.length] : []));
+  expect(turns.filter(([id]) => id === "long")).toEqual([
+    ["long", 0],
+    ["long", 0],
+  ]);
+  expect(turns).toHaveLength(19);
 });
 
 test("a stream of JSON is a session, too, apart from its subagents' messages", async () => {

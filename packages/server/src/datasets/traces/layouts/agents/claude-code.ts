@@ -18,7 +18,7 @@ interface Line extends Event, Part {}
 interface Session {
   id: string | undefined;
   lines: Line[];
-  /** Of all its lines. One that has too many is not held. */
+  /** Of all its lines. */
   bytes: number;
   /** The number of the line that it had last. */
   last: number;
@@ -45,6 +45,8 @@ const usageNames = {
 
 function openReader({ leftOut }: ReadOptions): TraceReader {
   const sessions = new Map<string | undefined, Session>();
+  /** Sessions that were too long, of which later lines are ignored. They are few: each was `maxHeldBytes` of the file. */
+  const refused = new Set<string | undefined>();
   let current: Session | undefined;
   let lines = 0;
   let heldBytes = 0;
@@ -59,13 +61,14 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
   }
 
   function hold(session: Session, bytes: number, line: Line): void {
-    if (session.bytes > maxHeldBytes) return;
+    if (refused.has(session.id)) return;
     session.bytes += bytes;
     heldBytes += bytes;
     session.lines.push(line);
     if (session.bytes <= maxHeldBytes) return;
     heldBytes -= session.bytes;
     session.lines = [];
+    refused.add(session.id);
     throw tooLong("The session");
   }
 
