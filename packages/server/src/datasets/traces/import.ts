@@ -9,7 +9,7 @@ import { type Found, filesOf, type Reading, readDocuments } from "./documents/do
 import type { Recorded, TraceDocument } from "./layout.ts";
 import { layouts } from "./layouts.ts";
 import { createRedactor, type Redaction, type RedactRules, readRedactRules } from "./redaction/redact.ts";
-import { checkLimits, samplesOfTrace, TraceFile } from "./trace-file.ts";
+import { checkLimits, maxSteps, samplesOfTrace, TraceFile } from "./trace-file.ts";
 import type { StepOptions, Trace } from "./turns.ts";
 
 export interface ImportOptions extends StepOptions {
@@ -342,7 +342,7 @@ export class TraceImport {
     const idIn = (told = "") => idOf(texts.clean(told));
     const trajectory_id = this.#newId(idIn(trace.id) || idIn(file.source) || `line-${number}`);
     const source = file.told?.layout.format ?? "";
-    const samples = samplesOfTrace(trace, { trajectory_id, source }, this.#options, texts);
+    const samples = samplesOfTrace(trace, { trajectory_id, source }, { ...this.#options, maxSteps }, texts);
     checkLimits(samples);
     return samples;
   }

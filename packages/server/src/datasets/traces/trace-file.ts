@@ -6,18 +6,19 @@ import type { Layout, ReadOptions, Recorded, TraceDocument, TraceReader } from "
 import { findLayout, layouts, UnrecognisedError } from "./layouts.ts";
 import { type Step, type StepOptions, stepsOf, type Trace } from "./turns.ts";
 
-const maxSteps = 10_000;
+export const maxSteps = 10_000;
 const maxTextBytes = 4 * 1024 * 1024;
 const isTooLong = (text: string) => text.length > maxTextBytes / 3 && Buffer.byteLength(text) > maxTextBytes;
 
-/** The samples of a trajectory. `source` is its layout. */
+/** The samples of a trajectory. `source` is its layout. Throws a `LineError` before it makes more than `options.maxSteps`. */
 export function samplesOfTrace(
   trace: Trace,
   { trajectory_id, source }: { trajectory_id: string; source: string },
-  options: StepOptions,
+  options: StepOptions & { maxSteps?: number },
   texts: TraceTexts,
 ): ReadSample[] {
   const steps = stepsOf(trace, options, texts);
+  checkSteps(steps, options.maxSteps);
   const context = contextOf(trace, texts);
   const tags = texts.cleanValue({ ...trace.tags, source });
   return steps.flatMap((made, step) => {
@@ -28,9 +29,13 @@ export function samplesOfTrace(
   });
 }
 
+function checkSteps({ length }: { length: number }, most = Number.POSITIVE_INFINITY): void {
+  if (length > most) throw new LineError(`The trajectory has more than ${most} steps`);
+}
+
 /** Throws a `LineError` if the samples of a trajectory are more, or longer, than an import takes. */
 export function checkLimits(samples: readonly ReadSample[]): void {
-  if (samples.length > maxSteps) throw new LineError(`The trajectory has more than ${maxSteps} steps`);
+  checkSteps(samples, maxSteps);
   for (const [step, { context, interaction, messages, next_state }] of samples.entries()) {
     if (Object.values(context ?? {}).some((text) => isTooLong(text ?? "")))
       throw new LineError(`A text of its context is longer than ${maxTextBytes} bytes`);
