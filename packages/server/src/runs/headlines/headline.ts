@@ -1,4 +1,4 @@
-import type { HeadlineFigures, ReportEvaluator } from "@presage/contract";
+import { HeadlineFigures, type ReportEvaluator } from "@presage/contract";
 import type { RoomForBytes } from "../../platform/limits/memory.ts";
 import { type Looker, startLooking } from "../../platform/storage/leases.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -29,7 +29,7 @@ async function makeHeadline(
   for (const [place, evaluator] of run.evaluators.entries()) {
     const outcomes = await readOutcomes(reader, run, place, predictions.failed);
     const figures = await overallFigures(samples, outcomes);
-    evaluators.push({ ...toEvaluatorNames(evaluator), ...toHeadlineFigures(figures) });
+    evaluators.push({ ...toEvaluatorNames(evaluator), ...HeadlineFigures.parse(figures) });
   }
   return {
     statistics: 2,
@@ -42,25 +42,6 @@ async function makeHeadline(
       completion_tokens: completion,
     })),
     previous: run.status === "finished" ? await compareWithPrevious({ store }, requester, run) : null,
-  };
-}
-
-function toHeadlineFigures(figures: HeadlineFigures): HeadlineFigures {
-  const { count, failed, trajectories, mean, interval, pass_rate, pass_interval, unseen_share } = figures;
-  const { lower_if_missing, pass_lower_if_missing, pass_rate_failures_as_zero, no_change } = figures;
-  return {
-    count,
-    failed,
-    trajectories,
-    mean,
-    interval,
-    pass_rate,
-    pass_interval,
-    unseen_share,
-    lower_if_missing,
-    pass_lower_if_missing,
-    pass_rate_failures_as_zero,
-    no_change,
   };
 }
 
