@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import {
@@ -11,6 +11,7 @@ import {
 } from "@presage/contract";
 import type { QueryOf } from "@presage/sdk";
 import type { Command } from "commander";
+import { replaceFile } from "../../platform/storage/backup.ts";
 import { CommandError, choice, examples, type FlagsOf, onServer, queryOf } from "../command.ts";
 import { configure } from "../config.ts";
 import { type ConnectionOptions, findRun, getDataset } from "../connect.ts";
@@ -115,12 +116,5 @@ async function write(chunks: AsyncIterable<Uint8Array>, out: string | undefined)
     return;
   }
   checkOutputFile(out);
-  const partial = `${out}.partial`;
-  try {
-    await pipeline(Readable.from(chunks), createWriteStream(partial, { mode: 0o600 }));
-    await rename(partial, out);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
+  await replaceFile(resolve(out), (partial) => pipeline(Readable.from(chunks), createWriteStream(partial)));
 }
