@@ -7,7 +7,6 @@ import { type Log, reasonOf } from "../platform/observability/logger.ts";
 import { ClockSkewError, findClockSkew } from "../platform/storage/clock.ts";
 import { migrations } from "../platform/storage/migrations/index.ts";
 import { openDatabase } from "../platform/storage/open.ts";
-import { waitForPostgres } from "../platform/storage/postgres/postgres.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
 import { isSqlite } from "../platform/storage/sqlite/sqlite.ts";
 import type { WriterData } from "../platform/storage/sqlite/sqlite-turns.ts";
@@ -69,6 +68,7 @@ export async function openStore(config: Config, log: Log): Promise<OpenedStore> 
     return store;
   };
   if (isSqlite(config.databaseUrl)) return await open();
+  const { waitForPostgres } = await import("../platform/storage/postgres/connect-postgres.ts");
   return await waitForPostgres(open, {
     patienceMs: postgresPatienceMs,
     onDown: (error) =>

@@ -1,13 +1,20 @@
-import type {
+import {
   ChatCompletionRequest,
-  PromptMessage,
-  WorldModelPrediction,
-  WorldModelRequest,
+  OpenAiChatCompletionRequest,
+  type OpenAiChatMessage,
+  type PromptMessage,
+  type WorldModelPrediction,
+  type WorldModelRequest,
 } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
+import type { CallWithCaller } from "../http/call.ts";
 import { type Exchange, keepCall } from "../http/exchange.ts";
 import { reserveResponse } from "../http/memory.ts";
+import { readExactBytes } from "../http/request.ts";
+import { eventStreamHeaders } from "../http/response.ts";
+import { InvalidRequestError, missing } from "../http/validate.ts";
+import { ServiceError } from "../platform/errors.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 import { withoutNulls } from "../platform/words.ts";
 import {
@@ -19,6 +26,7 @@ import {
   traceCompletion,
 } from "../upstream/completion.ts";
 import type { Upstream } from "../upstream/create-upstream.ts";
+import { isObject } from "../upstream/failures.ts";
 import type {
   CompletionBody,
   CompletionOptions,
@@ -39,6 +47,19 @@ export interface StartedPrediction {
   prediction: Promise<WorldModelPrediction>;
 }
 
+/** A chat as the contract has it, but its messages may also be of tools. */
+export interface ChatRequest
+  extends Record<string, unknown>,
+    Pick<ChatCompletionRequest, "model" | "context" | "interaction" | "params"> {
+  messages?: CompletionRequest["messages"] | undefined;
+}
+
+/** A chat, and how its completion is sent. */
+interface ReadChat {
+  body: ChatRequest;
+  respond(completion: UpstreamCompletion): Response;
+}
+
 /** Predicts the next state of the environment. While it waits, it holds nothing of the client's request. */
 export function predict(
   complete: CompleteForRequest,
@@ -48,6 +69,16 @@ export function predict(
   const messages = composePrompt(context, interaction);
   const completion = complete({ ...upstreamFields(params ?? {}), messages }, clientSignal);
   return { messages, prediction: completion.then(({ body }) => readPrediction(body)) };
+}
+
+/** What is asked of the upstream for an interaction (structured mode) or for the client's own messages. */
+export function toCompletionRequest(request: ChatRequest): CompletionRequest {
+  const { model, messages = [], context, interaction } = request;
+  return {
+    ...(model ? { model } : {}),
+    ...upstreamFields(setFields(request)),
+    messages: interaction ? composePrompt(context, interaction) : messages,
+  };
 }
 
 /**
@@ -71,64 +102,6 @@ export function upstreamFields(set: Fields): Record<string, unknown> {
   return fields;
 }
 
-function withDefault(holder: unknown, name: string, value: unknown): unknown {
-  if (holder === undefined) return { [name]: value };
-  const mayHold = typeof holder === "object" && holder !== null && !Array.isArray(holder);
-  return mayHold ? { [name]: value, ...holder } : holder;
-}
-
-export function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
-/** Reads a completion into a prediction, leniently, since servers differ. */
-export function readPrediction(completion: CompletionBody): WorldModelPrediction {
-  const choice = completion.choices[0];
-  const message = readMessage(choice);
-  const { content, reasoning } = message.reasoning === undefined ? splitThinking(message.content) : message;
-  return {
-    response: { role: "assistant", content },
-    reasoning: reasoning ?? null,
-    finish_reason: typeof choice.finish_reason === "string" ? choice.finish_reason : null,
-    usage: readTokenCounts(completion.usage),
-    matched_stop: firstStop(choice.matched_stop, choice.stop_reason),
-  };
-}
-
-/** For a server that leaves the model's thoughts in the content. */
-function splitThinking(content: string): { content: string; reasoning: string | null } {
-  const end = endOfLeadingThoughts(content);
-  if (end === undefined) return { content, reasoning: null };
-  const thought = readThought(content.slice(0, end));
-  return { content: content.slice(end).trimStart(), reasoning: thought === "" ? null : thought };
-}
-
-function firstStop(...stops: unknown[]): number | string | null {
-  const stop = stops.find(isStop);
-  return isStop(stop) ? stop : null;
-}
-
-function isStop(value: unknown): value is string | number {
-  return typeof value === "string" || Number.isInteger(value);
-}
-
-/** A chat as the contract has it, but its messages may also be of tools. */
-export interface ChatRequest
-  extends Record<string, unknown>,
-    Pick<ChatCompletionRequest, "model" | "context" | "interaction" | "params"> {
-  messages?: CompletionRequest["messages"] | undefined;
-}
-
-/** What is asked of the upstream for an interaction (structured mode) or for the client's own messages. */
-export function toCompletionRequest(request: ChatRequest): CompletionRequest {
-  const { model, messages = [], context, interaction } = request;
-  return {
-    ...(model ? { model } : {}),
-    ...upstreamFields(setFields(request)),
-    messages: interaction ? composePrompt(context, interaction) : messages,
-  };
-}
-
 /** What a request sets beside the model and what the prompt is made of. `params` replaces the sampling fields at its top level. */
 export function setFields(request: ChatRequest): Record<string, unknown> {
   const {
@@ -148,6 +121,67 @@ export function setFields(request: ChatRequest): Record<string, unknown> {
     ...unknownFields
   } = topLevel;
   return params ? { ...unknownFields, ...params } : topLevel;
+}
+
+/** Reads a completion into a prediction, leniently, since servers differ. */
+export function readPrediction(completion: CompletionBody): WorldModelPrediction {
+  const choice = completion.choices[0];
+  const message = readMessage(choice);
+  const { content, reasoning } = message.reasoning === undefined ? splitThinking(message.content) : message;
+  return {
+    response: { role: "assistant", content },
+    reasoning: reasoning ?? null,
+    finish_reason: typeof choice.finish_reason === "string" ? choice.finish_reason : null,
+    usage: readTokenCounts(completion.usage),
+    matched_stop: firstStop(choice.matched_stop, choice.stop_reason),
+  };
+}
+
+export async function readStrictChat(call: CallWithCaller, bytes: Uint8Array): Promise<ReadChat> {
+  const body = await readExactBytes(call, ChatCompletionRequest, bytes);
+  refuseStreaming(body.stream);
+  return { body, respond: chatResponse };
+}
+
+export async function readOpenAiChat(call: CallWithCaller, bytes: Uint8Array): Promise<ReadChat> {
+  const sent = await readExactBytes(call, OpenAiChatCompletionRequest, bytes);
+  const includesUsage = sent.stream_options?.include_usage === true;
+  const respond = sent.stream
+    ? (completion: UpstreamCompletion) => streamedChat(completion, includesUsage)
+    : chatResponse;
+  return { body: fromOpenAi(sent), respond };
+}
+
+export function chatResponse({ bytes }: UpstreamCompletion): Response {
+  return new Response(bytes, { headers: { "content-type": "application/json" } });
+}
+
+export function refuseStreaming(stream: unknown): void {
+  if (stream === true) throw new ServiceError("unsupported", "Streaming is not supported.");
+}
+
+/** The sandbox would answer as if these had not been sent. */
+export function refuseIgnored(request: ChatRequest): void {
+  const { n, tools, response_format: format } = setFields(request);
+  const ignored = {
+    "`n` above 1": Number(n ?? 1) > 1,
+    "`tools`": Array.isArray(tools) && tools.length > 0,
+    "`response_format`": isSet(format) && Object(format).type !== "text",
+  };
+  const names = Object.entries(ignored).flatMap(([name, isSet]) => (isSet ? [name] : []));
+  if (names.length === 0) return;
+  throw new ServiceError(
+    "unsupported",
+    `The sandbox is not a language model: it has no ${names.join(", ")}.`,
+  );
+}
+
+/** Each of the two modes needs a field, which the schema cannot express. */
+export function refuseIncomplete(request: ChatRequest): void {
+  const isStructured = isSet(request.context) || isSet(request.interaction);
+  const isComplete = isStructured ? isSet(request.interaction) : (request.messages ?? []).length > 0;
+  if (isComplete) return;
+  throw new InvalidRequestError([missing(["body", isStructured ? "interaction" : "messages"], request)]);
 }
 
 /** The same `complete`, traced, which records on the exchange the upstream's time and token counts. */
@@ -174,13 +208,6 @@ export function measureCompletion(
       if (!isHit) recordUpstreamTime(exchange, startedAtMs, performance.now());
     }
   }
-}
-
-/** Adds the time of a call. Calls that begin together, as a world's may, count once. */
-function recordUpstreamTime(exchange: Exchange, startedAtMs: number, endedAtMs: number): void {
-  const { upstreamMs = 0, upstreamEndedAtMs } = exchange;
-  exchange.upstreamMs = upstreamMs + endedAtMs - Math.max(startedAtMs, upstreamEndedAtMs);
-  exchange.upstreamEndedAtMs = endedAtMs;
 }
 
 /** Records whose completion it is, and its token counts. */
@@ -210,4 +237,81 @@ export function recordAnswer(
   exchange.ageS = cache?.result === "hit" ? Math.floor(cache.ageS) : undefined;
   exchange.deployment = deployment;
   reserveResponse(exchange, bytes.length);
+}
+
+/** Adds the time of a call. Calls that begin together, as a world's may, count once. */
+function recordUpstreamTime(exchange: Exchange, startedAtMs: number, endedAtMs: number): void {
+  const { upstreamMs = 0, upstreamEndedAtMs } = exchange;
+  exchange.upstreamMs = upstreamMs + endedAtMs - Math.max(startedAtMs, upstreamEndedAtMs);
+  exchange.upstreamEndedAtMs = endedAtMs;
+}
+
+function withDefault(holder: unknown, name: string, value: unknown): unknown {
+  if (holder === undefined) return { [name]: value };
+  const mayHold = typeof holder === "object" && holder !== null && !Array.isArray(holder);
+  return mayHold ? { [name]: value, ...holder } : holder;
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** For a server that leaves the model's thoughts in the content. */
+function splitThinking(content: string): { content: string; reasoning: string | null } {
+  const end = endOfLeadingThoughts(content);
+  if (end === undefined) return { content, reasoning: null };
+  const thought = readThought(content.slice(0, end));
+  return { content: content.slice(end).trimStart(), reasoning: thought === "" ? null : thought };
+}
+
+function firstStop(...stops: unknown[]): number | string | null {
+  const stop = stops.find(isStop);
+  return isStop(stop) ? stop : null;
+}
+
+function isStop(value: unknown): value is string | number {
+  return typeof value === "string" || Number.isInteger(value);
+}
+
+/** The chat that OpenAI's clients mean, as the contract has it. Messages of tools, which it does not have, are forwarded. */
+function fromOpenAi({ messages, stream_options: _, ...body }: OpenAiChatCompletionRequest): ChatRequest {
+  return messages ? { ...body, messages: messages.map(fromOpenAiMessage) } : body;
+}
+
+function fromOpenAiMessage({ role, content, ...message }: OpenAiChatMessage) {
+  return {
+    role: role === "developer" ? "system" : role,
+    ...(content === undefined ? {} : { content: contentText(content) }),
+    ...withoutNulls(message),
+  };
+}
+
+/** Model servers join the parts of a text in this way too. */
+function contentText(content: NonNullable<OpenAiChatMessage["content"]> | null): string | null {
+  return Array.isArray(content) ? content.map(({ text }) => text).join("\n") : content;
+}
+
+/** A finished completion as the events of a stream: a chunk for each choice, the usage if it is asked for and known, and the end. */
+function streamedChat({ bytes }: UpstreamCompletion, includesUsage: boolean): Response {
+  // Of a completion from the cache, `body` has only a part.
+  const { choices, usage, ...head } = JSON.parse(new TextDecoder().decode(bytes)) as CompletionBody;
+  const event = (more: object) =>
+    `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", ...more })}\n\n`;
+  const events = choices.filter(isObject).map(({ message, ...choice }, index) =>
+    event({
+      choices: [{ index, ...choice, delta: toDelta(message) }],
+      ...(includesUsage ? { usage: null } : {}),
+    }),
+  );
+  if (includesUsage && usage) events.push(event({ choices: [], usage }));
+  return new Response(`${events.join("")}data: [DONE]\n\n`, { headers: eventStreamHeaders });
+}
+
+/** In a stream, calls of tools are numbered. */
+function toDelta(message: Record<string, unknown>): Record<string, unknown> {
+  const { tool_calls: calls } = message;
+  const numbered = Array.isArray(calls)
+    ? { tool_calls: calls.map((call: object, index) => ({ index, ...call })) }
+    : {};
+  return { role: "assistant", ...message, ...numbered };
 }

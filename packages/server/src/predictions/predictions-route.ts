@@ -19,22 +19,20 @@ import type { Deployment, Deployments } from "../upstream/deployments.ts";
 import type { CompletionOptions, Sharing, UpstreamCompletion } from "../upstream/upstream.ts";
 import type { ReadyWorld } from "../worlds/world.ts";
 import type { Capture } from "./capture.ts";
-import {
-  chatResponse,
-  readOpenAiChat,
-  readStrictChat,
-  refuseIgnored,
-  refuseIncomplete,
-  refuseStreaming,
-} from "./chats.ts";
 import examples from "./examples.json" with { type: "json" };
 import {
   type ChatRequest,
   type CompleteForRequest,
+  chatResponse,
   measureCompletion,
   predict,
+  readOpenAiChat,
   readPrediction,
+  readStrictChat,
   recordCompletion,
+  refuseIgnored,
+  refuseIncomplete,
+  refuseStreaming,
   setFields,
   toCompletionRequest,
 } from "./predict.ts";

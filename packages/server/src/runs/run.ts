@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
 import { hostname } from "node:os";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type {
   ReportEvaluator as EvaluatorNames,
   RunEvaluator as NamedEvaluator,
+  RunDraw,
   RunProgress,
   RunProvenance,
   RunReport,
@@ -39,6 +42,12 @@ export interface RunDataset {
   revision: number;
 }
 
+/** A trajectory of a revision, or the part of it that a pilot predicts. */
+export interface TrajectoryLength {
+  trajectoryId: string;
+  samples: number;
+}
+
 /** What work on a run adds to, beside its rows. */
 export const noCounts = {
   predicted: 0,
@@ -49,6 +58,7 @@ export const noCounts = {
   empty: 0,
   repaired: 0,
 };
+
 export type WorkCounts = typeof noCounts;
 export const countNames = Object.keys(noCounts) as (keyof WorkCounts)[];
 /** Of a run whose client makes its predictions. */
@@ -312,4 +322,46 @@ export function isOfDeadProcess(leaseId: string): boolean {
     // Another user's may not be signalled, but is there.
     return error instanceof Error && "code" in error && error.code === "ESRCH";
   }
+}
+
+/** Some milliseconds of the main thread. */
+const trajectoriesAtOnce = 5_000;
+
+/**
+ * The trajectories that a pilot predicts, and how many of their steps, from the first: whole ones, by the hash of the seed and their id,
+ * until there are enough samples; of the last one as many steps as are still wanted. The same revision and seed draw the same.
+ */
+export async function drawTrajectories(
+  lengths: Iterable<TrajectoryLength> | AsyncIterable<TrajectoryLength>,
+  { samples, seed }: Pick<RunDraw, "samples" | "seed">,
+): Promise<Map<string, number>> {
+  let drawn: (TrajectoryLength & { place: string })[] = [];
+  let seen = 0;
+  const cut = () => {
+    let left = samples;
+    drawn = drawn
+      .sort((a, b) => (a.place < b.place ? -1 : 1))
+      .filter((one) => {
+        const isWanted = left > 0;
+        left -= one.samples;
+        return isWanted;
+      });
+  };
+  for await (const length of lengths) {
+    const place = createHash("sha256").update(`${seed} ${length.trajectoryId}`).digest("hex");
+    drawn.push({ ...length, place });
+    seen += 1;
+    if (seen % trajectoriesAtOnce !== 0) continue;
+    cut();
+    await nextTurn();
+  }
+  cut();
+  let left = samples;
+  return new Map(
+    drawn.map(({ trajectoryId, samples: own }) => {
+      const taken = Math.min(own, left);
+      left -= taken;
+      return [trajectoryId, taken];
+    }),
+  );
 }

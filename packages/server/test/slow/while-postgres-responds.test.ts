@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
-import { whilePostgresResponds } from "../../src/platform/storage/postgres/connect-postgres.ts";
-import { isPostgresDown } from "../../src/platform/storage/postgres/postgres.ts";
+import {
+  isPostgresDown,
+  whilePostgresResponds,
+} from "../../src/platform/storage/postgres/connect-postgres.ts";
 import { createPostgresDatabase } from "../support/store/databases.ts";
 import { connectTo } from "../support/store/postgres.ts";
 import { startRelay } from "../support/store/relay.ts";

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunDraw } from "@presage/contract";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { drawTrajectories } from "../draw.ts";
-import type { Run } from "../run.ts";
+import { drawTrajectories, type Run } from "../run.ts";
 import { readInRanges, selectDigests, selectLastPosition, selectTraits } from "./outcomes-store.ts";
 
 /** Where a run has the reference's samples. */

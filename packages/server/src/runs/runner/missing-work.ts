@@ -3,8 +3,7 @@ import { readSamplesAt } from "../../datasets/samples.ts";
 import { type SampleSize, selectSizes, selectTrajectorySizes } from "../../datasets/samples-store.ts";
 import { hasFailed } from "../../evaluators/outcome.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { drawTrajectories, type TrajectoryLength } from "../draw.ts";
-import type { Run, RunDataset } from "../run.ts";
+import { drawTrajectories, type Run, type RunDataset, type TrajectoryLength } from "../run.ts";
 import {
   selectOutputs,
   selectStoredPredictions,

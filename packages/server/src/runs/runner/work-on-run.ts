@@ -53,7 +53,7 @@ import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { ExampleServices } from "../../worlds/examples.ts";
 import type { ReadyWorld } from "../../worlds/world.ts";
-import type { TrajectoryLength } from "../draw.ts";
+import type { TrajectoryLength } from "../run.ts";
 import {
   asksDeployment,
   countNames,

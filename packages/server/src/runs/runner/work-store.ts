@@ -10,13 +10,13 @@ import type {
   SampleTraitsTable,
 } from "../../platform/storage/schema/runs.ts";
 import type { Database, Tables } from "../../platform/storage/schema/tables.ts";
-import type { TrajectoryLength } from "../draw.ts";
 import {
   countNames,
   type Lease,
   type Run,
   type RunEvaluator,
   runLeaseMs,
+  type TrajectoryLength,
   uploadLeaseMs,
   type WorkCounts,
 } from "../run.ts";

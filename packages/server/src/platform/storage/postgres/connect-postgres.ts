@@ -13,7 +13,6 @@ import {
   readerQueue,
 } from "../store.ts";
 import { isLockTimeout, NoDatabaseError, storeUnavailable } from "../store-error.ts";
-import { isPostgresDown } from "./postgres.ts";
 import { type PostgresLimits, type PostgresListeners, postgresDialect } from "./postgres-driver.ts";
 
 /**
@@ -26,8 +25,10 @@ const limits: PostgresLimits = {
   statementTimeoutMs: 8_000,
   responseTimeoutMs: 10_000,
 };
+
 /** Summaries that the rollup cannot serve read every row of their filter. */
 const readerLimits: PostgresLimits = { ...limits, statementTimeoutMs: 58_000, responseTimeoutMs: 60_000 };
+
 /**
  * Migrations of large tables may take longer than other statements. While one waits for a table, later statements queue behind
  * it, so it gives up before they do and retries.
@@ -37,18 +38,52 @@ const migratingLimits: PostgresLimits = {
   lockTimeoutMs: 3_000,
   statementTimeoutMs: 0,
 };
+
 /** Longer than the longest read that a migration may have to wait for. */
 const migratingPatienceMs = 120_000;
 /** Limited so that long reads leave the database's processors to other work; one connection is always left to other accounts. */
 const readerConnections = { slots: 5, slotsEach: 4 };
 /** No account may use all of them. */
 const briefReaderConnections = { slots: 4, slotsEach: 3 };
+
 /**
  * Changes that may wait for locked rows use less than half of the connections, because they hold one while they wait; those that
  * lock the same rows use one at a time.
  */
 const writerTurns = { slots: 4, slotsEach: 1 };
+
 const writerQueue = { maxWaitingEach: 100, maxWaitMs: 5_000 };
+const probeEveryMs = 1_000;
+const probeTimeoutMs = 3_000;
+/** As long as statements with a time limit wait for a response. */
+const maxSilenceMs = 10_000;
+
+const networkCodes = new Set([
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTDOWN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT", // no socket at the path
+  "ENOTFOUND", // a container that is not started has no name yet
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+
+/** SQLSTATEs of connections: lost, not accepted yet or no longer. */
+const connectionStates = /^(08|57P)/;
+
+/** Errors without a code: the driver's and our own. */
+const lostOrSilent =
+  /^(Connection terminated|timeout e|Query read timeout|the connection was closed|no response)/;
+
+export interface WaitOptions {
+  /** How long PostgreSQL may be down before the last error is thrown. */
+  patienceMs: number;
+  /** Called with the first error. */
+  onDown(error: unknown): void;
+}
 
 export async function connectPostgres(
   url: string,
@@ -95,6 +130,85 @@ export async function connectPostgres(
   };
 }
 
+/** One connection, for a thread. */
+export function connectPostgresOnce(url: string): Database {
+  const onConnectionLost = () => {};
+  return new Kysely<Tables>({
+    dialect: postgresDialect(url, { limits, maxConnections: 1, onConnectionLost }),
+  });
+}
+
+/** Opens a database, again and again while its PostgreSQL is down. */
+export async function waitForPostgres<Opened>(
+  open: () => Promise<Opened>,
+  { patienceMs, onDown }: WaitOptions,
+): Promise<Opened> {
+  let downSinceMs: number | undefined;
+  return await pRetry(open, {
+    retries: Number.POSITIVE_INFINITY,
+    minTimeout: 100,
+    maxTimeout: 2_000,
+    randomize: true,
+    shouldRetry({ error }) {
+      if (!isPostgresDown(error)) return false;
+      if (downSinceMs === undefined) onDown(error);
+      downSinceMs ??= performance.now();
+      return performance.now() - downSinceMs < patienceMs;
+    },
+  });
+}
+
+/**
+ * Runs work whose statements have no time limit. Its signal is aborted once PostgreSQL has not responded to another connection for
+ * 10 s: without that, the work would wait forever.
+ */
+export async function whilePostgresResponds<Result>(
+  url: string,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const silence = new AbortController();
+  const end = new AbortController();
+  const watching = watchSilence(url, silence, end.signal);
+  try {
+    return await work(silence.signal);
+  } catch (error) {
+    throw silence.signal.aborted ? silence.signal.reason : error;
+  } finally {
+    end.abort();
+    await watching;
+  }
+}
+
+/** Whether PostgreSQL is down, starting or silent, so that waiting helps, as opposed to one that refuses the client or its database. */
+export function isPostgresDown(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.cause instanceof Error) return isPostgresDown(error.cause);
+  if (error instanceof AggregateError) return error.errors.some(isPostgresDown);
+  const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
+  if (code === undefined) return lostOrSilent.test(error.message);
+  return networkCodes.has(code) || connectionStates.test(code);
+}
+
+/**
+ * Throws if a pooler gives a connection another session for each transaction: a session's settings would then apply to other
+ * connections, such as the long reads' read-only mode to writes. Needs two connections.
+ */
+export async function refuseSharedSessions(database: Database): Promise<void> {
+  await database.connection().execute(async (one) => {
+    const session = await readSession(one);
+    // While a transaction holds a session, the pooler cannot give that to another connection.
+    const isShared = await database
+      .transaction()
+      .execute(
+        async (other) => (await readSession(other)) === session || (await readSession(one)) !== session,
+      );
+    if (isShared)
+      throw new Error(
+        "a pooler in transaction mode is in between; give it session mode (PgBouncer: pool_mode = session), or connect to PostgreSQL itself",
+      );
+  });
+}
+
 /** Every user of the dialect gets the same connections. */
 function shareConnections(dialect: Dialect): Dialect {
   const driver = dialect.createDriver();
@@ -127,43 +241,9 @@ async function checkEncoding(database: Database): Promise<void> {
   if (encoding !== "UTF8") throw new Error(`its encoding is ${encoding}; Presage needs UTF8`);
 }
 
-/** One connection, for a thread. */
-export function connectPostgresOnce(url: string): Database {
-  const onConnectionLost = () => {};
-  return new Kysely<Tables>({
-    dialect: postgresDialect(url, { limits, maxConnections: 1, onConnectionLost }),
-  });
-}
-
 function refuseChange(): ServiceError {
   const message = "Too many changes of this account are waiting. Send fewer at once, and try again.";
   return new ServiceError("overloaded", message, { retryAfterS: 1 });
-}
-
-const probeEveryMs = 1_000;
-const probeTimeoutMs = 3_000;
-/** As long as statements with a time limit wait for a response. */
-const maxSilenceMs = 10_000;
-
-/**
- * Runs work whose statements have no time limit. Its signal is aborted once PostgreSQL has not responded to another connection for
- * 10 s: without that, the work would wait forever.
- */
-export async function whilePostgresResponds<Result>(
-  url: string,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const silence = new AbortController();
-  const end = new AbortController();
-  const watching = watchSilence(url, silence, end.signal);
-  try {
-    return await work(silence.signal);
-  } catch (error) {
-    throw silence.signal.aborted ? silence.signal.reason : error;
-  } finally {
-    end.abort();
-    await watching;
-  }
 }
 
 async function watchSilence(url: string, silence: AbortController, end: AbortSignal): Promise<void> {
@@ -194,26 +274,6 @@ async function responds(probe: Kysely<unknown>): Promise<boolean> {
     () => true,
     (error: unknown) => !isPostgresDown(error),
   );
-}
-
-/**
- * Throws if a pooler gives a connection another session for each transaction: a session's settings would then apply to other
- * connections, such as the long reads' read-only mode to writes. Needs two connections.
- */
-export async function refuseSharedSessions(database: Database): Promise<void> {
-  await database.connection().execute(async (one) => {
-    const session = await readSession(one);
-    // While a transaction holds a session, the pooler cannot give that to another connection.
-    const isShared = await database
-      .transaction()
-      .execute(
-        async (other) => (await readSession(other)) === session || (await readSession(one)) !== session,
-      );
-    if (isShared)
-      throw new Error(
-        "a pooler in transaction mode is in between; give it session mode (PgBouncer: pool_mode = session), or connect to PostgreSQL itself",
-      );
-  });
 }
 
 async function readSession(database: Database): Promise<number | undefined> {

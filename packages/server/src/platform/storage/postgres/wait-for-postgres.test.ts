@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { freePort } from "../../../../test/support/free-port.ts";
 import { openDatabase } from "../open.ts";
 import { OpenDatabaseError, storeUnavailable } from "../store-error.ts";
-import { waitForPostgres } from "./postgres.ts";
+import { waitForPostgres } from "./connect-postgres.ts";
 
 const refused = () => Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
 
