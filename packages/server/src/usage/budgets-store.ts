@@ -1,5 +1,6 @@
 import type { BudgetsTable, UsageModelTokensTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { sumsOf } from "./usage-store.ts";
 
 /** All budgets of all accounts: there are few, and each process reads them every few seconds. */
 export async function selectAllBudgets(database: Database): Promise<BudgetsTable[]> {
@@ -73,11 +74,7 @@ export async function selectTokens(
   return await database
     .selectFrom("usage_model_tokens")
     .select(["account_id", "key_id", "model"])
-    .select((row) => [
-      row.fn.sum<number>("prompt_tokens").as("prompt_tokens"),
-      row.fn.sum<number>("completion_tokens").as("completion_tokens"),
-      row.fn.sum<number>("upstream_cached_tokens").as("upstream_cached_tokens"),
-    ])
+    .select(sumsOf("usage_model_tokens"))
     .where("account_id", "in", accountIds)
     .where("hour", ">=", fromHour)
     .where("hour", "<", untilHour)

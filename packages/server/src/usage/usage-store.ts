@@ -213,6 +213,12 @@ function stepOf({ hoursPerStep }: UsagePeriod) {
   return sql<number>`hour - hour % ${sql.lit(hoursPerStep)}`;
 }
 
+/** The sums of a table's figures, to be selected. */
+export function sumsOf<Table extends keyof typeof figures>(table: Table) {
+  const names: readonly (typeof figures)[Table][number][] = figures[table];
+  return names.map((name) => sql<number>`sum(${sql.ref(name)})`.as(name));
+}
+
 /** An account's counts by step, key, operation and outcome, sorted in this order, at most `limit`. */
 export async function selectCounts(
   reader: Database,
@@ -225,13 +231,7 @@ export async function selectCounts(
   let query = reader
     .selectFrom("usage_counts")
     .select([start.as("start_hour"), "key_id", "operation", "outcome"])
-    .select((row) => [
-      row.fn.sum<number>("requests").as("requests"),
-      row.fn.sum<number>("prompt_tokens").as("prompt_tokens"),
-      row.fn.sum<number>("completion_tokens").as("completion_tokens"),
-      row.fn.sum<number>("cached_tokens").as("cached_tokens"),
-      row.fn.sum<number>("example_tokens").as("example_tokens"),
-    ])
+    .select(sumsOf("usage_counts"))
     .where("account_id", "=", accountId)
     .where("hour", ">=", period.fromHour)
     .where("hour", "<", period.untilHour)
@@ -258,11 +258,7 @@ export async function selectModelTokens(
   let query = reader
     .selectFrom("usage_model_tokens")
     .select([start.as("start_hour"), "key_id", "operation", "model"])
-    .select((row) => [
-      row.fn.sum<number>("prompt_tokens").as("prompt_tokens"),
-      row.fn.sum<number>("completion_tokens").as("completion_tokens"),
-      row.fn.sum<number>("upstream_cached_tokens").as("upstream_cached_tokens"),
-    ])
+    .select(sumsOf("usage_model_tokens"))
     .where("account_id", "=", accountId)
     .where("hour", ">=", period.fromHour)
     .where("hour", "<", period.untilHour)
@@ -279,7 +275,7 @@ export async function selectLatencies(reader: Database, accountId: string, perio
   return await reader
     .selectFrom("usage_latencies")
     .select([start.as("start_hour"), "measure", "bucket"])
-    .select((row) => row.fn.sum<number>("count").as("count"))
+    .select(sumsOf("usage_latencies"))
     .where("account_id", "=", accountId)
     .where("hour", ">=", period.fromHour)
     .where("hour", "<", period.untilHour)
