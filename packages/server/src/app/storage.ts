@@ -9,7 +9,7 @@ import { migrations } from "../platform/storage/migrations/index.ts";
 import { openDatabase } from "../platform/storage/open.ts";
 import { sharedSecret } from "../platform/storage/settings-store.ts";
 import { isSqlite } from "../platform/storage/sqlite/sqlite.ts";
-import type { WriterData } from "../platform/storage/sqlite/sqlite-turns.ts";
+import type { WriterData } from "../platform/storage/sqlite/sqlite-file.ts";
 import type { OpenedDatabase, OpenOptions } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { smallHeap, type Writer, writerThread } from "../platform/storage/thread.ts";

@@ -2,7 +2,7 @@ import { setPriority } from "node:os";
 import { parentPort, type Worker, type WorkerOptions, workerData } from "node:worker_threads";
 import { ServiceError, type ServiceErrorCode } from "../errors.ts";
 import type { Database } from "./schema/tables.ts";
-import { type WriterData, writerData } from "./sqlite/sqlite-turns.ts";
+import { type WriterData, writerData } from "./sqlite/sqlite-file.ts";
 import { isStoreUncertain, storeUncertain } from "./store-error.ts";
 
 /** Options of a thread that collects its garbage early instead of after tens of megabytes, and so is a little slower. */

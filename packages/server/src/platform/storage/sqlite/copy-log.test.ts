@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { copyLog, openSqliteBackgroundWriter, openSqliteWriter } from "./sqlite.ts";
-import { writerData } from "./sqlite-turns.ts";
+import { writerData } from "./sqlite-file.ts";
 
 test("a background writer's log is copied into the file when that is asked for and it is long, and not by commits", async () => {
   const directory = await mkdtemp(join(tmpdir(), "presage-test-"));

@@ -16,9 +16,8 @@ import pRetry from "p-retry";
 import { orAborted, withDeadline } from "../../limits/deadline.ts";
 import { isDatabaseLocked, isDiskFailure, storeUnavailable, storeUncertain } from "../store-error.ts";
 import { type ThreadClient, threadClient } from "../thread.ts";
-import { createStatementCache, type StatementCache } from "./sqlite-file.ts";
+import { createStatementCache, type StatementCache, type WriteTurn } from "./sqlite-file.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
-import type { WriteTurn } from "./sqlite-turns.ts";
 
 /** How long a statement waits for another process to finish its write. */
 const patienceMs = 5_000;

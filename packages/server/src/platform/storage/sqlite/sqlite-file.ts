@@ -6,6 +6,42 @@ import { LRUCache } from "lru-cache";
 
 /** How long SQLite itself waits for another connection's lock, blocking the calling thread. */
 export const busyTimeoutMs = 5_000;
+const maxStatements = 200;
+/** A statement keeps a copy of what was last bound to it. With more than this it is not kept. */
+const maxBoundLength = 64 * 1024;
+/** Who has the turn may be gone, or write for long. */
+const turnPatienceMs = 100;
+const turnFree = 0;
+const turnTaken = 1;
+/** In the shared memory: whether the turn is taken, and how many threads wait for it that do not give way. */
+const turnStateAt = 0;
+const turnWaitingAt = 1;
+
+/** A connection's prepared statements by their text. */
+export interface StatementCache {
+  /**
+   * For one use, before the next is prepared: either may close it. In place of its parameters it may be given rows of them, for each
+   * of which it is executed.
+   */
+  prepare(sql: string): SqliteStatement;
+  /** Closes the connection with its statements: SQLite keeps it open for as long as one is left. */
+  close(): void;
+}
+
+/** Lets threads that write one file wait for each other: a file that is locked must be tried again and again. */
+export interface WriteTurn {
+  /** No one waits for what this thread writes: the others go first, even those that came later. */
+  readonly givesWay: boolean;
+  /** Blocks the thread until it is its turn, but not for long: SQLite's lock decides who writes. */
+  take(): void;
+  give(): void;
+}
+
+/** What a thread that writes a file starts with. */
+export interface WriterData {
+  path: string;
+  turn: SharedArrayBuffer;
+}
 
 /** Opens a connection whose commits are on disk when they return. Given the bytes of a database, it is a copy in memory. */
 export function openSqlite(path: string | Uint8Array): Database {
@@ -47,21 +83,6 @@ function createFile(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-}
-
-const maxStatements = 200;
-/** A statement keeps a copy of what was last bound to it. With more than this it is not kept. */
-const maxBoundLength = 64 * 1024;
-
-/** A connection's prepared statements by their text. */
-export interface StatementCache {
-  /**
-   * For one use, before the next is prepared: either may close it. In place of its parameters it may be given rows of them, for each
-   * of which it is executed.
-   */
-  prepare(sql: string): SqliteStatement;
-  /** Closes the connection with its statements: SQLite keeps it open for as long as one is left. */
-  close(): void;
 }
 
 /** Keeps the statements that were used last. Bun's own cache keeps the first twenty of a connection for ever, and no others. */
@@ -140,4 +161,55 @@ function boundLength(parameters: readonly unknown[]): number {
     else if (ArrayBuffer.isView(parameter)) length += parameter.byteLength;
   }
   return length;
+}
+
+/** What the threads of this process share, by file. */
+const turnMemories = new Map<string, SharedArrayBuffer>();
+
+/** For a thread that starts to write a file, perhaps in place of one that died in its turn, or while it waited. */
+export function writerData(path: string, isReplacement = false): WriterData {
+  const turn = turnMemories.get(path) ?? new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
+  turnMemories.set(path, turn);
+  if (isReplacement) {
+    const memory = new Int32Array(turn);
+    Atomics.store(memory, turnStateAt, turnFree);
+    Atomics.store(memory, turnWaitingAt, 0);
+  }
+  return { path, turn };
+}
+
+export function createWriteTurn(shared: SharedArrayBuffer, { givesWay = false } = {}): WriteTurn {
+  const memory = new Int32Array(shared);
+  let isMine = false;
+
+  function takeBefore(untilMs: number): void {
+    for (;;) {
+      // Less than none where a thread was replaced meanwhile.
+      const waiting = givesWay ? Math.max(Atomics.load(memory, turnWaitingAt), 0) : 0;
+      isMine =
+        waiting === 0 && Atomics.compareExchange(memory, turnStateAt, turnFree, turnTaken) === turnFree;
+      const leftMs = untilMs - performance.now();
+      if (isMine || leftMs <= 0) return;
+      if (waiting > 0) Atomics.wait(memory, turnWaitingAt, waiting, leftMs);
+      else Atomics.wait(memory, turnStateAt, turnTaken, leftMs);
+    }
+  }
+
+  return {
+    givesWay,
+    take() {
+      if (!givesWay) Atomics.add(memory, turnWaitingAt, 1);
+      takeBefore(performance.now() + turnPatienceMs);
+      if (givesWay) return;
+      Atomics.sub(memory, turnWaitingAt, 1);
+      Atomics.notify(memory, turnWaitingAt);
+    },
+    give() {
+      if (!isMine) return;
+      isMine = false;
+      Atomics.store(memory, turnStateAt, turnFree);
+      // All: one that gives way would leave the others asleep.
+      Atomics.notify(memory, turnStateAt);
+    },
+  };
 }

@@ -17,8 +17,14 @@ import type { Database, Tables } from "../schema/tables.ts";
 import type { OpenedDatabase } from "../store.ts";
 import { isDatabaseLocked } from "../store-error.ts";
 import { sqliteDialect } from "./sqlite-driver.ts";
-import { busyTimeoutMs, openSqlite, openSqliteReader } from "./sqlite-file.ts";
-import { createWriteTurn, type WriterData, type WriteTurn } from "./sqlite-turns.ts";
+import {
+  busyTimeoutMs,
+  createWriteTurn,
+  openSqlite,
+  openSqliteReader,
+  type WriterData,
+  type WriteTurn,
+} from "./sqlite-file.ts";
 
 export const inMemoryPath = ":memory:";
 const sqliteScheme = "sqlite:";

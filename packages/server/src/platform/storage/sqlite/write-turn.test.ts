@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createWriteTurn, writerData } from "./sqlite-turns.ts";
+import { createWriteTurn, writerData } from "./sqlite-file.ts";
 
 test("a turn is taken by one, and nobody waits for ever for one that is not given back", () => {
   const { turn } = writerData("/one.db");
@@ -21,7 +21,7 @@ test("a thread that waits goes on when the turn is given", async () => {
   const worker = new Worker(
     URL.createObjectURL(
       new Blob([
-        `import { createWriteTurn } from ${JSON.stringify(import.meta.resolve("./sqlite-turns.ts"))};
+        `import { createWriteTurn } from ${JSON.stringify(import.meta.resolve("./sqlite-file.ts"))};
          self.onmessage = ({ data }) => { postMessage("waits"); const turn = createWriteTurn(data); turn.take(); turn.give(); postMessage("done"); };`,
       ]),
     ),

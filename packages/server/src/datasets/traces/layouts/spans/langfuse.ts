@@ -4,9 +4,8 @@ import type { Layout, ReadOptions, TraceDocument } from "../../layout.ts";
 import { rewardIn, usageIn } from "../../messages.ts";
 import type { Trace } from "../../turns.ts";
 import { firstUserIn, looseCall, toolAnswer } from "./loose-messages.ts";
-import { type SpanItem, type TraceItem, traceOfSpans, traceReader } from "./span-turns.ts";
+import { byStart, type SpanItem, type TraceItem, traceOfSpans, traceReader } from "./span-turns.ts";
 import { parsed, timeIn } from "./span-values.ts";
-import { byStart } from "./spans.ts";
 
 type Row = Record<string, unknown>;
 

@@ -4,9 +4,8 @@ import type { Layout, TraceDocument } from "../../layout.ts";
 import { usageIn } from "../../messages.ts";
 import type { Turn } from "../../turns.ts";
 import { looseAnswer, looseTurns } from "./loose-messages.ts";
-import { type SpanItem, traceOfSpans } from "./span-turns.ts";
+import { type SpanItem, spanReader, traceOfSpans } from "./span-turns.ts";
 import { attributesOf, hasSpans, listAt, parsed, type Span, spansIn, spanValues } from "./span-values.ts";
-import { spanReader } from "./spans.ts";
 
 /** What is kept of a span with `gen_ai.*` attributes, or of another of its trace. */
 interface GenAiItem extends SpanItem {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { collectSpans, type Kept } from "./spans.ts";
+import { collectSpans, type Kept } from "./span-turns.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "presage-test-"));
 const before = process.env.TMPDIR;
