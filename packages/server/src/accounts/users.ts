@@ -136,7 +136,7 @@ const updateMember = route("PATCH", "/v1/members/:user_id", {
   },
 });
 
-export const meRoutes = [getMe, whoAmI, listMembers, updateMember];
+export const userRoutes = [getMe, whoAmI, listMembers, updateMember];
 
 /** Adds a user who signs in with links, or only has keys, to the changer's account. Returns the user's id. */
 export async function addLocalUser(

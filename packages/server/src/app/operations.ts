@@ -1,7 +1,7 @@
 import { apiKeyRoutes } from "../accounts/api-keys-route.ts";
 import { auditEventRoutes } from "../accounts/audit-log.ts";
 import { sessionRoutes } from "../accounts/sessions.ts";
-import { meRoutes } from "../accounts/users.ts";
+import { userRoutes } from "../accounts/users.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
 import { datasetUploadRoutes, importRoutes } from "../datasets/upload/upload-route.ts";
 import { environmentRoutes } from "../environments/environments-route.ts";
@@ -148,7 +148,7 @@ const operations = {
   prediction: [predictRoute, ...modelRoutes],
   "stored predictions": [...storedPredictionRoutes, exportPredictionsRoute],
   dashboard: [
-    ...meRoutes,
+    ...userRoutes,
     ...apiKeyRoutes,
     ...sessionRoutes,
     ...auditEventRoutes,
