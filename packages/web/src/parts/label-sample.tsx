@@ -49,7 +49,7 @@ export function Agreement({ of }: { of: Parameters<typeof agreementQuery>[1] }) 
     <p className="min-h-10 text-sm text-ink-2 sm:min-h-5" aria-live="polite">
       {data !== undefined && <InlineText text={unbroken(data.sentence)} />}{" "}
       {more != null && more.count !== null && (
-        <b className="ml-1 font-medium whitespace-nowrap text-ink">
+        <b className="font-medium whitespace-nowrap text-ink">
           {counted(more.count, "more label")} for ±{Math.round(100 * more.half_width)} points
         </b>
       )}

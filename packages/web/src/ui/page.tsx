@@ -32,7 +32,7 @@ export function Page({ title, hint, controls, actions, isFull = false, children 
       )}
     >
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <div className="min-w-0 flex-1 basis-96">
+        <div className="min-w-0 flex-1 basis-96 max-sm:basis-72">
           <h1 className="text-lg font-semibold tracking-tight wrap-anywhere">{title}</h1>
           {hint !== undefined && <p className="text-sm wrap-anywhere text-ink-2">{hint}</p>}
           {controls}
