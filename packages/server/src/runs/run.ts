@@ -13,6 +13,7 @@ import type {
 } from "@presage/contract";
 import { costOf, type Prices, withoutNoise } from "../platform/prices.ts";
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
+import { isProcessRunning } from "../platform/storage/leases.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 
 /** What predicts. */
@@ -315,13 +316,7 @@ export function isOfDeadProcess(leaseId: string): boolean {
   const [host, pid] = leaseId.split("/");
   if (host !== hostname() || pid === undefined || leaseId.startsWith(thisProcess)) return false;
   // After a restart in a container, this process has the number of the one before.
-  if (Number(pid) === process.pid) return true;
-  try {
-    return !process.kill(Number(pid), 0);
-  } catch (error) {
-    // Another user's may not be signalled, but is there.
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
-  }
+  return Number(pid) === process.pid || !isProcessRunning(Number(pid));
 }
 
 /** Some milliseconds of the main thread. */

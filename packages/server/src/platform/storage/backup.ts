@@ -13,6 +13,7 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isProcessRunning } from "./leases.ts";
 import { mayRunOn, newerSchemaError, oldestVersionSetting, readSchemaOf, SchemaError } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
 import { isDatabaseLocked } from "./store-error.ts";
@@ -94,15 +95,7 @@ function removeLeftovers(path: string): void {
   const start = basename(path) + suffix;
   for (const name of readdirSync(dirname(path)).filter((each) => each.startsWith(start))) {
     const pid = Number.parseInt(name.slice(start.length), 10);
-    if (pid === process.pid || !isRunning(pid)) rmSync(join(dirname(path), name), { force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if (pid === process.pid || !isProcessRunning(pid)) rmSync(join(dirname(path), name), { force: true });
   }
 }
 

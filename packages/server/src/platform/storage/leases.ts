@@ -27,6 +27,15 @@ export async function takeLease(
   return rows.length > 0;
 }
 
+/** Whether a process of this machine is there. Another user's may not be signalled, but is. */
+export function isProcessRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
 /** Lets another process have it. */
 export async function endLease(database: Database, { name, holder }: { name: string; holder: string }) {
   await database.deleteFrom("leases").where("name", "=", name).where("holder", "=", holder).execute();
