@@ -261,40 +261,36 @@ onAnyDatabase((database) => {
       });
     });
 
-    test.if(place === "on a server")(
-      "a paused run is resumed once its predictions are there or given",
-      async () => {
-        const path = await file("walks.jsonl", samples);
-        const bad = await file("bad.jsonl", [{ index: 0 }]);
-        const good = await file("good.jsonl", [{ index: 0, prediction: "a door" }]);
-        const wanted = ["--evaluator", "judge=system:is-concise", "--name", name("given")];
-        const { stderr } = await presageRun("--dataset", path, "--predictions", bad, ...wanted);
-        const [, id = ""] = /^Run ([0-9a-f-]{36})/m.exec(stderr) ?? [];
-        const pause = () => presage.call("POST", `/v1/runs/${id}/pause`);
-        expect((await pause()).status).toBe(200);
-        const missing = await presageRun("--resume", name("given"));
-        expect([missing.code, missing.stderr]).toEqual([
-          1,
-          expect.stringContaining("give them with --predi"),
-        ]);
-        expect((await presageRuns("runs", "show", id)).stdout).toContain("paused");
-        const asked = Promise.withResolvers<void>();
-        const waiting = Promise.withResolvers<void>();
-        upstream.answer = async () => {
-          asked.resolve();
-          await waiting.promise;
-          return say(passing);
-        };
-        const resume = ["--resume", name("given"), "--predictions", good];
-        const interrupted = presageRun(...resume);
-        await asked.promise;
-        await pause();
-        waiting.resolve();
-        expect((await interrupted).stderr).toContain("The run was paused");
-        const again = await presageRun(...resume);
-        expect([again.code, again.stderr]).toEqual([0, expect.stringContaining("is not read")]);
-      },
-    );
+    test("a paused run is resumed once its predictions are there or given", async () => {
+      // The server pauses it.
+      if (place !== "on a server") return;
+      const path = await file("walks.jsonl", samples);
+      const bad = await file("bad.jsonl", [{ index: 0 }]);
+      const good = await file("good.jsonl", [{ index: 0, prediction: "a door" }]);
+      const wanted = ["--evaluator", "judge=system:is-concise", "--name", name("given")];
+      const { stderr } = await presageRun("--dataset", path, "--predictions", bad, ...wanted);
+      const [, id = ""] = /^Run ([0-9a-f-]{36})/m.exec(stderr) ?? [];
+      const pause = () => presage.call("POST", `/v1/runs/${id}/pause`);
+      expect((await pause()).status).toBe(200);
+      const missing = await presageRun("--resume", name("given"));
+      expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("give them with --predi")]);
+      expect((await presageRuns("runs", "show", id)).stdout).toContain("paused");
+      const asked = Promise.withResolvers<void>();
+      const waiting = Promise.withResolvers<void>();
+      upstream.answer = async () => {
+        asked.resolve();
+        await waiting.promise;
+        return say(passing);
+      };
+      const resume = ["--resume", name("given"), "--predictions", good];
+      const interrupted = presageRun(...resume);
+      await asked.promise;
+      await pause();
+      waiting.resolve();
+      expect((await interrupted).stderr).toContain("The run was paused");
+      const again = await presageRun(...resume);
+      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining("is not read")]);
+    });
 
     test("word2world and llm-sim bring their readers, evaluators and modes", async () => {
       const turn = (role: string, content: string) => ({ role, content });

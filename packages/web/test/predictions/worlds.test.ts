@@ -129,7 +129,8 @@ dashboardTest("A recorded step is answered without its own trajectory", async ({
   await leftOut.waitFor();
   await page.getByText("The whole prompt").click();
   await page.getByText("Action: look around").waitFor();
-  await page.getByText(`Action: ${action}`).waitFor();
+  // Examples begin with their states.
+  await page.getByText(`Action: ${action}`, { exact: true }).waitFor();
 });
 
 dashboardTest("Revisions say in words what changed; an archived world is in no list", async (visitor) => {
