@@ -20,6 +20,10 @@ const maxDomainLength = 255;
 const unspaced =
   /^.*[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{Extended_Pictographic}\p{Emoji_Presentation}\uff01-\uff0f\uff1a-\uff20]/su;
 const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@\p{Cs}]+$/u;
+/** What is left where a symbol or another alphabet comes right before. */
+const alphabeticEnd =
+  /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Inherited}\p{N}_.%+&-]+$/u;
+const leading = /^[^\p{L}\p{N}_]+/u;
 const domainStart = /^[\p{L}\p{N}.-]+/u;
 
 /** E-mail addresses. Looks at a bounded stretch on both sides of each `@`, so that it takes linear time. */
@@ -32,9 +36,12 @@ export function findEmails(text: string): Stretch[] {
     if (domain === undefined) continue;
     const before = text.slice(Math.max(0, at - maxLocalLength), at);
     const whole = localEnd.exec(before)?.[0] ?? "";
-    const local = [whole.replace(unspaced, "").replace(/^[^\p{L}\p{N}_]+/u, ""), whole].find((form) =>
-      isEmail(`${form}@${domain}`),
-    );
+    const afterSymbol = alphabeticEnd.exec(whole)?.[0] ?? "";
+    const local = [
+      whole.replace(unspaced, "").replace(leading, ""),
+      whole,
+      afterSymbol.replace(leading, ""),
+    ].find((form) => isEmail(`${form}@${domain}`));
     if (local === undefined) continue;
     found.push({ start: at - local.length, end: at + 1 + domain.length });
   }

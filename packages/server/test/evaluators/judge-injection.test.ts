@@ -78,6 +78,9 @@ describe("The judged texts", () => {
     expect(counts).toEqual([0, 2, 2]);
     const { builtInProfiles } = createJudgeFamily({ askForVerdict: undefined, findCorrections: find });
     const shown = builtInProfiles.filter(({ config }) => needsGold(Object(config)));
+    // Also under another name, where nothing is required.
+    const copied = shown.map(({ config }) => needsGold({ ...Object(config), required_fields: [] }));
+    expect(copied).toEqual([true]);
     expect(shown.map(({ name }) => name)).toEqual(["system:matches-gold"]);
   });
 

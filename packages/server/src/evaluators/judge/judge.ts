@@ -97,8 +97,12 @@ const config = z.strictObject({
 });
 export type JudgeConfig = z.output<typeof config>;
 
-/** Of these the wording is known: only the one that requires the gold answer speaks of it. */
-const builtInCriteria = new Set(judgeProfiles.map((one) => one.config.pass_criteria));
+/** Of these the wording is known not to speak of it. */
+const builtInCriteria = new Set(
+  judgeProfiles
+    .filter(({ config: { required_fields } }) => !required_fields.includes(goldAnswer))
+    .map((one) => one.config.pass_criteria),
+);
 
 /** Whoever sees the solution judges otherwise, so it is kept from judges whose criteria are known not to speak of it. */
 export function needsGold({ required_fields, pass_criteria }: JudgeConfig): boolean {

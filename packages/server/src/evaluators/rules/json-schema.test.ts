@@ -32,6 +32,7 @@ test("a price is a multiple of a cent", () => {
   expect(evaluate("1e308", { schema: { multipleOf: 0.5 } }).pass).toBe(true);
   for (const [value, multipleOf] of [
     ["1", 1_000_000],
+    ["1000000000000000.25", 0.5],
     ["1.0000005", 1],
     ["1000000000000000.5", 1],
     ["0.004", 0.01],

@@ -86,7 +86,8 @@ function createAjv(schema: JsonSchema, { allErrors, isChecked = false }: Compile
 function isMultiple(divisor: number, value: number): boolean {
   if (value % divisor === 0) return true;
   if (Number.isInteger(divisor)) return false;
-  return Math.abs(value - Math.round(value / divisor) * divisor) <= 4 * Number.EPSILON * Math.abs(value);
+  const rounding = Math.min(4 * Number.EPSILON * Math.abs(value), 0.01 * divisor);
+  return Math.abs(value - Math.round(value / divisor) * divisor) <= rounding;
 }
 
 function readDialect({ $schema }: AnySchemaObject): "Ajv" | "Ajv2020" {

@@ -179,7 +179,7 @@ function isRight({ said, wanted }: Pair, { absolute_tolerance, relative_toleranc
 }
 
 /** The most that rounding adds to a tolerance, as a share of it. */
-const maxSlack = 0.01;
+const maxSlack = 0.5;
 
 /**
  * Whether two numbers differ by at most a tolerance as they are written: in binary 20 − 19.99 is a little more than 0.01. Of integers the

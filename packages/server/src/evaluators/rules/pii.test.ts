@@ -29,6 +29,11 @@ test.each([
   ["联系人：john!smith@example.com", "email", "john!smith@example.com"],
   ["メールはjo@example.com", "email", "jo@example.com"],
   ["✉️jo@example.com", "email", "jo@example.com"],
+  ...["\ufffd", "\uf0e0", "\u0007", "\u200b".repeat(70), "━".repeat(22)].map((before) => [
+    `Bob${before}jo@example.com`,
+    "email",
+    "jo@example.com",
+  ]),
   ...["john!smith", "שלום1", "o~brien", "राम1", "გიorgi"].map((local) => [
     `to ${local}@example.com`,
     "email",
