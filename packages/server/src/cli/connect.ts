@@ -224,7 +224,7 @@ export async function withDatabase(
   options: OpenOptions = { mustExist: true },
 ): Promise<void> {
   refuseInMemory(config);
-  const store = await composeStore(config, createLog("silent"), { ...options, readsInPlace: true });
+  const store = await composeStore(config, createLog("silent"), { readsInPlace: true, ...options });
   try {
     await work(store);
   } finally {

@@ -240,7 +240,7 @@ const schema = Object.keys(migrations).at(-1) ?? "";
 /** Writes everything of an account as JSON lines. The file appears once it is complete. */
 async function exportToFile(config: Config, file: string, options: { account?: string }): Promise<void> {
   checkOutputFile(file);
-  await withDatabase(config, async (store) => {
+  const exported = async (store: OpenedStore) => {
     const account = await findAccount(store, options.account);
     const path = resolve(file);
     const partial = `${path}.partial`;
@@ -272,7 +272,9 @@ async function exportToFile(config: Config, file: string, options: { account?: s
       `Exported ${countOf(lines - 2, "row")} of the account ${account.name} to ${path}.\n`,
     );
     printNotice("It contains texts of predictions and evaluations, but no secrets of keys.");
-  });
+  };
+  // A transaction on the connection that writes would keep servers from writing until its end.
+  await withDatabase(config, exported, { mustExist: true, readsInPlace: false });
 }
 
 /** Stores the rows of such a file, all or none. */

@@ -1,9 +1,11 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, existsSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dataset, Run } from "@presage/contract";
+import { sql } from "kysely";
 import { localIssuer } from "../../src/accounts/users-store.ts";
 import { writeUsage } from "../../src/usage/usage-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
@@ -177,6 +179,34 @@ onAnyDatabase((database) => {
       expect.stringContaining("other.jsonl.partial is there already"),
     ]);
     expect(await Bun.file(partial).text()).toBe("another's");
+  });
+
+  test("Servers keep writing during an export", async () => {
+    if (database.name !== "SQLite") return;
+    const url = await database.create();
+    await using source = await openStore(url);
+    const { account_id } = source.owner;
+    await sql`insert into audit_events (id, account_id, created_at, actor_kind, action, object_id, detail)
+      with recursive many(n) as (select 1 union all select n + 1 from many where n < 100000)
+      select 'many-' || n, ${account_id}, n, 'command_line', 'key.create', 'k', '{}' from many`.execute(
+      source.database,
+    );
+    const file = join(folder, "beside.jsonl");
+    const ran = run(url, "export", file);
+    const writer = new Database(url.slice("sqlite:".length));
+    let writes = 0;
+    while ((await Promise.race([ran, Bun.sleep(10)])) === undefined) {
+      if (!existsSync(`${file}.partial`)) continue;
+      try {
+        writer.run("update accounts set name = name");
+        writes += 1;
+      } catch {
+        // It is locked.
+      }
+    }
+    writer.close();
+    expect([(await ran).code, (await ran).stderr]).toEqual([0, expect.stringContaining("no secrets")]);
+    expect(writes).toBeGreaterThan(5);
   });
 
   test("Users keep when they were made, and events by whom and about whom they are", async () => {

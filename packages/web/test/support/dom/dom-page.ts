@@ -53,9 +53,14 @@ export function openDomPage({ origin, cookies, report, ...settings }: OpenPage):
     window = opened;
     user = userEvent.setup({ document: opened.document, delay: null, pointerEventsCheck: 0 });
     for (const [, source = ""] of html.matchAll(/<script[^>]* src="([^"]+)"/g)) {
-      const script = source.startsWith("/assets/main-")
-        ? await appScript(windowNames)
-        : asFunction(windowNames, await network.loadText(source));
+      const loading = source.startsWith("/assets/main-")
+        ? appScript(windowNames)
+        : network.loadText(source).then((text) => asFunction(windowNames, text));
+      // The server may end with the page.
+      const script = await loading.catch((error: unknown) => {
+        if (!isClosed) throw error;
+      });
+      if (isClosed || script === undefined) return;
       script(...windowValues(opened));
     }
   }
