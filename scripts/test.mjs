@@ -1,9 +1,18 @@
 // `npm test` runs every check, even if one fails, so that one run reports all problems. `npm run test:all` runs the slow tests too, and
 // those of any database on both.
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { constants, freemem, setPriority, tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildDashboard } from "./build-dashboard.mjs";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
@@ -16,12 +25,12 @@ const workers = ["--parallel=4", "--no-isolate"];
 // The slowest files start first; `npm test -- --update-timings` measures them again.
 const timings = `--timings=${join(root, "scripts/test-timings.json")}`;
 /** Where the tests and their PostgreSQL write. */
-const folder = mkdtempSync(join(fastFolder() ?? tmpdir(), "presage-tests-"));
+const folder = makeFolder();
 // PostgreSQL may run as another user.
 chmodSync(folder, 0o755);
 process.env.TMPDIR = folder;
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
 const junit = join(folder, "junit.xml");
 /** A change that breaks something fails in more files, or fails again. */
 const maxUnsteadyFiles = 3;
@@ -90,6 +99,17 @@ if (unsteady.length > 0)
 if (leavesOut) process.stdout.write(`\n${whatIsLeftOut()}\n`);
 process.stdout.write(failed.length === 0 ? "\nAll checks passed.\n" : `\nFailed: ${failed.join("; ")}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** A folder of this run. What runs that were killed left a day ago is removed: it may take memory. */
+function makeFolder() {
+  const start = join(fastFolder() ?? tmpdir(), "presage-tests-");
+  const yesterday = Date.now() - 24 * 60 * 60 * 1_000;
+  for (const name of readdirSync(dirname(start)).filter((each) => each.startsWith(basename(start)))) {
+    const path = join(dirname(start), name);
+    if (statSync(path).mtimeMs < yesterday) rmSync(path, { recursive: true, force: true });
+  }
+  return mkdtempSync(start);
+}
 
 /** A folder in memory, where a flush takes a hundredth of the time; undefined if it is small, or nothing may be executed there. */
 function fastFolder() {

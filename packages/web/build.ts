@@ -189,15 +189,9 @@ function preload(file: string): string {
 
 /** Keeps the compressed files only: what hardly any client requests needs no room in every image. */
 function compress(file: string): void {
-  // A name with a digest of the contents: the last build may have compressed it.
-  const before = join(finished, "assets", basename(file));
-  const isSame = /-[\w-]{8}\.(js|css)$/.test(file) && [".br", ".gz"].every((end) => existsSync(before + end));
-  const bytes = isSame ? undefined : readFileSync(file);
-  if (bytes === undefined) for (const end of [".br", ".gz"]) copyFileSync(before + end, file + end);
-  else {
-    writeFileSync(`${file}.br`, brotliCompressSync(bytes));
-    writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
-  }
+  const bytes = readFileSync(file);
+  writeFileSync(`${file}.br`, brotliCompressSync(bytes));
+  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
   rmSync(file);
 }
 

@@ -199,7 +199,10 @@ async function resumeRun(
   checkMinimums(minimums, run.evaluators);
   if (hasEnded(run) && run.status !== "finished")
     throw new CommandError(`The run is ${run.status} and cannot be resumed.`);
-  const lacksPredictions = "predictions" in run.target && run.started_at === null && !hasEnded(run);
+  const { samples, predicted, failed_predictions } = run.progress;
+  const isWhole = predicted + failed_predictions >= samples;
+  const lacksPredictions =
+    "predictions" in run.target && run.started_at === null && !isWhole && !hasEnded(run);
   if (lacksPredictions && predictions === undefined)
     throw new CommandError("The run has no predictions yet: give them with --predictions");
   if (!lacksPredictions && predictions !== undefined) {

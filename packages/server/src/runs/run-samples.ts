@@ -214,7 +214,9 @@ function findNamed<One extends EvaluatorNames & { family?: string }>(
   const other = except === undefined ? "" : "other ";
   const names = [evaluator, profile_name].filter((name) => name !== undefined);
   const wanted = names.length === 0 ? "" : ` ${names.join("=")}`;
-  const has = all.map((one) => `${one.evaluator}=${one.profile_name}`).join(", ");
+  const has = all
+    .map((one) => [one.evaluator, ...(one.profile_name === null ? [] : [one.profile_name])].join("="))
+    .join(", ");
   const message = `The run has no ${other}evaluator${wanted}; it has ${has || "none"}`;
   throw new InvalidRequestError([valueError([where, field], message, evaluator ?? null)]);
 }

@@ -46,7 +46,11 @@ function EvaluationsPage() {
   const view = viewOf(search);
   const [isDeleting, setDeleting] = useState(false);
   const deletion = useResultDeletion({ onFinished: () => setDeleting(false) });
-  const count = useQuery(resultCountQuery(usePresage(), toResultFilter(search)));
+  // What there was a minute ago does not say what to show.
+  const count = useQuery({
+    ...resultCountQuery(usePresage(), toResultFilter(search)),
+    refetchOnMount: "always",
+  });
   const isEmpty = count.data?.count === 0 && activeFilters(search).length === 0;
   return (
     <Page

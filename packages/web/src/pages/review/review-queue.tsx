@@ -80,7 +80,10 @@ export function ReviewQueue({
           className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
         >
           {openId === undefined && queue.data !== undefined ? (
-            <NothingLeft review={review} isFiltered={Object.keys(toReviewFilter(search)).length > 0} />
+            <NothingLeft
+              review={review}
+              isFiltered={search.drawn === undefined && Object.keys(toReviewFilter(search)).length > 0}
+            />
           ) : result === undefined ? (
             <Awaited error={error} onRetry={refetch} count={4} className="h-16" />
           ) : (
