@@ -1,6 +1,5 @@
 export * from "./account/api-key.ts";
 export * from "./account/audit.ts";
-export * from "./account/budget.ts";
 export { type Need, permissions, scopesOfRole } from "./account/permissions.ts";
 export * from "./account/share.ts";
 export * from "./account/usage.ts";
@@ -10,7 +9,6 @@ export * from "./environments/environment.ts";
 export * from "./environments/episode.ts";
 export * from "./environments/openenv.ts";
 export * from "./environments/ors.ts";
-export * from "./environments/real-environment.ts";
 export * from "./environments/reality.ts";
 export * from "./environments/reality-figures.ts";
 export * from "./environments/stop.ts";
@@ -50,7 +48,6 @@ export {
 } from "./evaluation/result.ts";
 export * from "./evaluation/result-search.ts";
 export * from "./evaluation/result-summary.ts";
-export * from "./evaluation/review.ts";
 export * from "./evaluation/run.ts";
 export * from "./evaluation/run-calibration.ts";
 export * from "./evaluation/run-ends.ts";
