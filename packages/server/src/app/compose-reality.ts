@@ -3,7 +3,6 @@ import { readSettingsFile } from "../config/files.ts";
 import { parseRealEnvironments } from "../config/real-environments.ts";
 import { askAs } from "../environments/episodes/ask.ts";
 import { type JudgeServices, matches } from "../environments/rewards-and-ends.ts";
-import { type ModelUse, useOfCompletion, useOfFailure } from "../evaluators/judge/judge-model.ts";
 import { SpendingRefusedError } from "../platform/errors.ts";
 import { createBackgroundTurns, createFairSlots, watchLive } from "../platform/limits/turns.ts";
 import type { Log, Logger } from "../platform/observability/logger.ts";
@@ -15,6 +14,7 @@ import { maxCharacters, type PlayServices } from "../reality/replays/compare.ts"
 import { storeReplayed } from "../reality/replays/replays-store.ts";
 import { type ReplayRunner, type ReplayServices, startReplays } from "../reality/replays/runner.ts";
 import { type RealityWatch, watchReality } from "../reality/watch.ts";
+import { type ModelUse, useOfCompletion, useOfFailure } from "../upstream/completion.ts";
 import type { Complete, CompletionOptions } from "../upstream/upstream.ts";
 import { readAgain } from "./compose-deployments.ts";
 import type { OpenedStore } from "./storage.ts";

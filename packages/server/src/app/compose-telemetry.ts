@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/config.ts";
 import { createRedactor } from "../datasets/traces/redaction/redact.ts";
-import type { ModelUse } from "../evaluators/judge/judge-model.ts";
 import { messagesWithParts } from "../exports/otel.ts";
 import type { Use } from "../http/exchange.ts";
 import type { OpenSockets } from "../http/sockets.ts";
@@ -24,6 +23,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Capture } from "../predictions/capture.ts";
 import type { RealityWatch, WatchedEnvironment } from "../reality/watch.ts";
 import type { CompletionCache } from "../upstream/cache.ts";
+import type { ModelUse } from "../upstream/completion.ts";
 import type { Deployment } from "../upstream/deployments.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import { createSpending, type Spending, type SpentBudget, usedShare } from "../usage/budgets.ts";

@@ -1,4 +1,4 @@
-import type { Usage } from "@presage/contract";
+import type { Usage, UsageFailure } from "@presage/contract";
 import { ServiceError, UpstreamError } from "../platform/errors.ts";
 import type { ChatParent, ChatSpan } from "../platform/observability/tracing.ts";
 import { classifyCarriedError, isObject, unexpectedResponse } from "./failures.ts";
@@ -191,4 +191,44 @@ function errorType(error: unknown, { reason }: AbortSignal): string {
   // A judge's deadline aborts its calls as well.
   const isDeadline = reason instanceof Error && "code" in reason && reason.code === "timeout";
   return isDeadline ? "timeout" : "caller_gone";
+}
+
+/** One call to a model, by a judge, for a run or for a replay, for the usage of the account. */
+export interface ModelUse {
+  accountId: string;
+  /** For a request with a session, or a run that was started with one, the user. Undefined: not known. */
+  keyId: string | undefined;
+  /** Undefined: it succeeded. */
+  failure: UsageFailure | undefined;
+  /** The name that was sent. */
+  model: string | undefined;
+  promptTokens: number;
+  completionTokens: number;
+  upstreamCachedTokens: number;
+  /** Absent: the model was not asked through a world. */
+  exampleTokens?: number | undefined;
+}
+
+type Caller = Pick<ModelUse, "accountId" | "keyId">;
+
+export function useOfCompletion(
+  { accountId, keyId }: Caller,
+  { model, exampleTokens, body: { usage } }: UpstreamCompletion,
+): ModelUse {
+  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
+  const upstreamCachedTokens = readUpstreamCachedTokens(usage);
+  const tokens = { promptTokens, completionTokens, upstreamCachedTokens, exampleTokens };
+  return { accountId, keyId, failure: undefined, model, ...tokens };
+}
+
+export function useOfFailure(
+  { accountId, keyId }: Caller,
+  error: unknown,
+  { reason }: AbortSignal,
+): ModelUse {
+  const isDeadline = reason instanceof Error && "code" in reason && reason.code === "timeout";
+  const abandoned = isDeadline ? "timeout" : "other";
+  const failure = error instanceof UpstreamError ? error.category : abandoned;
+  const tokens = { promptTokens: 0, completionTokens: 0, upstreamCachedTokens: 0 };
+  return { accountId, keyId, failure, model: undefined, ...tokens };
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { UsageFailure } from "@presage/contract";
 import { jsonrepair } from "jsonrepair";
 import { LRUCache } from "lru-cache";
 import pRetry from "p-retry";
@@ -10,57 +9,18 @@ import type { FairSlots } from "../../platform/limits/turns.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
 import {
   endOfThinking,
+  type ModelUse,
   readMessage,
-  readTokenCounts,
-  readUpstreamCachedTokens,
   startsWithThinking,
   traceCompletion,
+  useOfCompletion,
+  useOfFailure,
 } from "../../upstream/completion.ts";
 import type { Upstream } from "../../upstream/create-upstream.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
 import type { CompletionChoice, CompletionRequest, UpstreamCompletion } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../outcome.ts";
 import type { Complaint, ResponseFormatName } from "./prompts.ts";
-
-/** One call to a model, by a judge or for a run, for the usage of the account. */
-export interface ModelUse {
-  accountId: string;
-  /** For a request with a session, or a run that was started with one, the user. Undefined: not known. */
-  keyId: string | undefined;
-  /** Undefined: it succeeded. */
-  failure: UsageFailure | undefined;
-  /** The name that was sent. */
-  model: string | undefined;
-  promptTokens: number;
-  completionTokens: number;
-  upstreamCachedTokens: number;
-  /** Absent: the model was not asked through a world. */
-  exampleTokens?: number | undefined;
-}
-
-type Caller = Pick<ModelUse, "accountId" | "keyId">;
-
-export function useOfCompletion(
-  { accountId, keyId }: Caller,
-  { model, exampleTokens, body: { usage } }: UpstreamCompletion,
-): ModelUse {
-  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
-  const upstreamCachedTokens = readUpstreamCachedTokens(usage);
-  const tokens = { promptTokens, completionTokens, upstreamCachedTokens, exampleTokens };
-  return { accountId, keyId, failure: undefined, model, ...tokens };
-}
-
-export function useOfFailure(
-  { accountId, keyId }: Caller,
-  error: unknown,
-  { reason }: AbortSignal,
-): ModelUse {
-  const isDeadline = reason instanceof Error && "code" in reason && reason.code === "timeout";
-  const abandoned = isDeadline ? "timeout" : "other";
-  const failure = error instanceof UpstreamError ? error.category : abandoned;
-  const tokens = { promptTokens: 0, completionTokens: 0, upstreamCachedTokens: 0 };
-  return { accountId, keyId, failure, model: undefined, ...tokens };
-}
 
 const retries = 5;
 const minPauseMs = 250;

@@ -1,5 +1,4 @@
 import type { DatasetSample } from "@presage/contract";
-import { type ModelUse, useOfCompletion, useOfFailure } from "../../evaluators/judge/judge-model.ts";
 import { SpendingRefusedError, UpstreamError } from "../../platform/errors.ts";
 import type { FairSlots } from "../../platform/limits/turns.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
@@ -8,7 +7,7 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { upstreamFields } from "../../predictions/predict.ts";
 import { readAnswer, refuseControlTokens } from "../../predictions/stored-rows.ts";
-import { traceCompletion } from "../../upstream/completion.ts";
+import { type ModelUse, traceCompletion, useOfCompletion, useOfFailure } from "../../upstream/completion.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
 import {
   completeThroughWorld,
