@@ -193,7 +193,9 @@ export async function composeCommand(
     countsEarlier: works,
   });
   const worlds = createWorldParts(store, config);
-  const runs = composeRuns(config, log, store, { deployments, liveInFlight: () => 0, ...worlds });
+  const { maxInFlight } = config.prediction;
+  const places = { liveInFlight: () => 0, calls: { inFlight: 0 }, maxInFlight };
+  const runs = composeRuns(config, log, store, { deployments, ...places, ...worlds });
   const leaseId = newLeaseId();
   const { log: ofResponses, broken } = keepBroken();
   const { sweep, ended } = createSweeps();

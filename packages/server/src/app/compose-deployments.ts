@@ -179,11 +179,15 @@ export function composeLimits(config: Config, services: LimitServices) {
   const { takeTokens, stop } = composeBuckets(config, services);
   const { prediction, evaluation, workers } = config;
   const ofWorker = { shareOf: (limit: number) => shareOf(limit, workers) };
+  const predictions = createAdmission(
+    { what: "prediction", maxInFlightEach: prediction.maxInFlight, ...prediction, ...ofWorker },
+    takeTokens,
+  );
+  const { maxInFlight } = prediction;
   return {
-    predictions: createAdmission(
-      { what: "prediction", maxInFlightEach: prediction.maxInFlight, ...prediction, ...ofWorker },
-      takeTokens,
-    ),
+    predictions,
+    /** Runs and replays share them. */
+    placesBehindLive: { liveInFlight: predictions.inFlight, calls: { inFlight: 0 }, maxInFlight },
     evaluations: createAdmission(
       { what: "evaluation", ratePerMinute: 0, userRatePerMinute: 0, ...evaluation, ...ofWorker },
       takeTokens,

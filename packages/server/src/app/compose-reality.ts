@@ -3,8 +3,13 @@ import { readSettingsFile } from "../config/files.ts";
 import { parseRealEnvironments } from "../config/real-environments.ts";
 import { askAs } from "../environments/episodes/ask.ts";
 import { type JudgeServices, matches } from "../environments/rewards-and-ends.ts";
-import { SpendingRefusedError } from "../platform/errors.ts";
-import { createBackgroundTurns, createFairSlots, watchLive } from "../platform/limits/turns.ts";
+import {
+  createBackgroundTurns,
+  createFairSlots,
+  type PlacesBehindLive,
+  takePlaceBehindLive,
+  watchLive,
+} from "../platform/limits/turns.ts";
 import type { Log, Logger } from "../platform/observability/logger.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
@@ -14,7 +19,7 @@ import { maxCharacters, type PlayServices } from "../reality/replays/compare.ts"
 import { storeReplayed } from "../reality/replays/replays-store.ts";
 import { type ReplayRunner, type ReplayServices, startReplays } from "../reality/replays/runner.ts";
 import { type RealityWatch, watchReality } from "../reality/watch.ts";
-import { type ModelUse, useOfCompletion, useOfFailure } from "../upstream/completion.ts";
+import { countCalls, type ModelUse } from "../upstream/completion.ts";
 import type { Complete, CompletionOptions } from "../upstream/upstream.ts";
 import { readAgain } from "./compose-deployments.ts";
 import type { OpenedStore } from "./storage.ts";
@@ -55,10 +60,7 @@ export async function readRealEnvironments({
 
 type AskServices = Parameters<typeof askAs>[0];
 
-interface BackgroundCalls {
-  /** Live predictions in progress, and how many there may be. */
-  liveInFlight(): number;
-  maxInFlight: number;
+interface BackgroundCalls extends PlacesBehindLive {
   recordCall(use: ModelUse): void;
 }
 
@@ -110,32 +112,19 @@ export function composeReplays(
   });
 }
 
-/** How long a replay waits before it looks again whether live predictions leave it a place. */
-const lookAgainMs = 50;
-
 function askInBackground(
   services: AskServices,
-  { liveInFlight, maxInFlight, recordCall }: BackgroundCalls,
+  { recordCall, ...places }: BackgroundCalls,
 ): PlayServices["askInBackground"] {
   return ({ accountId, userId: keyId }) => {
     const spender = { accountId, keyId };
-    const measure =
-      (complete: Complete, options: CompletionOptions): Complete =>
-      async (request, signal) => {
-        while (liveInFlight() >= maxInFlight) {
-          await Bun.sleep(lookAgainMs);
-          signal.throwIfAborted();
-        }
-        try {
-          const completion = await complete(request, signal, options);
-          recordCall(useOfCompletion(spender, completion));
-          return completion;
-        } catch (error) {
-          // What a budget refuses is no call.
-          if (!(error instanceof SpendingRefusedError)) recordCall(useOfFailure(spender, error, signal));
-          throw error;
-        }
+    const measure = (complete: Complete, options: CompletionOptions): Complete => {
+      const counted = countCalls(complete, spender, recordCall);
+      return async (request, signal) => {
+        const leave = await takePlaceBehindLive(places, signal);
+        return await counted(request, signal, options).finally(leave);
       };
+    };
     return askAs(services, spender, measure);
   };
 }

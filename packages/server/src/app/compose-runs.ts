@@ -9,7 +9,7 @@ import { createKnownSessions, createSessionIds, sweepSessions } from "../environ
 import type { Delivery } from "../environments/ors/ors-sessions-store.ts";
 import type { CallServices } from "../environments/ors/take-call.ts";
 import { createRoomForBytes, quarterOfMemory } from "../platform/limits/memory.ts";
-import { createBackgroundTurns, createFairSlots } from "../platform/limits/turns.ts";
+import { createBackgroundTurns, createFairSlots, type PlacesBehindLive } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
 import { doTogether, usualIntervalMs } from "../platform/storage/batches.ts";
 import { startLooking } from "../platform/storage/leases.ts";
@@ -107,7 +107,7 @@ export async function warnOfReservedNames(
 
 type RunOptions = Pick<
   RunnerServices,
-  "deployments" | "liveInFlight" | "recordCall" | "startSpan" | "knownWorlds" | keyof ExampleServices
+  "deployments" | "recordCall" | "startSpan" | "knownWorlds" | keyof PlacesBehindLive | keyof ExampleServices
 >;
 
 /** The texts of steps in progress may take an eighth of the memory budget. */
@@ -138,8 +138,6 @@ export function composeRuns(
         ...services,
         ...options,
         slots: createFairSlots({ slots: config.runs.maxInFlight }),
-        calls: { inFlight: 0 },
-        maxInFlight: config.prediction.maxInFlight,
         patience: config.patience,
         turns: createBackgroundTurns(() => options.liveInFlight() > 0),
         room: createRoomForBytes((config.memoryBudgetBytes ?? quarterOfMemory()) / partsForRuns),

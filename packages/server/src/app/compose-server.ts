@@ -151,14 +151,14 @@ async function composeFeatures(
     findRefusal: usage.spending.findRefusal,
     recordJudgeCall: usage.recordCallsOf("judge"),
   });
-  const liveInFlight = limits.predictions.inFlight;
+  const { liveInFlight } = limits.placesBehindLive;
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store, liveInFlight);
   const capture = composeCapture(config, log, store, { memory, metrics });
   const worlds = createWorldParts(store, config, (answered) => countWorldAnswer(metrics, answered));
   const runs = composeRuns(config, log, store, {
     ...worlds,
+    ...limits.placesBehindLive,
     deployments,
-    liveInFlight,
     recordCall: usage.recordCallsOf("run"),
     startSpan: tracing.startRun,
   });
@@ -228,8 +228,7 @@ async function composeReality(
     log,
     { ...asked, store, realEnvironments, realityOf: reality.stateOf, patience: config.patience },
     {
-      liveInFlight: limits.predictions.inFlight,
-      maxInFlight: config.prediction.maxInFlight,
+      ...limits.placesBehindLive,
       recordCall: usage.recordCallsOf("run"),
       memoryBytes: memory.maxBytes,
     },

@@ -1,5 +1,5 @@
 import type { Usage, UsageFailure } from "@presage/contract";
-import { ServiceError, UpstreamError } from "../platform/errors.ts";
+import { ServiceError, SpendingRefusedError, UpstreamError } from "../platform/errors.ts";
 import type { ChatParent, ChatSpan } from "../platform/observability/tracing.ts";
 import { classifyCarriedError, isObject, unexpectedResponse } from "./failures.ts";
 import type { ReadResponse } from "./send.ts";
@@ -211,7 +211,25 @@ export interface ModelUse {
 
 type Caller = Pick<ModelUse, "accountId" | "keyId">;
 
-export function useOfCompletion(
+/** Counts each call, but for what a budget refuses, which is no call, and failures that are not the call's own. */
+export function countCalls(
+  complete: Complete,
+  caller: Caller,
+  recordCall: ((use: ModelUse) => void) | undefined,
+  isAbandoned: (error: unknown, signal: AbortSignal) => boolean = () => false,
+): Complete {
+  return async (request, signal, options) => {
+    const completion = await complete(request, signal, options).catch((error: unknown) => {
+      if (!(error instanceof SpendingRefusedError) && !isAbandoned(error, signal))
+        recordCall?.(useOfFailure(caller, error, signal));
+      throw error;
+    });
+    recordCall?.(useOfCompletion(caller, completion));
+    return completion;
+  };
+}
+
+function useOfCompletion(
   { accountId, keyId }: Caller,
   { model, exampleTokens, body: { usage } }: UpstreamCompletion,
 ): ModelUse {
@@ -221,11 +239,7 @@ export function useOfCompletion(
   return { accountId, keyId, failure: undefined, model, ...tokens };
 }
 
-export function useOfFailure(
-  { accountId, keyId }: Caller,
-  error: unknown,
-  { reason }: AbortSignal,
-): ModelUse {
+function useOfFailure({ accountId, keyId }: Caller, error: unknown, { reason }: AbortSignal): ModelUse {
   const isDeadline = reason instanceof Error && "code" in reason && reason.code === "timeout";
   const abandoned = isDeadline ? "timeout" : "other";
   const failure = error instanceof UpstreamError ? error.category : abandoned;

@@ -4,17 +4,16 @@ import { LRUCache } from "lru-cache";
 import pRetry from "p-retry";
 import type { z } from "zod";
 import type { Stretch } from "../../platform/contacts.ts";
-import { SpendingRefusedError, UpstreamError } from "../../platform/errors.ts";
+import { UpstreamError } from "../../platform/errors.ts";
 import type { FairSlots } from "../../platform/limits/turns.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
 import {
+  countCalls,
   endOfThinking,
   type ModelUse,
   readMessage,
   startsWithThinking,
   traceCompletion,
-  useOfCompletion,
-  useOfFailure,
 } from "../../upstream/completion.ts";
 import type { Upstream } from "../../upstream/create-upstream.ts";
 import { retryAfterMs } from "../../upstream/retry.ts";
@@ -56,6 +55,9 @@ export async function completeWithRetries(
   request: CompletionRequest,
   { accountId, keyId, signal, mayRetry, span }: Omit<JudgeCall, "profilePublicId">,
 ): Promise<UpstreamCompletion> {
+  const spender = { accountId, keyId };
+  const options = { mayRetry, purpose: "judges" as const, spender };
+  const counted = countCalls(complete, spender, recordCall);
   let limited: UpstreamError | undefined;
   // A pause occupies no slot, so that others can use it meanwhile.
   const attempt = async () => {
@@ -71,15 +73,7 @@ export async function completeWithRetries(
     });
     limited = undefined;
     try {
-      const options = { mayRetry, purpose: "judges" as const, spender: { accountId, keyId } };
-      const completion = await traceCompletion(complete, span, request, signal, options);
-      recordCall?.(useOfCompletion({ accountId, keyId }, completion));
-      return completion;
-    } catch (error) {
-      // What a budget refuses is no call.
-      if (!(error instanceof SpendingRefusedError))
-        recordCall?.(useOfFailure({ accountId, keyId }, error, signal));
-      throw error;
+      return await traceCompletion(counted, span, request, signal, options);
     } finally {
       // Who came with this call is due with it, and leaves the queue before the slot could start a call in vain.
       if (signal.aborted) setTimeout(release, releaseAfterAbortMs);

@@ -21,7 +21,7 @@ export function createBackgroundTurns(
   hasLiveRequests: () => boolean,
   {
     restPerWork = 2,
-    nextLoop = nextTurnOfTheLoop,
+    nextLoop = (): Promise<unknown> => nextTurn(),
     rest = (ms: number) => sleep(ms),
     nowMs = () => performance.now(),
   } = {},
@@ -70,8 +70,31 @@ export function watchLive(inFlight: () => number): () => boolean {
   };
 }
 
-function nextTurnOfTheLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** The limit of predictions, of which calls that may wait use what live ones leave. */
+export interface PlacesBehindLive {
+  /** Live predictions in progress. */
+  liveInFlight(): number;
+  /** Calls that may wait, in progress. */
+  calls: { inFlight: number };
+  /** Of both together. */
+  maxInFlight: number;
+}
+
+/** How long a call waits before it looks again whether live predictions leave it a place. */
+const lookAgainMs = 50;
+
+/** Resolves with the function that releases the place. Rejects with the signal's reason as soon as it is aborted. */
+export async function takePlaceBehindLive(
+  { liveInFlight, calls, maxInFlight }: PlacesBehindLive,
+  signal: AbortSignal,
+): Promise<() => void> {
+  while (liveInFlight() + calls.inFlight >= maxInFlight) {
+    await sleep(lookAgainMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+  calls.inFlight += 1;
+  return () => {
+    calls.inFlight -= 1;
+  };
 }
 
 export interface FairSlotLimits {

@@ -1,13 +1,13 @@
 import type { DatasetSample } from "@presage/contract";
-import { SpendingRefusedError, UpstreamError } from "../../platform/errors.ts";
-import type { FairSlots } from "../../platform/limits/turns.ts";
+import { UpstreamError } from "../../platform/errors.ts";
+import { type FairSlots, type PlacesBehindLive, takePlaceBehindLive } from "../../platform/limits/turns.ts";
 import type { ChatParent } from "../../platform/observability/tracing.ts";
 import type { Answer } from "../../platform/storage/answer-columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { upstreamFields } from "../../predictions/predict.ts";
 import { readAnswer, refuseControlTokens } from "../../predictions/stored-rows.ts";
-import { type ModelUse, traceCompletion, useOfCompletion, useOfFailure } from "../../upstream/completion.ts";
+import { countCalls, type ModelUse, traceCompletion } from "../../upstream/completion.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
 import {
   completeThroughWorld,
@@ -129,16 +129,10 @@ export function readWorldAnswer(
   return { ...readAnswer(completion), kept: keep(completion) };
 }
 
-export interface AskServices {
+export interface AskServices extends PlacesBehindLive {
   deployments: Pick<Deployments, "find">;
   /** Of runs. */
   slots: FairSlots;
-  /** Calls of runs in progress: who has a slot may still wait for live predictions. */
-  calls: { inFlight: number };
-  /** Live predictions in progress. */
-  liveInFlight(): number;
-  /** Of predictions, live ones and those of runs. */
-  maxInFlight: number;
   /** Called after each call to a deployment, to count the account's usage. */
   recordCall?: ((use: ModelUse) => void) | undefined;
 }
@@ -176,11 +170,8 @@ export interface StepResponse extends Omit<Answer, "deployment"> {
 /** Asks a deployment, behind live requests. Throws an `UpstreamError`, or the signal's reason. */
 export type PredictStep = (request: StepRequest, signal: AbortSignal) => Promise<StepResponse>;
 
-/** How long a run waits before it looks again whether live predictions leave it a place. */
-const lookAgainMs = 50;
-
 export async function askDeployment(
-  { deployments, slots, calls, liveInFlight, maxInFlight, recordCall }: AskServices,
+  { deployments, slots, recordCall, ...places }: AskServices,
   request: StepRequest,
   signal: AbortSignal,
 ): Promise<StepResponse> {
@@ -197,15 +188,9 @@ export async function askDeployment(
     through,
   } = request;
   const release = await slots.take(accountId, signal);
-  let isCalling = false;
+  let leave: (() => void) | undefined;
   try {
-    // Live predictions never wait for a run's: the run's wait for a place that they leave.
-    while (liveInFlight() + calls.inFlight >= maxInFlight) {
-      await Bun.sleep(lookAgainMs);
-      signal.throwIfAborted();
-    }
-    isCalling = true;
-    calls.inFlight += 1;
+    leave = await takePlaceBehindLive(places, signal);
     const deployment = deployments.find(name);
     if (deployment === undefined)
       throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
@@ -213,18 +198,12 @@ export async function askDeployment(
     const caller = { accountId, keyId };
     // Without sharing: a repeat is a completion of its own.
     const options = { session: { name: "x-session-id", value: session }, mayRetry, spender: caller };
-    const measure: Measure = (complete) => async (asked, within) => {
-      const completion = await traceCompletion(complete, span, asked, within, options).catch(
-        (error: unknown) => {
-          // What a budget refuses is no call, and what ended as another sample failed has not failed itself.
-          const isAbandoned = within.aborted && !signal.aborted && !(error instanceof UpstreamError);
-          if (!isAbandoned && !(error instanceof SpendingRefusedError))
-            recordCall?.(useOfFailure(caller, error, within));
-          throw error;
-        },
-      );
-      recordCall?.(useOfCompletion(caller, completion));
-      return completion;
+    // What ended as another sample failed has not failed itself.
+    const isAbandoned = (error: unknown, within: AbortSignal) =>
+      within.aborted && !signal.aborted && !(error instanceof UpstreamError);
+    const measure: Measure = (complete) => {
+      const counted = countCalls(complete, caller, recordCall, isAbandoned);
+      return (asked, within) => traceCompletion(counted, span, asked, within, options);
     };
     const asked = { ...(model === undefined ? {} : { model }), ...upstreamFields(params), messages };
     const answer = through
@@ -234,7 +213,7 @@ export async function askDeployment(
     if (request.isFedBack) refuseControlTokens(answer, deployment);
     return { ...answer, latencyMs };
   } finally {
-    if (isCalling) calls.inFlight -= 1;
+    leave?.();
     release();
   }
 }
