@@ -5,7 +5,7 @@ import {
   measureIndex,
   openIndex,
 } from "../../packages/server/src/worlds/example-index.ts";
-import { defaultWeights, findExamples } from "../../packages/server/src/worlds/find-examples.ts";
+import { findExamples } from "../../packages/server/src/worlds/find-examples.ts";
 import { post, uploadSamples } from "../lib/api.ts";
 import {
   figureOf,
@@ -152,7 +152,7 @@ const measureSearch = (size: number, queries: number): Search => {
     const { fields, trajectoryId } = transition(at);
     const query = { ...fields, action: `${fields.action} again` };
     const startedMs = process.cpuUsage();
-    findExamples(index, query, { k: 8, maxChars: 12_000, weights: defaultWeights, excluded: [trajectoryId] });
+    findExamples(index, query, { k: 8, maxChars: 12_000, excluded: [trajectoryId] });
     const spent = process.cpuUsage(startedMs);
     return (spent.user + spent.system) / 1000;
   }).sort((one, other) => one - other);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { samplingDefaults } from "./sampling-defaults.ts";
+import { samplingDefaults } from "../defaults.ts";
 import { AnsweringWorld, WorldExplanation, WorldReference, worldRequestFields } from "./through-world.ts";
 
 /** Background for the world model. Empty sections are left out of the prompt. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
+import { worldDefaults } from "../defaults.ts";
 import { EpisodeReward } from "../environments/environment.ts";
 import { Context, Interaction, Params, PromptMessage } from "../prediction/prediction.ts";
 import {
@@ -64,9 +65,14 @@ const weight = z.number().gte(0).lte(1_000).meta({ description: "What its simila
 /** How examples are found and chosen. */
 export const WorldRetrieval = z
   .strictObject({
-    k: z.int().min(0).max(64).nullish().meta({ default: 8, description: "How many examples at most." }),
+    k: z
+      .int()
+      .min(0)
+      .max(64)
+      .nullish()
+      .meta({ default: worldDefaults.k, description: "How many examples at most." }),
     max_chars: z.int().min(0).max(200_000).nullish().meta({
-      default: 12_000,
+      default: worldDefaults.max_chars,
       description: "How many characters their texts may have in all. The first one always fits.",
     }),
     weights: z
@@ -74,7 +80,7 @@ export const WorldRetrieval = z
       .refine(({ action, state, task }) => action + state + task > 0, "The weights' sum should be above 0")
       .nullish()
       .meta({
-        default: { action: 0.7, state: 0.2, task: 0.1 },
+        default: worldDefaults.weights,
         description: "What each field's similarity counts.",
       }),
     exclude_by: z
@@ -82,16 +88,16 @@ export const WorldRetrieval = z
       .regex(/^(trajectory|tag:[\s\S]{1,200})$/, "Input should be trajectory, or tag:NAME")
       .nullish()
       .meta({
-        default: "trajectory",
+        default: worldDefaults.exclude_by,
         description:
           "What is left out for a recorded sample: its own `trajectory`, or with `tag:NAME` every example with its value of that tag as well.",
       }),
     place: z.enum(["turns", "system"]).nullish().meta({
-      default: "turns",
+      default: worldDefaults.place,
       description: "Where examples stand: as turns before the last, or in a section of the system turn.",
     }),
     min_similarity: z.number().gte(0).lte(1).nullish().meta({
-      default: 0,
+      default: worldDefaults.min_similarity,
       description: "Examples below this are left out.",
     }),
   })
@@ -187,13 +193,18 @@ const configFields = {
   retrieval: WorldRetrieval.nullish().meta({ description: "How examples are found and chosen." }),
   history: z
     .strictObject({
-      steps: z.int().min(0).max(64).nullish().meta({ default: 4, description: "How many steps at most." }),
+      steps: z
+        .int()
+        .min(0)
+        .max(64)
+        .nullish()
+        .meta({ default: worldDefaults.history.steps, description: "How many steps at most." }),
       max_chars: z
         .int()
         .min(0)
         .max(200_000)
         .nullish()
-        .meta({ default: 8_000, description: "How many characters." }),
+        .meta({ default: worldDefaults.history.max_chars, description: "How many characters." }),
     })
     .nullish()
     .meta({ description: "How many of the steps before are in the prompt; the newest are kept." }),

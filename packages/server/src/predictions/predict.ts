@@ -7,7 +7,7 @@ import {
   type WorldModelRequest,
 } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
-import { samplingDefaults } from "@presage/contract/sampling-defaults";
+import { samplingDefaults } from "@presage/contract/defaults";
 import type { CallWithCaller } from "../http/call.ts";
 import { type Exchange, keepCall } from "../http/exchange.ts";
 import { reserveResponse } from "../http/memory.ts";

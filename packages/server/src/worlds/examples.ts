@@ -1,4 +1,5 @@
 import type { AnsweringWorld, WorldConfig, WorldExplanation } from "@presage/contract";
+import { worldDefaults } from "@presage/contract/defaults";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import type { Wanted } from "./find-examples.ts";
@@ -121,10 +122,10 @@ function wantedOf(
   const tag = exclude_by?.startsWith("tag:") ? exclude_by.slice("tag:".length) : undefined;
   const value = tag === undefined ? undefined : recorded?.tags[tag];
   return {
-    k: k ?? 8,
-    maxChars: max_chars ?? 12_000,
+    k: k ?? worldDefaults.k,
+    maxChars: max_chars ?? worldDefaults.max_chars,
     weights: weights ?? undefined,
-    minSimilarity: min_similarity ?? 0,
+    minSimilarity: min_similarity ?? worldDefaults.min_similarity,
     excluded: [...(exclude?.trajectoryIds ?? []), ...(recorded ? [recorded.trajectoryId] : [])],
     excludedTags: {
       ...exclude?.tags,

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { worldDefaults } from "@presage/contract/defaults";
 import { collectExamples, type Example, type ExampleIndex, openIndex } from "./example-index.ts";
 import { usedParts } from "./features.ts";
-import { defaultWeights, type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
+import { type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
 import type { Fields } from "./world.ts";
 
 const maxBytes = { action: 1_024, state: 2_048, task: 1_024 };
@@ -43,7 +44,9 @@ function expected(examples: readonly Example[], query: Fields, wanted: Wanted): 
   const { k, maxChars = Infinity, maxVisits = 50_000, minSimilarity = 0 } = wanted;
   const { excluded = [], excludedTags = {} } = wanted;
   const own = vectorsOf(query);
-  const weights = fields.map((field, at) => (own[at]?.size ? (wanted.weights ?? defaultWeights)[field] : 0));
+  const weights = fields.map((field, at) =>
+    own[at]?.size ? (wanted.weights ?? worldDefaults.weights)[field] : 0,
+  );
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const scored = examples
     .filter(({ trajectoryId, tags = {} }) => {

@@ -1,3 +1,4 @@
+import { worldDefaults } from "@presage/contract/defaults";
 import TinyQueue from "tinyqueue";
 import { type ExampleIndex, featuresAt, type Groups, tagOf } from "./example-index.ts";
 import {
@@ -45,7 +46,6 @@ export interface FoundExamples {
   leftOut: { trajectory: number; duplicate: number; budget: number };
 }
 
-export const defaultWeights = { action: 0.7, state: 0.2, task: 0.1 };
 const defaultMaxVisits = 50_000;
 const million = 1e6;
 /** More than what rounding and sums in another order change. */
@@ -76,7 +76,7 @@ export function findExamples(index: ExampleIndex, query: Fields, wanted: Wanted)
   const states = comparisons(index.states, featuresOf(normalForm(query.state, maxBytes.state)), 0);
   const tasks = comparisons(index.tasks, featuresOf(normalForm(query.task, maxBytes.task)), 1);
   const norms = { action: action.norm, state: states.norm, task: tasks.norm };
-  const weights = scaledWeights(norms, wanted.weights ?? defaultWeights);
+  const weights = scaledWeights(norms, wanted.weights ?? worldDefaults.weights);
   try {
     return search(index, similarities, { states, tasks, weights, excluded, wanted });
   } finally {

@@ -9,6 +9,7 @@ import type {
   WorldPreviewRequest,
 } from "@presage/contract";
 import { composeSystemTurn } from "@presage/contract/compose-prompt";
+import { worldDefaults } from "@presage/contract/defaults";
 import { ServiceError } from "../platform/errors.ts";
 import type { Micros } from "../platform/storage/columns.ts";
 
@@ -221,13 +222,13 @@ function questionOf(state: string, action: string): string {
 
 /** How many of the steps before are shown at most. */
 export function stepsShown({ history }: WorldConfig): number {
-  return history?.steps ?? 4;
+  return history?.steps ?? worldDefaults.history.steps;
 }
 
 /** As many of the newest steps as the world wants. */
 function newestSteps(config: WorldConfig, history: readonly HistoryStep[]): HistoryStep[] {
   const steps = stepsShown(config);
-  let left = config.history?.max_chars ?? 8_000;
+  let left = config.history?.max_chars ?? worldDefaults.history.max_chars;
   const newest = steps === 0 ? [] : history.slice(-steps);
   const first = newest.findLastIndex(({ action, next_state }) => {
     left -= action.length + next_state.length;

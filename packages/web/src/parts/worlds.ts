@@ -1,9 +1,8 @@
 // What a world is made of, in words.
+import { worldDefaults } from "@presage/contract/defaults";
 import type { Params, World, WorldConfig } from "@presage/sdk";
 import { counted, formatCount, formatFields, formatShare } from "../format/numbers.ts";
 import { humanizeName } from "../format/words.ts";
-
-const defaultWeights = { action: 0.7, state: 0.2, task: 0.1 };
 
 /** Whether no model is asked. */
 export function isOfRecords({ model }: WorldConfig): boolean {
@@ -58,10 +57,10 @@ export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">)
     "Dataset gone": made && (examples?.required === false ? "answers without examples" : "answers nothing"),
     "In a prompt":
       made &&
-      `at most ${counted(retrieval?.k ?? 8, "example")} with ${counted(retrieval?.max_chars ?? 12_000, "character")}`,
+      `at most ${counted(retrieval?.k ?? worldDefaults.k, "example")} with ${counted(retrieval?.max_chars ?? worldDefaults.max_chars, "character")}`,
     "Place in it":
       made && (retrieval?.place === "system" ? "in the system turn" : "as turns before the step"),
-    Weights: made && formatFields(retrieval?.weights ?? defaultWeights),
+    Weights: made && formatFields(retrieval?.weights ?? worldDefaults.weights),
     "Similar enough": retrieval?.min_similarity ? `from ${retrieval.min_similarity}` : null,
     "Left out":
       made &&
@@ -78,7 +77,7 @@ export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">)
       confidence?.calibration &&
       `${confidence.calibration.dataset}${confidence.calibration.split ? `, its split ${confidence.calibration.split}` : ""}`,
     Reward: reward && describeReward(reward),
-    "Earlier steps": `at most ${history?.steps ?? 4} with ${counted(history?.max_chars ?? 8_000, "character")}`,
+    "Earlier steps": `at most ${history?.steps ?? worldDefaults.history.steps} with ${counted(history?.max_chars ?? worldDefaults.history.max_chars, "character")}`,
   };
   const known = Object.entries(facts).map(([name, text]) => [name, text || ""] as const);
   return new Map(known.filter(([, text]) => text !== ""));

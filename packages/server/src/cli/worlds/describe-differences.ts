@@ -1,16 +1,13 @@
 import type { World } from "@presage/contract";
+import { worldDefaults } from "@presage/contract/defaults";
 import { countOf, printable } from "../../platform/words.ts";
+
+const { history, ...retrieval } = worldDefaults;
 
 /** What a world leaves to the server, as it stands in differences. */
 const defaults: Record<string, unknown> = {
   "examples.order": "revision",
-  "retrieval.k": 8,
-  "retrieval.max_chars": 12_000,
-  "retrieval.exclude_by": "trajectory",
-  "retrieval.place": "turns",
-  "retrieval.min_similarity": 0,
-  "history.steps": 4,
-  "history.max_chars": 8_000,
+  ...Object.fromEntries(leavesOf({ retrieval, history }, "")),
 };
 
 const names: Record<string, string> = {

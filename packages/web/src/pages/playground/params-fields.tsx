@@ -1,4 +1,4 @@
-import { samplingDefaults } from "@presage/contract/sampling-defaults";
+import { samplingDefaults } from "@presage/contract/defaults";
 import type { World } from "@presage/sdk";
 import { useState } from "react";
 import { type Draft, type Issues, type ParamField, paramFields } from "../../parts/playground-draft.ts";

@@ -1,5 +1,5 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
-import { samplingDefaults } from "@presage/contract/sampling-defaults";
+import { samplingDefaults } from "@presage/contract/defaults";
 import type { Params, PromptMessage, World, WorldModelRequest } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";

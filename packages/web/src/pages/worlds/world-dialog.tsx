@@ -1,3 +1,4 @@
+import { worldDefaults } from "@presage/contract/defaults";
 import type { World, WorldConfig } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -57,7 +58,7 @@ const newDraft = {
   dataset: "",
   split: "",
   answers: adapted,
-  k: "8",
+  k: String(worldDefaults.k),
   instructions: "",
 };
 type WorldDraft = typeof newDraft;

@@ -4,3 +4,14 @@
  * what the caller set: an unset `top_k` is not sent to the upstream.
  */
 export const samplingDefaults = { max_tokens: 512, temperature: 0.2, top_p: 1, top_k: 0 } as const;
+
+/** What a world leaves to the server. */
+export const worldDefaults = {
+  k: 8,
+  max_chars: 12_000,
+  weights: { action: 0.7, state: 0.2, task: 0.1 },
+  exclude_by: "trajectory",
+  place: "turns",
+  min_similarity: 0,
+  history: { steps: 4, max_chars: 8_000 },
+} as const;
