@@ -24,7 +24,7 @@ import type { RunnerServices, WriteWork } from "../runs/runner/work-on-run.ts";
 import { storeWork } from "../runs/runner/work-store.ts";
 import { selectRunsThrough } from "../runs/runs-store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
-import type { ExampleServices } from "../worlds/examples.ts";
+import type { ExampleServices } from "../worlds/choose-examples.ts";
 import type { WorldUses } from "../worlds/worlds.ts";
 import { selectWorldNames } from "../worlds/worlds-store.ts";
 import { logFailure, type Writers } from "./storage.ts";

@@ -29,7 +29,7 @@ import { replicaAddress } from "../upstream/replicas.ts";
 import { createSpending, type Spending, type SpentBudget, usedShare } from "../usage/budgets.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
-import type { ObservedAnswer } from "../worlds/examples.ts";
+import type { ObservedAnswer } from "../worlds/choose-examples.ts";
 import type { WorldParts } from "../worlds/world-parts.ts";
 import type { composeLimits } from "./compose-deployments.ts";
 import type { composeEvaluation } from "./compose-evaluation.ts";

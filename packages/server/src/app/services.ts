@@ -110,7 +110,7 @@ export interface Settings {
   readonly maxShortBodyBytes: number;
   /** Whether the deployments have names that clients know, as they are in a file. */
   readonly listsDeployments: boolean;
-  /** Which predictions of clients are kept, and for how long. */
+  /** Which predictions of clients are stored, and for how long. */
   readonly capture: Readonly<{ setting: string; maxAgeDays: number }>;
   /** Whether `/v1/predict` returns the prompt. */
   readonly debugFields: boolean;

@@ -36,7 +36,7 @@ export async function selectEnvironment(
     revision === undefined
       ? await latestRevision(database, [accountId, name])
       : await someRevision(database, [accountId, name, revision]);
-  return row && toEnvironment(row);
+  return row && parseEnvironment(row);
 }
 
 const latestRevision = prepareStatement((database) =>
@@ -70,7 +70,7 @@ export async function selectEnvironmentSizes(reader: Database, accountId: string
 /** An account's environments in their latest revisions, newest first. */
 export async function selectEnvironments(reader: Database, accountId: string, page: KeysetPage) {
   const part = toListPart(await pageOf(reader, accountId, page).execute(), page.limit);
-  return { environments: part.rows.map(toEnvironment), next: part.next };
+  return { environments: part.rows.map(parseEnvironment), next: part.next };
 }
 
 /** Those of some ids that are an environment's. */
@@ -106,7 +106,7 @@ function withRevisions(database: Database, accountId: string) {
     .where("environment.account_id", "=", accountId);
 }
 
-function toEnvironment(
+function parseEnvironment(
   row: Omit<EnvironmentRevision, "config" | "tasks"> & { config: string; tasks: string },
 ): EnvironmentRevision {
   return {

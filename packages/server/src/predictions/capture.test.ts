@@ -56,7 +56,7 @@ function captureWith(write: CaptureOptions["write"], maxBytes = 80_000_000) {
   });
   const keep = (output: string) => {
     const hold = capture.hold(0);
-    if (hold !== undefined) capture.keep(hold, predictionOf(output));
+    if (hold !== undefined) capture.store(hold, predictionOf(output));
   };
   return { capture, memory, keep, written, counts, dropped, failures };
 }

@@ -59,7 +59,7 @@ export interface Capture {
   /** Holds memory for a request of this size; undefined if there is none, and then its prediction is not stored. */
   hold(bytes: number): CaptureHold | undefined;
   /** Takes a prediction over, to be written later. */
-  keep(hold: CaptureHold, prediction: NewPrediction): void;
+  store(hold: CaptureHold, prediction: NewPrediction): void;
   /** Releases what is not stored after all. */
   release(hold: CaptureHold): void;
   /** The memory that is held. */
@@ -164,7 +164,7 @@ export function createCapture({ setting, memory, intervalMs, ...options }: Captu
       resize(hold, all);
       return hold;
     },
-    keep(hold, prediction) {
+    store(hold, prediction) {
       resize(hold, hold.bytes + charactersOf(prediction) * bytesPerCharacter);
       if (heldBytes > maxBytes) {
         resize(hold, 0);
@@ -208,8 +208,8 @@ function storeOutcome(
   const hold = capture.hold(bytesOfValues(exchange));
   if (hold === undefined) return;
   const { accountId, userId, proof } = caller;
-  const keep = (deployment: string, outcome: PredictionOutcome, world?: StoredRequest["world"]) =>
-    capture.keep(hold, {
+  const store = (deployment: string, outcome: PredictionOutcome, world?: StoredRequest["world"]) =>
+    capture.store(hold, {
       id: Bun.randomUUIDv7(),
       accountId,
       createdAt: nowMicros(),
@@ -229,7 +229,7 @@ function storeOutcome(
     (completion) => {
       if (captures === "failures") capture.release(hold);
       else
-        keep(
+        store(
           completion.deployment,
           { status: "success", answer: readAnswer(completion) },
           worldOf(completion),
@@ -238,7 +238,7 @@ function storeOutcome(
     (error: unknown) => {
       // What the model would have answered is unknown.
       if (error instanceof ClientDisconnectedError) capture.release(hold);
-      else keep(askedDeployment, toFailure(error, exchange.requestId));
+      else store(askedDeployment, toFailure(error, exchange.requestId));
     },
   );
 }

@@ -9,6 +9,7 @@ import type { Store } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { CompletionOptions, Sharing } from "../upstream/upstream.ts";
+import { briefReaderOf } from "../worlds/choose-examples.ts";
 import {
   completeThroughWorld,
   findIn,
@@ -18,7 +19,6 @@ import {
   weighExamples,
   withoutText,
 } from "../worlds/complete-through-world.ts";
-import { briefReaderOf } from "../worlds/examples.ts";
 import { type Asked, type ReadyWorld, systemTurnOf, toAsked } from "../worlds/world.ts";
 import type { WorldParts } from "../worlds/world-parts.ts";
 import type { Capture } from "./capture.ts";

@@ -18,7 +18,7 @@ export interface OrderedPosition extends RunPosition {
 
 export interface RunSampleSort {
   order: RunSampleOrder;
-  /** The place of the evaluator whose scores are sorted by. */
+  /** The index of the evaluator whose scores are sorted by. */
   evaluator: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface RunSamplePage extends RunSampleSort {
 export const datasetOrder: RunSampleSort = { order: "position", evaluator: undefined };
 
 export interface RunSampleFilter {
-  /** The evaluator's place in the run's list. */
+  /** The evaluator's index in the run's list. */
   evaluator?: number | undefined;
   /** The evaluator's verdict. */
   pass?: boolean | undefined;
@@ -238,7 +238,7 @@ export async function selectExplanations(
   );
 }
 
-/** One evaluator of a run, by its place in the run's list. */
+/** One evaluator of a run, by its index in the run's list. */
 export interface ComparedVerdicts {
   runId: string;
   revisionId: number;

@@ -152,7 +152,7 @@ function toCursor({ position, repeat, value }: OrderedPosition): string {
   return value === undefined ? `${position}.${repeat}` : `${position}.${repeat}_${value}`;
 }
 
-/** The place of the evaluator that a query names. */
+/** The index of the evaluator that a query names. */
 function readFilterEvaluator(query: RunSampleListQuery, run: Run) {
   if (query.evaluator !== undefined) return ownEvaluatorNamed(run, query).index;
   if (query.pass === undefined) return undefined;
@@ -171,7 +171,7 @@ function readOrderEvaluator(query: RunSampleListQuery, run: Run): number | undef
 /** An evaluator as a request names it. */
 type Named = Pick<RunSampleListQuery, "evaluator" | "profile_name">;
 
-/** An evaluator of a run as the API names it, and its place among those of a run that Presage makes. */
+/** An evaluator of a run as the API names it, and its index among those of a run that Presage makes. */
 export interface FoundEvaluator {
   evaluator: string;
   profile_name: string | null;
@@ -203,8 +203,8 @@ function findNamed<One extends EvaluatorNames & { family?: string }>(
   { where = "query", field = "evaluator", except }: NamedAt = {},
 ): One & { index: number } {
   const index = all.findIndex(
-    (one, place) =>
-      place !== except?.index &&
+    (one, at) =>
+      at !== except?.index &&
       (evaluator === undefined ||
         [one.evaluator, one.family, one.evaluator.replace(externalPrefix, "")].includes(evaluator)) &&
       (profile_name === undefined || one.profile_name === profile_name),

@@ -14,6 +14,7 @@ import type {
   CompletionRequest,
   UpstreamCompletion,
 } from "../upstream/upstream.ts";
+import { answerFrom, type ChosenExamples, chooseExamples, type ExampleServices } from "./choose-examples.ts";
 import {
   type AskAgain,
   completeScored,
@@ -22,7 +23,6 @@ import {
   scoreOfRecords,
   withUsageOf,
 } from "./confidence.ts";
-import { answerFrom, type ChosenExamples, chooseExamples, type ExampleServices } from "./examples.ts";
 import {
   type Asked,
   type ComposedTurns,

@@ -12,7 +12,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { readMessage, readTokenCounts } from "../upstream/completion.ts";
 import { isObject } from "../upstream/failures.ts";
 import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
-import { answerFrom, type ExampleServices, findWanted } from "./examples.ts";
+import { answerFrom, type ExampleServices, findWanted } from "./choose-examples.ts";
 import type { Asked, ReadyWorld } from "./world.ts";
 
 /** An answer, with the number of each method that has one, from 0 to 1. */

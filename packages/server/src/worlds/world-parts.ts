@@ -3,7 +3,7 @@ import { readSamplesAt } from "../datasets/samples.ts";
 import { defaultIndexBytes } from "../platform/limits/memory.ts";
 import { isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { Store } from "../platform/storage/store.ts";
-import type { ExampleServices, ExampleTexts } from "./examples.ts";
+import type { ExampleServices, ExampleTexts } from "./choose-examples.ts";
 import { createKnownWorlds, type KnownWorlds } from "./find-world.ts";
 import { createIndexes } from "./indexes.ts";
 import { type ShownExample, toShown } from "./world.ts";

@@ -56,7 +56,7 @@ export async function selectWorld(
     revision === undefined
       ? await latestRevision(database, [accountId, name])
       : await someRevision(database, [accountId, name, revision]);
-  return row && toWorld(row);
+  return row && parseWorld(row);
 }
 
 const latestRevision = prepareStatement((database) =>
@@ -79,7 +79,7 @@ export async function selectWorlds(
     .whereRef("revision.revision", "=", "world.last_revision")
     .where("world.archived_at", "is", null);
   const { rows, next } = await selectNewestFirst(query, page, "world");
-  return { worlds: rows.map(toWorld), next };
+  return { worlds: rows.map(parseWorld), next };
 }
 
 /** A world's revisions below a number, the highest first. */
@@ -94,7 +94,7 @@ export async function selectWorldRevisions(
     .orderBy("revision.revision", "desc")
     .limit(limit)
     .execute();
-  return rows.map(toWorld);
+  return rows.map(parseWorld);
 }
 
 /** The names of who made a world's revisions, by their numbers: the first one's is stored, the others' are as long as the audit log is. */
@@ -156,7 +156,7 @@ function withRevisions(database: Database, accountId: string) {
     .where("world.deleted_at", "is", null);
 }
 
-function toWorld(
+function parseWorld(
   row: Omit<WorldRevision, "config" | "pinned"> & { config: string; pinned: string },
 ): WorldRevision {
   return {

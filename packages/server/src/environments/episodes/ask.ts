@@ -8,6 +8,7 @@ import { readAnswer, refuseControlTokens, unusable } from "../../predictions/sto
 import { recordsName } from "../../upstream/completion.ts";
 import type { Deployment, Deployments } from "../../upstream/deployments.ts";
 import type { Complete, CompletionOptions, Sharing } from "../../upstream/upstream.ts";
+import { briefReaderOf } from "../../worlds/choose-examples.ts";
 import {
   completeThroughWorld,
   findIn,
@@ -16,7 +17,6 @@ import {
   toStoredWorld,
   type WorldCompletion,
 } from "../../worlds/complete-through-world.ts";
-import { briefReaderOf } from "../../worlds/examples.ts";
 import { findReferred } from "../../worlds/find-world.ts";
 import type { WorldParts } from "../../worlds/world-parts.ts";
 import type { Ask } from "./step-episode.ts";
@@ -30,7 +30,7 @@ export interface AskServices extends WorldParts {
 }
 
 /** Asks a deployment or a world for a step, counted and traced with the request. */
-export function askDeployment(
+export function askForRequest(
   services: AskServices,
   { exchange, caller }: Pick<CallWithCaller, "exchange" | "caller">,
 ): Ask {

@@ -23,7 +23,7 @@ import type { Admission } from "../../platform/limits/admission.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { predictionFailures } from "../../predictions/predictions-openapi.ts";
 import examples from "../examples.json" with { type: "json" };
-import { type AskServices, askDeployment } from "./ask.ts";
+import { type AskServices, askForRequest } from "./ask.ts";
 import { deleteEpisode, hasExpired, listEpisodes, type WantedEpisodes } from "./episode.ts";
 import { toWantedEpisodes } from "./episode-lines.ts";
 import { countByGroup, showEpisode, toEpisodeStart, toEpisodeSummary, toStep } from "./show-episode.ts";
@@ -163,7 +163,7 @@ const stepEpisodeRoute = route("POST", "/v1/episodes/:id/step", {
       action,
       requestKey: readIdempotencyKey(call.request.headers),
     };
-    const taken = await stepEpisode(services, requester, wanted, askDeployment(services, call));
+    const taken = await stepEpisode(services, requester, wanted, askForRequest(services, call));
     const { action: _, ...step } = toStep(taken);
     return Response.json(step satisfies StepResponse);
   },

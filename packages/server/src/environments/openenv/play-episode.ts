@@ -9,7 +9,7 @@ import { conflict, ServiceError, undefinedIfGone } from "../../platform/errors.t
 import type { Admission } from "../../platform/limits/admission.ts";
 import { orAborted } from "../../platform/limits/deadline.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { type AskServices, askDeployment } from "../episodes/ask.ts";
+import { type AskServices, askForRequest } from "../episodes/ask.ts";
 import { type Episode, findEpisode, hasExpired, statusOf } from "../episodes/episode.ts";
 import { selectSteps } from "../episodes/episodes-store.ts";
 import { showReality, toEpisodeStart, toEpisodeSummary, toStep } from "../episodes/show-episode.ts";
@@ -180,7 +180,7 @@ export async function takeStep(
   await retryUntilAdmitted(call, () => reserveBody(call.exchange, bytes));
   await retryUntilAdmitted(call, () => admit(services.admission, call));
   const wanted = { episodeId: episode.id, action: message, requestKey: undefined, seen: episode.steps };
-  const taken = await stepEpisode(services, call.requester, wanted, askDeployment(services, call));
+  const taken = await stepEpisode(services, call.requester, wanted, askForRequest(services, call));
   episode.steps = taken.step.step;
   return showStep(episode.id, taken);
 }

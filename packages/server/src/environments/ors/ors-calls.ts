@@ -8,7 +8,7 @@ import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/r
 import type { Admission } from "../../platform/limits/admission.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
-import { type AskServices, askDeployment } from "../episodes/ask.ts";
+import { type AskServices, askForRequest } from "../episodes/ask.ts";
 import { showReality, toStep } from "../episodes/show-episode.ts";
 import { type OpenSession, openSession, type SessionServices } from "./ors-sessions.ts";
 import type { Delivery } from "./ors-sessions-store.ts";
@@ -112,7 +112,7 @@ async function prepareStep(
       isTaking = true;
       const asked = { sessionId: session.id, taskId, action, isNewTask };
       const wanted = { accountId: episode.row.account_id, ...asked };
-      const taken = takeCall(services, wanted, askDeployment(services, call));
+      const taken = takeCall(services, wanted, askForRequest(services, call));
       return taken
         .then((outcome) => {
           exchange.category = categoryOf(outcome);

@@ -1,7 +1,14 @@
 import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presage/contract";
 import { describeComparison, describeDraw, describeP, formatPoints } from "@presage/contract/describe-runs";
 import { describePredictor, nameOf } from "../report/document.ts";
-import { heading, type IntervalAxis, paragraph, type ReportPart, score, share } from "../report/pages.ts";
+import {
+  formatScore,
+  formatShare,
+  heading,
+  type IntervalAxis,
+  paragraph,
+  type ReportPart,
+} from "../report/pages.ts";
 import { fewestTrajectories } from "../report/parts.ts";
 
 type ComparedRun = Comparison["runs"][number];
@@ -105,8 +112,8 @@ function evaluatorParts(
 ): ReportPart[] {
   const first = [
     reference.name,
-    score(figures.mean),
-    share(figures.pass_rate),
+    formatScore(figures.mean),
+    formatShare(figures.pass_rate),
     "reference",
     "",
     "",
@@ -125,8 +132,8 @@ function candidateCells(candidate: ComparisonCandidate, name: string): string[] 
   const { wins, losses, ties, p_adjusted: p, min_detectable: detectable } = candidate;
   return [
     name,
-    score(candidate.mean),
-    share(candidate.pass_rate),
+    formatScore(candidate.mean),
+    formatShare(candidate.pass_rate),
     formatPoints(candidate.difference),
     range(candidate.interval),
     p === null ? "–" : describeP(p),
@@ -204,8 +211,8 @@ function stratumCells(stratum: ComparisonStratum): string[] {
   const { key, reference_mean, mean, difference, p_value: p, count, trajectories } = stratum;
   return [
     String(key),
-    score(reference_mean),
-    score(mean),
+    formatScore(reference_mean),
+    formatScore(mean),
     formatPoints(difference),
     range(stratum.interval),
     p === null ? "–" : describeP(p),

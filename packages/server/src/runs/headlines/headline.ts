@@ -26,8 +26,8 @@ async function makeHeadline(
   const samples = await readRunSamples(reader, run);
   const predictions = await totalPredictions(reader, run, samples.count);
   const evaluators: (ReportEvaluator & HeadlineFigures)[] = [];
-  for (const [place, evaluator] of run.evaluators.entries()) {
-    const outcomes = await readOutcomes(reader, run, place, predictions.failed);
+  for (const [evaluatorIndex, evaluator] of run.evaluators.entries()) {
+    const outcomes = await readOutcomes(reader, run, evaluatorIndex, predictions.failed);
     const figures = await overallFigures(samples, outcomes);
     evaluators.push({ ...toEvaluatorNames(evaluator), ...HeadlineFigures.parse(figures) });
   }

@@ -251,12 +251,12 @@ async function calibrateWorld(
   if (split === "test") throw refused("split", "A world cannot be calibrated on the samples that test it");
   const run = await findCalibrationRun(services, requester, world, run_id);
   const named = { evaluator: evaluator ?? "exact-match" };
-  const { own, index: place } = ownEvaluatorNamed(run, named, { where: "body" });
+  const { own, index: evaluatorIndex } = ownEvaluatorNamed(run, named, { where: "body" });
   const methods = world.config.confidence?.methods ?? [];
   const bytesOfSample = bytesPerSample + methods.length * bytesPerNumber;
   reserve(reportMemoryBytes(run) + run.counts.samples * bytesOfSample);
   const reader = services.store.reader(requester);
-  const samples = await readJudgedScores(reader, run, { place, methods, split: split ?? undefined });
+  const samples = await readJudgedScores(reader, run, { evaluatorIndex, methods, split: split ?? undefined });
   const table = await fitCalibration(samples);
   if (table === undefined)
     throw refused(
@@ -323,15 +323,15 @@ async function readJudgedScores(
   reader: Database,
   run: Run & { dataset: RunDataset },
   {
-    place,
+    evaluatorIndex,
     methods,
     split,
-  }: { place: number; methods: readonly ConfidenceMethod[]; split: string | undefined },
+  }: { evaluatorIndex: number; methods: readonly ConfidenceMethod[]; split: string | undefined },
 ): Promise<CalibrationSample[]> {
   const { repeats } = run;
   const all = await readRunSamples(reader, run);
   const { count, trajectories } = all;
-  const verdicts = await readOutcomes(reader, run, place, new Uint8Array(count * repeats));
+  const verdicts = await readOutcomes(reader, run, evaluatorIndex, new Uint8Array(count * repeats));
   const isWanted = split === undefined ? () => true : isOfSplit(all, split);
   const samples: CalibrationSample[] = [];
   for await (const rows of readInRanges(count, repeats, (range) =>

@@ -10,7 +10,7 @@ import { ownEvaluatorNamed, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { findRunOfWorld, noRunOfWorld } from "./calibration-route.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
-import { readInRanges, selectKeptWorlds } from "./outcomes-store.ts";
+import { readInRanges, selectStoredWorlds } from "./outcomes-store.ts";
 import { reportMemoryBytes } from "./report-run.ts";
 import { type RunSamples, readRunSamples } from "./samples.ts";
 
@@ -84,7 +84,7 @@ async function countCoverage(
   const all = noGroup();
   const byVerb = new Map<string | null, Group>();
   const examples = new Map<string, WorldCoverage["misleading"][number]>();
-  const read = readInRanges(count, repeats, (range) => selectKeptWorlds(reader, id, range));
+  const read = readInRanges(count, repeats, (range) => selectStoredWorlds(reader, id, range));
   for await (const rows of read) {
     for (const { position, repeat, world } of rows) {
       if (world === undefined) continue;

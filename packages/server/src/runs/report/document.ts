@@ -20,14 +20,14 @@ import { countOf } from "../../platform/words.ts";
 import {
   block,
   firstRows,
+  formatScore,
+  formatScoreInterval,
+  formatShare,
+  formatShareInterval,
   heading,
   type IntervalAxis,
   paragraph,
   type ReportPart,
-  score,
-  scoreInterval,
-  share,
-  shareInterval,
 } from "./pages.ts";
 import { endsParts, fewestTrajectories, figureTable } from "./parts.ts";
 
@@ -45,15 +45,17 @@ export function describeEvaluator(one: Described): string {
   if (one.pass_rate === null) {
     if (one.mean === null) return `${name} has no verdict.${without}`;
     const { interval } = one;
-    const range = interval === null ? "" : ` (95 % interval ${scoreInterval(interval)})`;
-    return `${name} scores ${score(one.mean)}${range} on ${basis}.${without}`;
+    const range = interval === null ? "" : ` (95 % interval ${formatScoreInterval(interval)})`;
+    return `${name} scores ${formatScore(one.mean)}${range} on ${basis}.${without}`;
   }
   const { pass_interval: interval, no_change: unchanged } = one;
-  const range = interval === null ? "" : ` (95 % interval ${shareInterval(interval)})`;
+  const range = interval === null ? "" : ` (95 % interval ${formatShareInterval(interval)})`;
   const some = unchanged === null || unchanged.count === one.count ? "" : ` of ${unchanged.count}`;
   const baseline =
-    unchanged === null ? "" : `; leaving the state unchanged passes ${share(unchanged.pass_rate)}${some}`;
-  return `${name} passes ${share(one.pass_rate)}${range} of ${basis}${baseline}.${without}`;
+    unchanged === null
+      ? ""
+      : `; leaving the state unchanged passes ${formatShare(unchanged.pass_rate)}${some}`;
+  return `${name} passes ${formatShare(one.pass_rate)}${range} of ${basis}${baseline}.${without}`;
 }
 
 /** The family, and the profile unless it is the family's own. */
@@ -288,8 +290,8 @@ function survivalParts(
         String(step.at_risk),
         String(step.diverged),
         String(step.censored),
-        share(step.survival),
-        shareInterval(step.interval),
+        formatShare(step.survival),
+        formatShareInterval(step.interval),
       ]),
     ),
   ];

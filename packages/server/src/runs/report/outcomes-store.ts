@@ -13,8 +13,8 @@ interface WorldCounts {
   nearDuplicates: number;
 }
 
-/** What is kept beside a run's prediction through a world. */
-interface KeptAnswer {
+/** What is stored beside a run's prediction through a world. */
+interface StoredAnswer {
   /** The sample's own trajectory was no example. */
   leavesOut: boolean;
   /** An example is nearly the sample. */
@@ -23,7 +23,7 @@ interface KeptAnswer {
 }
 
 /** As JSON, which begins with what is counted. */
-export function toKeptText({ leavesOut, nearDuplicate, world }: KeptAnswer): string {
+export function toStoredText({ leavesOut, nearDuplicate, world }: StoredAnswer): string {
   return `${beginningOf(leavesOut, nearDuplicate)}${JSON.stringify(world)}}`;
 }
 
@@ -58,8 +58,8 @@ export async function selectWorldCounts(
     .execute();
 }
 
-/** What is kept of a run's predictions of some samples through a world. */
-export async function selectKeptWorlds(reader: Database, runId: string, range: PositionRange) {
+/** What is stored of a run's predictions of some samples through a world. */
+export async function selectStoredWorlds(reader: Database, runId: string, range: PositionRange) {
   const rows = await predictionsIn(reader, runId, range)
     .innerJoin("prediction_payloads as payload", "payload.prediction_id", "predictions.id")
     .select("payload.request")
@@ -74,10 +74,10 @@ export async function selectKeptWorlds(reader: Database, runId: string, range: P
 
 /** How sure they were, by each method of the world. The numbers of one that was escalated are of another answer. */
 export async function selectWorldScores(
-  ...of: Parameters<typeof selectKeptWorlds>
+  ...of: Parameters<typeof selectStoredWorlds>
 ): Promise<{ position: number; repeat: number; scores: WorldScores }[]> {
-  const kept = await selectKeptWorlds(...of);
-  return kept.flatMap(({ world, ...at }) =>
+  const stored = await selectStoredWorlds(...of);
+  return stored.flatMap(({ world, ...at }) =>
     world?.escalated ? [] : [{ ...at, scores: world?.scores ?? {} }],
   );
 }

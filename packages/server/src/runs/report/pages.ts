@@ -50,12 +50,12 @@ export function block(text: string): ReportPart {
 type Bounds = { lower: number; upper: number } | null;
 
 /** 66.7 % of a share of two thirds. */
-export function share(value: number | null): string {
+export function formatShare(value: number | null): string {
   return value === null ? "–" : `${points(value)} %`;
 }
 
 /** “60.1 to 72.4 %” */
-export function shareInterval(bounds: Bounds): string {
+export function formatShareInterval(bounds: Bounds): string {
   return bounds === null ? "–" : `${points(bounds.lower)} to ${points(bounds.upper)} %`;
 }
 
@@ -65,12 +65,12 @@ function points(share: number): string {
 }
 
 /** 0.667: a mean score is no share of anything. */
-export function score(value: number | null): string {
+export function formatScore(value: number | null): string {
   return value === null ? "–" : value.toFixed(3);
 }
 
-export function scoreInterval(bounds: Bounds): string {
-  return bounds === null ? "–" : `${score(bounds.lower)} to ${score(bounds.upper)}`;
+export function formatScoreInterval(bounds: Bounds): string {
+  return bounds === null ? "–" : `${formatScore(bounds.lower)} to ${formatScore(bounds.upper)}`;
 }
 
 /** Of long lists, a page shows the first. */

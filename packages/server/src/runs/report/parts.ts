@@ -2,13 +2,13 @@ import type { RunFigures, RunReport } from "@presage/contract";
 import { countOf } from "../../platform/words.ts";
 import {
   firstRows,
+  formatScore,
+  formatScoreInterval,
+  formatShare,
+  formatShareInterval,
   heading,
   paragraph,
   type ReportPart,
-  score,
-  scoreInterval,
-  share,
-  shareInterval,
 } from "./pages.ts";
 
 /** A step of fewer shows single trajectories, not how often the step is right. */
@@ -24,22 +24,22 @@ interface FigureColumn {
 const isScore = ({ mean, pass_rate }: RunFigures) => mean !== pass_rate;
 const hasFailures = ({ failed }: RunFigures) => failed > 0;
 const columnsOfFigures: readonly FigureColumn[] = [
-  { title: "Pass rate", cell: ({ pass_rate }) => share(pass_rate) },
-  { title: "Interval", cell: ({ pass_interval }) => shareInterval(pass_interval) },
+  { title: "Pass rate", cell: ({ pass_rate }) => formatShare(pass_rate) },
+  { title: "Interval", cell: ({ pass_interval }) => formatShareInterval(pass_interval) },
   {
     title: "With failures",
-    cell: ({ pass_rate_failures_as_zero: rate }) => share(rate),
+    cell: ({ pass_rate_failures_as_zero: rate }) => formatShare(rate),
     isNews: hasFailures,
   },
-  { title: "No change", cell: ({ no_change }) => share(no_change?.pass_rate ?? null) },
-  { title: "Mean score", cell: ({ mean }) => score(mean), isNews: isScore },
-  { title: "Interval", cell: ({ interval }) => scoreInterval(interval), isNews: isScore },
+  { title: "No change", cell: ({ no_change }) => formatShare(no_change?.pass_rate ?? null) },
+  { title: "Mean score", cell: ({ mean }) => formatScore(mean), isNews: isScore },
+  { title: "Interval", cell: ({ interval }) => formatScoreInterval(interval), isNews: isScore },
   {
     title: "With failures",
-    cell: ({ mean_failures_as_zero: mean }) => score(mean),
+    cell: ({ mean_failures_as_zero: mean }) => formatScore(mean),
     isNews: (figures) => isScore(figures) && hasFailures(figures),
   },
-  { title: "No change", cell: ({ no_change }) => score(no_change?.mean ?? null), isNews: isScore },
+  { title: "No change", cell: ({ no_change }) => formatScore(no_change?.mean ?? null), isNews: isScore },
   {
     title: "Samples",
     cell: ({ count, samples }) => (count === samples ? String(count) : `${count} of ${samples}`),
@@ -69,11 +69,11 @@ export function endsParts({ ends, run }: RunReport): ReportPart[] {
   if (ends === undefined || run.provenance.ends === undefined) return [];
   const { done, reward, note } = ends;
   const figures = [
-    ["Ends alike", done?.agreement, share, shareInterval],
-    ["False ends", done?.false_ends, share, shareInterval],
-    ["Missed ends", done?.missed_ends, share, shareInterval],
-    ["Reward, mean absolute error", reward?.absolute_error, score, scoreInterval],
-    ["Reward, rank correlation", reward?.spearman, score, scoreInterval],
+    ["Ends alike", done?.agreement, formatShare, formatShareInterval],
+    ["False ends", done?.false_ends, formatShare, formatShareInterval],
+    ["Missed ends", done?.missed_ends, formatShare, formatShareInterval],
+    ["Reward, mean absolute error", reward?.absolute_error, formatScore, formatScoreInterval],
+    ["Reward, rank correlation", reward?.spearman, formatScore, formatScoreInterval],
   ] as const;
   return [
     heading(2, "Ends and rewards"),
@@ -139,11 +139,11 @@ function stepTable(done: Ends["done"], reward: Ends["reward"]): ReportPart[] {
     const { counts, agreement } = ends.get(key) ?? {};
     return [
       String(key),
-      share(agreement?.value ?? null),
-      shareInterval(agreement?.interval ?? null),
+      formatShare(agreement?.value ?? null),
+      formatShareInterval(agreement?.interval ?? null),
       counts === undefined ? "–" : `${counts.both + counts.only_recorded} of ${agreement?.count}`,
-      score(errors.get(key)?.value ?? null),
-      scoreInterval(errors.get(key)?.interval ?? null),
+      formatScore(errors.get(key)?.value ?? null),
+      formatScoreInterval(errors.get(key)?.interval ?? null),
     ];
   });
   const columns = ["Step", "Ends alike", "Interval", "Real ends", "Error of rewards", "Interval"];

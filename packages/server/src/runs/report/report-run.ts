@@ -240,8 +240,8 @@ export async function reportRun(
   const evaluators: RunReport["evaluators"] = [];
   const survival: NonNullable<RunReport["survival"]> = [];
   const evaluations: Record<string, number> = {};
-  for (const [place, evaluator] of run.evaluators.entries()) {
-    const outcomes = await readOutcomes(reader, run, place, predictions.failed);
+  for (const [evaluatorIndex, evaluator] of run.evaluators.entries()) {
+    const outcomes = await readOutcomes(reader, run, evaluatorIndex, predictions.failed);
     const names = toEvaluatorNames(evaluator);
     evaluators.push({ ...names, ...(await reportOutcomes(dimensions, samples, outcomes)) });
     if (run.mode === "free-running")
@@ -338,9 +338,9 @@ async function reportTeacherForced(
   const failed = await readFailedPredictions(reader, found, samples.count);
   const step = byStep(samples);
   const evaluators: TeacherForced["evaluators"] = [];
-  for (const [place, evaluator] of found.evaluators.entries()) {
+  for (const [evaluatorIndex, evaluator] of found.evaluators.entries()) {
     if (!run.evaluators.some((own) => isSameEvaluator(own, evaluator))) continue;
-    const outcomes = await readOutcomes(reader, found, place, failed);
+    const outcomes = await readOutcomes(reader, found, evaluatorIndex, failed);
     evaluators.push({
       ...toEvaluatorNames(evaluator),
       ...(await overallFigures(samples, outcomes)),

@@ -59,7 +59,7 @@ test("samples that end as another one failed are no failures of their own", asyn
       { name: "w", revision: 1, config, pinned: {} } as unknown as ReadyWorld,
       { interaction: { state: "", action: "go" } },
     ),
-    keep: () => "",
+    toStored: () => "",
   };
   const asking = askDeployment(services, { ...request, through }, AbortSignal.timeout(10_000));
   expect(await asking.catch((error: unknown) => error)).toMatchObject({ category: "unavailable" });

@@ -9,6 +9,7 @@ import { upstreamFields } from "../../predictions/predict.ts";
 import { readAnswer, refuseControlTokens } from "../../predictions/stored-rows.ts";
 import { countCalls, type ModelUse, traceCompletion } from "../../upstream/completion.ts";
 import type { Deployments } from "../../upstream/deployments.ts";
+import type { ExampleServices } from "../../worlds/choose-examples.ts";
 import {
   completeThroughWorld,
   findIn,
@@ -16,11 +17,10 @@ import {
   toStoredWorld,
   type WorldCompletion,
 } from "../../worlds/complete-through-world.ts";
-import type { ExampleServices } from "../../worlds/examples.ts";
 import { findReferred, type KnownWorlds } from "../../worlds/find-world.ts";
 import { readHistory } from "../../worlds/recorded-steps.ts";
 import { type Asked, fieldsOf, isRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
-import { toKeptText } from "../report/outcomes-store.ts";
+import { toStoredText } from "../report/outcomes-store.ts";
 import { nameOf, type Run, type RunDataset } from "../run.ts";
 import type { Step } from "./missing-work.ts";
 import { type PromptTurn, promptOf } from "./step-texts.ts";
@@ -61,7 +61,7 @@ export function deploymentOf(
 interface ThroughWorld {
   complete: ReturnType<typeof completeThroughWorld>;
   /** What is stored of the completion beside its answer. */
-  keep(completion: WorldCompletion): string;
+  toStored(completion: WorldCompletion): string;
 }
 
 /** A run through a world. */
@@ -100,7 +100,7 @@ export async function throughWorld(
   const findDeployment = findIn(services.deployments);
   return {
     complete: completeThroughWorld({ ...services, reader: () => reader, findDeployment }, world, asked),
-    keep: (completion) => toKept(sample, completion, predicted.at(-1)),
+    toStored: (completion) => toStoredAnswer(sample, completion, predicted.at(-1)),
   };
 }
 
@@ -108,14 +108,18 @@ export async function throughWorld(
 const nearlyEqual = 0.999;
 
 /** With what the run's report counts. `state`: what was predicted in place of the recorded one. */
-function toKept(sample: DatasetSample, completion: WorldCompletion, state: string | undefined): string {
+function toStoredAnswer(
+  sample: DatasetSample,
+  completion: WorldCompletion,
+  state: string | undefined,
+): string {
   const { explain, shown } = completion;
   const query = fieldsOf(sample, state);
   const fields = (["action", "state", "task"] as const).filter((field) => query[field].trim() !== "");
   const isNear = (index: number) =>
     shown[index]?.nextState === sample.next_state &&
     fields.every((field) => (explain.examples[index]?.by[field] ?? 0) >= nearlyEqual);
-  return toKeptText({
+  return toStoredText({
     leavesOut: explain.left_out.trajectory > 0,
     nearDuplicate: explain.examples.some((_, index) => isNear(index)),
     world: toStoredWorld(completion),
@@ -123,10 +127,10 @@ function toKept(sample: DatasetSample, completion: WorldCompletion, state: strin
 }
 
 export function readWorldAnswer(
-  { keep }: ThroughWorld,
+  { toStored }: ThroughWorld,
   completion: WorldCompletion,
-): Answer & { kept: string } {
-  return { ...readAnswer(completion), kept: keep(completion) };
+): Answer & { stored: string } {
+  return { ...readAnswer(completion), stored: toStored(completion) };
 }
 
 export interface AskServices extends PlacesBehindLive {
@@ -164,7 +168,7 @@ export interface StepResponse extends Omit<Answer, "deployment"> {
   /** From the call to its response, without what the call waited for before. */
   latencyMs: number | null;
   /** JSON: through which world. */
-  kept?: string;
+  stored?: string;
 }
 
 /** Asks a deployment, behind live requests. Throws an `UpstreamError`, or the signal's reason. */

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type PositionedSample, readRevision, readSamplesAt } from "../../datasets/samples.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { adaptAnswer, type ExampleServices } from "../../worlds/choose-examples.ts";
 import { numberOf } from "../../worlds/example-index.ts";
-import { adaptAnswer, type ExampleServices } from "../../worlds/examples.ts";
 import { fieldsOf } from "../../worlds/world.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";
 import { actionOf } from "./step-texts.ts";
@@ -164,7 +164,7 @@ export type AnswerFromRecords = (
 ) => Promise<string | undefined>;
 
 /** Answers from a revision's own samples. */
-export function answerFromRecords(
+export function answerFromRevision(
   { indexes, exampleTexts }: ExampleServices,
   reader: Database,
   revisionId: number,

@@ -228,7 +228,7 @@ async function countChanges(
 }
 
 /**
- * The run's evaluators, each with its place in the run's list and the revision of its profile that the run began with. It is found by
+ * The run's evaluators, each with its index in the run's list and the revision of its profile that the run began with. It is found by
  * its id, since the profile may have been archived, and another may have got a name like it.
  */
 export async function resolveRunEvaluators(

@@ -25,8 +25,8 @@ export interface Step {
   repeat: number;
   sample: DatasetSample;
   prediction: StepPrediction | undefined;
-  /** Places of evaluators whose outcome is missing. */
-  missing: readonly number[];
+  /** Indexes of evaluators whose outcome is missing. */
+  missingEvaluators: readonly number[];
   /** Whether an evaluator failed on it before. */
   hasFailedVerdict: boolean;
   /** Whether what reports group the sample by is missing; of its first repeat only. */
@@ -121,8 +121,8 @@ type StepState = Omit<Step, "sample" | "prediction"> & {
   model: string | null;
 };
 
-function isIncomplete({ predictionId, isFailed, missing, needsTraits }: StepState): boolean {
-  return predictionId === undefined || (!isFailed && missing.length > 0) || needsTraits;
+function isIncomplete({ predictionId, isFailed, missingEvaluators, needsTraits }: StepState): boolean {
+  return predictionId === undefined || (!isFailed && missingEvaluators.length > 0) || needsTraits;
 }
 
 async function* stepsOf(
@@ -168,16 +168,16 @@ async function readStates(
     repeats.map((repeat) => {
       const key = keyOf({ position, repeat });
       const prediction = predictionOf.get(key);
-      const kept = verdictsOf.get(key) ?? [];
-      const there = new Set(kept.map(({ evaluator }) => evaluator));
+      const stored = verdictsOf.get(key) ?? [];
+      const there = new Set(stored.map(({ evaluator }) => evaluator));
       return {
         position,
         repeat,
         predictionId: prediction?.id,
         isFailed: prediction?.status === "failed",
         model: prediction?.model ?? null,
-        missing: run.evaluators.flatMap((_, index) => (there.has(index) ? [] : [index])),
-        hasFailedVerdict: kept.some(hasFailed),
+        missingEvaluators: run.evaluators.flatMap((_, index) => (there.has(index) ? [] : [index])),
+        hasFailedVerdict: stored.some(hasFailed),
         needsTraits: repeat === 0 && !withTraits.has(position),
       };
     }),

@@ -17,7 +17,7 @@ function ofRecords(answerFromRecords: () => Promise<string>, isStopping: () => b
   const pace = createPace(1, { onAway() {}, onBack() {} });
   const tries = { retried: {}, timed_out: 0 };
   const services = { pace, tries, patience: 1, isStopping, predict, answerFromRecords };
-  return createPredictor(run, { ...services, mostFrequent: undefined, through: undefined });
+  return createPredictor(run, { ...services, mostFrequent: undefined, worldRun: undefined });
 }
 
 test("a run of records alone waits for their index", async () => {

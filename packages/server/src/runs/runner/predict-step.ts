@@ -169,7 +169,7 @@ interface PredictorServices extends StepsOfRun {
   /** The same. */
   answerFromRecords: AnswerFromRecords | undefined;
   /** The same. */
-  through: WorldRun | undefined;
+  worldRun: WorldRun | undefined;
 }
 
 export function createPredictor(run: Run, services: PredictorServices): Predictor {
@@ -236,14 +236,14 @@ function ofDeployment(
 }
 
 function ofWorld(run: Run, services: PredictorServices): Predictor {
-  const { through } = services;
-  if (through === undefined) throw new Error("A run through a world needs it");
-  const { world } = through;
+  const { worldRun } = services;
+  if (worldRun === undefined) throw new Error("A run through a world needs it");
+  const { world } = worldRun;
   const params = { ...run, params: paramsThrough(world, run.params) };
   if (isRecords(world.config.model))
     return async (step, predicted, signal) => {
       if (promptOf(step.sample).length === 0) return nothingToAsk;
-      const asked = await throughWorld(through, step, predicted);
+      const asked = await throughWorld(worldRun, step, predicted);
       const answer = async () => {
         const completion = await asked.complete({ messages: [] }, signal);
         return { response: { ...readWorldAnswer(asked, completion), latencyMs: null } };
@@ -251,10 +251,10 @@ function ofWorld(run: Run, services: PredictorServices): Predictor {
       return await whenReady(answer, services, signal);
     };
   return ofDeployment(run, services, async (step, predicted) => ({
-    deployment: deploymentOf(through.services, world),
+    deployment: deploymentOf(worldRun.services, world),
     model: undefined,
     messages: promptOf(step.sample, predicted),
-    through: await throughWorld(through, step, predicted),
+    through: await throughWorld(worldRun, step, predicted),
     params: paramsOf(params, step.repeat),
   }));
 }
@@ -327,7 +327,7 @@ export function toRows(
     payload: {
       prediction_id: id,
       context_digest: null,
-      request: response.kept ?? null,
+      request: response.stored ?? null,
       output: failure === undefined ? toStorableText(response.output) : null,
       reasoning: response.reasoning === null ? null : toStorableText(response.reasoning),
       error_message: failure === undefined ? null : toStorableText(failure.message),

@@ -83,8 +83,10 @@ async function readPredicted(
 ): Promise<string[]> {
   const limit = interaction ? 1 : maxEarlierSteps;
   const positions = await selectEarlierPositions(reader, revisionId, { trajectory_id, step, limit });
-  const kept = await selectStoredPredictions(reader, run.id, positions);
-  const ofRepeat = new Map(kept.filter((one) => one.repeat === repeat).map((one) => [one.position, one.id]));
+  const stored = await selectStoredPredictions(reader, run.id, positions);
+  const ofRepeat = new Map(
+    stored.filter((one) => one.repeat === repeat).map((one) => [one.position, one.id]),
+  );
   const outputs = await selectOutputs(reader, [...ofRepeat.values()]);
   return positions.flatMap((position) => outputs.get(ofRepeat.get(position) ?? "") ?? []);
 }

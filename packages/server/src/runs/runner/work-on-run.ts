@@ -1,3 +1,40 @@
+import pMap, { pMapSkip } from "p-map";
+import { hasFailed } from "../../evaluators/outcome.ts";
+import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
+import { SpendingRefusedError } from "../../platform/errors.ts";
+import type { RoomForBytes } from "../../platform/limits/memory.ts";
+import type { BackgroundTurns } from "../../platform/limits/turns.ts";
+import type { RunSpan, StepSpan, Tracing } from "../../platform/observability/tracing.ts";
+import { doTogether } from "../../platform/storage/batches.ts";
+import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
+import type { Database } from "../../platform/storage/schema/tables.ts";
+import type { ExampleServices } from "../../worlds/choose-examples.ts";
+import type { ReadyWorld } from "../../worlds/world.ts";
+import type { TrajectoryLength } from "../run.ts";
+import {
+  asksDeployment,
+  countNames,
+  noCounts,
+  type Run,
+  type RunDataset,
+  type RunTries,
+  type WorkCounts,
+} from "../run.ts";
+import { type AskServices, askDeployment, stepsTold, type TargetServices } from "./ask-deployment.ts";
+import { answerFromRevision, countNextStates, type MostFrequent } from "./baselines.ts";
+import { evaluateStep, readTraits, resolveRunEvaluators, type StepServices } from "./evaluate-step.ts";
+import {
+  missingSteps,
+  type Step,
+  type StepPrediction,
+  stepsOfTrajectory,
+  trajectoriesOf,
+} from "./missing-work.ts";
+import type { Pace } from "./pace.ts";
+import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
+import { memoryOf } from "./step-texts.ts";
+import type { RunWork } from "./work-store.ts";
+
 /** Stores work. Returns false if another process has the run. */
 export type WriteWork = (work: RunWork) => Promise<boolean>;
 
@@ -41,43 +78,6 @@ export interface RunWorker {
   onModel(model: string): void;
 }
 
-import pMap, { pMapSkip } from "p-map";
-import { hasFailed } from "../../evaluators/outcome.ts";
-import type { ResolvedEvaluator } from "../../evaluators/resolve-evaluators.ts";
-import { SpendingRefusedError } from "../../platform/errors.ts";
-import type { RoomForBytes } from "../../platform/limits/memory.ts";
-import type { BackgroundTurns } from "../../platform/limits/turns.ts";
-import type { RunSpan, StepSpan, Tracing } from "../../platform/observability/tracing.ts";
-import { doTogether } from "../../platform/storage/batches.ts";
-import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
-import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { ExampleServices } from "../../worlds/examples.ts";
-import type { ReadyWorld } from "../../worlds/world.ts";
-import type { TrajectoryLength } from "../run.ts";
-import {
-  asksDeployment,
-  countNames,
-  noCounts,
-  type Run,
-  type RunDataset,
-  type RunTries,
-  type WorkCounts,
-} from "../run.ts";
-import { type AskServices, askDeployment, stepsTold, type TargetServices } from "./ask-deployment.ts";
-import { answerFromRecords, countNextStates, type MostFrequent } from "./baselines.ts";
-import { evaluateStep, readTraits, resolveRunEvaluators, type StepServices } from "./evaluate-step.ts";
-import {
-  missingSteps,
-  type Step,
-  type StepPrediction,
-  stepsOfTrajectory,
-  trajectoriesOf,
-} from "./missing-work.ts";
-import type { Pace } from "./pace.ts";
-import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
-import { memoryOf } from "./step-texts.ts";
-import type { RunWork } from "./work-store.ts";
-
 /** Without calls to a deployment, a run is bound by the store: many steps share a commit. */
 const stepsAtOnceWithoutCalls = 128;
 
@@ -94,9 +94,9 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
     mostFrequent: await composeMostFrequent(worker),
     answerFromRecords:
       run.target.kind === "retrieval"
-        ? answerFromRecords(services, reader, run.dataset.revisionId)
+        ? answerFromRevision(services, reader, run.dataset.revisionId)
         : undefined,
-    through: world && { services, reader, run, world },
+    worldRun: world && { services, reader, run, world },
   });
   const steps: StepWorker = { ...worker, evaluators, predictor };
   const asks = asksDeployment(run) && !run.provenance.finished_early;
@@ -157,7 +157,7 @@ async function workOnTrajectory(worker: StepWorker, trajectory: TrajectoryLength
   let rest = { predictions: [] as PredictionRows[], traits: [] as SampleTraitsTable[] };
   let isCutOff = false;
 
-  async function keepRest(): Promise<void> {
+  async function storeRest(): Promise<void> {
     const { length } = rest.predictions;
     if (length === 0) return;
     const counts = { evaluated: length, failed: length, unpredicted: length };
@@ -170,7 +170,7 @@ async function workOnTrajectory(worker: StepWorker, trajectory: TrajectoryLength
     if (isCutOff && step.prediction === undefined) {
       rest.predictions.push(toRows(run, step, { failure: notReached }));
       if (step.needsTraits) rest.traits.push(await readTraits(services, run, step, signal));
-      if (rest.predictions.length === notReachedAtOnce) await keepRest();
+      if (rest.predictions.length === notReachedAtOnce) await storeRest();
       continue;
     }
     const end = await workOnStep(worker, step, predicted);
@@ -179,7 +179,7 @@ async function workOnTrajectory(worker: StepWorker, trajectory: TrajectoryLength
     // Only a conversation, or a world that is told the steps before, has more than the last one.
     if (step.sample.messages === undefined) predicted.splice(0, predicted.length - stepsTold(worker.world));
   }
-  await keepRest();
+  await storeRest();
 }
 
 interface StepEnd {
@@ -201,7 +201,7 @@ async function workOnStep(worker: StepWorker, step: Step, predicted: readonly st
     return await working;
   } catch (error) {
     if (!(error instanceof SpendingRefusedError)) throw error;
-    // It is still missing, as if its turn had not come. What else is under way is paid for, and is kept.
+    // It is still missing, as if its turn had not come. What else is under way is paid for, and is stored.
     worker.onRefused(error.message);
     return { output: undefined, hasFailed: false };
   } finally {
@@ -216,10 +216,10 @@ async function workInTurn(
   span: StepSpan | undefined,
 ): Promise<StepEnd> {
   const { services, run, signal, writer } = worker;
-  const prediction = step.prediction ?? (await predictAndKeep(worker, step, predicted, span));
+  const prediction = step.prediction ?? (await predictAndStore(worker, step, predicted, span));
   if (prediction === undefined) return { output: undefined, hasFailed: false };
   const { output, model } = prediction;
-  if (output === undefined || step.missing.length === 0) {
+  if (output === undefined || step.missingEvaluators.length === 0) {
     const areStored = step.prediction === undefined && output === undefined;
     if (step.needsTraits && !areStored)
       await writer.add({ traits: [await readTraits(services, run, step, signal)] });
@@ -227,7 +227,7 @@ async function workInTurn(
   }
   // Many predictions are stored by one commit.
   if (step.prediction === undefined) await services.turns.take(signal);
-  const evaluators = worker.evaluators.filter(({ index }) => step.missing.includes(index));
+  const evaluators = worker.evaluators.filter(({ index }) => step.missingEvaluators.includes(index));
   const judged = await evaluateStep(services, run, evaluators, step, { output, model, span }, signal);
   const { verdicts, changes, repaired } = judged;
   const traits = step.needsTraits ? [await readTraits(services, run, step, signal, changes)] : [];
@@ -241,7 +241,7 @@ async function workInTurn(
 }
 
 /** A failed prediction is stored with the sample's traits, as nothing else follows. Undefined: the run was paused first. */
-async function predictAndKeep(
+async function predictAndStore(
   worker: StepWorker,
   step: Step,
   predicted: readonly string[],
@@ -250,20 +250,20 @@ async function predictAndKeep(
   const { services, run, signal, writer, predictor } = worker;
   const outcome = await predictor(step, predicted, signal, span);
   if (outcome === undefined) return undefined;
-  const kept = toRows(run, step, outcome);
-  const { output } = kept.payload;
-  const { model } = kept.row;
+  const rows = toRows(run, step, outcome);
+  const { output } = rows.payload;
+  const { model } = rows.row;
   if (model !== null) worker.onModel(model);
   const counts =
     output === null
       ? { evaluated: 1, failed: 1, unpredicted: 1 }
       : {
           predicted: 1,
-          truncated: kept.row.finish_reason === "length" ? 1 : 0,
+          truncated: rows.row.finish_reason === "length" ? 1 : 0,
           empty: output.trim() === "" ? 1 : 0,
         };
   const traits = output === null && step.needsTraits ? [await readTraits(services, run, step, signal)] : [];
-  await writer.add({ predictions: [kept], traits, counts });
+  await writer.add({ predictions: [rows], traits, counts });
   return { output: output ?? undefined, model };
 }
 

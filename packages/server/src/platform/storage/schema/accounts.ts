@@ -83,7 +83,7 @@ export interface ApiKeysTable {
   /** The key's own limits; null: the server's. */
   rate_limit_rpm: number | null;
   max_in_flight: number | null;
-  /** Which of its predictions are kept; null: the server's setting. */
+  /** Which of its predictions are stored; null: the server's setting. */
   capture: string | null;
   /** JSON; null: all that the user may. */
   scopes: string | null;

@@ -1,7 +1,7 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
+import { adaptAnswer } from "./choose-examples.ts";
 import { paramsThrough, type WorldCompletion, weighExamples, withoutText } from "./complete-through-world.ts";
-import { adaptAnswer } from "./examples.ts";
 import { composeTurns, fieldsOf, type ReadyWorld, toShown } from "./world.ts";
 
 test.each([
