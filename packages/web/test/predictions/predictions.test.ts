@@ -197,3 +197,21 @@ slowDashboardTest(
     expect(first).toBe(loaded);
   },
 );
+
+dashboardTest("What is later than the time jumped to is neither counted nor deleted", async (visitor) => {
+  const { client, visit } = visitor;
+  const find = async () => (await client.storedPredictions.list({ source: "live" })).data;
+  const earlier = (await find()).length;
+  await predict(client, "early");
+  await eventually(find, ({ length }) => length === earlier + 1);
+  await predict(client, "late");
+  const [late] = await eventually(find, ({ length }) => length === earlier + 2);
+  const page = await visit(`/predictions?source=live&until=${late?.created_at}`);
+  await page.getByText(/^\d predictions? match/).waitFor();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  const dialog = page.getByRole("alertdialog");
+  await dialog.getByText(`${earlier + 1} prediction`).waitFor();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No stored prediction matches these filters").waitFor();
+  expect((await find()).map(({ id }) => id)).toEqual([late?.id ?? ""]);
+});

@@ -226,9 +226,10 @@ function DeletePredictionsDialog(props: DeletePredictionsDialogProps) {
 
 function OpenDialog({ isOpen, onClose, filter, isFiltered }: DeletePredictionsDialogProps) {
   const presage = usePresage();
-  // What comes in while the dialog is open is not what was counted.
-  const [before] = useState(() => new Date().toISOString());
-  const { source, run_id: runId, to: _to, ...liveFilter } = filter;
+  const { source, run_id: runId, to, ...liveFilter } = filter;
+  // What comes in while the dialog is open is not what was counted, and what is later than the list is not in it.
+  const [openedMs] = useState(Date.now);
+  const before = new Date(Math.min(openedMs, to === undefined ? openedMs : Date.parse(to))).toISOString();
   const isOfRuns = runId !== undefined || (source !== undefined && source !== "live");
   const { data, error, isPending, refetch } = useQuery({
     ...storedPredictionCountQuery(presage, { ...liveFilter, source: "live", to: before }),
