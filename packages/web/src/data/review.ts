@@ -84,8 +84,8 @@ export function useGiveLabel(): (id: string, label: OwnLabel) => Promise<void> {
     const known = queryClient.getQueryData(resultQuery(presage, id).queryKey);
     if (known !== undefined) replaceResult(queryClient, { ...known, correction });
     void queryClient.invalidateQueries({ queryKey: agreementKey });
-    void queryClient.invalidateQueries({ queryKey: summaryKey, refetchType: "none" });
-    void queryClient.invalidateQueries({ queryKey: ["summaries"], refetchType: "none" });
+    for (const queryKey of [summaryKey, ["summaries"], ["runs", "one"], ["comparisons"]])
+      void queryClient.invalidateQueries({ queryKey, refetchType: "none" });
     void queryClient.invalidateQueries({ queryKey: profilesQueryKey });
   };
 }

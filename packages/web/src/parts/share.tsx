@@ -29,6 +29,7 @@ export function ShareButton(props: ShareProps) {
       <Dialog
         isOpen={isOpen}
         onClose={() => setOpen(false)}
+        hasForm
         title={`Share this ${props.kind.replace("-", " ")}`}
         hint="Whoever has the link can read and print the report, without signing in. It ends at its time, when you revoke it, when you may no longer make it, and when what it shows is deleted."
       >
@@ -49,8 +50,9 @@ const dayMs = 86_400_000;
 function ShareContent({ kind, ids }: ShareProps) {
   const [days, setDays] = useState("30");
   const [withTexts, setWithTexts] = useState(false);
-  const [address, setAddress] = useState<string>();
-  const create = useCreateShare(setAddress);
+  const choice = `${days} ${withTexts}`;
+  const [made, setMade] = useState<{ address: string; choice: string }>();
+  const create = useCreateShare((address) => setMade({ address, choice }));
   const { data: shares = [], error } = useQuery(sharesQuery(usePresage(), ids));
   const make = () =>
     create.mutate({
@@ -69,17 +71,17 @@ function ShareContent({ kind, ids }: ShareProps) {
       </div>
       <Switch label="With texts of samples and models" isOn={withTexts} onChange={setWithTexts} />
       {(create.error ?? error) !== null && <ErrorNotice error={create.error ?? error} />}
-      {address !== undefined && (
+      {made?.choice === choice && (
         <div className="flex flex-col gap-1.5" role="status">
           <div className="flex gap-2">
             <TextInput
               aria-label="Link"
               readOnly
-              value={address}
+              value={made.address}
               onFocus={({ target }) => target.select()}
               className="min-w-0 flex-1"
             />
-            <CopyButton text={address} label="Copy link">
+            <CopyButton text={made.address} label="Copy link">
               Copy link
             </CopyButton>
           </div>

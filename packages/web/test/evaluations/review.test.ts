@@ -171,6 +171,7 @@ dashboardTest("A drawn sample of a run is labelled, and only of outputs that dif
   await client.runs.uploadPredictions(run.id, predictions.map((line) => JSON.stringify(line)).join("\n"));
   await client.runs.waitUntilEnded(run.id);
   const page = await visit(`/runs/${run.id}`);
+  await page.getByText("33.3 %").first().waitFor();
   await page.getByRole("button", { name: "Label 20 of these" }).click();
   await page.getByText("0 labelled now, 2 left here").waitFor();
   await region(page).getByText("Drawn at random").waitFor();
@@ -181,8 +182,25 @@ dashboardTest("A drawn sample of a run is labelled, and only of outputs that dif
   await page.getByText("1 labelled now, 1 left here").waitFor();
   await page.getByText(/exact-match agrees with people on 100 % of 1 verdict/).waitFor();
   expect((await client.labels.agreement({ run: run.id })).weighted).toBe(true);
-  const again = await visit(`/runs/${run.id}`);
-  await again.getByText("exact-match says 33 %. Corrected by 1 human label it is 33 %.").waitFor();
+  await press(page, "s");
+  await page.getByText("1 skipped, which will come again.").waitFor();
+  await page.getByRole("button", { name: "Load more" }).click();
+  await page.getByRole("link", { name: "Run drawn" }).waitFor();
+  await press(page, "f");
+  await page.getByRole("heading", { name: "This sample is labelled" }).waitFor();
+  await page.getByRole("link", { name: "Back to the run" }).click();
+  await page.getByText("exact-match says 33 %. Corrected by 2 human labels it is 33 %.").waitFor();
+});
+
+dashboardTest("A result that is not there is skipped", async ({ visit, client, expectErrors }) => {
+  expectErrors(/status of 404/);
+  const id = await evaluate(client, "gone", ["The door opens."]);
+  const page = await visit(`/review?profile_id=${id}&result=999999`);
+  await region(page).getByRole("alert").waitFor();
+  expect(await region(page).getByRole("button", { name: "Pass" }).isDisabled()).toBe(true);
+  await page.keyboard.press("s");
+  await page.getByText("0 labelled now, 1 skipped, 1 left here").waitFor();
+  await shownId(page);
 });
 
 slowBrowserTest("A key that is held decides on one result only", async ({ visit, client }) => {

@@ -125,6 +125,17 @@ dashboardTest(
   },
 );
 
+dashboardTest("Runs of an address that were deleted do not stand in the way of others", async (visitor) => {
+  visitor.expectErrors(/status of 404/);
+  filling ??= fill(visitor.client);
+  const { reference } = await filling;
+  const page = await visitor.visit(`/compare?runs=${reference},${crypto.randomUUID()}`);
+  await page.getByText("1 of at most 5 chosen.").waitFor();
+  await page.getByRole("checkbox", { name: "new model" }).check();
+  await page.getByRole("button", { name: "Compare 2 runs" }).click();
+  await page.getByRole("list", { name: "What the comparison says" }).waitFor();
+});
+
 slowBrowserTest("A comparison is copied as Markdown and downloaded", async (visitor) => {
   filling ??= fill(visitor.client);
   const { reference, candidate } = await filling;

@@ -19,6 +19,12 @@ dashboardTest(
     const address = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
     const links = dialog.getByRole("list", { name: "Links that work" }).getByRole("listitem");
     await links.getByText("without texts").waitFor();
+    // The link that is shown is one of what is chosen.
+    const texts = dialog.getByRole("switch", { name: "With texts of samples and models" });
+    await texts.click();
+    await dialog.getByRole("textbox", { name: "Link" }).waitFor({ state: "detached" });
+    await texts.click();
+    expect(await dialog.getByRole("textbox", { name: "Link" }).inputValue()).toBe(address);
     const [share] = await client.shares.list([run.id]);
     const days = (Date.parse(share?.expires_at ?? "") - Date.parse(share?.created_at ?? "")) / 86_400_000;
     expect([Math.round(days), share?.with_texts]).toEqual([7, false]);

@@ -48,7 +48,7 @@ function ComparePage() {
       {isChosen && error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       {(!isChosen || error !== null) && (
         <Card title="Choose runs">
-          <RunChooser chosenIds={runIds} onChoose={choose} />
+          <RunChooser key={runIds.join()} chosenIds={runIds} onChoose={choose} />
         </Card>
       )}
       {isChosen && data === undefined && error === null && (

@@ -1,16 +1,19 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleX, SkipForward, Undo2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { useEffect } from "react";
 import { usePresage } from "../../data/client.ts";
 import { resultQuery } from "../../data/results.ts";
+import { runQuery } from "../../data/runs.ts";
 import { counted, formatCount } from "../../format/numbers.ts";
 import { Agreement } from "../../parts/label-sample.tsx";
 import { NewRunLink } from "../../parts/runs.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { Awaited, EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { ScrollRegion } from "../../ui/page.tsx";
 import { useShortcut } from "../../ui/shortcuts.tsx";
+import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { ReviewCard } from "./review-card.tsx";
 import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
 import { type Review, useReview, useSinglePresses } from "./use-review.ts";
@@ -39,10 +42,7 @@ export function ReviewQueue({
     if (nextId !== undefined) void queryClient.prefetchQuery(resultQuery(presage, nextId));
   }, [queryClient, presage, nextId]);
   const isNothing = queue.data?.considered === 0;
-  const isReady = result !== undefined && openId !== undefined;
-  const decide = (pass: boolean | undefined) => {
-    if (isReady) review.decide(pass, result);
-  };
+  const decide = (pass: boolean | undefined) => review.decide(pass, result);
   useSinglePresses();
   useShortcut({ keys: "p", label: "Pass", group: "Review", run: () => decide(true) });
   useShortcut({ keys: "f", label: "Fail", group: "Review", run: () => decide(false) });
@@ -68,7 +68,7 @@ export function ReviewQueue({
         aria-label="Result to review"
         className="flex min-h-0 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
       >
-        {!isNothing && <Progress review={review} />}
+        {!isNothing && <Progress review={review} search={search} />}
         {failure !== null && (
           <div className="px-4 pt-4">
             <ErrorNotice error={failure} />
@@ -80,10 +80,7 @@ export function ReviewQueue({
           className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
         >
           {openId === undefined && queue.data !== undefined ? (
-            <NothingLeft
-              review={review}
-              isFiltered={search.drawn === undefined && Object.keys(toReviewFilter(search)).length > 0}
-            />
+            <NothingLeft review={review} search={search} />
           ) : result === undefined ? (
             <Awaited error={error} onRetry={refetch} count={4} className="h-16" />
           ) : (
@@ -91,14 +88,22 @@ export function ReviewQueue({
           )}
         </ScrollRegion>
         {(openId !== undefined || review.canUndo) && (
-          <VerdictBar isReady={isReady} canUndo={review.canUndo} onDecide={decide} onUndo={review.undo} />
+          <VerdictBar
+            canSkip={openId !== undefined}
+            isReady={result !== undefined && openId !== undefined}
+            canUndo={review.canUndo}
+            onDecide={decide}
+            onUndo={review.undo}
+          />
         )}
       </section>
     </>
   );
 }
 
-function Progress({ review: { queue, given, skipped, waiting, compared, agreed } }: { review: Review }) {
+function Progress({ review, search: { run: runId, drawn } }: Pick<NothingLeftProps, "review" | "search">) {
+  const { queue, given, skipped, waiting, compared, agreed } = review;
+  const { data: run } = useQuery({ ...runQuery(usePresage(), runId ?? ""), enabled: drawn !== undefined });
   const { considered = 0, reviewed = 0, has_more = false } = queue.data ?? {};
   const all = given + skipped + waiting;
   return (
@@ -117,6 +122,15 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
         />
       </div>
       <p aria-live="polite" className="flex min-h-5 flex-wrap gap-x-4 text-xs text-ink-2 tabular-nums">
+        {run !== undefined && (
+          <Link
+            to="/runs/$runId"
+            params={{ runId: run.id }}
+            className="text-accent-ink underline-offset-2 hover:underline"
+          >
+            <InlineText text={`Run ${run.name}`} />
+          </Link>
+        )}
         {queue.data !== undefined && (
           <>
             <span>
@@ -141,11 +155,42 @@ function Progress({ review: { queue, given, skipped, waiting, compared, agreed }
 
 interface NothingLeftProps {
   review: Review;
-  isFiltered: boolean;
+  search: ReviewSearch;
 }
 
-function NothingLeft({ review: { given, skipped, queue, loadMore }, isFiltered }: NothingLeftProps) {
+function NothingLeft({ review: { given, skipped, queue, loadMore }, search }: NothingLeftProps) {
+  const { run, drawn } = search;
+  const more = (
+    <Button variant="primary" onClick={loadMore}>
+      Load more
+    </Button>
+  );
+  const again = `${formatCount(skipped)} skipped, which will come again.`;
+  if (run !== undefined && drawn !== undefined) {
+    const isGone = queue.data?.considered === 0;
+    return (
+      <EmptyState
+        icon={CircleCheck}
+        title={isGone ? "This sample is not there" : "This sample is labelled"}
+        actions={
+          <>
+            {skipped > 0 && more}
+            <Link to="/runs/$runId" params={{ runId: run }} className={buttonClass({})}>
+              Back to the run
+            </Link>
+          </>
+        }
+      >
+        {isGone
+          ? "A run’s page draws another."
+          : skipped > 0
+            ? again
+            : "The run’s page says what its labels make of each evaluator’s pass rate."}
+      </EmptyState>
+    );
+  }
   if (given + skipped === 0) {
+    const isFiltered = Object.keys(toReviewFilter(search)).length > 0;
     const isNothing = queue.data?.considered === 0;
     return (
       <EmptyState
@@ -160,21 +205,14 @@ function NothingLeft({ review: { given, skipped, queue, loadMore }, isFiltered }
     );
   }
   return (
-    <EmptyState
-      icon={CircleCheck}
-      title={`${formatCount(given)} labelled`}
-      actions={
-        <Button variant="primary" onClick={loadMore}>
-          Load more
-        </Button>
-      }
-    >
-      {skipped > 0 ? `${formatCount(skipped)} skipped, which will come again.` : "This queue is done."}
+    <EmptyState icon={CircleCheck} title={`${formatCount(given)} labelled`} actions={more}>
+      {skipped > 0 ? again : "This queue is done."}
     </EmptyState>
   );
 }
 
 interface VerdictBarProps {
+  canSkip: boolean;
   isReady: boolean;
   canUndo: boolean;
   onDecide(pass: boolean | undefined): void;
@@ -182,7 +220,7 @@ interface VerdictBarProps {
 }
 
 /** The four things that can be done with a result, each with its key. */
-function VerdictBar({ isReady, canUndo, onDecide, onUndo }: VerdictBarProps) {
+function VerdictBar({ canSkip, isReady, canUndo, onDecide, onUndo }: VerdictBarProps) {
   return (
     <div className="grid grid-cols-4 gap-2 border-t border-line p-2 sm:flex sm:justify-end sm:px-4">
       <Button icon={<Undo2 aria-hidden />} disabled={!canUndo} onClick={onUndo} className="max-sm:h-11">
@@ -191,7 +229,7 @@ function VerdictBar({ isReady, canUndo, onDecide, onUndo }: VerdictBarProps) {
       </Button>
       <Button
         icon={<SkipForward aria-hidden />}
-        disabled={!isReady}
+        disabled={!canSkip}
         onClick={() => onDecide(undefined)}
         className="max-sm:h-11"
       >

@@ -44,9 +44,11 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     saving.current = saving.current.then(work).catch(setFailure);
   }
 
-  function decide(pass: boolean | undefined, result: Pick<EvaluationResult, "pass">): void {
-    if (openId === undefined) return;
-    const agreed = pass === undefined || result.pass === null ? undefined : pass === result.pass;
+  function decide(pass: boolean | undefined, result: Pick<EvaluationResult, "pass"> | undefined): void {
+    // A result that cannot be read can be skipped.
+    if (openId === undefined || (pass !== undefined && result === undefined)) return;
+    const verdict = result?.pass ?? undefined;
+    const agreed = pass === undefined || verdict === undefined ? undefined : pass === verdict;
     setFailure(null);
     setDecisions([...decisions, { id: openId, pass, agreed }]);
     if (pass !== undefined) {

@@ -29,8 +29,10 @@ export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
   const { data: runs, error, refetch } = useQuery(allRunsQuery(presage));
   const { data: datasetNames } = useQuery(datasetNamesQuery(presage));
   const [words, setWords] = useState("");
-  const [chosenIds, setChosenIds] = useState(before);
+  const [ticked, setChosenIds] = useState(before);
   if (runs === undefined) return <Awaited error={error} onRetry={refetch} count={6} />;
+  // An address may name runs that were deleted.
+  const chosenIds = ticked.filter((id) => runs.some((run) => run.id === id));
   if (runs.length < 2) return <TooFewRuns />;
   const ordered = orderRuns(runs, chosenIds, words);
   return (
