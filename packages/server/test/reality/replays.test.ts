@@ -42,6 +42,7 @@ beforeAll(async () => {
     `environments:
   lab: { protocol: http, url: "${real.url}", environment: lab, api_key_env: LAB_KEY, reset: { task: "{task}" }, action: { action: "{action}" } }
   silent: { protocol: http, url: "${silent.url.origin}", environment: lab, timeout_ms: 300000, reset: { task: "{task}" }, action: { action: "{action}" } }
+  picky: { protocol: http, url: "${real.url}", environment: lab, api_key_env: LAB_KEY, reset: { task: "{metadata.absent}" }, action: { action: "{action}" } }
   gone: { protocol: http, url: "http://127.0.0.1:9", environment: lab, reset: { task: "{task}" }, action: { action: "{action}" } }
 `,
   );
@@ -150,6 +151,26 @@ onAnyDatabase((database) => {
     const cancelled = await call("POST", `/v1/reality-checks/${paused.id}/cancel`);
     expect(RealityCheck.parse(cancelled).status).toBe("cancelled");
     expect((await presage.call("POST", `/v1/reality-checks/${paused.id}/resume`)).status).toBe(409);
+  });
+
+  test("tasks that lack what is sent, and deleted episodes, fail without pausing their check", async () => {
+    await make("picked", { real: { name: "picky" } });
+    await play("picked", Array(21).fill("activate lantern"));
+    const made = await call("POST", "/v1/reality-checks", { environment: "picked" });
+    const { id } = RealityCheck.parse(made);
+    expect(await ended(id)).toMatchObject({ status: "completed", episodes: 0, failed: 21 });
+
+    await make("leaving", { real: { name: "gone" } });
+    const ids = await play("leaving", Array(21).fill("activate lantern"));
+    const begun = RealityCheck.parse(await call("POST", "/v1/reality-checks", { environment: "leaving" }));
+    expect((await ended(begun.id)).status).toBe("paused");
+    for (const one of ids) await presage.call("DELETE", `/v1/episodes/${one}`);
+    await call("POST", `/v1/reality-checks/${begun.id}/resume`);
+    expect(await ended(begun.id)).toMatchObject({ status: "completed", failed: 21 });
+    const failed = await call("GET", `/v1/reality-checks/${begun.id}/episodes?show=failed&limit=1`);
+    expect(RealityEpisodeListResponse.parse(failed).data[0]?.error).toBe(
+      "It cannot be replayed: It was deleted.",
+    );
   });
 
   test("ended episodes are drawn by their share; an alarm refuses further ones until the next revision", async () => {

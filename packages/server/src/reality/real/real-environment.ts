@@ -36,7 +36,7 @@ export function fill(template: Template, task: Task, action?: string): unknown {
   const valueAt = (path: string): unknown => {
     const value = atPath(values, path);
     if (value !== undefined && value !== null) return value;
-    throw new RealEnvironmentError("invalid", `The task has no ${path}, which the real environment is sent.`);
+    throw new UnplayableError(`The task has no ${path}, which the real environment is sent.`);
   };
   return mapJson(
     template,
@@ -129,6 +129,13 @@ export class RealEnvironmentError extends Error {
     super(message);
     this.name = "RealEnvironmentError";
     this.category = category;
+  }
+}
+
+/** An episode that nothing can be sent of, wherever it is sent: no failure of the real environment. */
+export class UnplayableError extends RealEnvironmentError {
+  constructor(message: string) {
+    super("invalid", message);
   }
 }
 

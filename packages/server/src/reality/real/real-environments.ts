@@ -15,6 +15,7 @@ import {
   type RealProtocol,
   type RealSession,
   type RealStep,
+  UnplayableError,
 } from "./real-environment.ts";
 
 /** Whether a part of a text matches a pattern, in linear time. */
@@ -62,7 +63,7 @@ function createOne(settings: RealEnvironmentSettings, matches: Matches): RealEnv
         orAborted(work(signal), signal),
       );
     } catch (error) {
-      if (error instanceof RealEnvironmentError)
+      if (error instanceof RealEnvironmentError && !(error instanceof UnplayableError))
         last = { at: nowMicros(), category: error.category, message: error.message };
       throw error;
     }

@@ -7,7 +7,7 @@ import { type StartServices, startEpisode } from "../../environments/episodes/st
 import { type Ask, type StepServices, stepEpisode } from "../../environments/episodes/step-episode.ts";
 import { findEnd, isAboutGoal, type Turn } from "../../environments/episodes/turns.ts";
 import { matches } from "../../environments/rewards-and-ends.ts";
-import { conflict, ServiceError, UpstreamError, undefinedIfGone } from "../../platform/errors.ts";
+import { ServiceError, UpstreamError, undefinedIfGone } from "../../platform/errors.ts";
 import type { BackgroundTurns, FairSlots } from "../../platform/limits/turns.ts";
 import { nowMicros, toFlag, toStorableText, verbOf } from "../../platform/storage/columns.ts";
 import type {
@@ -23,7 +23,9 @@ import {
   type RealEnvironment,
   RealEnvironmentError,
   type RealStep,
+  UnplayableError,
 } from "../real/real-environment.ts";
+import { unplayable } from "./replays-store.ts";
 
 /** What a check keeps of the recorded trajectories that the environment plays. */
 export interface Recordings {
@@ -56,7 +58,8 @@ export async function playRecording(
   const recordings = JSON.parse(check.recordings ?? "") as Recordings;
   const samples = await readRecording(services, requester, recordings, waiting.trajectory_id ?? "");
   const [first] = samples;
-  if (first === undefined) throw conflict("The trajectory has no step with a state and an action.");
+  if (first === undefined)
+    throw new UnplayableError("The trajectory has no step with a state and an action.");
   const episode = await findOrStart(services, requester, { check, waiting }, taskOf(first));
   const ask = services.askInBackground({ accountId: check.account_id, userId: check.created_by });
   const { id } = episode.row;
@@ -78,7 +81,10 @@ async function readRecording(
   trajectoryId: string,
 ): Promise<RecordedStep[]> {
   const wanted = { id: datasetId, number: revision, trajectoryId };
-  const { samples } = await readTrajectory(services, requester, wanted, { limit: undefined, after: -1 });
+  const { samples } = await readTrajectory(services, requester, wanted, {
+    limit: undefined,
+    after: -1,
+  }).catch(orUnplayable);
   const steps: RecordedStep[] = [];
   for await (const lines of samples.read()) {
     for (const line of lines) {
@@ -172,7 +178,7 @@ export async function readPlayed(
   requester: Requester,
   id: string,
 ): Promise<PlayedEpisode> {
-  const episode = await findEpisode(services, requester, id);
+  const episode = await findEpisode(services, requester, id).catch(orUnplayable);
   return { episode, steps: await selectSteps(services.store.reader(requester), id, 0) };
 }
 
@@ -288,10 +294,16 @@ function taskIdOf({ split, position, task }: Pick<EpisodesTable, "split" | "posi
   return recorded === undefined ? `own/${Bun.hash.wyhash(task).toString(16)}` : `recorded/${recorded}`;
 }
 
+function orUnplayable(error: unknown): never {
+  undefinedIfGone(error);
+  throw new UnplayableError("It was deleted.");
+}
+
 const endings: readonly unknown[] = ["not_found", "conflict", "budget_exhausted", "unpriced_model"];
 
 /** Why an episode could not be replayed, for people; undefined: that is not the episode's, the world's or the environment's fault. */
 export function describeFailure(error: unknown): string | undefined {
+  if (error instanceof UnplayableError) return unplayable + error.message;
   if (error instanceof RealEnvironmentError) return error.message;
   if (error instanceof UpstreamError) return `The world did not answer: ${error.message}`;
   return error instanceof ServiceError && endings.includes(error.code) ? error.message : undefined;

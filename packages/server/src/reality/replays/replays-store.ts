@@ -161,12 +161,16 @@ export async function selectRunningChecks(database: Database, limit: number): Pr
     .execute();
 }
 
-/** How many episodes of a check could not be replayed since one was. */
+/** How the reason begins where no real environment or world failed: further tries would end the same. */
+export const unplayable = "It cannot be replayed: ";
+
+/** How many episodes of a check failed since one was replayed. Those that nothing can be sent of do not count. */
 export async function countFailuresInARow(database: Database, checkId: string) {
   const { failed } = await database
     .selectFrom("reality_replays")
-    .select(({ fn }) => fn.count<number>("error").as("failed"))
+    .select(({ fn }) => fn.countAll<number>().as("failed"))
     .where("check_id", "=", checkId)
+    .where("error", "not like", `${unplayable}%`)
     .where(
       "position",
       ">",

@@ -32,6 +32,7 @@ import {
   selectRunningChecks,
   selectUncheckedEnvironments,
   stopCheck,
+  unplayable,
   updateDrawn,
 } from "./replays-store.ts";
 
@@ -233,7 +234,8 @@ async function workOnCheck(services: ReplayServices, check: RealityChecksTable, 
   }
 
   function count(replayed: Replayed): void {
-    failuresInARow = "error" in replayed ? failuresInARow + 1 : 0;
+    if (!("error" in replayed)) failuresInARow = 0;
+    else if (!replayed.error.startsWith(unplayable)) failuresInARow += 1;
     if ("error" in replayed && failuresInARow >= mostFailures)
       reason = `${mostFailures} episodes in a row could not be replayed. The last one: ${replayed.error}`;
   }
