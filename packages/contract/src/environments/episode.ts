@@ -96,10 +96,17 @@ export const EpisodeStart = z
         prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
         metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "The task's." }),
         max_steps: z.int().meta({ description: "When the episode is truncated." }),
-        reality: RealityState.omit({ policies: true }).nullable().meta({
-          description:
-            "How often successes in the environment are real. Null without a limit, or if not known yet.",
-        }),
+        reality: RealityState.omit({ policies: true })
+          .extend({
+            policy: RealityState.shape.policies.element.nullable().meta({
+              description: "The same of the episode's policy by itself; null if nothing is known of it.",
+            }),
+          })
+          .nullable()
+          .meta({
+            description:
+              "How often successes in the environment are real. Null without a limit, or if not known yet.",
+          }),
       })
       .meta({ description: "What else is known at the start." }),
   })

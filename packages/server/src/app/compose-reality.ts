@@ -66,13 +66,17 @@ interface BackgroundCalls extends PlacesBehindLive {
 
 /** Follows how often successes are false; an alarm is logged once. */
 export function composeWatch({ logger }: Log, store: Store): RealityWatch {
-  return watchReality({ store }, ({ accountId, environment, state }) => {
-    const { value, tasks, false_success_limit: limit } = state;
-    logger.warn(
-      { accountId, environment, falseSuccessRate: value, tasks, limit },
-      "successes in an environment are false more often than its limit allows",
-    );
-  });
+  return watchReality(
+    { store },
+    ({ accountId, environment, state: { false_success_limit: limit } }, alarm) => {
+      const { value, tasks } = alarm;
+      const policy = "policy" in alarm ? alarm.policy : undefined;
+      logger.warn(
+        { accountId, environment, policy, falseSuccessRate: value, tasks, limit },
+        "successes in an environment are false more often than its limit allows",
+      );
+    },
+  );
 }
 
 /** Replays may wait. A step's answer is read outside of its turn, so that little of it is measured. */

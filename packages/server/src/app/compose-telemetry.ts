@@ -21,7 +21,7 @@ import type { PriceList } from "../platform/prices.ts";
 import { usualIntervalMs } from "../platform/storage/batches.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Capture } from "../predictions/capture.ts";
-import type { RealityWatch, WatchedEnvironment } from "../reality/watch.ts";
+import { alarmsIn, type RealityWatch, type WatchedEnvironment } from "../reality/watch.ts";
 import type { CompletionCache } from "../upstream/cache.ts";
 import type { ModelUse } from "../upstream/completion.ts";
 import type { Deployment } from "../upstream/deployments.ts";
@@ -156,8 +156,8 @@ function usedRatio(budget: SpentBudget) {
   return ratio === null ? [] : [{ accountId: budget.account_id, keyId: budget.api_key_id, ratio }];
 }
 
-function falseSuccessOf({ accountId, environment, state: { value, state } }: WatchedEnvironment) {
-  return { accountId, environment, ratio: value, isAlarm: state === "alarm" };
+function falseSuccessOf({ accountId, environment, state }: WatchedEnvironment) {
+  return { accountId, environment, ratio: state.value, isAlarm: alarmsIn(state).length > 0 };
 }
 
 /** What the metrics say of a deployment's replicas. */

@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type {
@@ -134,35 +135,62 @@ export async function selectRealSteps(
 /** The reality checks of an environment, or of one of its revisions. */
 export interface RevisionChecks {
   accountId: string;
+  /** One of the same name that was deleted before is another. */
+  environmentId: string;
   environment: string;
   revision?: number | undefined;
 }
 
-function checksOf(reader: Database, { accountId, environment, revision }: RevisionChecks) {
-  return reader
-    .selectFrom("reality_checks as check")
-    .where("check.account_id", "=", accountId)
-    .where("check.environment", "=", environment)
-    .$if(revision !== undefined, (query) => query.where("check.environment_revision", "=", revision ?? 0));
+function checksOf(reader: Database, { accountId, environmentId, environment, revision }: RevisionChecks) {
+  return (
+    reader
+      .selectFrom("reality_checks as check")
+      .where("check.account_id", "=", accountId)
+      .where("check.environment", "=", environment)
+      // Checks of earlier versions have only its name.
+      .where((of) => of.or([of("environment_id", "=", environmentId), of("environment_id", "is", null)]))
+      .$if(revision !== undefined, (query) => query.where("check.environment_revision", "=", revision ?? 0))
+  );
 }
 
-/** How many episodes they have. */
+/** How many episodes they have, and what else changes whenever a check is made, deleted or goes on. */
 export async function countEpisodes(reader: Database, wanted: RevisionChecks) {
-  const { episodes } = await checksOf(reader, wanted)
-    .select(({ fn }) => fn.sum<number | null>("check.episodes").as("episodes"))
+  const { episodes, checks, last } = await checksOf(reader, wanted)
+    .select(({ fn }) => [
+      fn.sum<number | null>("check.episodes").as("episodes"),
+      fn.countAll<number>().as("checks"),
+      fn.max("check.created_at").as("last"),
+    ])
     .executeTakeFirstOrThrow();
-  return Number(episodes);
+  return { episodes: Number(episodes), seen: `${episodes} ${checks} ${last}` };
 }
 
-/** In the order in which they were made. */
-export async function selectCheckIds(reader: Database, wanted: RevisionChecks) {
-  const rows = await checksOf(reader, wanted)
-    .select("check.id")
-    .where("check.episodes", ">", 0)
-    .orderBy("check.created_at")
-    .orderBy("check.id")
+/** When an episode was checked. Rows of earlier versions do not say so; their check does. */
+const checkedAt = sql<Micros>`coalesce(episode.checked_at, "check".created_at)`;
+
+/** An episode's place in the order in which those of several checks were checked. */
+export type CheckedPlace = Pick<RealityEpisodesTable, "check_id" | "position"> & { at: Micros };
+
+/** Episodes of these checks in the order in which they were checked, behind a place. */
+export async function selectInOrder(
+  reader: Database,
+  wanted: RevisionChecks,
+  { after, limit }: { after: CheckedPlace | undefined; limit: number },
+) {
+  return await checksOf(reader, wanted)
+    .innerJoin("reality_episodes as episode", "episode.check_id", "check.id")
+    .select(["episode.check_id", "episode.position", "task_id", "episode_id", "policy"])
+    .select(["simulated", "episode.real", "checked_at", checkedAt.as("at")])
+    .$if(after !== undefined, (query) =>
+      query.where(
+        sql<SqlBool>`(${checkedAt}, episode.check_id, episode.position) > (${after?.at}, ${after?.check_id}, ${after?.position})`,
+      ),
+    )
+    .orderBy("at")
+    .orderBy("episode.check_id")
+    .orderBy("episode.position")
+    .limit(limit)
     .execute();
-  return rows.map(({ id }) => id);
 }
 
 const ofEpisode = ["task_id", "episode_id", "policy"] as const;
@@ -202,12 +230,9 @@ export async function selectEpisodesOfEnvironment(
     .innerJoin("reality_episodes as episode", "episode.check_id", "check.id")
     .selectAll("episode")
     .$if(policy !== undefined, (query) => query.where("episode.policy", "=", policy ?? ""))
-    // Rows of earlier versions do not say when they were checked.
-    .$if(from !== undefined, (query) =>
-      query.where(({ fn }) => fn.coalesce("episode.checked_at", "check.created_at"), ">=", from ?? 0),
-    )
-    .orderBy("check.created_at", "desc")
-    .orderBy("check.id", "desc")
+    .$if(from !== undefined, (query) => query.where(checkedAt, ">=", from ?? 0))
+    .orderBy(checkedAt, "desc")
+    .orderBy("episode.check_id", "desc")
     .orderBy("episode.position", "desc")
     .limit(most)
     .execute();

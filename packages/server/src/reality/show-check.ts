@@ -66,8 +66,9 @@ export async function describeEnvironment(
 ): Promise<EnvironmentReality> {
   const environment = await findEnvironment(services, requester, name);
   const reader = services.store.reader(requester);
-  const ofAll = { accountId: requester.accountId, environment: name };
-  reserve(Math.min(await countEpisodes(reader, ofAll), mostEpisodes) * bytesPerEpisode);
+  const ofAll = { accountId: requester.accountId, environment: name, environmentId: environment.id };
+  const { episodes } = await countEpisodes(reader, ofAll);
+  reserve(Math.min(episodes, mostEpisodes) * bytesPerEpisode);
   const wanted = { ...ofAll, policy, from: from === undefined ? undefined : readInstant(from) };
   const found = await selectEpisodesOfEnvironment(reader, wanted, mostEpisodes);
   const limit = environment.config.real?.false_success_limit ?? null;

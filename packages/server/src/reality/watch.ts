@@ -10,11 +10,11 @@ import type { OutcomePair } from "../platform/statistics/outcome-pairs.ts";
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import {
+  type CheckedPlace,
   countEpisodes,
   type RevisionChecks,
   selectCheckedAgain,
-  selectCheckIds,
-  selectEpisodePage,
+  selectInOrder,
   toEpisodeKey,
 } from "./checks-store.ts";
 import { describeFalseSuccess } from "./figures.ts";
@@ -47,15 +47,26 @@ const keptMs = 3_600_000;
 interface Known {
   watched: WatchedEnvironment;
   revision: number;
-  episodes: number;
+  /** Of its checks: it changes with them. */
+  seen: string;
   atMs: number;
   usualAgeMs: number;
 }
 
-/** Follows environments with a limit of false success. `onAlarm` is told when an alarm begins. */
+/** A policy's own state, or that of all episodes. */
+type StateOfSome = RealityState | RealityState["policies"][number];
+
+/** The states that are alarms: of all episodes, and of policies by themselves. */
+export function alarmsIn(state: RealityState): StateOfSome[] {
+  return [state, ...state.policies].filter((one) => one.state === "alarm");
+}
+
+const policyOf = (one: StateOfSome) => ("policy" in one ? one.policy : null);
+
+/** Follows environments with a limit of false success. `onAlarm` is told when an alarm begins, of all episodes or of a policy. */
 export function watchReality(
   { store }: { store: Store },
-  onAlarm: (environment: WatchedEnvironment) => void,
+  onAlarm: (environment: WatchedEnvironment, state: StateOfSome) => void,
 ): RealityWatch {
   const known = new LRUCache<string, Known>({ max: mostEnvironments, ttl: keptMs });
   /** The latest revision that was seen of each. */
@@ -70,17 +81,16 @@ export function watchReality(
     const { accountId } = requester;
     const startedMs = performance.now();
     const before = known.get(keyOf({ id, revision }));
-    const wanted = { accountId, environment, revision };
-    const episodes = await countEpisodes(store.briefReader(requester), wanted);
+    const wanted = { accountId, environmentId: id, environment, revision };
+    const { seen } = await countEpisodes(store.briefReader(requester), wanted);
     const state =
-      before?.episodes === episodes
-        ? before.watched.state
-        : await countFromFirst(store, requester, wanted, limit);
+      before?.seen === seen ? before.watched.state : await countFromFirst(store, requester, wanted, limit);
     const atMs = performance.now();
     const ageMs = Math.max(usualAgeMs, (atMs - startedMs) / mostOfTime);
     const watched = { id, accountId, environment, state };
-    known.set(keyOf({ id, revision }), { watched, revision, episodes, atMs, usualAgeMs: ageMs });
-    if (state.state === "alarm" && before?.watched.state.state !== "alarm") onAlarm(watched);
+    known.set(keyOf({ id, revision }), { watched, revision, seen, atMs, usualAgeMs: ageMs });
+    const ringing = new Set(before && alarmsIn(before.watched.state).map(policyOf));
+    for (const alarm of alarmsIn(state)) if (!ringing.has(policyOf(alarm))) onAlarm(watched, alarm);
     return state;
   }
 
@@ -126,28 +136,25 @@ function keyOf({ id, revision }: Pick<EnvironmentRevision, "id" | "revision">): 
   return `${id}@${revision}`;
 }
 
-const episodesAtOnce = 1_000;
+const episodesAtOnce = 10_000;
 
 /** Counted from the first check of the revision: a window that slides would lose the guarantee. */
 async function countFromFirst(store: Store, requester: Requester, wanted: RevisionChecks, limit: number) {
   const reader = store.reader(requester);
   const alarm = startAlarm(limit);
-  const ids = await selectCheckIds(reader, wanted);
-  const again = ids.length < 2 ? new Map<string, number>() : await selectCheckedAgain(reader, wanted);
-  for (const id of ids) {
-    for (let after: number | undefined = 0; after !== undefined; ) {
-      const rows = await selectEpisodePage(reader, id, { after, limit: episodesAtOnce });
-      for (const row of rows) {
-        const { task_id: task, policy, simulated, real, checked_at } = row;
-        // The last one counts.
-        const times = again.get(toEpisodeKey(row)) ?? 1;
-        if (times > 1) again.set(toEpisodeKey(row), times - 1);
-        else alarm.add({ task, policy, simulated: simulated === 1, real: real === 1 }, checked_at);
-      }
-      after = rows.length < episodesAtOnce ? undefined : Number(rows.at(-1)?.position);
+  const again = await selectCheckedAgain(reader, wanted);
+  for (let after: CheckedPlace | undefined; ; ) {
+    const rows = await selectInOrder(reader, wanted, { after, limit: episodesAtOnce });
+    for (const row of rows) {
+      const { task_id: task, policy, simulated, real, checked_at } = row;
+      // The last one counts.
+      const times = again.get(toEpisodeKey(row)) ?? 1;
+      if (times > 1) again.set(toEpisodeKey(row), times - 1);
+      else alarm.add({ task, policy, simulated: simulated === 1, real: real === 1 }, checked_at);
     }
+    after = rows.at(-1);
+    if (rows.length < episodesAtOnce) return alarm.end();
   }
-  return alarm.end();
 }
 
 const alpha = 0.05;

@@ -221,7 +221,7 @@ onAnyDatabase((database) => {
     const changed = await presage.call("PATCH", "/v1/environments/watched", { stop: [isGoal] });
     expect(changed.status).toBe(200);
     const started = EpisodeStart.parse(await call("POST", "/v1/episodes", body));
-    expect(started.info.reality).toMatchObject({ state: "too-few", count: 0 });
+    expect(started.info.reality).toMatchObject({ state: "too-few", count: 0, policy: null });
     expect((await presage.call("DELETE", check)).status).toBe(204);
     expect((await presage.call("GET", check)).status).toBe(404);
     expect((await presage.call("DELETE", "/v1/environments/watched?with_episodes=true")).status).toBe(204);
@@ -233,10 +233,20 @@ onAnyDatabase((database) => {
     async () => {
       await make("warned", { real: { name: "lab", share: 1, false_success_limit: 0.2 } });
       await addTask("warned");
-      await play("warned", Array(40).fill("open chest"));
+      await play("warned", Array(40).fill("open chest"), "late");
       const read = async () => EnvironmentDetail.parse(await call("GET", "/v1/environments/warned"));
       await eventually(read, (found) => found.reality?.state === "alarm");
       const reality = { state: "alarm", value: 1, false_success_limit: 0.2 };
+      const started = await call("POST", "/v1/episodes", {
+        environment: "warned",
+        policy: "late",
+        task: lantern,
+      });
+      const { info } = EpisodeStart.parse(started);
+      expect(info.reality).toMatchObject({
+        ...reality,
+        policy: { policy: "late", state: "alarm", value: 1 },
+      });
       const ors = orsClient(presage);
       const session = await ors.start({ env_name: "warned", split: "test", index: 0 });
       const { result } = await ors.call(session, "warned", "activate lantern");
@@ -333,6 +343,10 @@ onAnyDatabase((database) => {
       ...{ task_id: `t${task}`, simulated: true, real: false },
     }));
     await call("POST", "/v1/reality-checks", { name: "known", environment: "alarmed", pairs });
+    // Though nobody has asked for its state.
+    const metrics = async () => await (await presage.call("GET", "/metrics")).text();
+    const rings = /presage_reality_alarm\{account="[^"]+",environment="alarmed"\} 1/;
+    expect(await eventually(metrics, (text) => rings.test(text))).toMatch(rings);
     const body = { environment: "alarmed", task: lantern };
     expect((await presage.call("POST", "/v1/episodes", body)).status).toBe(409);
 

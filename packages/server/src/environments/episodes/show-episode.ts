@@ -66,7 +66,7 @@ export function toEpisodeStart({ row, config, task, reality }: Episode): Episode
       prompt: task.prompt ?? null,
       metadata: task.metadata ?? null,
       max_steps: config.max_steps ?? environmentDefaults.maxSteps,
-      reality: reality === undefined ? null : withoutPolicies(reality),
+      reality: reality === undefined ? null : forEpisode(reality, row),
     },
   };
 }
@@ -84,11 +84,12 @@ export async function showReality(
   const { environment_id: id, environment: name } = row;
   const looking = realityOf(requester, { id, name, revision: row.revision, config }, shownForMs);
   const state = await ifKnownSoon(looking);
-  return state === undefined ? {} : { reality: withoutPolicies(state) };
+  return state === undefined ? {} : { reality: forEpisode(state, row) };
 }
 
-function withoutPolicies({ policies: _, ...state }: RealityState) {
-  return state;
+/** Of policies, only its own. */
+function forEpisode({ policies, ...state }: RealityState, { policy }: Pick<EpisodeRow, "policy">) {
+  return { ...state, policy: policies.find((one) => one.policy === policy) ?? null };
 }
 
 export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {

@@ -345,7 +345,7 @@ export function watchFalseSuccess(
   });
   new Gauge({
     name: "presage_reality_alarm",
-    help: "1 while that share is shown to be above the environment's limit, otherwise 0.",
+    help: "1 while that share, of all episodes or of a policy's, is shown to be above the environment's limit, otherwise 0.",
     ...shared,
     async collect() {
       const all = await read();

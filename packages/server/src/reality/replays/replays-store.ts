@@ -54,7 +54,29 @@ export type DrawnEnvironment = Awaited<ReturnType<typeof selectUncheckedEnvironm
 
 /** Environments with a real one whose latest revisions have no continuous check yet. */
 export async function selectUncheckedEnvironments(database: Database) {
-  return await database
+  return await latestRevisions(database)
+    .where("revision.config", "like", '%"share":%')
+    .where(
+      sql<SqlBool>`not exists (${checksOfRevision} and known.environment_id = environment.id
+        and known.source = 'continuous')`,
+    )
+    .execute();
+}
+
+/** Environments with a limit of false success whose latest revisions have checked episodes. */
+export async function selectWatchedEnvironments(database: Database): Promise<DrawnEnvironment[]> {
+  return await latestRevisions(database)
+    .where("revision.config", "like", '%"false_success_limit":%')
+    .where(sql<SqlBool>`exists (${checksOfRevision} and known.environment = environment.name
+      and known.episodes > 0)`)
+    .execute();
+}
+
+const checksOfRevision = sql`select 1 from reality_checks as known
+  where known.account_id = environment.account_id and known.environment_revision = revision.revision`;
+
+function latestRevisions(database: Database) {
+  return database
     .selectFrom("environments as environment")
     .innerJoin("environment_revisions as revision", (join) =>
       join
@@ -64,14 +86,7 @@ export async function selectUncheckedEnvironments(database: Database) {
     .select([
       ...(["environment.id", "environment.account_id", "environment.name"] as const),
       ...(["revision.revision", "revision.config", "environment.created_by"] as const),
-    ])
-    .where("revision.config", "like", '%"share":%')
-    .where(
-      sql<SqlBool>`not exists (select 1 from reality_checks as known where known.environment_id = environment.id
-        and known.account_id = environment.account_id and known.environment_revision = revision.revision
-        and known.source = 'continuous')`,
-    )
-    .execute();
+    ]);
 }
 
 /** Whether an episode of a check's revision can go on. */

@@ -31,6 +31,7 @@ import {
   selectReplays,
   selectRunningChecks,
   selectUncheckedEnvironments,
+  selectWatchedEnvironments,
   stopCheck,
   unplayable,
   updateDrawn,
@@ -93,10 +94,10 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
     selectEnvironment(database, accountId, { name, revision: Number(environment_revision) }),
     selectEnvironment(database, accountId, { name }),
   ]);
-  if (found === undefined) return await completeDrawn(database, id);
+  // Another of the same name is none of its own.
+  if (found?.id !== check.environment_id) return await completeDrawn(database, id);
   // Before the last ones are looked for.
   const isOver = found.revision !== latest?.revision && !(await hasOpenEpisodes(database, check));
-  await services.realityOf({ accountId, signal: AbortSignal.timeout(lookMs) }, found);
   const now = nowMicros();
   const before = Number(check.drawn_until);
   const ended = await selectEndedSince(database, check, before - overlapMicros, endedAtOnce);
@@ -118,7 +119,17 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
   });
 }
 
-const lookMs = 30_000;
+/** Looks at each environment with an alarm, so that one is told of though nobody asks. */
+async function watchAlarms(
+  { store, realityOf }: RealityServices,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  for (const { account_id: accountId, config, ...one } of await selectWatchedEnvironments(store.database)) {
+    const revision = { ...one, config: JSON.parse(config) as EnvironmentConfig };
+    await realityOf({ accountId, signal }, revision).catch(onError);
+  }
+}
 
 export interface ReplayServices extends PlayServices, ReplayRoom {
   store: Store;
@@ -138,6 +149,7 @@ export interface ReplayRunner {
 }
 
 const lookEveryMs = 2_000;
+const watchEveryMs = 10_000;
 /** Checks that this process works on at once. */
 const maxChecks = 8;
 /** Recordings that a world plays at once. */
@@ -191,10 +203,15 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
 
   const intervalMs = lookEveryMs * services.patience;
   const looker = startLooking({ look, intervalMs, onFailure: onError });
+  const watcher = startLooking({
+    look: (signal) => watchAlarms(services, signal, onError),
+    intervalMs: watchEveryMs * services.patience,
+    onFailure: onError,
+  });
   return {
     wake: looker.schedule,
     async stop() {
-      await looker.stop();
+      await Promise.all([looker.stop(), watcher.stop()]);
       await Promise.all(held.values());
     },
   };
