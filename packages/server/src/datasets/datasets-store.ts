@@ -282,6 +282,16 @@ export async function discardRevisions(transaction: Database, datasetId: string)
   return rows.map(({ id }) => id);
 }
 
+/** Whether a revision, by its row's id, is complete and not being deleted. */
+export async function isSealed(reader: Database, id: number): Promise<boolean> {
+  const row = await reader
+    .selectFrom("dataset_revisions")
+    .select("state")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row?.state === "sealed";
+}
+
 /** One revision whose rows are to be deleted. */
 async function selectDiscarded(database: Database) {
   const row = await database

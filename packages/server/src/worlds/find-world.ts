@@ -8,6 +8,7 @@ import { lruLimit } from "../platform/words.ts";
 import {
   type ExampleFilter,
   type ExampleSource,
+  examplesGone,
   isAboutWorld,
   type ReadyWorld,
   type WorldRevision,
@@ -109,6 +110,10 @@ const neverAborted = new AbortController().signal;
 
 type Known = ReadyWorld | "gone" | "none";
 
+function lacksExamples(world: Known): boolean {
+  return world === "gone" || (typeof world === "object" && !!world.config.examples && !world.source);
+}
+
 interface Entry {
   world: Known;
   /** When reading it began. */
@@ -116,7 +121,11 @@ interface Entry {
   usableUntilMs: number;
 }
 
-export function createKnownWorlds(store: Pick<Store, "briefReader">): KnownWorlds {
+/** `forgetRevisions` is called for those that another process has deleted. */
+export function createKnownWorlds(
+  store: Pick<Store, "briefReader">,
+  forgetRevisions?: (ids: readonly number[]) => void,
+): KnownWorlds {
   const known = new LRUCache<string, Entry>(lruLimit(maxKnown));
   const loads = new Map<string, Promise<Known>>();
   let changes = 0;
@@ -139,6 +148,9 @@ export function createKnownWorlds(store: Pick<Store, "briefReader">): KnownWorld
     if (current !== undefined) return current;
     const readAtMs = performance.now();
     const loading = load({ ...requester, signal: neverAborted }, wanted).then((world) => {
+      const before = known.get(key)?.world;
+      const source = typeof before === "object" ? before.source : undefined;
+      if (source !== undefined && lacksExamples(world)) forgetRevisions?.([source.revisionId]);
       // Not if it was changed meanwhile.
       if (loads.get(key) === loading) known.set(key, { world, readAtMs, usableUntilMs: readAtMs + maxAgeMs });
       return world;
@@ -172,11 +184,7 @@ export function createKnownWorlds(store: Pick<Store, "briefReader">): KnownWorld
   return {
     async find(requester, wanted) {
       const found = await findKnown(requester, wanted);
-      if (found === "gone")
-        throw new ServiceError(
-          "examples_gone",
-          `The dataset with the examples of the world ${wanted.name} is deleted. Revise it with other examples, or with none.`,
-        );
+      if (found === "gone") throw examplesGone(` ${wanted.name}`);
       return found === "none" ? undefined : found;
     },
     forget(accountId, name) {

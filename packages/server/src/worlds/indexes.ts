@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { LRUCache } from "lru-cache";
+import { isSealed } from "../datasets/datasets-store.ts";
 import { readRevisionLines } from "../datasets/samples.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
@@ -8,7 +9,7 @@ import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
 import { usedParts } from "./features.ts";
 import type { Wanted } from "./find-examples.ts";
 import type { Built, Found, IndexFigures, IndexReply, IndexRequest, Lines, Sought } from "./index-thread.ts";
-import type { ExampleSource, Fields } from "./world.ts";
+import { type ExampleSource, examplesGone, type Fields } from "./world.ts";
 
 /** Examples that cannot be made searchable. */
 export class UnusableExamplesError extends Error {}
@@ -76,9 +77,14 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
     const dropped = new AbortController();
     const signal = AbortSignal.any([stopping.signal, dropped.signal]);
     const holder = currentThread();
+    const refuseGone = async () => {
+      if (!(await isSealed(reader(signal), source.revisionId))) throw examplesGone();
+    };
     const figures = building.then(async () => {
+      await refuseGone();
       const from = databaseUrl ?? (await readLines(reader(signal), source.revisionId, signal));
-      const { built, figures } = await buildIndex(source, from, { maxBytes, signal });
+      // What is deleted meanwhile is there in parts.
+      const { built, figures } = await buildIndex(source, from, { maxBytes, signal }).finally(refuseGone);
       await holder.send({ kind: "hold", key, built });
       return figures;
     });

@@ -40,7 +40,11 @@ export function createWorldParts(
     reader: (signal) => store.reader({ accountId: "indexes of examples", signal }),
   });
   const exampleTexts = createExampleTexts();
-  const knownWorlds = createKnownWorlds(store);
+  const forgetExamples = (ids: readonly number[]) => {
+    indexes.forget(ids);
+    exampleTexts.forget(ids);
+  };
+  const knownWorlds = createKnownWorlds(store, forgetExamples);
   return {
     indexes,
     exampleTexts,
@@ -48,8 +52,7 @@ export function createWorldParts(
     observe,
     forgetRevisions(ids) {
       knownWorlds.forgetAll();
-      indexes.forget(ids);
-      exampleTexts.forget(ids);
+      forgetExamples(ids);
     },
   };
 }

@@ -251,6 +251,13 @@ function cut(text: string, most: number): string {
   return JSON.parse(JSON.stringify(beginning)) as string;
 }
 
+export function examplesGone(ofWorld = ""): ServiceError {
+  return new ServiceError(
+    "examples_gone",
+    `The dataset with the examples of the world${ofWorld} is deleted. Revise it with other examples, or with none.`,
+  );
+}
+
 /** Whether a world cannot be used, as opposed to not being found because of the database. */
 export function isAboutWorld(error: unknown): error is ServiceError {
   return error instanceof ServiceError && ["not_found", "examples_gone"].includes(error.code);

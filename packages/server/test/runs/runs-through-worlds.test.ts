@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { WorldPreview } from "@presage/contract";
+import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
@@ -243,6 +244,27 @@ onAnyDatabase((database) => {
     await change(id, "cancel");
     expect(await worlds.remove("held")).toMatchObject({ status: 204 });
     expect((await presage.call("GET", `/v1/runs/${id}`)).status).toBe(200);
+  });
+
+  test("a run waits once its world's examples are deleted, and asks nothing with them", async () => {
+    const dataset_id = await newDataset();
+    const dataset = await newDataset();
+    await worlds.create("gone", { examples: { dataset } });
+    const marked: boolean[] = [];
+    upstream.answer = async ({ body }) => {
+      marked.push(readMarks(body.messages).trajectories !== "");
+      if (marked.length === 3)
+        expect((await presage.call("DELETE", `/v1/datasets/${dataset}`)).status).toBe(204);
+      return Response.json(completion("Here."));
+    };
+    const { id } = await create({ dataset_id, target: { world: "gone" }, concurrency: 1 });
+    const { status_reason } = await eventually(
+      () => get(`/v1/runs/${id}`),
+      ({ status }) => status === "paused",
+    );
+    expect(status_reason).toStartWith("The dataset with the examples of the world");
+    expect(marked).toEqual([true, true, true]);
+    await change(id, "cancel");
   });
 
   test("a report says what was left out, what the samples have in common with the examples, and whether the records are beaten", async () => {

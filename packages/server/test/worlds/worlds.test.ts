@@ -432,6 +432,10 @@ onAnyDatabase((database) => {
     await create({ name: "strict", examples: of(true), model: retrieval });
     await create({ name: "lenient", examples: of(false), model: retrieval });
     for (const world of ["strict", "lenient"]) await post("/v1/predict", { interaction, world });
+    const other = await startPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
+    const ask = async () =>
+      (await other.call("POST", "/v1/predict", { interaction, world: "strict" })).status;
+    expect(await ask()).toBe(200);
     const { data } = (await (await presage.call("GET", "/v1/datasets")).json()) as {
       data: { id: string; name: string }[];
     };
@@ -447,6 +451,10 @@ onAnyDatabase((database) => {
     expect(refused.error).toMatchObject({ code: "examples_gone" });
     const lenient = await post<WorldModelPrediction>("/v1/predict", { interaction, world: "lenient" });
     expect(lenient.response.content).toBe(interaction.state);
+    // Another process learns of it within a second of its next use, and keeps nothing of the examples.
+    await eventually(ask, (status) => status === 409);
+    expect(await (await other.call("GET", "/metrics")).text()).toMatch(/^presage_index_bytes 0$/m);
+    await other.stop();
   });
 
   describe("refuses, and says why", () => {

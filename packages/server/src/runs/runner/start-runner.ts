@@ -1,4 +1,5 @@
 import { InvalidEvaluatorsError } from "../../evaluators/resolve-evaluators.ts";
+import { ServiceError } from "../../platform/errors.ts";
 import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { microsPerMs } from "../../platform/storage/columns.ts";
 import { type Looker, startLooking } from "../../platform/storage/leases.ts";
@@ -209,7 +210,7 @@ function holdRun(
       else {
         // What is missing is still missing: whoever takes the run next does it.
         controller.abort(error);
-        onError(error);
+        if (!isGone(error)) onError(error);
         // If the store does not take this either, the lease runs out by itself.
         await postpone(services, lease, describeFailure(error)).catch(onError);
       }
@@ -230,7 +231,13 @@ function holdRun(
   };
 }
 
+/** The dataset that a world's examples are of was deleted. */
+function isGone(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === "examples_gone";
+}
+
 function describeFailure(error: unknown): string {
+  if (isGone(error)) return error.message;
   return isStoreUnavailable(error)
     ? "The database could not store the run's work, for example because its disk is full; see the log."
     : "An internal error; see the log.";
