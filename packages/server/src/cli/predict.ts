@@ -99,10 +99,10 @@ async function predictCommand(config: Config, options: PredictOptions): Promise<
   if (file === undefined) {
     const request = readRequest(options);
     await withPredictor(config, options, async (predict, through) => {
-      const { response } = await predict(request);
+      const { response, explain } = await predict(request);
       process.stdout.write(`${response.content}\n`);
-      if (options.explain && through)
-        printNotice(describeExamples(await through.preview(request)).join("\n"));
+      if (explain && through)
+        printNotice(describeExamples({ explain, messages: await through.turnsOf(request) }).join("\n"));
     });
     return;
   }
@@ -118,7 +118,9 @@ async function predictCommand(config: Config, options: PredictOptions): Promise<
     keepsContext: options.keepContext ?? false,
   };
   await withPredictor(config, options, async (predict, through) => {
-    const failures = await predictFile(predict, { ...fileOptions, world: through?.world });
+    // Otherwise each line would find out by itself that there is no such world.
+    const world = await through?.find();
+    const failures = await predictFile(predict, { ...fileOptions, world });
     if (failures > 0) process.exitCode = 1;
   });
 }
@@ -143,18 +145,19 @@ function refuseContradictions(options: PredictOptions): void {
 async function withPredictor(
   config: Config,
   { server, file, world, explain }: PredictOptions,
-  work: (predict: Predict, through?: { world: World; preview: PreviewStep }) => Promise<void>,
+  work: (predict: Predict, through?: ThroughWorld) => Promise<void>,
 ): Promise<void> {
   if (world !== undefined) {
     await withRunConnection(config, { server }, async ({ call }) => {
-      // Otherwise each line of a file would find out by itself that there is no such world.
-      const found = await call(({ worlds }) => worlds.get(world));
       await work(
         (request) => call((client) => client.predict({ ...request, world, ...(explain && { explain }) })),
         {
-          world: found,
-          preview: ({ context, interaction }) =>
-            call(({ worlds }) => worlds.preview(world, { context, interaction })),
+          find: () => call(({ worlds }) => worlds.get(world)),
+          turnsOf: ({ context, interaction }) =>
+            call(({ worlds }) => worlds.preview(world, { context, interaction })).then(
+              ({ messages }) => messages,
+              () => [],
+            ),
         },
       );
     });
@@ -278,7 +281,12 @@ function summary(
 }
 
 type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
-type PreviewStep = (request: WorldModelRequest) => Promise<WorldPreview>;
+
+interface ThroughWorld {
+  find(): Promise<World>;
+  /** What examples say; none for a key that may only predict. */
+  turnsOf(request: WorldModelRequest): Promise<WorldPreview["messages"]>;
+}
 
 /** The prediction for one line of a file, with the input's own fields except the bulky ones. */
 interface PredictionLine extends OutputLine {

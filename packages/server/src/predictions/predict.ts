@@ -18,11 +18,9 @@ import { ServiceError } from "../platform/errors.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 import { withoutNulls } from "../platform/words.ts";
 import {
-  endOfLeadingThoughts,
-  readMessage,
-  readThought,
   readTokenCounts,
   readUpstreamCachedTokens,
+  readWithoutThoughts,
   traceCompletion,
 } from "../upstream/completion.ts";
 import type { Upstream } from "../upstream/create-upstream.ts";
@@ -126,8 +124,7 @@ export function setFields(request: ChatRequest): Record<string, unknown> {
 /** Reads a completion into a prediction, leniently, since servers differ. */
 export function readPrediction(completion: CompletionBody): WorldModelPrediction {
   const choice = completion.choices[0];
-  const message = readMessage(choice);
-  const { content, reasoning } = message.reasoning === undefined ? splitThinking(message.content) : message;
+  const { content, reasoning } = readWithoutThoughts(choice);
   return {
     response: { role: "assistant", content },
     reasoning: reasoning ?? null,
@@ -254,14 +251,6 @@ function withDefault(holder: unknown, name: string, value: unknown): unknown {
 
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-/** For a server that leaves the model's thoughts in the content. */
-function splitThinking(content: string): { content: string; reasoning: string | null } {
-  const end = endOfLeadingThoughts(content);
-  if (end === undefined) return { content, reasoning: null };
-  const thought = readThought(content.slice(0, end));
-  return { content: content.slice(end).trimStart(), reasoning: thought === "" ? null : thought };
 }
 
 function firstStop(...stops: unknown[]): number | string | null {

@@ -120,7 +120,7 @@ export function startsWithThinking(text: string, from = 0): boolean {
 }
 
 /** What a model thought, without the tags around it. */
-export function readThought(thinking: string): string {
+function readThought(thinking: string): string {
   const start = startsWithThinking(thinking) ? skipSpace(thinking, 0) + thinkStart.length : 0;
   return thinking.slice(start, thinking.endsWith(thinkEnd) ? -thinkEnd.length : undefined).trim();
 }
@@ -130,6 +130,15 @@ export function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && (text[at] ?? "").trim() === "") at += 1;
   return at;
+}
+
+/** What a model said, also where its server leaves its thoughts in the content. */
+export function readWithoutThoughts(choice: CompletionChoice): ModelMessage {
+  const message = readMessage(choice);
+  const end = message.reasoning === undefined ? endOfLeadingThoughts(message.content) : undefined;
+  if (end === undefined) return message;
+  const thought = readThought(message.content.slice(0, end));
+  return { content: message.content.slice(end).trimStart(), reasoning: thought === "" ? undefined : thought };
 }
 
 /** What answers in place of a deployment: a world's records. */

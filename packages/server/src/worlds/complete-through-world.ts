@@ -187,7 +187,10 @@ async function settle(
   if (!wanted) return answered;
   const least = wanted.min_confidence ?? undefined;
   const { compose, explain, shown } = answered;
-  const confidence = confidenceOf(world.pinned.calibration, explain.scores);
+  const { calibration } = world.pinned;
+  const isGuess = answered.deployment === recordsName && shown.length === 0;
+  // Without an example the records know nothing, whatever a calibration makes of the number 0.
+  const confidence = isGuess && calibration !== null ? 0 : confidenceOf(calibration, explain.scores);
   if (least === undefined) return { ...answered, confidence };
   if (confidence !== null && confidence >= least) return { ...answered, confidence, abstained: false };
   if (wanted.below !== "escalate") {

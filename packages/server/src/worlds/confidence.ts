@@ -9,7 +9,7 @@ import { rawJson } from "../http/request.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { type Calibration, calibrate } from "../platform/statistics/calibration.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { readMessage, readTokenCounts } from "../upstream/completion.ts";
+import { readTokenCounts, readWithoutThoughts } from "../upstream/completion.ts";
 import { isObject } from "../upstream/failures.ts";
 import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
 import { answerFrom, type ExampleServices, findWanted } from "./choose-examples.ts";
@@ -104,8 +104,9 @@ function mostCommon(answers: readonly UpstreamCompletion[]) {
   return { completion: largest[0] as UpstreamCompletion, share: largest.length / answers.length };
 }
 
+/** Without its thoughts, which differ each time and name other numbers. */
 function textOf({ body }: UpstreamCompletion): string {
-  return readMessage(body.choices[0]).content;
+  return readWithoutThoughts(body.choices[0]).content;
 }
 
 /** The exponential of the mean log probability of the tokens. Undefined: the upstream told none. */
@@ -127,7 +128,8 @@ function askToState(messages: readonly PromptMessage[], answer: string): Partial
     "How likely is it that the answer above is exactly what the environment says? Reply with one number from 0.0 (certainly not) to 1.0 (certainly), with one decimal.";
   return {
     messages: [...messages, { role: "assistant", content: answer }, { role: "user", content: question }],
-    max_tokens: 32,
+    // A model may think first.
+    max_tokens: 2_048,
     // What shapes the answer would only be in the way.
     max_completion_tokens: undefined,
     tools: undefined,

@@ -139,7 +139,9 @@ export function createKnownWorlds(
     const world = wanted.revision === undefined ? isThere : await findWorld({ store }, requester, wanted);
     const source = await findSource({ store }, requester, world);
     if (source !== "gone") return { ...world, source };
-    return world.config.examples?.required === false ? { ...world, source: undefined } : "gone";
+    if (world.config.examples?.required !== false) return "gone";
+    // A calibration is of answers with examples.
+    return { ...world, source: undefined, pinned: { ...world.pinned, calibration: null } };
   }
 
   /** One at a time for each key. */

@@ -43,7 +43,7 @@ export interface IndexFigures {
 
 /** What is found, and the time that it took. Null: there is no such index. */
 export type Found = (FoundExamples & { ms: number }) | null;
-/** Of a build the index, or nothing if there are more than `most` samples; of searches what each has `Found`, as JSON. */
+/** Of a build the index, or nothing if there are more than `most` examples; of searches what each has `Found`, as JSON. */
 export type IndexReply = Built | string | undefined;
 
 export interface Built {
@@ -79,7 +79,7 @@ async function build({
     }
     const before = read;
     read += piece.length;
-    if (read > most) return undefined;
+    if (read - filtered > most) return undefined;
     if (before <= brief && read > brief) workInBackground();
   }
   const built = collected.finish();

@@ -223,13 +223,26 @@ async function pin(
     toAnswering(config, pinned) === toAnswering(before.config, before.pinned) &&
     before.pinned.calibration !== null;
   if (copied) refuseOther(pinned, copied);
-  const calibration = isKept ? before.pinned.calibration : (copied?.calibration ?? null);
+  const calibration = isKept ? before.pinned.calibration : toMoved(copied?.calibration, copied, examples);
   if (typeof confidence?.min_confidence === "number" && calibration === null)
     throw new InvalidWorldError(
       ["confidence", "min_confidence"],
-      "The world is not calibrated: its numbers are not confidences yet",
+      before?.pinned.calibration
+        ? "This change ends the world's calibration: remove min_confidence with it, and calibrate again"
+        : "The world is not calibrated: its numbers are not confidences yet",
     );
   return { ...pinned, calibration };
+}
+
+/** A calibration on the dataset of the examples, which has another id where the world was imported. */
+function toMoved(
+  calibration: WorldCalibration | null | undefined,
+  copied: WorldPins | null | undefined,
+  examples: WorldPins["examples"],
+): WorldCalibration | null {
+  if (!calibration || !examples || calibration.dataset_id !== copied?.examples?.dataset_id)
+    return calibration ?? null;
+  return { ...calibration, dataset_id: examples.dataset_id, revision: examples.revision };
 }
 
 /** A calibration means nothing with other examples or another prompt. */

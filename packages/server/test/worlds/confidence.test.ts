@@ -77,6 +77,9 @@ onAnyDatabase((database) => {
       expect([response.content, none, explain?.score, explain?.predictions]).toEqual(["B", null, 0.5, 4]);
       expect(usage).toEqual({ prompt_tokens: 44, completion_tokens: 28 });
       expect(upstream.received.map(({ body }) => body.temperature)).toEqual([0.7, 0.7, 0.7, 0.7]);
+      answers("<think>1</think>A", "<think>2</think>B", "<think>3</think>B", "C");
+      const thinking = await predict("agreeing");
+      expect([thinking.response.content, thinking.explain?.score]).toEqual(["B", 0.5]);
       upstream.received.length = 0;
       const asked = JSON.stringify({ interaction: ofStep(1), world: "agreeing", params: { seed: 0 } });
       await presage.call("POST", "/v1/predict", asked.replace('"seed":0', '"seed":18446744073709551614'));
@@ -105,6 +108,7 @@ onAnyDatabase((database) => {
       for (const [said, score] of [
         ['{"confidence": 0.7}', 0.7],
         ["About 0.8.", 0.8],
+        ["<think>0.3 or 0.9?</think>0.6", 0.6],
         ["Very sure", null],
       ]) {
         answers("Taken 1.", String(said));
@@ -193,6 +197,13 @@ onAnyDatabase((database) => {
       ...{ status: 502, body: { category: "unusable_completion" } },
     });
     expect(await answered()).toBe(before + 4);
+
+    const ended = await revise("shop", { retrieval: { k: 1 } }, 422);
+    expect(JSON.stringify(ended.detail)).toContain("ends the world's calibration: remove min_confidence");
+    const unlike = await presage.call("POST", "/v1/predict", {
+      ...{ interaction: { state: "…", action: "…" }, world: "shop" },
+    });
+    expect(await unlike.json()).toMatchObject({ response: { content: "…" }, confidence: 0, abstained: true });
 
     await revise("shop", { confidence: { ...least, hide_abstained: true } });
     expect((await predict("shop", 3)).response.content).toBe("");
@@ -293,6 +304,9 @@ onAnyDatabase((database) => {
     const request = { run_id: second, split: "calibration" };
     await presage.call("POST", "/v1/worlds/fitted/calibrations", request);
     expect(await card(await run())).toEqual([false, 60, 60, expect.stringMatching(/^There is no share/)]);
+    const more = lines.map((line) => ({ ...line, trajectory_id: `more-${line.trajectory_id}` }));
+    await datasets.uploadNew(dataset, more, { query: "?append=true" });
+    expect((await card(await run())).slice(0, 3)).toEqual([false, 120, 120]);
   });
 
   test("what cannot be calibrated on is refused with the reason", async () => {

@@ -146,6 +146,26 @@ test.each(places)("revisions of a world are made, told apart and hidden, in %s",
   expect((await run("worlds", "list")).stdout).not.toContain("shop");
   await run("worlds", "archive", "shop", "--undo");
   expect((await run("worlds", "list")).stdout).toMatch(/^shop@3 +default +4 +shop@1 /m);
+
+  // What an option does not name stays, beside the dataset and the deployment that it names.
+  const config = {
+    examples: { dataset: "shop", revision: 1, split: "train", exclude_errors: true, required: false },
+    model: { deployment: "default", params: { temperature: 0.5 }, fallback: "retrieval" },
+  };
+  if (place !== "a server") return;
+  expect((await presage.call("POST", "/v1/worlds", { name: "detailed", ...config })).status).toBe(201);
+  const again = await run("worlds", "revise", "detailed", "--examples", "shop", "--model", "default");
+  expect([again.code, again.stdout]).toEqual([0, "\n"]);
+  // Of another key than one that may predict, nothing more is asked.
+  const made = await presage.call("POST", "/v1/api-keys", { name: "p", scopes: ["predict"] });
+  const { key } = (await made.json()) as { key: string };
+  const server = ["--server", presage.url];
+  const asked = await runPresage(["predict", "--world", "shop", "--explain", ...step, ...server], {
+    ...database,
+    PRESAGE_API_KEY: key,
+  });
+  expect([asked.code, asked.stdout]).toEqual([0, "A vase.\n"]);
+  expect(asked.stderr).toMatch(/^0\.\d{3} {2}example 1$/m);
 });
 
 test.each(places)(
@@ -292,6 +312,13 @@ test.each(places)("a world is measured beside what is simpler, on what tests, in
   expect(measured.stderr).toContain("The samples with the tag split=test are revision 1 of graded-test.");
   expect(measured.stderr).toContain("Compared on 16 samples in 8 trajectories");
   expect((await run("worlds", "list")).stdout).not.toContain("graded-records");
+  // The most frequent answer is that of the examples.
+  const listed = (await run("runs", "list", "--json")).stdout.trim().split("\n");
+  const frequent = listed.map((line) => JSON.parse(line)).find(({ name }) => name === "most frequent");
+  expect([frequent.progress.samples, frequent.target.from.revision]).toEqual([16, 1]);
+  const counted = (await run("datasets", "export", "graded-examples")).stdout;
+  expect(counted.trim().split("\n")).toHaveLength(24);
+  expect(counted).not.toContain('"test"');
 
   await run("worlds", "create", "own", "--examples", "graded");
   const records = await run("worlds", "evaluate", "own");
@@ -399,6 +426,8 @@ test.each(places)("a world is calibrated, and a threshold proposed for it, in %s
   const least = /^min_confidence (\S+)/.exec(proposed.stdout)?.[1] ?? "";
   const revised = await run("worlds", "revise", "luck", "--min-confidence", least);
   expect(revised.stdout).toBe(`confidence.min_confidence: none → ${least}\n`);
+  const change = ["worlds", "revise", "luck", "--k", "2"];
+  expect((await run(...change)).stderr).toContain("remove min_confidence");
   const none = await run("worlds", "threshold", "luck", "--run", "luck-held");
   expect([none.code, none.stdout]).toEqual([
     0,
@@ -414,6 +443,17 @@ test.each(places)("a world is calibrated, and a threshold proposed for it, in %s
   expect(card.stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);
   const parsed = JSON.parse((await run("calibrate", "luck-held", "--json")).stdout);
   expect(parsed).toMatchObject({ of: "confidence", fitted_on_it: false, auroc: { count: 180 } });
+
+  // Elsewhere the dataset that it was calibrated on has another id.
+  const file = join(directory, "luck.world.jsonl");
+  await Bun.write(file, (await run("worlds", "export", "luck")).stdout);
+  expect(await run("worlds", "import", file, "--name", "moved", "--dataset", "moved")).toMatchObject({
+    code: 0,
+  });
+  const { pinned } = JSON.parse((await run("worlds", "show", "moved", "--json")).stdout);
+  expect(pinned.calibration.dataset_id).toBe(pinned.examples.dataset_id);
+  const ended = await run(...change, "--min-confidence", "none");
+  expect(ended.stdout).toContain(`confidence.min_confidence: ${least} → none\n`);
 });
 
 test.each(places)("an exported world is the same one where it is imported, in %s", async (place) => {

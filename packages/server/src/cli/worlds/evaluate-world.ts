@@ -250,7 +250,11 @@ export async function evaluateWorld(
   const { model } = world.config;
   // First what may be refused, before anything is paid for.
   const records = isRecords(model) ? undefined : await recordsOf(connection, world);
-  const side = (await testSide(connection, examples)) ?? { dataset_id, revision };
+  const testing = await testSide(connection, examples);
+  const side = testing ?? { dataset_id, revision };
+  // Within one revision the baseline leaves out each sample's own trajectory, as the world does.
+  const isApart = testing !== undefined && world.config.examples?.split !== "test";
+  const from = isApart ? await copyExamples(connection, world) : undefined;
   const run = async (
     name: string,
     target: RunTarget,
@@ -268,8 +272,11 @@ export async function evaluateWorld(
   const compared = [
     ofWorld,
     await run("no change", { baseline: "no-change" }),
-    // It learns from the other trajectories, which the side that tests does not have.
-    await run("most frequent", { baseline: "most-frequent" }, { on: { dataset_id, revision } }),
+    await run(
+      "most frequent",
+      { baseline: "most-frequent", from },
+      { on: from ? side : { dataset_id, revision } },
+    ),
   ];
   if (records !== undefined) {
     const asked = isRecords(model) ? undefined : model;
@@ -317,6 +324,25 @@ async function testSide(
   const side = await copySamples(connection, { dataset_id, revision }, { name, what, isWanted: isTest });
   printNotice(`The samples with the tag split=test are revision ${side.revision} of ${printable(name)}.`);
   return side;
+}
+
+/** A world's examples, in a dataset of their own. */
+async function copyExamples(connection: RunConnection, { name, config, pinned }: World): Promise<Side> {
+  const { examples } = pinned;
+  if (!config.examples || examples === null) throw new Error("A world that is measured has examples");
+  const filter = filterOf(config.examples);
+  const ofTrajectory = new Map<string, number>();
+  return await copySamples(connection, examples, {
+    name: `${name}-examples`,
+    what: `the examples of ${name}`,
+    isWanted(sample) {
+      const before = ofTrajectory.get(sample.trajectory_id) ?? 0;
+      const isWanted = isExample(sample, filter) && before < (filter.maxPerTrajectory ?? before + 1);
+      if (!isWanted) return false;
+      ofTrajectory.set(sample.trajectory_id, before + 1);
+      return true;
+    },
+  });
 }
 
 async function recordsOf(connection: RunConnection, world: World): Promise<string> {

@@ -119,7 +119,8 @@ export function describeExamples(
 ): string[] {
   const { examples, left_out } = explain;
   if (examples.length === 0) return ["No example is similar."];
-  const turns = turnsOf(messages, examples.length);
+  // A preview has all of them.
+  const turns = explain.reduced ? [] : turnsOf(messages, examples.length);
   const shown = examples.slice(0, most).flatMap((example, index) => {
     const id = example.dataset_sample_id ?? `example ${index + 1}`;
     const text = turns[index];

@@ -11,6 +11,7 @@ import {
 import type { Command } from "commander";
 import { validate } from "../../http/validate.ts";
 import { commandName, countOf, printable } from "../../platform/words.ts";
+import { isRecords } from "../../worlds/world.ts";
 import { addCalibrationVerbs, describeCalibration } from "../calibration.ts";
 import { CommandError, choice, examples, json, onServer, printNotice } from "../command.ts";
 import { checkFiles } from "../files.ts";
@@ -60,8 +61,8 @@ function addConfigOptions(command: Command): Command {
       "how sure it is, by agreement, logprob, stated or retrieval, with commas",
     )
     .option(
-      "--min-confidence <number>",
-      "the confidence below which answers abstain; takes effect once the world is calibrated",
+      "--min-confidence <number|none>",
+      "the confidence below which answers abstain, of a world that is calibrated; none: they do not",
     );
 }
 
@@ -256,7 +257,7 @@ async function createWorld(
   name: string,
   { evaluate, ...flags }: WorldFlags & EvaluateFlags & { evaluate?: boolean },
 ): Promise<void> {
-  const wanted = await readConfig(connection, flags, {});
+  const wanted = await readConfig(connection, flags);
   // What needs no model works at once, and a model costs: it is asked only if it is named.
   const model: WorldConfig["model"] = wanted.model ?? { kind: "retrieval" };
   const request = validate(WorldCreateRequest, { name, ...wanted, model }, "body");
@@ -269,7 +270,7 @@ async function createWorld(
 
 async function reviseWorld(connection: RunConnection, name: string, flags: WorldFlags): Promise<void> {
   const before = await connection.call(({ worlds }) => worlds.get(name));
-  const changes = await readConfig(connection, flags, before.config);
+  const changes = await readConfig(connection, flags, before);
   if (Object.keys(changes).length === 0)
     throw new CommandError("revise needs an option that changes something");
   const after = await connection.call(({ worlds }) => worlds.revise(name, changes));
@@ -280,8 +281,9 @@ async function reviseWorld(connection: RunConnection, name: string, flags: World
 async function readConfig(
   connection: RunConnection,
   flags: WorldFlags,
-  before: WorldConfig,
+  revised?: World,
 ): Promise<WorldConfig> {
+  const before = revised?.config ?? {};
   const { model, retrieval, instructions, description, k, excludeBy, confidence, minConfidence } = flags;
   if (model !== undefined && retrieval !== undefined)
     throw new CommandError("--model cannot be combined with --retrieval");
@@ -293,9 +295,12 @@ async function readConfig(
   const methods = confidence?.split(",") as ConfidenceMethod[] | undefined;
   const sure = {
     ...(methods !== undefined && { methods }),
-    ...(minConfidence !== undefined && { min_confidence: readNumber("--min-confidence", minConfidence) }),
+    ...(minConfidence !== undefined && {
+      min_confidence: minConfidence === "none" ? null : readNumber("--min-confidence", minConfidence),
+    }),
   };
-  const chosen = await readExamples(connection, flags, before.examples ?? undefined);
+  const chosen = await readExamples(connection, flags, revised);
+  const asked = isRecords(before.model) ? undefined : before.model;
   const config = {
     ...(description !== undefined && { description }),
     ...(instructions !== undefined && { instructions: await Bun.file(instructions).text() }),
@@ -304,7 +309,7 @@ async function readConfig(
     ...(Object.keys(sure).length > 0 && {
       confidence: { ...(before.confidence ?? { methods: [] }), ...sure },
     }),
-    ...(model !== undefined && { model: { deployment: model } }),
+    ...(model !== undefined && { model: { ...asked, deployment: model } }),
     ...(retrieval !== undefined && { model: { kind: "retrieval" as const, answer: retrieval } }),
   };
   return validate(WorldConfig, config, "body");
@@ -316,20 +321,34 @@ function readDataset(text: string): { dataset: string; revision?: number } {
   return { dataset, ...(revision !== undefined && { revision: Number(revision) }) };
 }
 
-/** Of a dataset with splits, the samples that train, so that none that tests is an example. */
+/** Of another dataset with splits, the samples that train, so that none that tests is an example. */
 async function readExamples(
   connection: RunConnection,
   { examples: named, split }: WorldFlags,
-  before: (WorldConfig["examples"] & {}) | undefined,
+  { config, pinned }: Pick<World, "config" | "pinned"> = unmade,
 ): Promise<WorldConfig["examples"]> {
   if (named === undefined && split === undefined) return undefined;
-  const wanted = readDataset(named ?? before?.dataset ?? "");
-  if (wanted.dataset === "") throw new CommandError("--split needs --examples");
-  const [first] = split === undefined ? await samplesOf(connection, wanted, { most: 1 }) : [];
-  const train = first?.tags?.split === undefined ? undefined : "train";
-  if (train) printNotice("Only samples with the tag split=train are examples; --split names another.");
-  const ofSplit = split ?? train;
-  return { ...(named === undefined && before), ...wanted, ...(ofSplit !== undefined && { split: ofSplit }) };
+  const before = config.examples ?? undefined;
+  const wanted = named === undefined ? before : readDataset(named);
+  if (wanted === undefined) throw new CommandError("--split needs --examples");
+  const { revision: _, split: splitBefore, ...chosen } = before ?? {};
+  const names = [before?.dataset, pinned.examples?.dataset, pinned.examples?.dataset_id];
+  const isSame = named === undefined || names.includes(wanted.dataset);
+  const ofSplit = split ?? (isSame ? splitBefore : await findTrain(connection, wanted));
+  return { ...chosen, ...wanted, ...(ofSplit && { split: ofSplit }) };
+}
+
+const unmade = { config: {}, pinned: { examples: null, calibration: null, prompt_digest: "" } };
+
+async function findTrain(
+  connection: RunConnection,
+  wanted: { dataset: string; revision?: number | null | undefined },
+): Promise<string | undefined> {
+  const of = { dataset: wanted.dataset, revision: wanted.revision ?? undefined };
+  const [first] = await samplesOf(connection, of, { most: 1 });
+  if (first?.tags?.split === undefined) return undefined;
+  printNotice("Only samples with the tag split=train are examples; --split names another.");
+  return "train";
 }
 
 const worldColumns: readonly Column<World>[] = [

@@ -170,7 +170,7 @@ async function calibrationOf(
   };
 }
 
-/** What the run's world was calibrated on, if that is the run's own revision of its dataset. */
+/** What the run's world was calibrated on, if that is a revision of the run's dataset: samples stay when others are appended. */
 async function fittedOnItsSamples(
   services: FindNeeds,
   requester: Requester,
@@ -180,8 +180,7 @@ async function fittedOnItsSamples(
   // The world may be deleted meanwhile.
   const world = await findWorld(services, requester, target).catch(undefinedIfGone);
   const calibration = world?.pinned.calibration;
-  const isOwn = calibration?.dataset_id === dataset.datasetId && calibration.revision === dataset.revision;
-  return isOwn ? (calibration ?? undefined) : undefined;
+  return calibration?.dataset_id === dataset.datasetId ? calibration : undefined;
 }
 
 /** Each prediction's confidence, those of a sample together; its score, if none has a confidence. NaN without one. */
@@ -290,7 +289,10 @@ async function findCalibrationRun(
   if (!config.confidence) throw refused("run_id", "The world has no `confidence`: name its methods first");
   // The others would be fitted on what is above the old threshold alone.
   if (config.confidence.min_confidence && config.confidence.below === "escalate")
-    throw refused("run_id", "The world escalates: calibrate a revision without `min_confidence`");
+    throw refused(
+      "run_id",
+      "The world escalates: calibrate a revision without `min_confidence` (revise --min-confidence none)",
+    );
   const run = withDataset(await findRun(services, requester, id));
   const { target } = run;
   if (target.kind !== "world" || target.name !== name)

@@ -48,7 +48,7 @@ export function AnswerTab({ world }: { world: World }) {
     }
     const own = origin !== undefined && {
       ...(origin.context && { context: origin.context }),
-      exclude: { trajectory_ids: [origin.trajectory_id] },
+      exclude: { trajectory_ids: [origin.trajectory_id], tags: ownTags(world, origin) },
     };
     const history = path.length > 0 && { history: path.slice(-mostSteps) };
     const request = { interaction: step, ...own, ...history, world: referenceOf(world), explain: true };
@@ -141,6 +141,13 @@ export function AnswerTab({ world }: { world: World }) {
       )}
     </div>
   );
+}
+
+/** What recorded steps of the same task have, where the world leaves those out. */
+function ownTags({ config }: World, { tags }: DatasetSample): Record<string, string> {
+  const [, tag = ""] = /^tag:(.*)/s.exec(config.retrieval?.exclude_by ?? "") ?? [];
+  const value = tags?.[tag];
+  return value === undefined ? {} : { [tag]: value };
 }
 
 /** The step, the recorded one that it is or began with, and the steps since then; the last two as JSON. */

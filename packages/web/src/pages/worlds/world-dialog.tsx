@@ -160,7 +160,7 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
         />
         <TextField
           label="Split"
-          hint="Only samples whose tag “split” is this. Empty: all."
+          hint="Only samples whose tag “split” is this. Empty: all but those of the split “test”."
           {...field("split", "examples", "split")}
           disabled={!hasRecords}
         />
