@@ -69,6 +69,9 @@ const ofCheck = below("reality_checks", "check_id");
 const createdBy = { users: ["created_by"] };
 const ofPosition = { key: ["position"], revisions: ["revision_id"] } satisfies Rest;
 
+/** What belongs to a deleted run goes with it, some time later. */
+const ofNoDeletedRun = "not exists (select 1 from runs where runs.id = run_id and runs.status = 'deleted')";
+
 /** In the order in which they are exported and stored: what a row names is stored before it. */
 export const accountTables: readonly AccountTable[] = [
   below("users", "user_id")("api_keys", many, {
@@ -116,6 +119,7 @@ export const accountTables: readonly AccountTable[] = [
   ofAccount("shares", many, { users: ["user_id"], without: ["digest", "expires_at"] }),
   ofAccount("prediction_contexts", few, { key: ["digest"] }),
   ofAccount("predictions", few, {
+    onlyWhere: ofNoDeletedRun,
     texts: { table: "prediction_payloads", column: "prediction_id", key: "id" },
   }),
   ofAccount("evaluation_results", few, {
@@ -124,7 +128,11 @@ export const accountTables: readonly AccountTable[] = [
   }),
   ofAccount("evaluation_corrections", many, { users: ["user_id"], results: ["result_id"] }),
   ofAccount("evaluation_labels", many, { users: ["user_id"], results: ["result_id"] }),
-  ofAccount("label_samples", many, { owns: "label_samples", ...createdBy }),
+  ofAccount("label_samples", many, {
+    owns: "label_samples",
+    onlyWhere: ofNoDeletedRun,
+    ...createdBy,
+  }),
   below("label_samples", "sample_id")("label_sample_items", many, {
     key: ["position"],
     results: ["result_id"],

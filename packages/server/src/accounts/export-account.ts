@@ -159,7 +159,7 @@ function toExported(
   stored: Row,
   numbers: { users: ReadonlyMap<string, number>; revisions: ReadonlyMap<number, number> },
 ): Row {
-  const { account_id: _, ...row } = table === "runs" ? asPaused(stored) : stored;
+  const { account_id: _, ...row } = asPaused(table, stored);
   for (const column of without) delete row[column];
   for (const column of users) {
     if (row[column] !== null) row[column] = numbers.users.get(String(row[column])) ?? goneUser;
@@ -178,13 +178,16 @@ function toExported(
   return row;
 }
 
-/** Only one of two servers may continue a run: the one on which it is resumed. */
-function asPaused(run: Row): Row {
-  if (run.target_kind === "external") return run;
-  const isWaiting = run.status === "queued" || run.status === "running" || run.status === "paused";
-  if (!isWaiting) return { ...run, lease_until: 0 };
-  const paused = { status: "paused", paused_by: "user", status_reason: "It was exported before its end." };
-  return { ...run, ...paused, lease_until: 0 };
+const unfinished: readonly unknown[] = ["queued", "running", "paused"];
+
+/** Only one of two servers may continue a run or a reality check: the one on which it is resumed. */
+function asPaused(table: AccountTable["table"], row: Row): Row {
+  const reason = "It was exported before its end.";
+  if (table === "reality_checks")
+    return unfinished.includes(row.status) ? { ...row, status: "paused", reason } : row;
+  if (table !== "runs" || row.target_kind === "external") return row;
+  if (!unfinished.includes(row.status)) return { ...row, lease_until: 0 };
+  return { ...row, status: "paused", paused_by: "user", status_reason: reason, lease_until: 0 };
 }
 
 /** Who is gone, or was never in the export. */

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { deleteCheckRows, insertCheck } from "../../src/reality/checks-store.ts";
 import {
+  cancelAllChecks,
   deleteSomeOfCheck,
   insertReplays,
   type Replayed,
@@ -45,6 +46,17 @@ onAnyDatabase((source) => {
     await storeReplayed(database, "check", replayed);
     expect(await database.selectFrom("reality_episodes").selectAll().execute()).toHaveLength(episodes);
     expect(await database.selectFrom("reality_steps").selectAll().execute()).toEqual([]);
+  });
+
+  test("once the checks of an account are cancelled, what was being replayed is not stored", async () => {
+    await using opened = await openStore(await source.create());
+    const { database } = opened;
+    const replayed = await insertRunning(database, "check");
+    await cancelAllChecks(database, "account");
+    await storeReplayed(database, "check", replayed);
+    expect(await database.selectFrom("reality_episodes").selectAll().execute()).toEqual([]);
+    const [check] = await database.selectFrom("reality_checks").select(["status", "episodes"]).execute();
+    expect(check).toEqual({ status: "cancelled", episodes: 0 });
   });
 
   test("a check with many rows is deleted a few at a time", async () => {

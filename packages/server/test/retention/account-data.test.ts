@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Dataset, Run } from "@presage/contract";
 import { sql } from "kysely";
 import { localIssuer } from "../../src/accounts/users-store.ts";
+import { insertCheck } from "../../src/reality/checks-store.ts";
 import { writeUsage } from "../../src/usage/usage-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
@@ -100,6 +101,11 @@ onAnyDatabase((database) => {
     const counted = { accountId: account_id, promptTokens: 5, model: "test-model" };
     const totals = [opened.owner.id, key?.id].map((keyId) => totalsOf(new Date(), { ...counted, keyId }));
     await writeUsage(opened.database, new Map(totals.map((one, index) => [String(index), one])));
+    await insertCheck(opened.database, {
+      ...{ id: Bun.randomUUIDv7(), account_id, name: "lab", environment: null, environment_id: null },
+      ...{ environment_revision: null, source: "episodes", real: "lab", recordings: null, status: "running" },
+      ...{ drawn_until: null, false_success_limit: null, episodes: 0, created_by: opened.owner.id },
+    });
     await make(`/v1/evaluation-results/${first?.id}/labels`, { label: "pass", annotator: "ada" });
     await make(`/v1/runs/${id}/label-sample`, { size: 1 });
     const table = opened.database.selectFrom("usage_counts").select("hour");
@@ -127,6 +133,9 @@ onAnyDatabase((database) => {
     const tables = new Set(exported.split("\n").map((line) => line && JSON.parse(line).table));
     expect(tables.size).toBeGreaterThan(18);
     expect(exported).not.toContain(testKey);
+    const check = exported.split("\n").find((line) => line.startsWith('{"table":"reality_checks"'));
+    // Only one of two servers goes on with it.
+    expect(check).toContain('"status":"paused","reason":"It was exported before its end."');
     const url = await database.create();
     const imported = await run(url, "import", join(folder, "first.jsonl"));
     expect([imported.code, imported.stderr]).toEqual([0, expect.stringContaining("are revoked")]);

@@ -27,6 +27,7 @@ import { nowMicros } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { readInstances } from "../../platform/storage/settings-store.ts";
 import { countOf, printable } from "../../platform/words.ts";
+import { cancelAllChecks } from "../../reality/replays/replays-store.ts";
 import {
   deleteCountsOf,
   deleteResultRows,
@@ -78,6 +79,7 @@ async function eraseWithAccount(database: Database, user: User): Promise<Map<str
     await refuseOthers(transaction, user, "Nothing was deleted.");
     await endUserIn(transaction, changerFor(user), user.id);
     await discardAllRuns(transaction, user.account_id);
+    await cancelAllChecks(transaction, user.account_id);
     await closeAccount(transaction, user.account_id);
   });
   await refuseEarlierWriters(database);

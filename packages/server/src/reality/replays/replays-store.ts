@@ -232,6 +232,18 @@ export async function countReplays(
 export type Replayed = Pick<RealityReplaysTable, "check_id" | "position"> &
   ({ episode: RealityEpisodesTable; steps: RealityStepsTable[] } | { error: string });
 
+/** Ends all checks of an account. */
+export async function cancelAllChecks(transaction: Database, accountId: string): Promise<void> {
+  const ofAccount = transaction.selectFrom("reality_checks").select("id").where("account_id", "=", accountId);
+  await transaction.deleteFrom("reality_replays").where("check_id", "in", ofAccount).execute();
+  await transaction
+    .updateTable("reality_checks")
+    .set({ status: "cancelled", reason: null })
+    .where("account_id", "=", accountId)
+    .where("status", "in", ["running", "paused"])
+    .execute();
+}
+
 /** Stores what became of replays of one check. If it was deleted or cancelled meanwhile, they leave nothing. */
 export async function storeReplayed(database: Database, checkId: string, replayed: readonly Replayed[]) {
   await database.transaction().execute(async (transaction) => {

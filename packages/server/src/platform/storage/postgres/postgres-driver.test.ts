@@ -285,6 +285,21 @@ test("after waiting for a row a statement sees its new version, even if the serv
   ]);
 });
 
+test("a transaction of repeatable reads sees one state, and the next one what came since", async () => {
+  const notes = () =>
+    database
+      .transaction()
+      .setIsolationLevel("repeatable read")
+      .execute(async (transaction) => {
+        const before = await transaction.selectFrom("notes").selectAll().execute();
+        await outside.query("insert into notes values (gen_random_uuid()::text)");
+        return [before.length, (await transaction.selectFrom("notes").selectAll().execute()).length];
+      });
+  const [first, again] = await notes();
+  expect(again).toBe(first);
+  expect((await notes())[0]).toBe(Number(first) + 1);
+});
+
 test("destroy waits for statements in progress, but not for a server that does not respond", async () => {
   const slow = sql`select pg_sleep(0.4)`.execute(database);
   await Bun.sleep(100);

@@ -96,9 +96,10 @@ function postgresDriver(
       }
     },
 
-    async beginTransaction(connection) {
+    async beginTransaction(connection, { isolationLevel }) {
       const session = connection as Session;
-      await send(session, CompiledQuery.raw("begin"), "harmless");
+      const level = isolationLevel === undefined ? "" : ` isolation level ${isolationLevel}`;
+      await send(session, CompiledQuery.raw(`begin${level}`), "harmless");
       session.isInTransaction = true;
     },
 
