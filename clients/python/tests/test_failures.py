@@ -109,6 +109,13 @@ def test_a_call_is_sent_again_not_before_retry_after(scripted: ScriptedServer, s
     assert scripted.received[1].at - scripted.received[0].at >= 0.29
 
 
+def test_a_full_disk_is_not_written_to_again(scripted: ScriptedServer) -> None:
+    scripted.script(response(507, {"detail": "The disk is full."}, x_should_retry="false"), FOUND)
+    with pytest.raises(UnavailableError):
+        get(scripted)
+    assert len(scripted.received) == 1
+
+
 def test_a_date_is_by_the_clock_of_the_server(scripted: ScriptedServer) -> None:
     dates = {"date": "Wed, 21 Oct 2015 07:28:00 GMT", "retry_after": "Wed, 21 Oct 2015 07:28:09 GMT"}
     scripted.script(response(429, {}, **dates))

@@ -71,6 +71,16 @@ def test_an_action_that_is_none_is_the_models_own_mistake() -> None:
     assert made.get_reward() == 1.0
 
 
+def test_a_refusal_that_is_not_about_the_action_is_nobodys_mistake(scripted: ScriptedServer) -> None:
+    made = made_for(scripted, 0)
+    unpriced = {"type": "value_error", "loc": ["body", "model"], "msg": "The model has no price", "input": "m"}
+    scripted.script(response(200, STARTED), response(422, {"detail": [unpriced]}))
+    made.reset()
+    with pytest.raises(InvalidRequestError):
+        made.act("a")
+    assert made.get_reward() is None
+
+
 def test_a_reward_that_could_not_be_computed_leaves_the_rollout_out(scripted: ScriptedServer) -> None:
     made = made_for(scripted, 0)
     unscored = {**STEP, "info": {"reward_error": "The judge failed."}}

@@ -22,12 +22,13 @@ export async function listAllPages<Item>(
 export async function* iterateAllPages<Item>(
   readPage: ReadPage<Item>,
 ): AsyncGenerator<Item, void, undefined> {
-  let after: string | null = null;
-  do {
-    const page = await readPage(after === null ? {} : { after });
-    yield* page.data;
-    after = page.next;
-  } while (after !== null);
+  let query: { after?: string } = {};
+  for (;;) {
+    const { data, next } = await readPage(query);
+    yield* data;
+    if (typeof next !== "string") return;
+    query = { after: next };
+  }
 }
 
 const pageSize = 1_000;

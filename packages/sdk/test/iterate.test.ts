@@ -121,5 +121,9 @@ describe("paged lists", () => {
   test("end if an older server sends no next", async () => {
     server.script(() => Response.json({ data: [key(1)] }));
     expect(await presage.sessions.list()).toHaveLength(1);
+    const yielded = [];
+    server.script(() => Response.json({ data: [{ id: "a" }] }));
+    for await (const one of presage.datasets.iterateSamples("d", { revision: 1 })) yielded.push(one);
+    expect(yielded).toHaveLength(1);
   });
 });

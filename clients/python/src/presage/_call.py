@@ -95,13 +95,13 @@ def server_of(url: str | None, key: str | None) -> Server:
 
 def pause_before_retry(error: PresageError, call: Call, retry: int, remaining_s: float) -> float | None:
     """Seconds to wait before sending a call again; None if it must not be."""
-    may = error.should_retry is not False
+    may, after_s = error.should_retry is not False, error.retry_after_s
     is_lost = isinstance(error, ConnectionFailedError) and may and (call.is_repeatable or not error.was_sent)
-    is_safe = is_lost or (error.category in ("rate_limit", "unavailable") and (call.is_repeatable or may))
-    after_s = error.retry_after_s
+    is_busy = error.category in ("rate_limit", "unavailable") and error.status != 507  # A full disk stays full.
     most_s = min(8.0, 0.5 * 2**retry) / 2 if after_s is None else min(0.5, after_s)  # So that not all return at once.
     pause_s = (most_s if after_s is None else after_s) + random.uniform(0, most_s)  # noqa: S311
-    if not is_safe or (after_s or 0) > MAX_RETRY_AFTER_S or pause_s >= remaining_s:
+    may_be_sent = is_lost or (is_busy and (call.is_repeatable or may))
+    if not may_be_sent or (after_s or 0) > MAX_RETRY_AFTER_S or pause_s >= remaining_s:
         return None
     logger.info("%s %s failed: %s Trying again in %.1f s.", call.method, call.path, error, pause_s)
     return pause_s

@@ -8,7 +8,7 @@ from typing import Any
 
 from ._call import part
 from .client import Episode, Presage, Split, Step
-from .errors import InvalidRequestError, PresageError, UnavailableError, UpstreamError
+from .errors import PresageError, UnavailableError, UpstreamError
 from .resources import PASSING
 
 _OVER = "The episode is over."
@@ -64,10 +64,10 @@ class TextEnvironment:
             return _OVER
         try:
             step = self._step(self._episode, action)
-        except InvalidRequestError:
-            raise  # The model's own mistake, such as an empty action: it is told, and the rollout counts.
         except PresageError as error:
-            self._failure = error  # The rollout has no reward any more, so that nothing is learned from the failure.
+            # The model's own mistake, such as an empty action: it is told, and the rollout counts.
+            if not _is_about_action(error):
+                self._failure = error  # The rollout has no reward any more: nothing is learned from the failure.
             raise
         self._is_unscored |= step["info"].get("reward_error") is not None
         return f"{step['observation']}\n\n{_OVER}" if self._episode.is_over else step["observation"]
@@ -143,3 +143,7 @@ def tasks(name: str = "sandbox", *, split: Split = "train", url: str | None = No
     prompt = [{"role": "user", "content": ""}]
     rows = [{"prompt": prompt, "split": split, "index": index} for index in range(count)]
     return importlib.import_module("datasets").Dataset.from_list(rows)
+
+
+def _is_about_action(error: PresageError) -> bool:
+    return bool(error.issues) and all(list(issue.get("loc") or [])[:2] == ["body", "action"] for issue in error.issues)

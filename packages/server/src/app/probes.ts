@@ -132,8 +132,10 @@ export function probeRoutes({ phase, settings }: Services): Route[] {
   const headers = { [instanceHeader]: settings.instanceId };
   return [
     open("GET", "/health", () => Response.json({ status: "ok" })),
-    open("GET", "/ready", () =>
-      Response.json({ status: phase() }, { status: phase() === "ready" ? 200 : 503, headers }),
-    ),
+    open("GET", "/ready", () => {
+      const status = phase();
+      if (status === "ready") return Response.json({ status }, { headers });
+      return Response.json({ status }, { status: 503, headers: { ...headers, "retry-after": "1" } });
+    }),
   ];
 }

@@ -93,7 +93,7 @@ async function checkConfig(
     );
   if (typeof deployment === "string" && services.deployments.find(deployment) === undefined)
     throw new InvalidEnvironmentError(["deployment"], "There is no deployment of this name");
-  if (params?.stream === true)
+  if ((params?.stream ?? false) !== false)
     throw new InvalidEnvironmentError(["params", "stream"], "Streaming is not supported");
   for (const [name, value] of Object.entries(params ?? {})) {
     if (Number.isInteger(value) && !Number.isSafeInteger(value))

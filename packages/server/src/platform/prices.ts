@@ -54,8 +54,8 @@ export const maxModelNameCharacters = 200;
 const storable = /^\P{C}+$/u;
 
 /** Whether a model's name is one by which tokens are counted: a caller may send anything. */
-export function isCountedModelName(name: string): boolean {
-  return name.length <= maxModelNameCharacters && storable.test(name);
+export function isCountedModelName(name: unknown): name is string {
+  return typeof name === "string" && name.length <= maxModelNameCharacters && storable.test(name);
 }
 
 /** The prices that hold now: the file may be read again. */

@@ -154,7 +154,8 @@ export function chatResponse({ bytes }: UpstreamCompletion): Response {
 }
 
 export function refuseStreaming(stream: unknown): void {
-  if (stream === true) throw new ServiceError("unsupported", "Streaming is not supported.");
+  if ((stream ?? false) !== false)
+    throw new ServiceError("unsupported", "Streaming is not supported.");
 }
 
 /** The sandbox would answer as if these had not been sent. */

@@ -78,7 +78,7 @@ export function readAnswer({
     deployment,
     // The records are no model.
     model: typeof body.model === "string" && deployment !== recordsName ? body.model : null,
-    sentModel: model !== undefined && isCountedModelName(model) ? model : null,
+    sentModel: isCountedModelName(model) ? model : null,
     replica: replica === undefined ? null : replicaAddress(replica),
     promptTokens: wasAsked ? prompt : 0,
     cachedTokens: wasAsked ? readUpstreamCachedTokens(body.usage) : prompt + completion,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { checkCompletion } from "./completion.ts";
 import { classifyCarriedError, classifyError } from "./failures.ts";
 
 const cases: [name: string, status: number, body: unknown, category: string][] = [
@@ -119,6 +120,13 @@ test("a 2xx with an error object is classified by its code", () => {
   expect(carried({ message: "maximum context length is 8 tokens" })).toBe("context_exceeded");
   expect(carried({ message: "no code" })).toBe("upstream");
   expect(carried("just a text")).toBe("upstream");
+});
+
+test("an error that a 2xx carries is to be waited for as its Retry-After says", () => {
+  const bytes = new TextEncoder().encode(JSON.stringify({ error: { code: 429 } }));
+  expect(() => checkCompletion({ status: 200, bytes, retryAfter: "7", text: () => "" })).toThrow(
+    expect.objectContaining({ category: "rate_limit", retryAfter: "7" }),
+  );
 });
 
 test("of a long body 4,096 characters are kept", () => {

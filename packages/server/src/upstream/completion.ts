@@ -58,7 +58,7 @@ function hasMessage(body: Record<string, unknown>): body is CompletionBody {
 }
 
 function toFailed(response: ReadResponse) {
-  return { status: response.status, body: response.text(), retryAfter: undefined };
+  return { status: response.status, body: response.text(), retryAfter: response.retryAfter };
 }
 
 function unexpected(response: ReadResponse, expected: string, why: string) {

@@ -78,6 +78,8 @@ export interface UpstreamCall {
 export interface ReadResponse {
   status: number;
   bytes: Uint8Array<ArrayBuffer>;
+  /** Its `Retry-After`: what is read may carry an error. */
+  retryAfter?: string | undefined;
   /** The body as text, with our credential redacted. */
   text(): string;
 }
@@ -147,7 +149,7 @@ export function createSendOnce(options: SendOptions): Send {
     }
     const { status, bytes, retryAfter } = response;
     const text = () => withoutCredential(new TextDecoder().decode(bytes));
-    if (status >= 200 && status < 300) return { status, url, bytes, text };
+    if (status >= 200 && status < 300) return { status, url, bytes, retryAfter, text };
     throw classifyError({ status, body: text(), retryAfter });
   };
 }

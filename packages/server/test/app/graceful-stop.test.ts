@@ -105,6 +105,7 @@ test("while it stops, kept-alive connections are served and told to close, and n
   const lateCall = predict(late);
   const ready = await probing.send("GET", "/ready");
   expect(ready.status).toBe(503);
+  expect(ready.headers.get("retry-after")).toBe("1");
   expect(JSON.parse(ready.body)).toStrictEqual({ status: "stopping" });
   expect(ready.headers.get("connection")).toBe("close");
   const newcomer = () =>

@@ -38,6 +38,26 @@ onAnyDatabase((database) => {
     expect(overall.count).toBe(5);
   }, 120_000);
 
+  test("A model's name that is no text keeps nothing of others back", async () => {
+    const url = await database.create();
+    const environment = {
+      PRESAGE_DATABASE_URL: url,
+      PRESAGE_UPSTREAM_URL: upstream.url,
+      PRESAGE_CAPTURE: "all",
+    };
+    const first = await startPresage(environment);
+    for (const model of [["x"], { length: 1 }, "one"]) {
+      const { status } = await first.call("POST", "/v1/predict", { ...prediction, params: { model } });
+      expect(status).toBe(200);
+    }
+    await first.stop();
+    const later = await startPresage(environment);
+    expect(requestsIn((await usageClient(() => later).list()).data)).toBe(3);
+    const stored = await later.call("GET", "/v1/predictions");
+    expect(((await stored.json()) as { data: unknown[] }).data).toHaveLength(3);
+    await later.stop();
+  });
+
   test("Latencies are measured with and without the upstream", async () => {
     const slow = startUpstream(async () => {
       await Bun.sleep(100);

@@ -1,5 +1,11 @@
 import type { EnvironmentConfig } from "@presage/contract";
-import { isOverloaded, ReusedKeyError, ServiceError, UpstreamError } from "../../platform/errors.ts";
+import {
+  isOverloaded,
+  ReusedKeyError,
+  ServiceError,
+  SpendingRefusedError,
+  UpstreamError,
+} from "../../platform/errors.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import type { EpisodesTable } from "../../platform/storage/schema/runs.ts";
 import type { Store } from "../../platform/storage/store.ts";
@@ -205,6 +211,8 @@ async function takeStep(services: CallServices, call: NewCall, ask: Ask): Promis
     // When the process stops nothing has failed: the client comes back to another one.
     if (requester.signal.aborted) throw error;
     if (failure !== undefined) return await endAsFailed(services, call, failure.error);
+    // Of a judge, once the prediction was made: another try would pay for it again.
+    if (error instanceof SpendingRefusedError) return await endAsFailed(services, call, error);
     if (error instanceof ReusedKeyError) return { kind: "refused", message: error.message };
     if (error instanceof ServiceError && error.code === "conflict")
       return await findWinner(services, call, error.message);

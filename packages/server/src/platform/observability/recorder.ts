@@ -250,7 +250,7 @@ function addressOf({ replica }: ChatEnd): Attributes {
 
 /** Callers name models as they like, and what is no name is not exported: it may be of megabytes. */
 function modelNameOf(value: unknown): string | undefined {
-  return typeof value === "string" && isCountedModelName(value) ? value : undefined;
+  return isCountedModelName(value) ? value : undefined;
 }
 
 function numberOf(value: unknown): number | undefined {
