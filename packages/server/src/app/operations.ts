@@ -84,31 +84,7 @@ export async function openApiDocument(chatCompatibility: Settings["chatCompatibi
     },
     servers: [{ url: "/" }],
     security: [{ apiKey: [] }, { bearer: [] }, { session: [] }],
-    tags: [
-      { name: "prediction", description: "Predict next states with the world model." },
-      { name: "stored predictions", description: "Predictions that were stored, with what was asked." },
-      { name: "dashboard", description: "The calling user, their API keys and their sessions." },
-      {
-        name: "error taxonomies",
-        description: "Trees of model errors, in labelled revisions.",
-      },
-      { name: "evaluation", description: "Score model outputs." },
-      {
-        name: "evaluation results",
-        description: "Search, count, correct, import and export results.",
-      },
-      {
-        name: "evaluators",
-        description: "The available evaluators, and the apps that have results.",
-      },
-      { name: "evaluator profiles", description: "Configurations of evaluators, in revisions." },
-      { name: "experiments", description: "Groups of results, in projects." },
-      { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
-      { name: "runs", description: "Predictions for the samples of a dataset, with their verdicts." },
-      { name: "environments", description: "Simulated environments for agents to act in." },
-      { name: "OpenEnv", description: openEnvDescription },
-      { name: "probes", description: "For load balancers, monitors and people." },
-    ],
+    tags: Object.entries(sections).map(([name, description]) => ({ name, description })),
     paths: {
       ...pathsOf(operationsOf(chatCompatibility)),
       ...probePaths,
@@ -164,8 +140,8 @@ const operations = {
     ...orsCatalogRoutes,
     ...orsSessionRoutes,
     ...orsCallRoutes,
+    exportEpisodesRoute,
   ],
-  episodes: [exportEpisodesRoute],
   OpenEnv: openEnvRoutes,
   reality: [...realityRoutes, ...realEnvironmentRoutes],
   evaluators: [...evaluatorRoutes, listOfApps],
@@ -195,3 +171,24 @@ const operations = {
     ...shareRoutes,
   ],
 } satisfies Record<string, readonly Operation<Services>[]>;
+
+/** What is said of each section, in the order in which they are shown. */
+const sections: Record<keyof typeof operations | "probes", string> = {
+  prediction: "Predict next states with the world model.",
+  "stored predictions": "Predictions that were stored, with what was asked.",
+  dashboard: "Users, API keys, sessions, usage, budgets and the audit log of an account.",
+  "error taxonomies": "Trees of model errors, in labelled revisions.",
+  evaluation: "Score model outputs.",
+  "evaluation results": "Search, count, correct, import and export results.",
+  labels: "What people say of verdicts, and how far evaluators agree with them.",
+  evaluators: "The available evaluators, and the apps that have results.",
+  "evaluator profiles": "Configurations of evaluators, in revisions.",
+  experiments: "Groups of results, in projects.",
+  datasets: "Recorded transitions of environments, in immutable revisions.",
+  runs: "Predictions for the samples of a dataset, with their verdicts.",
+  worlds: "Instructions, recorded examples and a model that predict together, in revisions.",
+  environments: "Simulated environments for agents to act in.",
+  OpenEnv: openEnvDescription,
+  reality: "How often success in an environment is success in the real one.",
+  probes: "For load balancers, monitors and people.",
+};

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Budget, BudgetListResponse, SpendingResponse } from "@presage/contract";
 import { episodeClient } from "../support/environments/episode-client.ts";
+import { orsClient } from "../support/environments/ors-client.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
@@ -150,6 +151,24 @@ onAnyDatabase((database) => {
     expect((await episodes.read(id)).steps_taken).toBe(1);
     await server.set({ limit: 100, stops: true });
     expect((await episodes.step(id, "go on")).info.step).toBe(2);
+  });
+
+  test.concurrent("over ORS an episode whose judge is refused ends, and nothing is paid for again", async () => {
+    await using server = await startServers(await database.create(), 1, { PRESAGE_JUDGE_MODEL: "org/judge" });
+    const reward = { evaluator: "judge", profile_name: "system:is-concise", when: "every-step" };
+    const name = await episodeClient(server).environment({ reward }, { split: "test" });
+    const ors = orsClient(server);
+    const sessionId = await ors.start({ env_name: name, split: "test", index: 0 });
+    // The prediction is within it, and spends it.
+    await server.set({ limit: costOfOne / 2, stops: true });
+    const { result, taskId } = await ors.call(sessionId, name, "go north");
+    expect(result).toMatchObject({
+      ok: true,
+      output: { reward: null, finished: true, metadata: { truncated: true } },
+    });
+    const asked = server.upstream.received.length;
+    expect((await ors.call(sessionId, name, "go north", taskId)).result).toEqual(result);
+    expect(server.upstream.received).toHaveLength(asked);
   });
 
   test.concurrent("a run pauses with the reason, and goes on by itself once the budget is raised", async () => {
