@@ -154,8 +154,7 @@ export function chatResponse({ bytes }: UpstreamCompletion): Response {
 }
 
 export function refuseStreaming(stream: unknown): void {
-  if ((stream ?? false) !== false)
-    throw new ServiceError("unsupported", "Streaming is not supported.");
+  if ((stream ?? false) !== false) throw new ServiceError("unsupported", "Streaming is not supported.");
 }
 
 /** The sandbox would answer as if these had not been sent. */
