@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { correctedDifference, correctedRate, type LabelledCluster } from "./corrected-rate.ts";
+import {
+  correctedDifference,
+  correctedRate,
+  type LabelledCluster,
+  type LabelledVerdicts,
+} from "./corrected-rate.ts";
 import { tQuantile } from "./intervals.ts";
 
 interface Line {
@@ -22,6 +27,11 @@ const verdict = (isPass: boolean, labels: LabelledCluster["labels"] = []): Label
   ...{ count: 1, passes: Number(isPass), certain: 0, labels },
 });
 
+const together = (clusters: readonly LabelledCluster[], isByKind = false): LabelledVerdicts => ({
+  clusters: new Map(clusters.map((one, index) => [`t${index}`, one])),
+  isByKind,
+});
+
 test("of one verdict a trajectory it is ppi_py's, to 1e-9", () => {
   expect(lines).toHaveLength(60);
   for (const { labels, weights, rest, lambda, rate, interval } of lines) {
@@ -32,7 +42,7 @@ test("of one verdict a trajectory it is ppi_py's, to 1e-9", () => {
       }),
       ...Array.from(rest, (pass) => verdict(pass === "1")),
     ];
-    const found = correctedRate(clusters);
+    const found = correctedRate(together(clusters, new Set(weights).size > 1));
     expect(found.lambda).toBeCloseTo(lambda, 9);
     expect(found.passRate).toBeCloseTo(rate, 9);
     expect(found.interval?.lower).toBeCloseTo(interval[0], 8);
@@ -45,13 +55,43 @@ test("labels of all are their own rate; what is certain counts as passed; few tr
   const label = (isPass: boolean, isLabelledPass: boolean) =>
     verdict(isPass, [{ isPass, isLabelledPass, weight: 1 }]);
   const some = [label(true, true), label(true, false), label(false, false), label(true, true)];
-  expect(correctedRate(some)).toMatchObject({
+  expect(correctedRate(together(some))).toMatchObject({
     ...{ passRate: 0.5, interval: null, labels: 4, lambda: 0 },
     note: "Fewer than 6 trajectories have labels.",
   });
   const certain = { count: 0, passes: 0, certain: 4, labels: [] };
-  expect(correctedRate([...some, certain]).passRate).toBe(0.75);
-  expect(correctedRate([certain])).toMatchObject({ passRate: null, note: "There are no labels." });
+  expect(correctedRate(together([...some, certain])).passRate).toBe(0.75);
+  expect(correctedRate(together([certain]))).toMatchObject({
+    passRate: null,
+    note: "There is no labelled verdict that most people pass or fail.",
+  });
+});
+
+test("people who fail all that they label leave the rest open, as 0 of as many do; so do two runs of such", () => {
+  const clusters = Array.from({ length: 60 }, (_, index): LabelledCluster => {
+    const certain = index % 3 === 0 ? 6 : 3;
+    const labels = index < 20 ? [{ isPass: true, isLabelledPass: false, weight: 1 }] : [];
+    return { count: 10 - certain, passes: 4, certain, labels };
+  });
+  const { passRate, interval, lambda, gain } = correctedRate(together(clusters));
+  expect({ passRate, lambda, gain }).toEqual({ passRate: 0.4, lambda: 0, gain: 1 });
+  // Of 0 of 20, with t for z, up to 0.18 of the rest.
+  expect(interval?.lower).toBeWithin(0.35, 0.37);
+  expect(interval?.upper).toBeWithin(0.505, 0.53);
+  expect(correctedDifference(together(clusters), together(clusters))).toMatchObject({
+    ...{ difference: 0, interval: null },
+    note: "All labelled trajectories of one of the runs are alike, which does not show how far others would differ.",
+  });
+});
+
+test("if passes and fails were drawn apart, labels of one kind do not stand for the other", () => {
+  const label = { isPass: true, isLabelledPass: true, weight: 5 };
+  const clusters = Array.from({ length: 8 }, () => ({ count: 4, passes: 2, certain: 0, labels: [label] }));
+  expect(correctedRate(together(clusters, true))).toMatchObject({
+    ...{ passRate: null, interval: null, labels: 8 },
+    note: "No verdict that fails has a label.",
+  });
+  expect(correctedRate(together(clusters)).passRate).toBe(1);
 });
 
 /** A verdict: what the evaluator says, and what people say if they do. */
@@ -72,7 +112,7 @@ function rateByDefinition(verdicts: readonly Verdict[], lambda: number): number 
   );
 }
 
-function clustersOf(verdicts: readonly Verdict[]): Map<string, LabelledCluster> {
+function clustersOf(verdicts: readonly Verdict[]): LabelledVerdicts {
   const clusters = [...Map.groupBy(verdicts, ({ cluster }) => cluster)].map(([name, own]) => {
     const labels = own.flatMap(({ f, y }) =>
       y === undefined ? [] : [{ isPass: f === 1, isLabelledPass: y === 1, weight: 1 }],
@@ -80,7 +120,7 @@ function clustersOf(verdicts: readonly Verdict[]): Map<string, LabelledCluster> 
     const passes = own.filter(({ f }) => f === 1).length;
     return [name, { count: own.length, passes, certain: 0, labels }] as const;
   });
-  return new Map(clusters);
+  return { clusters: new Map(clusters), isByKind: false };
 }
 
 test("the difference of two corrected rates is the jackknife's of its definition, in 200 random pairs of runs", () => {
@@ -98,14 +138,15 @@ test("the difference of two corrected rates is the jackknife's of its definition
       }),
     );
   const labelsBy = (run: readonly Verdict[]) =>
-    [...clustersOf(run).values()].map(({ labels }) => labels.length).filter((count) => count > 0);
+    [...clustersOf(run).clusters.values()].map(({ labels }) => labels.length).filter((count) => count > 0);
   let compared = 0;
   while (compared < 200) {
     const runs = [newRun(9 + (compared % 20), 0.6), newRun(9 + (compared % 17), 0.7)] as const;
     const [one, other] = runs;
-    if (runs.some((run) => labelsBy(run).length < 6)) continue;
+    const isAlike = (run: readonly Verdict[]) => new Set(run.flatMap(({ y }) => y ?? [])).size < 2;
+    if (runs.some((run) => labelsBy(run).length < 6 || isAlike(run))) continue;
     compared += 1;
-    const [lambda, otherLambda] = runs.map((run) => correctedRate([...clustersOf(run).values()]).lambda);
+    const [lambda, otherLambda] = runs.map((run) => correctedRate(clustersOf(run)).lambda);
     const of = (left?: string) =>
       rateByDefinition(
         other.filter(({ cluster }) => cluster !== left),
@@ -138,5 +179,5 @@ test("the difference of two corrected rates is the jackknife's of its definition
   }
   const few = clustersOf(Array.from({ length: 5 }, (_, index) => ({ cluster: `t${index}`, f: 1, y: 1 })));
   expect(correctedDifference(few, few)).toMatchObject({ difference: 0, interval: null });
-  expect(correctedDifference(new Map(), few)).toMatchObject({ difference: null, interval: null });
+  expect(correctedDifference(clustersOf([]), few)).toMatchObject({ difference: null, interval: null });
 });

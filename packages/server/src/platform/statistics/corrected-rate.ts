@@ -1,4 +1,11 @@
-import { type Interval, jackknifeInterval, leaveOneOutError, rounding, whyNoInterval } from "./intervals.ts";
+import {
+  criticalValue,
+  type Interval,
+  jackknifeInterval,
+  leaveOneOutError,
+  rounding,
+  whyNoInterval,
+} from "./intervals.ts";
 
 /** The verdicts of one trajectory. */
 export interface LabelledCluster {
@@ -37,87 +44,115 @@ interface Sums {
 
 const fewestLabelled = 6;
 
+/** Verdicts by trajectory. */
+export interface LabelledVerdicts {
+  clusters: ReadonlyMap<string, LabelledCluster>;
+  /** Whether passes and fails were drawn apart: those without labels are then no sample of all. */
+  isByKind: boolean;
+}
+
 /**
  * The pass rate that people would give, from the evaluator's verdicts on all and people's labels on some: prediction-powered inference
  * (A. N. Angelopoulos et al., Science 382 (2023)) with the weight λ of PPI++ (arXiv 2311.01453), set once on all data. The standard
- * error leaves out one trajectory at a time, of the whole figure; the interval has the effective number of labelled ones.
+ * error leaves out one trajectory at a time; the interval has the effective number of labelled ones.
  */
-export function correctedRate(clusters: readonly LabelledCluster[]): CorrectedRate {
-  const { sums, all, how, passRate, labelled, effective } = estimateOf(clusters);
-  if (passRate === null) return { ...none, note: "There are no labels." };
+export function correctedRate(verdicts: LabelledVerdicts): CorrectedRate {
+  const estimate = estimateOf(verdicts);
+  const { sums, all, how, passRate, labelled } = estimate;
   const made = { passRate, labels: all.labels, lambda: how.lambda };
-  if (labelled.length < fewestLabelled)
+  if (passRate === null) return { ...made, interval: null, gain: null, note: estimate.why };
+  if (labelled < fewestLabelled)
     return { ...made, interval: null, gain: null, note: "Fewer than 6 trajectories have labels." };
-  const rates = without(sums, all, how);
-  const { interval, why } = jackknifeInterval(passRate, rates, effective);
-  const error = leaveOneOutError(rates);
-  const labelledAlone = labelled.reduce((sum, one) => combine(sum, one, 1), noSums());
-  const ofLabels = leaveOneOutError(without(labelled, labelledAlone, { ...how, lambda: 0 }));
-  const gain = error < rounding ? null : (ofLabels / error) ** 2;
-  return { ...made, interval, gain, note: why && whyNoInterval[why] };
+  const error = leaveOneOutError(without(sums, all, how, rateOf));
+  const ofLabels = leaveOneOutError(without(sums, all, { ...how, lambda: 0 }, rateOf));
+  const gain = how.lambda === 0 ? 1 : error < rounding ? null : (ofLabels / error) ** 2;
+  return { ...made, ...intervalOf(estimate, passRate, error), gain };
 }
 
-/** By trajectory. */
-export type LabelledClusters = ReadonlyMap<string, LabelledCluster>;
+/**
+ * What is not certain has its own interval: labels that are all alike have one too. It is as much wider for the share of the certain
+ * as the error of all is.
+ */
+function intervalOf({ sums, all, how, effective }: Estimate, passRate: number, error: number) {
+  const rests = without(sums, all, how, restOf);
+  const { interval, why } = jackknifeInterval(clip(restOf(all, how)), rests, effective);
+  if (interval === null) return { interval, note: whyNoInterval[why] };
+  const ofRest = (all.count / (all.count + all.certain)) * leaveOneOutError(rests);
+  const added = criticalValue(effective) * Math.sqrt(Math.max(0, error ** 2 - ofRest ** 2));
+  const lower = passRate - Math.hypot(passRate - withCertain(all, interval.lower), added);
+  const upper = passRate + Math.hypot(withCertain(all, interval.upper) - passRate, added);
+  return { interval: { ...interval, lower: clip(lower), upper: clip(upper) }, note: null };
+}
 
 /**
  * How far the corrected rates of two runs are apart, candidate − reference. The standard error leaves out one trajectory at a time in both;
  * the interval has the effective number of labelled trajectories of the run that has fewer.
  */
 export function correctedDifference(
-  reference: LabelledClusters,
-  candidate: LabelledClusters,
+  reference: LabelledVerdicts,
+  candidate: LabelledVerdicts,
 ): { difference: number | null; interval: Interval | null; note: string | null } {
-  const [one, other] = [estimateOf([...reference.values()]), estimateOf([...candidate.values()])];
+  const [one, other] = [estimateOf(reference), estimateOf(candidate)];
   if (one.passRate === null || other.passRate === null)
-    return { difference: null, interval: null, note: "One of the runs has no labels." };
+    return { difference: null, interval: null, note: `Of one of the runs: ${one.why ?? other.why}` };
   const difference = other.passRate - one.passRate;
-  if (Math.min(one.labelled.length, other.labelled.length) < fewestLabelled)
-    return {
-      difference,
-      interval: null,
-      note: "Fewer than 6 trajectories have labels in one of the runs.",
-    };
+  const noInterval = (note: string) => ({ difference, interval: null, note });
+  if (Math.min(one.labelled, other.labelled) < fewestLabelled)
+    return noInterval("Fewer than 6 trajectories have labels in one of the runs.");
+  if ([one, other].some(({ sums, all, how }) => leaveOneOutError(without(sums, all, how, restOf)) < rounding))
+    return noInterval(
+      "All labelled trajectories of one of the runs are alike, which does not show how far others would differ.",
+    );
   const rateWithout = ({ all, how }: Estimate, left: LabelledCluster | undefined) =>
     rateOf(left === undefined ? all : combine({ ...all }, sumsOf(left), -1), how);
-  const names = [...new Set([...reference.keys(), ...candidate.keys()])];
+  const names = [...new Set([...reference.clusters.keys(), ...candidate.clusters.keys()])];
   const differences = Float64Array.from(
     names,
-    (name) => rateWithout(other, candidate.get(name)) - rateWithout(one, reference.get(name)),
+    (name) =>
+      rateWithout(other, candidate.clusters.get(name)) - rateWithout(one, reference.clusters.get(name)),
   );
   const effective = Math.min(one.effective, other.effective);
   const { interval, why } = jackknifeInterval(difference, differences, effective, -1);
   return { difference, interval, note: why && whyNoInterval[why] };
 }
 
-interface Estimate {
+type How = { lambda: number; isByKind: boolean };
+
+type Estimate = {
   sums: readonly Sums[];
   all: Sums;
-  how: { lambda: number; isWeighted: boolean };
-  /** Null without labels. */
-  passRate: number | null;
-  labelled: readonly Sums[];
+  how: How;
+  /** How many trajectories have labels. */
+  labelled: number;
   /** How many equally labelled trajectories would weigh as much. */
   effective: number;
-}
+} & ({ passRate: number; why: null } | { passRate: null; why: string });
 
-function estimateOf(clusters: readonly LabelledCluster[]): Estimate {
-  const sums = clusters.map(sumsOf);
+function estimateOf({ clusters, isByKind }: LabelledVerdicts): Estimate {
+  const sums = [...clusters.values()].map(sumsOf);
   const all = sums.reduce((sum, one) => combine(sum, one, 1), noSums());
-  const weights = new Set(clusters.flatMap((one) => one.labels.map(({ weight }) => weight)));
-  const how = { lambda: lambdaOf(all), isWeighted: weights.size > 1 };
+  const how = { lambda: lambdaOf(all), isByKind };
   const labelled = sums.filter(({ labels }) => labels > 0);
   const effective = all.labels ** 2 / labelled.reduce((sum, { labels }) => sum + labels ** 2, 0);
-  const passRate = all.labels === 0 ? null : Math.min(1, Math.max(0, rateOf(all, how)));
-  return { sums, all, how, passRate, labelled, effective };
+  const made = { sums, all, how, labelled: labelled.length, effective };
+  const why = whyNoRate(all, isByKind);
+  if (why !== null) return { ...made, passRate: null, why };
+  return { ...made, passRate: withCertain(all, clip(restOf(all, how))), why };
 }
 
-/** The rate without each of the trajectories. */
-function without(of: readonly Sums[], from: Sums, how: Estimate["how"]): Float64Array {
-  return Float64Array.from(of, (one) => rateOf(combine({ ...from }, one, -1), how));
+function whyNoRate({ labels, f, passes, count }: Sums, isByKind: boolean): string | null {
+  if (labels === 0) return "There is no labelled verdict that most people pass or fail.";
+  if (isByKind && f === 0 && passes > 0) return "No verdict that passes has a label.";
+  if (isByKind && f === labels && passes < count) return "No verdict that fails has a label.";
+  return null;
 }
 
-const none = { passRate: null, interval: null, labels: 0, lambda: 0, gain: null };
+/** A rate without each of the trajectories. */
+function without(of: readonly Sums[], from: Sums, how: How, rate: typeof rateOf): Float64Array {
+  return Float64Array.from(of, (one) => rate(combine({ ...from }, one, -1), how));
+}
+
+const clip = (rate: number) => Math.min(1, Math.max(0, rate));
 const noVerdicts = { count: 0, passes: 0, certain: 0, labels: 0 };
 const noSums = (): Sums => ({ ...noVerdicts, y: 0, f: 0, yf: 0, w: 0, wy: 0, wf: 0 });
 
@@ -138,16 +173,21 @@ function combine(sum: Sums, one: Sums, sign: 1 | -1): Sums {
 }
 
 /**
- * θ = λ f̄ of those without labels + the labels' weighted mean of y − λ f; those that are certain beside it. Where one kind was drawn
- * more often than the other, those without labels are no sample of all, and f̄ is of all.
+ * θ = λ f̄ of those without labels + the labels' weighted mean of y − λ f. Where one kind was drawn more often than the other, those
+ * without labels are no sample of all, and f̄ is of all.
  */
-function rateOf(
-  { count, passes, certain, labels, f, w, wy, wf }: Sums,
-  { lambda, isWeighted }: { lambda: number; isWeighted: boolean },
-): number {
-  const others = isWeighted ? count : count - labels;
-  const passed = isWeighted ? passes : passes - f;
-  const rest = others === 0 ? wy / w : (lambda * passed) / others + (wy - lambda * wf) / w;
+function restOf({ count, passes, labels, f, w, wy, wf }: Sums, { lambda, isByKind }: How): number {
+  const others = isByKind ? count : count - labels;
+  const passed = isByKind ? passes : passes - f;
+  return others === 0 ? wy / w : (lambda * passed) / others + (wy - lambda * wf) / w;
+}
+
+/** With those that are certain beside it. */
+function rateOf(sums: Sums, how: How): number {
+  return withCertain(sums, restOf(sums, how));
+}
+
+function withCertain({ count, certain }: Sums, rest: number): number {
   return (certain + count * rest) / (certain + count);
 }
 

@@ -235,7 +235,7 @@ export function jackknifeInterval(
   return { interval: { level: 0.95, lower, upper }, why: null };
 }
 
-function criticalValue(effective: number): number {
+export function criticalValue(effective: number): number {
   return tQuantile(0.975, effective - 1);
 }
 

@@ -92,7 +92,7 @@ async function againstPeople(
   const wanted = { runId: run?.id, ...storedEvaluator(of.evaluator), profileName: of.profile_name };
   const labelled = await selectLabelledVerdicts(reader, accountId, wanted);
   const byResult = [...Map.groupBy(labelled, ({ result_id }) => result_id).values()];
-  const weights = await weightsOf(reader, accountId, labelled, run?.id);
+  const weights = (await weightsOf(reader, accountId, labelled, run?.id))?.weights;
   const pairs = createPairs();
   const all: RatedThing[] = [];
   const people: RatedThing[] = [];

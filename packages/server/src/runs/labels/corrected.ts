@@ -6,6 +6,7 @@ import {
   type LabelledCluster,
 } from "../../platform/statistics/corrected-rate.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { countOf } from "../../platform/words.ts";
 import {
   type LabelledVerdict,
   selectDrawable,
@@ -44,7 +45,7 @@ export async function correctedDifferences(
   for (const run of candidates) {
     const other = await readLabelled(reader, run, evaluator);
     if (other === undefined) continue;
-    const { note, ...of } = correctedDifference(one.clusters, other.clusters);
+    const { note, ...of } = correctedDifference(one, other);
     const notes = [note, one.drawn && other.drawn ? null : notDrawn];
     const difference = {
       ...of,
@@ -64,8 +65,8 @@ async function correctedOf(
 ): Promise<CorrectedRate | undefined> {
   const found = await readLabelled(reader, run, of);
   if (found === undefined) return undefined;
-  const { clusters, raw, drawn } = found;
-  const { passRate: pass_rate, note, ...figures } = correctedRate([...clusters.values()]);
+  const { raw, drawn } = found;
+  const { passRate: pass_rate, note, ...figures } = correctedRate(found);
   const notes = [note, drawn ? null : notDrawn];
   const rate = { pass_rate, ...figures, drawn, raw, note: notes.filter(Boolean).join(" ") || null };
   return { ...rate, sentence: describeCorrected(of.evaluator, rate) };
@@ -77,8 +78,8 @@ async function readLabelled(reader: Database, run: Run, { evaluator, profile_nam
   const of = { runId: run.id, ...storedEvaluator(evaluator), profileName };
   const labelled = await selectLabelledVerdicts(reader, accountId, of);
   if (labelled.length === 0) return undefined;
-  const weights = await weightsOf(reader, accountId, labelled, run.id);
-  const labels = majorities(labelled, weights);
+  const drawn = await weightsOf(reader, accountId, labelled, run.id);
+  const labels = majorities(labelled, drawn?.weights);
   const clusters = new Map<string, Cluster>();
   let [count, passes] = [0, 0];
   for await (const rows of selectDrawable(reader, accountId, { ...of, isOfClient: isClientRun(run) })) {
@@ -100,7 +101,8 @@ async function readLabelled(reader: Database, run: Run, { evaluator, profile_nam
     }
   }
   const raw = count === 0 ? 0 : passes / count;
-  return { clusters, raw, drawn: weights !== undefined, labels: labelsIn(clusters) };
+  const isByKind = drawn?.isByKind ?? false;
+  return { clusters, isByKind, raw, drawn: drawn !== undefined, labels: labelsIn(clusters) };
 }
 
 function labelsIn(clusters: ReadonlyMap<string, Cluster>): number {
@@ -126,9 +128,10 @@ function describeCorrected(
 ): string {
   const percent = (share: number) => `${Math.round(100 * share)} %`;
   const says = `${familyOf(evaluator)} says ${percent(raw)}.`;
-  if (rate === null) return says;
-  const range = interval && ` (${Math.round(100 * interval.lower)} to ${percent(interval.upper)})`;
-  return `${says} Corrected by ${labels} human label${labels === 1 ? "" : "s"} it is ${percent(rate)}${range ?? ""}.`;
+  // A rate of few trajectories has no interval that would say how little it says.
+  if (rate === null || interval === null) return says;
+  const range = `${Math.round(100 * interval.lower)} to ${percent(interval.upper)}`;
+  return `${says} Corrected by ${countOf(labels, "human label")} it is ${percent(rate)} (${range}).`;
 }
 
 /** The difference by labels beside the raw one, with the labels of both runs. */
@@ -161,14 +164,14 @@ interface Draw {
 
 /**
  * The weight of each labelled verdict that was drawn: the inverse of the probability that one of the draws took it. Undefined if none was
- * drawn.
+ * drawn. Beside it whether one of the draws took passes and fails apart.
  */
 export async function weightsOf(
   reader: Database,
   accountId: string,
   labelled: readonly LabelledVerdict[],
   runId: string | undefined,
-): Promise<Map<number, number> | undefined> {
+): Promise<{ weights: Map<number, number>; isByKind: boolean } | undefined> {
   const drawn = await selectDrawnResults(reader, accountId, runId);
   const drawsOf = Map.groupBy(await selectDraws(reader, accountId, runId), populationOf);
   const known = new Map<string, number>();
@@ -183,13 +186,20 @@ export async function weightsOf(
     known.set(kind, probability);
     if (probability > 0) weights.set(label.result_id, 1 / probability);
   }
-  return weights.size === 0 ? undefined : weights;
+  if (weights.size === 0) return undefined;
+  const populations = new Set(
+    labelled.map((label) => populationOf({ ...label, run_id: runId ?? label.run_id })),
+  );
+  const draws = [...populations].flatMap((population) => drawsOf.get(population) ?? []);
+  return { weights, isByKind: draws.flatMap(strataOf).some(({ pass }) => pass !== null) };
 }
+
+const strataOf = ({ strata }: { strata: string }) => JSON.parse(strata) as Stratum[];
 
 function probabilityIn(draws: readonly { seed: unknown; strata: string }[], isPass: boolean): number {
   const read = draws.map(({ seed, strata }) => ({
     seed: Number(seed),
-    strata: JSON.parse(strata) as Stratum[],
+    strata: strataOf({ strata }),
   }));
   return inclusionProbability(read, isPass);
 }
