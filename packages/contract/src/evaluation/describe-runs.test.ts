@@ -4,6 +4,9 @@ import {
   describeComparison,
   describeCoverage,
   describeLeftOut,
+  describeMedian,
+  formatPoints,
+  formatPointsApart,
 } from "./describe-runs.ts";
 
 const names = { candidate: "B", reference: "A", evaluator: "exact-match", preliminary: false };
@@ -38,7 +41,8 @@ const undecided = { ...compared, outcome: "undecided" as const, survives_one_fai
 
 test("A difference that is shown is said with its interval", () => {
   expect(describeComparison(compared, names)).toEqual({
-    sentence: "B is better than A on exact-match by 3.1 points, 95 % interval +1.2 to +5.0, p = 0.004.",
+    sentence:
+      "B is better than A on exact-match by 3.1 points of the mean score, 95 % interval +1.2 to +5.0, p = 0.004.",
     caveats: [],
   });
 });
@@ -57,7 +61,7 @@ test("One that a whole failure would undo says whose", () => {
     survives_one_failure: false,
   };
   expect(describeComparison(worse, names).sentence).toBe(
-    "B is worse than A on exact-match by 3.1 points, 95 % interval −5.0 to −1.2, p = 0.004. One trajectory in which A fails whole would undo this.",
+    "B is worse than A on exact-match by 3.1 points of the mean score, 95 % interval −5.0 to −1.2, p = 0.004. One trajectory in which A fails whole would undo this.",
   );
 });
 
@@ -82,7 +86,7 @@ test("Five trajectories that all lose nearly everything are no difference", () =
   };
   expect(describeComparison(five, names)).toEqual({
     sentence:
-      "No difference between B and A can be shown on exact-match: −97.5 points, no interval, p = 0.063.",
+      "No difference between B and A can be shown on exact-match: −97.5 points of the mean score, no interval, p = 0.063.",
     caveats: [note],
   });
 });
@@ -101,6 +105,26 @@ test("Samples that only one run has are said, with failures as zero", () => {
   );
   expect(caveats).toEqual([
     "12 samples have a verdict in one of the two only, and do not count. With failures as 0 the difference is −1.0 points.",
+  ]);
+});
+
+test("A difference of pass rates is said to be one, and a small one is not 0", () => {
+  const ofRates = { ...compared, measure: "pass_rate" as const };
+  expect(describeComparison(ofRates, names).sentence).toContain("by 3.1 points of the pass rate, 95 %");
+  expect([0.0004, -0.00004, 0.001, 1e-9, 0.031].map(formatPoints)).toEqual([
+    ...["+0.04", "−0.004", "+0.1", "0.0", "+3.1"],
+  ]);
+  expect([0.0004, -0.00004, 1e-9, null].map(formatPointsApart)).toEqual(["0.04", "0.004", "0.0", "–"]);
+});
+
+test("A survival curve claims nothing beyond the last step with a verdict", () => {
+  const step = { at_risk: 4, diverged: 1, censored: 3, survival: 0.75, interval: null };
+  const say = (median: number | null, last?: number) =>
+    describeMedian({ median, steps: last === undefined ? [] : [{ ...step, step: last }] });
+  expect([say(2, 4), say(null, 4), say(null)]).toEqual([
+    "After step 2 at most half have not diverged.",
+    "After step 4, the last with a verdict, more than half have not diverged.",
+    "Nothing is known: none has a verdict on its first step.",
   ]);
 });
 

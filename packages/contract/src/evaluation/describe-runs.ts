@@ -3,7 +3,7 @@ import type { ComparisonCandidate } from "./comparison.ts";
 import type { RunGoal } from "./goal.ts";
 import type { ReportEvaluator, Run, RunDraw, RunProgress } from "./run.ts";
 import type { RunCalibration } from "./run-calibration.ts";
-import type { RunFigures, RunPrevious, RunReport } from "./run-report.ts";
+import type { RunFigures, RunPrevious, RunReport, RunSurvival } from "./run-report.ts";
 
 /** What a comparison says of two runs, for people. */
 export interface DescribedComparison {
@@ -33,6 +33,12 @@ export function describeComparison(compared: Compared, names: ComparedNames): De
   return { sentence: sentenceOf(compared, names), caveats };
 }
 
+/** What a difference is of. */
+export const measureNames: Record<Compared["measure"], string> = {
+  score: "mean score",
+  pass_rate: "pass rate",
+};
+
 /** A name with a comma would come apart in a sentence. */
 function quoted(name: string): string {
   return /[,;]/.test(name) ? `“${name}”` : name;
@@ -40,18 +46,18 @@ function quoted(name: string): string {
 
 function sentenceOf(compared: Compared, { evaluator, ...names }: ComparedNames): string {
   const [candidate, reference] = [quoted(names.candidate), quoted(names.reference)];
-  const { difference, outcome, p_adjusted: p, survives_one_failure: survives } = compared;
+  const { difference, measure, outcome, p_adjusted: p, survives_one_failure: survives } = compared;
   if (difference === null)
     return `${candidate} and ${reference} have no sample in common that ${evaluator} gave a verdict on.`;
   const figures = [describeRange(compared), p === null ? "no p-value" : describeP(p)].join(", ");
   if (outcome === "undecided") {
-    const points = `${formatPoints(difference)} points, ${figures}`;
+    const points = `${formatPoints(difference)} points of the ${measureNames[measure]}, ${figures}`;
     return `No difference between ${candidate} and ${reference} can be shown on ${evaluator}: ${points}.`;
   }
-  const points = formatPoints(Math.abs(difference)).slice(1);
+  const points = `${formatPointsApart(difference)} points of the ${measureNames[measure]}`;
   const better = outcome === "better" ? candidate : reference;
   const undone = survives === false ? ` One trajectory in which ${better} fails whole would undo this.` : "";
-  return `${candidate} is ${outcome} than ${reference} on ${evaluator} by ${points} points, ${figures}.${undone}`;
+  return `${candidate} is ${outcome} than ${reference} on ${evaluator} by ${points}, ${figures}.${undone}`;
 }
 
 function describeRange({ interval }: Pick<Compared, "interval">): string {
@@ -167,7 +173,7 @@ function caveatsOf(compared: Compared): string[] {
       );
     if (min_detectable !== null)
       caveats.push(
-        `Data like this shows a true difference of ${formatPoints(min_detectable).slice(1)} points in four of five cases; a smaller one may be there, unseen.`,
+        `Data like this shows a true difference of ${formatPointsApart(min_detectable)} points in four of five cases; a smaller one may be there, unseen.`,
       );
   }
   const missing = only_in_reference + only_in_candidate;
@@ -190,9 +196,14 @@ function caveatsOf(compared: Compared): string[] {
 /** +3.1, or −3.1: a difference of scores or shares in percentage points. */
 export function formatPoints(difference: number | null): string {
   if (difference === null) return "–";
-  const points = (Math.abs(difference) * 100).toFixed(1);
-  if (points === "0.0") return points;
-  return `${difference < 0 ? "−" : "+"}${points}`;
+  const points = Math.abs(difference) * 100;
+  if (points < 0.001) return "0.0";
+  return `${difference < 0 ? "−" : "+"}${points < 0.095 ? points.toPrecision(1) : points.toFixed(1)}`;
+}
+
+/** The same without a sign: how far two are apart. */
+export function formatPointsApart(difference: number | null): string {
+  return formatPoints(difference).replace(/^[+−]/, "");
 }
 
 /** “p = 0.012”, or “p < 0.001” */
@@ -235,6 +246,39 @@ export function describeTrouble({ answers, tries }: Pick<RunProgress, "answers" 
     ...some(timed_out, "call timed out", "calls timed out"),
     ...(at_once === undefined ? [] : [`the deployment answers about ${at_once} at once`]),
   ];
+}
+
+/** Says how free-running trajectories ended, and when half had diverged. */
+export function describeSurvival(
+  { trajectories, endings, seed, ...curve }: RunSurvival,
+  { status, provenance }: Pick<Run, "status" | "provenance">,
+): string {
+  const count = (number: number) => number.toLocaleString("en-US");
+  const isWhole = status === "finished" && !provenance.draw;
+  const end = isWhole ? "the recording" : "the recording or of what the run has done";
+  const { diverged, recording_ended, prediction_failed, evaluator_failed } = endings;
+  const ended = [
+    `${count(diverged)} diverged`,
+    `${count(recording_ended)} lasted to the end of ${end}`,
+    ...(prediction_failed === 0 ? [] : [`${count(prediction_failed)} ended with a failed prediction`]),
+    ...(evaluator_failed === 0 ? [] : [`${count(evaluator_failed)} ended with a failed evaluator`]),
+  ].join(", ");
+  const all = `${count(trajectories)} ${trajectories === 1 ? "trajectory" : "trajectories"}`;
+  return `Of ${all},${seed === null ? "" : " each repeat counted,"} ${ended}. ${describeMedian(curve)}`;
+}
+
+/** Says after which step half have diverged, and never more than was seen. */
+export function describeMedian({ median, steps }: Pick<RunSurvival, "median" | "steps">): string {
+  if (median !== null) return `After step ${median} at most half have not diverged.`;
+  const last = steps.at(-1);
+  if (last === undefined) return "Nothing is known: none has a verdict on its first step.";
+  return `After step ${last.step}, the last with a verdict, more than half have not diverged.`;
+}
+
+/** Says how a survival curve and its intervals are made. */
+export function describeSurvivalMethod({ seed }: Pick<RunSurvival, "seed">): string {
+  const intervals = seed === null ? "log-log Greenwood" : "2,000 bootstraps over trajectories";
+  return `Kaplan–Meier with 95\u00a0% intervals by ${intervals}; ends of recordings and failures are censored.`;
 }
 
 /** Says what share of a run's predictions can be kept so that few of them are wrong. */

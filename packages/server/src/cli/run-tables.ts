@@ -6,6 +6,7 @@ import {
   describeGoal,
   describeLeftOut,
   describePrevious,
+  describeSurvival,
   describeTrouble,
   formatPoints,
   isMeant,
@@ -33,17 +34,15 @@ export function printReport({ run, evaluators, failures, provenance, survival, .
     ...describeChange(report.previous),
     ...[describeLeftOut(report.world)].filter((text) => text !== undefined),
     ...(report.records?.evaluators ?? []).map((one) => `${nameOf(one)}: ${one.sentence}`),
-    ...evaluators.flatMap(({ corrected }) => corrected?.sentence ?? []),
+    ...evaluators.flatMap(({ corrected: one }) =>
+      one ? [one.sentence, one.note].filter(Boolean).join(" ") : [],
+    ),
     ...describeBases("Figures of", evaluators),
     ...new Set(evaluators.flatMap(({ note }) => note ?? [])),
     ...evaluators.flatMap(describeLacking),
     ...describeCounts("Failed predictions", failures.predictions),
     ...describeCounts("Failed evaluations", failures.evaluations),
-    ...(survival ?? []).flatMap((one) =>
-      one.median === null
-        ? []
-        : `${nameOf(one)}: half of the trajectories have diverged at step ${one.median}`,
-    ),
+    ...(survival ?? []).map((one) => `${nameOf(one)}: ${describeSurvival(one, run)}`),
     ...describeTrouble(run.progress),
     ...run.notes,
   ];
@@ -98,9 +97,13 @@ export function withInterval(
 
 function describeLacking(row: ReportRow): string[] {
   const { failed, mean_failures_as_zero: mean, pass_rate_failures_as_zero: rate } = row;
-  if (failed === 0 || mean === null) return [];
+  if (failed === 0 || (mean === null && rate === null)) return [];
+  const figures = [
+    ...(rate === null ? [] : [`pass rate ${percent(rate)}`]),
+    ...(mean === null ? [] : [`mean ${mean.toFixed(3)}`]),
+  ].join(", ");
   return [
-    `${nameOf(row)}: ${countOf(failed, "prediction")} without a verdict; with failures as zero, pass rate ${percent(rate ?? 0)}, mean ${mean.toFixed(3)}`,
+    `${nameOf(row)}: ${countOf(failed, "prediction")} without a verdict; with failures as zero, ${figures}`,
   ];
 }
 
@@ -114,7 +117,7 @@ type Candidate = Comparison["evaluators"][number]["candidates"][number];
 interface ComparisonRow {
   evaluator: string;
   run: string;
-  mean: number | null;
+  figures: Pick<Candidate, "mean" | "pass_rate">;
   /** Absent: the reference. */
   candidate: Candidate | undefined;
 }
@@ -137,13 +140,13 @@ export function printComparison({ runs, evaluators, ...comparison }: Comparison)
       {
         evaluator: nameOf(evaluator),
         run: letterOf(evaluator.reference.run_id),
-        mean: evaluator.reference.mean,
+        figures: evaluator.reference,
         candidate: undefined,
       },
       ...evaluator.candidates.map((candidate) => ({
         evaluator: "",
         run: letterOf(candidate.run_id),
-        mean: candidate.mean,
+        figures: candidate,
         candidate,
       })),
     ]),
@@ -199,7 +202,10 @@ function describeBases(
 const comparisonColumns: readonly Column<ComparisonRow>[] = [
   { heading: "evaluator", text: ({ evaluator }) => evaluator, canWrap: true },
   { heading: "run", text: ({ run }) => run },
-  atRight("mean", ({ mean }) => mean?.toFixed(3) ?? "–"),
+  atRight(
+    "mean or rate",
+    ({ figures: { mean, pass_rate } }) => mean?.toFixed(3) ?? percent(pass_rate ?? undefined),
+  ),
   atRight("difference (95 %)", ({ candidate }) =>
     candidate === undefined ? "reference" : describeDifference(candidate.difference, candidate.interval),
   ),

@@ -37,7 +37,7 @@ test.each([
 });
 
 test("Differences are signed points, without a signed zero", () => {
-  expect([0.0312, -0.5, 0, -0.0004, null].map(formatPoints)).toEqual(["+3.1", "−50.0", "0.0", "0.0", "–"]);
+  expect([0.0312, -0.5, 0, -0.000001, null].map(formatPoints)).toEqual(["+3.1", "−50.0", "0.0", "0.0", "–"]);
 });
 
 test("Small p-values are bounds", () => {

@@ -57,6 +57,17 @@ export function formatScore(score: number | null): string {
   return score === null ? "–" : score.toFixed(3).replace(/\.?0+$/, "");
 }
 
+/** A mean score, or where no verdict has one the pass rate. */
+export function formatMeasured({
+  mean,
+  pass_rate,
+}: {
+  mean: number | null;
+  pass_rate: number | null;
+}): string {
+  return mean === null ? formatShare(pass_rate) : formatScore(mean);
+}
+
 /** “action 0.7, state 0.2” */
 export function formatFields(fields: Partial<Record<string, number>>): string {
   return Object.entries(fields)

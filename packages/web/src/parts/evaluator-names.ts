@@ -1,4 +1,4 @@
-import type { Comparison } from "@presage/sdk";
+import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { shortEvaluatorName, withoutVersion } from "../format/words.ts";
 
 export type ComparedEvaluator = Comparison["evaluators"][number];
@@ -36,4 +36,9 @@ function longName({ evaluator, profile_name, profile_revision }: Named): string 
 /** The names of all evaluators of a run. */
 export function nameEvaluators(all: readonly Named[]): string[] {
   return all.map((one) => nameEvaluator(one, all));
+}
+
+/** What the differences by an evaluator are of. */
+export function measureOf({ candidates }: ComparedEvaluator): ComparisonCandidate["measure"] {
+  return candidates[0]?.measure ?? "score";
 }

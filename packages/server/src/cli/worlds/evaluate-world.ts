@@ -8,7 +8,7 @@ import type {
   World,
   WorldConfig,
 } from "@presage/contract";
-import { formatPoints } from "@presage/contract/describe-runs";
+import { formatPoints, formatPointsApart } from "@presage/contract/describe-runs";
 import { PresageError } from "@presage/sdk";
 import { ServiceError } from "../../platform/errors.ts";
 import { printable } from "../../platform/words.ts";
@@ -383,7 +383,7 @@ function describeExamples({
   const seen =
     min_detectable === null
       ? ""
-      : ` One of ${formatPoints(min_detectable).slice(1)} points would have been seen.`;
+      : ` One of ${formatPointsApart(min_detectable)} points would have been seen.`;
   return `No difference between the model with examples and without was found.${seen}`;
 }
 

@@ -1,5 +1,11 @@
 import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presage/contract";
-import { describeComparison, describeDraw, describeP, formatPoints } from "@presage/contract/describe-runs";
+import {
+  describeComparison,
+  describeDraw,
+  describeP,
+  formatPoints,
+  formatPointsApart,
+} from "@presage/contract/describe-runs";
 import { describePredictor, nameOf } from "../report/document.ts";
 import {
   formatScore,
@@ -22,7 +28,7 @@ interface Named {
 }
 
 const howIntervals =
-  "Differences are candidate − reference in percentage points, paired by sample. Intervals are at 95 % and take trajectories, not samples, as independent; p-values are of flipped signs of trajectories' sums, with Holm's correction over all evaluators and runs here.";
+  "Differences are candidate − reference in percentage points, of mean scores or, where verdicts have no score, of pass rates, paired by sample. Intervals are at 95 % and take trajectories, not samples, as independent; p-values are of flipped signs of trajectories' sums, with Holm's correction over all evaluators and runs here.";
 
 /** A comparison as headings, texts, tables and charts. Datasets are named by their ids. */
 export function comparisonDocument(
@@ -141,7 +147,7 @@ function candidateCells(candidate: ComparisonCandidate, name: string): string[] 
     String(candidate.trajectories),
     `${wins} / ${losses} / ${ties}`,
     formatPoints(candidate.difference_failures_as_zero),
-    detectable === null ? "–" : formatPoints(detectable).slice(1),
+    formatPointsApart(detectable),
   ];
 }
 
@@ -182,7 +188,7 @@ const strataTitles = [
 
 const strataColumns = [
   "Reference",
-  "Mean",
+  "Candidate",
   "Difference",
   "Interval",
   "p, uncorrected",
@@ -192,11 +198,11 @@ const strataColumns = [
 /** Of long lists, a page shows the first. */
 const mostRows = 100;
 
-function strataParts({ strata }: ComparisonCandidate, name: string): ReportPart[] {
+function strataParts({ strata, measure }: ComparisonCandidate, name: string): ReportPart[] {
   return strataTitles.flatMap(([kind, title, column]): ReportPart[] => {
     const enough = kind === "step" ? fewestTrajectories : 0;
     const shown = strata[kind].filter(({ trajectories }) => trajectories >= enough).slice(0, mostRows);
-    const rows = shown.map(stratumCells);
+    const rows = shown.map((stratum) => stratumCells(stratum, measure === "score" ? formatScore : formatShare));
     if (rows.length === 0) return [];
     const more = strata[kind].length - rows.length;
     return [
@@ -207,12 +213,12 @@ function strataParts({ strata }: ComparisonCandidate, name: string): ReportPart[
   });
 }
 
-function stratumCells(stratum: ComparisonStratum): string[] {
+function stratumCells(stratum: ComparisonStratum, format: typeof formatScore): string[] {
   const { key, reference_mean, mean, difference, p_value: p, count, trajectories } = stratum;
   return [
     String(key),
-    formatScore(reference_mean),
-    formatScore(mean),
+    format(reference_mean),
+    format(mean),
     formatPoints(difference),
     range(stratum.interval),
     p === null ? "–" : describeP(p),

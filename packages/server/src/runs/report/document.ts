@@ -9,7 +9,9 @@ import type {
 import {
   describeGoal,
   describeLeftOut,
+  describeMedian,
   describePrevious,
+  describeSurvival,
   describeTarget,
   describeTrouble,
   familyOf,
@@ -268,20 +270,13 @@ function strataTable(
   return [heading(3, title), ...firstRows(table.columns, table.rows, leftOut)];
 }
 
-function survivalParts(
-  { endings, ...survival }: RunSurvival,
-  name: string,
-  { repeats, status, provenance }: RunReport["run"],
-): ReportPart[] {
-  const bound = survival.failures_as_divergence;
-  const isWhole = status === "finished" && !provenance.draw;
-  const end = isWhole ? "the recording" : "the recording or of what the run has done";
-  const counted = repeats === 1 ? "" : " each repeat counted,";
+function survivalParts(survival: RunSurvival, name: string, run: RunReport["run"]): ReportPart[] {
+  const { prediction_failed, evaluator_failed } = survival.endings;
+  const bound = `If each failure is a divergence: ${describeMedian(survival.failures_as_divergence)}`;
+  const said = describeSurvival(survival, run);
   return [
     heading(2, `First divergence by ${name}`),
-    paragraph(
-      `Of ${survival.trajectories} trajectories,${counted} ${endings.diverged} diverged, ${endings.recording_ended} lasted to the end of ${end}, ${endings.prediction_failed} ended with a failed prediction and ${endings.evaluator_failed} with a failed evaluator. ${medianText(survival.median)} If each failure is a divergence: ${medianText(bound.median)}`,
-    ),
+    paragraph(prediction_failed + evaluator_failed === 0 ? said : `${said} ${bound}`),
     ...survivalChart(survival),
     ...firstRows(
       ["Step", "At risk", "Diverged", "Censored", "Not diverged", "Interval"],
@@ -308,12 +303,6 @@ function survivalChart({ steps }: Pick<RunSurvival, "steps">): ReportPart[] {
   return [
     { kind: "chart", caption: "Share that has not diverged, by step, with its 95 % interval.", points },
   ];
-}
-
-function medianText(median: number | null): string {
-  return median === null
-    ? "After every step more than half have not diverged."
-    : `From step ${median} on, at most half have not diverged.`;
 }
 
 function teacherForcedParts({ teacher_forced: found }: RunReport): ReportPart[] {

@@ -170,7 +170,7 @@ test("evaluators of one family are told apart, repeats are said, and rows that a
   expect(new Set(headings).size).toBe(headings.length);
   expect(headings).toContain("exact-match system:mdlm-exact");
   expect(headings).toContain("First divergence by exact-match");
-  expect(toMarkdown(parts)).toContain("0 lasted to the end of the recording, 0 ended");
+  expect(toMarkdown(parts)).toContain("0 lasted to the end of the recording.");
   const run = { ...exampleReport.run, status: "cancelled" as const };
   const cancelled = reportDocument({ ...exampleReport, run, survival: [survival] });
   expect(toMarkdown(cancelled)).toContain(

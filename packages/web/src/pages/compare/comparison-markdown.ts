@@ -1,6 +1,6 @@
 import { describeComparison, describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { Comparison } from "@presage/sdk";
-import { formatCount, formatScore } from "../../format/numbers.ts";
+import { formatCount, formatMeasured } from "../../format/numbers.ts";
 import { nameEvaluator } from "../../parts/evaluator-names.ts";
 import { markRuns, nameRun } from "./run-mark.tsx";
 
@@ -8,7 +8,7 @@ const columns = [
   "evaluator",
   "run",
   "reference",
-  "mean",
+  "this run",
   "difference",
   "95 % interval",
   "p (Holm)",
@@ -42,8 +42,8 @@ export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison
     return [
       evaluator,
       name,
-      formatScore(figures.mean),
-      formatScore(candidate.mean),
+      formatMeasured(figures),
+      formatMeasured(candidate),
       formatPoints(candidate.difference),
       interval === null ? "–" : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`,
       p === null ? "–" : describeP(p),
@@ -58,7 +58,7 @@ export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison
     "",
     ...tableOf(columns, rows),
     "",
-    "Differences of mean scores in percentage points, paired by sample; intervals at 95 %, clustered by trajectory; p by flipped signs of trajectories’ sums, with Holm’s correction.",
+    "Differences of mean scores, or of pass rates where verdicts have no score, in percentage points, paired by sample; intervals at 95 %, clustered by trajectory; p by flipped signs of trajectories’ sums, with Holm’s correction.",
     "",
     `<${address}>`,
     "",

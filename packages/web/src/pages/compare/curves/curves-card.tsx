@@ -1,7 +1,7 @@
-import { formatPoints } from "@presage/contract/describe-runs";
+import { describeSurvival, describeSurvivalMethod, formatPoints } from "@presage/contract/describe-runs";
 import type { RunReport } from "@presage/sdk";
-import { formatCount, formatScore, formatShare } from "../../../format/numbers.ts";
-import type { ComparedEvaluator } from "../../../parts/evaluator-names.ts";
+import { formatScore, formatShare } from "../../../format/numbers.ts";
+import { type ComparedEvaluator, measureOf } from "../../../parts/evaluator-names.ts";
 import { Card } from "../../../ui/card.tsx";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
@@ -21,6 +21,7 @@ interface CurvesCardProps {
 /** All runs by the place in the trajectory: how their scores drift, and their differences. */
 export function CurvesCard({ evaluator, marked, reports, state: { search, change } }: CurvesCardProps) {
   const shows = search.curves ?? "scores";
+  const ofRates = measureOf(evaluator) === "pass_rate";
   const scores = scoreCurves(marked, reports, evaluator);
   const differences = differenceCurves(marked, evaluator);
   return (
@@ -32,7 +33,7 @@ export function CurvesCard({ evaluator, marked, reports, state: { search, change
           label="By step"
           value={shows}
           options={[
-            { value: "scores", label: "Mean scores" },
+            { value: "scores", label: ofRates ? "Pass rates" : "Mean scores" },
             { value: "differences", label: "Differences" },
           ]}
           onChange={(next) =>
@@ -60,11 +61,11 @@ export function CurvesCard({ evaluator, marked, reports, state: { search, change
       ) : (
         <CurveChart
           shape="line"
-          label="Mean scores by step"
+          label={ofRates ? "Pass rates by step" : "Mean scores by step"}
           xLabel="Step"
-          yLabel="Mean score"
+          yLabel={ofRates ? "Pass rate" : "Mean score"}
           series={scores}
-          format={formatScore}
+          format={ofRates ? formatShare : formatScore}
           note="Of all samples of each run that have a verdict, with intervals at 95&nbsp;%, clustered by trajectory."
         />
       )}
@@ -80,7 +81,7 @@ interface SurvivalCardProps {
 
 /** How long free-running trajectories stay as recorded. Absent where no run is free-running. */
 export function SurvivalCard({ evaluator, marked, reports }: SurvivalCardProps) {
-  const { series, medians } = survivalCurves(marked, reports, evaluator);
+  const { series, curves } = survivalCurves(marked, reports, evaluator);
   if (series.length === 0) return null;
   return (
     <Card
@@ -94,21 +95,15 @@ export function SurvivalCard({ evaluator, marked, reports }: SurvivalCardProps) 
         yLabel="Not diverged"
         series={series}
         format={formatShare}
-        note="Kaplan–Meier, with log-log intervals at 95&nbsp;%. The end of a recording and failures are censored."
+        note={[...new Set(curves.map(({ survival }) => describeSurvivalMethod(survival)))].join(" ")}
       />
       <ul className="flex flex-col gap-0.5 px-4 pb-3 text-sm text-ink-2">
-        {medians.map(({ name, survival: { median, trajectories, endings } }) => (
-          <li key={name}>
-            <span className="font-medium text-ink">{name}</span>: {describeMedian(median)};{" "}
-            {formatCount(endings.diverged)} of {formatCount(trajectories)} trajectories diverge.
+        {curves.map(({ name, run, survival }) => (
+          <li key={run.id}>
+            <span className="font-medium text-ink">{name}</span>: {describeSurvival(survival, run)}
           </li>
         ))}
       </ul>
     </Card>
   );
-}
-
-function describeMedian(median: number | null): string {
-  if (median === null) return "more than half have not diverged at the end";
-  return `half have diverged after step ${median}`;
 }

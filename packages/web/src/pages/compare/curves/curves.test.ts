@@ -45,12 +45,12 @@ test("Steps that hardly any trajectory reaches are not drawn", () => {
 });
 
 test("Survival begins with all trajectories", () => {
-  const { series, medians } = survivalCurves(marked, [undefined, report], evaluator);
+  const { series, curves } = survivalCurves(marked, [undefined, report], evaluator);
   expect(series[0]?.points).toMatchObject([
     { x: 0, value: 1 },
     { x: 3, value: 0.5, basis: "4 at risk" },
   ]);
-  expect(medians).toMatchObject([{ name: "b", survival: { median: 3 } }]);
+  expect(curves).toMatchObject([{ name: "b", survival: { median: 3 } }]);
 });
 
 test("The axis has zero on it, and never no length", () => {

@@ -1,6 +1,6 @@
 import type { RunReport, RunSurvival } from "@presage/sdk";
 import { countedIn, formatCount } from "../../../format/numbers.ts";
-import { type ComparedEvaluator, evaluatorKey } from "../../../parts/evaluator-names.ts";
+import { type ComparedEvaluator, evaluatorKey, measureOf } from "../../../parts/evaluator-names.ts";
 import type { CurveSeries } from "../../../ui/charts/curve.ts";
 import { type MarkedRun, nameRun } from "../run-mark.tsx";
 
@@ -9,7 +9,7 @@ export const drawnTrajectories = 3;
 
 type Reports = readonly (RunReport | undefined)[];
 
-/** Each run's mean score by step. */
+/** Each run's mean score by step, or its pass rate where that is compared. */
 export function scoreCurves(
   marked: readonly MarkedRun[],
   reports: Reports,
@@ -18,13 +18,17 @@ export function scoreCurves(
   return marked.flatMap((one, index) => {
     const found = reports[index]?.evaluators.find((other) => evaluatorKey(other) === evaluatorKey(evaluator));
     if (found === undefined) return [];
-    const points = found.strata.step.filter(isDrawn).map(({ key, mean, interval, count, trajectories }) => ({
-      x: Number(key),
-      value: mean,
-      lower: interval?.lower,
-      upper: interval?.upper,
-      basis: countedIn(count, trajectories),
-    }));
+    const ofRates = measureOf(evaluator) === "pass_rate";
+    const points = found.strata.step.filter(isDrawn).map(({ key, count, trajectories, ...figures }) => {
+      const interval = ofRates ? figures.pass_interval : figures.interval;
+      return {
+        x: Number(key),
+        value: ofRates ? figures.pass_rate : figures.mean,
+        lower: interval?.lower,
+        upper: interval?.upper,
+        basis: countedIn(count, trajectories),
+      };
+    });
     return [{ ...seriesOf(one, marked), points }];
   });
 }
@@ -50,7 +54,7 @@ export function survivalCurves(
   marked: readonly MarkedRun[],
   reports: Reports,
   evaluator: ComparedEvaluator,
-): { series: CurveSeries[]; medians: { name: string; survival: RunSurvival }[] } {
+): { series: CurveSeries[]; curves: { name: string; run: MarkedRun["run"]; survival: RunSurvival }[] } {
   const found = marked.flatMap((one, index) => {
     const survival = reports[index]?.survival?.find(
       (other) => evaluatorKey(other) === evaluatorKey(evaluator),
@@ -79,7 +83,7 @@ export function survivalCurves(
           : []),
       ],
     })),
-    medians: found.map(({ one, survival }) => ({ name: nameRun(one, marked), survival })),
+    curves: found.map(({ one, survival }) => ({ name: nameRun(one, marked), run: one.run, survival })),
   };
 }
 

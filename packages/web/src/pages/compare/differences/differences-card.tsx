@@ -1,4 +1,4 @@
-import { describeP, formatPoints } from "@presage/contract/describe-runs";
+import { describeP, formatPoints, formatPointsApart, measureNames } from "@presage/contract/describe-runs";
 import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { clsx } from "clsx";
 import {
@@ -30,7 +30,7 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
   return (
     <Card
       title="Differences"
-      hint="Of the mean scores from the reference’s, in percentage points, on the samples that all runs have a verdict for."
+      hint="Of the mean scores, or of the pass rates where verdicts have no score, from the reference’s, in percentage points, on the samples that all runs have a verdict for."
     >
       <Table label="Differences from the reference">
         <thead>
@@ -186,19 +186,22 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
       </Cell>
       <Cell isNumber>
         <Explained text={explainDetectable(candidate)}>
-          {formatPoints(candidate.min_detectable).replace("+", "")}
+          {formatPointsApart(candidate.min_detectable)}
         </Explained>
       </Cell>
     </tr>
   );
 }
 
-type Figures = Pick<ComparisonCandidate, "difference" | "interval" | "count" | "trajectories" | "p_value">;
+type Figures = Pick<
+  ComparisonCandidate,
+  "difference" | "interval" | "measure" | "count" | "trajectories" | "p_value"
+>;
 
 /** What a difference is, over what, and how its interval was made. */
 function explainDifference(figures: Figures): string {
-  const { difference, interval, count, trajectories, p_value } = figures;
-  const base = `Mean difference of the scores in percentage points, paired by sample: ${formatPoints(difference)}, over ${countedIn(count, trajectories)}.`;
+  const { difference, interval, measure, count, trajectories, p_value } = figures;
+  const base = `Difference of the ${measureNames[measure]}s in percentage points, paired by sample: ${formatPoints(difference)}, over ${countedIn(count, trajectories)}.`;
   const range =
     interval === null
       ? "There is no interval: fewer than 6 trajectories, or all differ alike."

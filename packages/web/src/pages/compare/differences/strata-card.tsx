@@ -1,7 +1,7 @@
-import { formatPoints } from "@presage/contract/describe-runs";
+import { formatPoints, measureNames } from "@presage/contract/describe-runs";
 import type { ComparisonStratum } from "@presage/sdk";
 import { countedIn, formatP } from "../../../format/numbers.ts";
-import type { ComparedEvaluator } from "../../../parts/evaluator-names.ts";
+import { type ComparedEvaluator, measureOf } from "../../../parts/evaluator-names.ts";
 import { Card } from "../../../ui/card.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { type MarkedRun, nameRun, RunMark } from "../run-mark.tsx";
@@ -40,7 +40,7 @@ export function StrataCard({ evaluator, marked }: StrataCardProps) {
         label="Differences by what changed"
         rowLabel="Samples and run"
         valueLabel="Difference"
-        explanation="Mean difference of the scores from the reference’s, in percentage points, on such samples. The interval has every difference that flipped signs of the trajectories’ sums do not reject."
+        explanation={`Difference of the ${measureNames[measureOf(evaluator)]}s from the reference’s, in percentage points, on such samples. The interval has every difference that flipped signs of the trajectories’ sums do not reject.`}
         most={24}
         format={formatPoints}
         rows={rows.map(({ stratum, label, name }) => ({

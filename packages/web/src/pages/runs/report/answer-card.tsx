@@ -1,4 +1,4 @@
-import { describeP, formatPoints } from "@presage/contract/describe-runs";
+import { describeP, formatPoints, measureNames } from "@presage/contract/describe-runs";
 import type { ComparisonCandidate, Run, RunFigures, RunReport } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
@@ -14,7 +14,13 @@ import { Card } from "../../../ui/card.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Decision } from "./decision.tsx";
-import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
+import {
+  figureOf,
+  type Measure,
+  measureExplanations,
+  measureFormats,
+  measureLabels,
+} from "./describe-figures.ts";
 
 interface AnswerCardProps {
   run: Run;
@@ -67,10 +73,12 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         upper: found.interval?.upper ?? null,
         pValue: formatP(found.p_adjusted),
         count: found.count,
+        measure: found.measure,
         basis: `${found.wins} better, ${found.losses} worse, ${found.ties} same`,
       },
     ];
   });
+  const compared = [...new Set(differences.map((one) => `${measureNames[one.measure]}s`))].join(" or ");
 
   return (
     <Card title={isBaseline ? "What is there to beat?" : "Is the model good enough?"}>
@@ -125,8 +133,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
           explanation={measureExplanations[measure]}
           rows={rows}
           domain={[0, 1]}
-          format={formatShare}
-          formatTick={(value) => `${Math.round(value * 100)}`}
+          {...measureFormats[measure]}
           referenceLabel="No change"
           note="The mark across a row is the no-change baseline on the same samples."
         />
@@ -136,11 +143,11 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
             label="Difference from no change"
             rowLabel="Evaluator"
             valueLabel="Points"
-            explanation="Paired difference of the mean scores from predicting no change, in percentage points, on the samples that both have a verdict for. Interval at 95&nbsp;%, clustered by trajectory; p is Holm’s."
+            explanation={`Paired difference of the ${compared} from predicting no change, in percentage points, on the samples that both have a verdict for. Interval at 95\u00a0%, clustered by trajectory; p is Holm’s.`}
             rows={differences}
             format={formatPoints}
             formatTick={(value) => formatPoints(value).replace(/\.0$/, "")}
-            note="Difference of the mean scores from the run that predicts no change, in percentage points."
+            note={`Difference of the ${compared} from the run that predicts no change, in percentage points.`}
           />
         )}
       </div>
@@ -179,13 +186,12 @@ export function answerOf(
       ? "no interval"
       : `95\u00a0% interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
   const p = p_adjusted === null ? "" : `, ${unbroken(describeP(p_adjusted))}`;
-  const what = measure === "score" ? "mean score" : "pass rate";
   const better = outcome === "better" ? "the model" : "no change";
   const undone =
     compared.survives_one_failure === false
       ? ` One trajectory in which ${better} fails whole would undo this.`
       : "";
-  const detail = `The ${what} differs by ${formatPoints(difference)} points (${range}${p}).${undone}`;
+  const detail = `The ${measureNames[measure]} differs by ${formatPoints(difference)} points (${range}${p}).${undone}`;
   return { outcome, title: titles[outcome], detail };
 }
 

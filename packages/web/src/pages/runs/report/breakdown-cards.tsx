@@ -1,13 +1,6 @@
 import type { Run, RunReport, RunStratum } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import {
-  counted,
-  formatCost,
-  formatCount,
-  formatDuration,
-  formatPercent,
-  formatShare,
-} from "../../../format/numbers.ts";
+import { counted, formatCost, formatCount, formatDuration } from "../../../format/numbers.ts";
 import { evaluatorKey } from "../../../parts/evaluator-names.ts";
 import { Card, Fact } from "../../../ui/card.tsx";
 import type { CurvePoint, CurveSeries } from "../../../ui/charts/curve.ts";
@@ -15,7 +8,13 @@ import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { figureOf, type Measure, measureExplanations, measureLabels } from "./describe-figures.ts";
+import {
+  figureOf,
+  type Measure,
+  measureExplanations,
+  measureFormats,
+  measureLabels,
+} from "./describe-figures.ts";
 
 interface StepCardProps {
   report: RunReport;
@@ -70,8 +69,7 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
         xLabel="Step"
         yLabel={measureLabels[measure]}
         series={series}
-        format={formatShare}
-        formatTick={formatPercent}
+        {...measureFormats[measure]}
         note={measureExplanations[measure]}
       />
     </Card>
@@ -147,8 +145,7 @@ export function StrataCard({
         explanation={measureExplanations[measure]}
         rows={rows}
         domain={[0, 1]}
-        format={formatShare}
-        formatTick={(value) => `${Math.round(value * 100)}`}
+        {...measureFormats[measure]}
         referenceLabel="No change"
         most={8}
       />

@@ -1,11 +1,25 @@
 import type { RunFigures } from "@presage/sdk";
-import { counted, countedIn, describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
+import {
+  counted,
+  countedIn,
+  describeInterval,
+  formatCount,
+  formatPercent,
+  formatScore,
+  formatShare,
+} from "../../../format/numbers.ts";
 import type { IntervalRow } from "../../../ui/charts/interval-plot.tsx";
 
 export const measures = ["pass_rate", "mean"] as const;
 export type Measure = (typeof measures)[number];
 
 export const measureLabels: Record<Measure, string> = { pass_rate: "Pass rate", mean: "Mean score" };
+
+/** How charts write it. */
+export const measureFormats: Record<Measure, Record<"format" | "formatTick", (value: number) => string>> = {
+  pass_rate: { format: formatShare, formatTick: formatPercent },
+  mean: { format: formatScore, formatTick: formatScore },
+};
 
 type Counted = Pick<RunFigures, "count" | "trajectories" | "failed">;
 
@@ -55,7 +69,12 @@ function describeUnseen(
 ): string | undefined {
   const lower = measure === "mean" ? figures.lower_if_missing : figures.pass_lower_if_missing;
   if (unseen === null || lower === null) return undefined;
-  return `With ${formatCount(trajectories)} trajectories, a kind that makes up ${formatShare(unseen)} of all may be missing here; if it fails whole, the lower end is ${formatShare(lower)}.`;
+  return `With ${formatCount(trajectories)} trajectories, a kind that makes up ${formatShare(unseen)} of all may be missing here; if it fails whole, the lower end is ${measureFormats[measure].format(lower)}.`;
+}
+
+/** “0.61–0.72” */
+function describeScores({ lower, upper }: { lower: number; upper: number }): string {
+  return `${formatScore(lower)}–${formatScore(upper)}`;
 }
 
 export function explainFigures(figures: Explained, measure: Measure): string {
@@ -63,6 +82,6 @@ export function explainFigures(figures: Explained, measure: Measure): string {
   const range =
     interval === null
       ? "There is no interval: the samples are in fewer than two trajectories."
-      : `95\u00a0% interval: ${describeInterval(interval)}.`;
+      : `95\u00a0% interval: ${measure === "mean" ? describeScores(interval) : describeInterval(interval)}.`;
   return [measureExplanations[measure], range, describeUnseen(figures, measure)].filter(Boolean).join(" ");
 }

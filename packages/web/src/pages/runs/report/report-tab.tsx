@@ -1,3 +1,4 @@
+import { describeSurvival, describeSurvivalMethod } from "@presage/contract/describe-runs";
 import type { Run, RunReport, RunSurvival } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -98,10 +99,10 @@ export function ReportTab({ run, report }: ReportTabProps) {
             measure={measure}
             isLowestFirst
           />
-          <FailuresCard report={report} />
+          <FailuresCard report={report} chosen={chosen} />
         </div>
         <div>
-          {survival !== undefined && <SurvivalCard survival={survival} />}
+          {survival !== undefined && <SurvivalCard run={run} survival={survival} />}
           <StrataCard
             title="By number of changes"
             rowLabel="Changes"
@@ -135,7 +136,10 @@ export function ReportTab({ run, report }: ReportTabProps) {
 }
 
 /** What failed, by kind. Failures are in no mean. */
-function FailuresCard({ report: { run, failures, evaluators } }: { report: RunReport }) {
+function FailuresCard({
+  report: { run, failures },
+  chosen,
+}: Pick<ReportTabProps, "report"> & { chosen: RunReport["evaluators"][number] }) {
   const kinds = [
     ...Object.entries(failures.predictions).map(([kind, count]) => ({ of: "Prediction", kind, count })),
     ...Object.entries(failures.evaluations).map(([kind, count]) => ({ of: "Evaluation", kind, count })),
@@ -145,8 +149,12 @@ function FailuresCard({ report: { run, failures, evaluators } }: { report: RunRe
       count,
     })),
   ].sort((one, other) => other.count - one.count);
-  const counted = evaluators[0];
   if (kinds.length === 0) return null;
+  const { pass_rate_failures_as_zero: rate, mean_failures_as_zero: mean } = chosen;
+  const withFailures = [
+    ...(rate === null ? [] : [`pass rate ${formatShare(rate)}`]),
+    ...(mean === null ? [] : [`mean score ${formatScore(mean)}`]),
+  ];
   return (
     <Card
       title="Errors by kind"
@@ -179,10 +187,9 @@ function FailuresCard({ report: { run, failures, evaluators } }: { report: RunRe
           ))}
         </tbody>
       </Table>
-      {counted !== undefined && counted.failed > 0 && (
+      {chosen.failed > 0 && withFailures.length > 0 && (
         <p className="border-t border-line px-4 py-2 text-xs text-ink-3">
-          With failures as zero, the mean score by {counted.evaluator} is{" "}
-          {formatScore(counted.mean_failures_as_zero)}.
+          With failures as zero, by {chosen.evaluator}: {withFailures.join(", ")}.
         </p>
       )}
     </Card>
@@ -190,18 +197,15 @@ function FailuresCard({ report: { run, failures, evaluators } }: { report: RunRe
 }
 
 /** How many steps free-running trajectories go until their first divergence. */
-function SurvivalCard({ survival }: { survival: RunSurvival }) {
-  const { trajectories, endings, median, failures_as_divergence: bound } = survival;
+function SurvivalCard({ run, survival }: { run: Run; survival: RunSurvival }) {
+  const { endings, failures_as_divergence: bound } = survival;
   const failed = endings.prediction_failed + endings.evaluator_failed;
   const series = [{ key: "survival", label: "Not diverged", points: pointsOf(survival) }];
   if (failed > 0) {
     series.push({ key: "bound", label: "If failures are divergence", points: pointsOf(bound) });
   }
   return (
-    <Card
-      title="Survival"
-      hint={`${formatCount(endings.diverged)} of ${formatCount(trajectories)} trajectories${survival.seed === null ? "" : ", each repeat counted,"} diverge; ${formatCount(endings.recording_ended)} reach the end of the recording${failed === 0 ? "" : `, ${formatCount(failed)} end with a failure`}.`}
-    >
+    <Card title="Survival" hint={describeSurvival(survival, run)}>
       <CurveChart
         shape="step"
         label="Share of trajectories that have not diverged"
@@ -210,7 +214,7 @@ function SurvivalCard({ survival }: { survival: RunSurvival }) {
         series={series}
         format={formatShare}
         formatTick={formatPercent}
-        note={`${median === null ? "At most half have diverged as far as is known." : `Half have diverged after ${formatCount(median + 1)} steps.`} Kaplan–Meier with 95\u00a0% intervals by ${survival.seed === null ? "log-log Greenwood" : "2,000 bootstraps over trajectories"}; ends of recordings and failures are censored.`}
+        note={describeSurvivalMethod(survival)}
       />
     </Card>
   );
