@@ -72,7 +72,9 @@ browserTest(
     await page.getByRole("button", { name: "Compare 2 runs" }).click();
     const said = page.getByRole("list", { name: "What the comparison says" });
     await said
-      .getByText(/^new model is better than old model on exact-match by 27\.8 points, 95\s% interval/)
+      .getByText(
+        /^new model is better than old model on exact-match by 27\.8 points of the mean score, 95\s% interval/,
+      )
       .waitFor();
 
     const table = page.getByRole("region", { name: "Differences from the reference" });

@@ -202,7 +202,9 @@ function strataParts({ strata, measure }: ComparisonCandidate, name: string): Re
   return strataTitles.flatMap(([kind, title, column]): ReportPart[] => {
     const enough = kind === "step" ? fewestTrajectories : 0;
     const shown = strata[kind].filter(({ trajectories }) => trajectories >= enough).slice(0, mostRows);
-    const rows = shown.map((stratum) => stratumCells(stratum, measure === "score" ? formatScore : formatShare));
+    const rows = shown.map((stratum) =>
+      stratumCells(stratum, measure === "score" ? formatScore : formatShare),
+    );
     if (rows.length === 0) return [];
     const more = strata[kind].length - rows.length;
     return [

@@ -174,7 +174,7 @@ test("evaluators of one family are told apart, repeats are said, and rows that a
   const run = { ...exampleReport.run, status: "cancelled" as const };
   const cancelled = reportDocument({ ...exampleReport, run, survival: [survival] });
   expect(toMarkdown(cancelled)).toContain(
-    "0 lasted to the end of the recording or of what the run has done,",
+    "0 lasted to the end of the recording or of what the run has done.",
   );
   const rows = parts.flatMap((part) => (part.kind === "table" ? part.rows : []));
   expect(rows).toContainEqual(expect.arrayContaining(["exact-match", "system:default, revision 1"]));
