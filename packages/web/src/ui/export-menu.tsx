@@ -8,6 +8,8 @@ import { Menu, MenuItem } from "./menu.tsx";
 interface ExportMenuProps<Row> {
   /** What it is of, for screen readers and as the name of files. */
   label: string;
+  /** Which rows, where they are not all: “the 100 loaded rows ”. */
+  rows?: string;
   /** Read when it is chosen to copy or to save it. */
   table(): Copied<Row>;
   /** Whether the figure that it is in can be saved as a picture. */
@@ -17,7 +19,13 @@ interface ExportMenuProps<Row> {
 }
 
 /** Takes a table or a chart elsewhere: the one menu that all of them have. */
-export function ExportMenu<Row>({ label, table, isDrawn = false, children }: ExportMenuProps<Row>) {
+export function ExportMenu<Row>({
+  label,
+  rows = "",
+  table,
+  isDrawn = false,
+  children,
+}: ExportMenuProps<Row>) {
   const trigger = useRef<HTMLSpanElement>(null);
   const { notice, copy } = useCopy();
   async function saveCsv(): Promise<void> {
@@ -41,13 +49,13 @@ export function ExportMenu<Row>({ label, table, isDrawn = false, children }: Exp
     <span ref={trigger} className="inline-flex">
       <Menu trigger={<IconButton label={notice ?? `Options of ${label}`} icon={<Ellipsis aria-hidden />} />}>
         <MenuItem icon={<Copy aria-hidden />} onSelect={() => copy(writeTabSeparated(table()))}>
-          Copy for a spreadsheet
+          Copy {rows}for a spreadsheet
         </MenuItem>
         <MenuItem icon={<Copy aria-hidden />} onSelect={() => copy(writeMarkdown(table()))}>
-          Copy as Markdown
+          Copy {rows}as Markdown
         </MenuItem>
         <MenuItem icon={<FileSpreadsheet aria-hidden />} onSelect={() => void saveCsv()}>
-          Save as CSV
+          Save {rows}as CSV
         </MenuItem>
         {isDrawn && (
           <>

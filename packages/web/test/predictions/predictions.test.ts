@@ -181,6 +181,9 @@ slowDashboardTest(
     });
     await page.getByRole("link", { name: "Log", exact: true }).click();
     await page.getByRole("alert").getByText("Out of order").waitFor();
+    await page.getByRole("button", { name: "Options of Predictions" }).press("Enter");
+    await page.getByRole("menuitem", { name: /^Save the \d+ loaded rows? as CSV$/ }).waitFor();
+    await page.keyboard.press("Escape");
     await page.evaluate(async () => {
       for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame);
     });

@@ -104,7 +104,7 @@ function AuditLog() {
         />
         <span className="flex-1" />
         <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={() => list.refetch()} />
-        <TableTools table={table} />
+        <TableTools table={table} hasMore={list.hasNextPage} />
       </header>
       <EndlessTable
         table={table}

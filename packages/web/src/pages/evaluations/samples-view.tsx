@@ -74,7 +74,7 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
     <>
       <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
         <SummaryLine search={search} />
-        <TableTools table={table} />
+        <TableTools table={table} hasMore={list.hasNextPage} />
       </div>
       {failure !== undefined && (
         <div className="p-4">

@@ -1,7 +1,7 @@
 import type { StoredPredictionFilter } from "@presage/sdk";
 import { type UseQueryResult, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
-import { MessagesSquare, RefreshCw, SearchX, Trash2 } from "lucide-react";
+import { Download, MessagesSquare, RefreshCw, SearchX, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { meQuery } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
@@ -26,6 +26,7 @@ import { useDataTable } from "../../ui/data-table/table-model.ts";
 import { TableTools } from "../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../ui/data-table/table-view.ts";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { MenuDownload } from "../../ui/menu.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import {
@@ -76,7 +77,7 @@ function PredictionsPage() {
       }
     >
       {!isEmpty && <LogFilters log={log} filter={filter} />}
-      <LogTable log={log} list={list} count={count} />
+      <LogTable log={log} filter={filter} list={list} count={count} />
       <DeletePredictionsDialog
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
@@ -89,11 +90,12 @@ function PredictionsPage() {
 
 interface LogTableProps {
   log: ReturnType<typeof useLog>;
+  filter: StoredPredictionFilter;
   list: EndlessList & { data: LoggedPrediction[] | undefined };
   count: Pick<UseQueryResult<StoredPredictionCount>, "data" | "isError">;
 }
 
-function LogTable({ log, list, count }: LogTableProps) {
+function LogTable({ log, filter, list, count }: LogTableProps) {
   const { search, change, isFiltered } = log;
   const { data: rows } = list;
   const view = useTableView("predictions", predictionColumns, { isInAddress: true });
@@ -130,7 +132,11 @@ function LogTable({ log, list, count }: LogTableProps) {
         )}
         <span className="flex-1" />
         <JumpTo log={log} />
-        <TableTools table={table} />
+        <TableTools table={table} hasMore={list.hasNextPage}>
+          <MenuDownload href={exportAddress(filter)} icon={<Download aria-hidden />}>
+            Save all as OpenTelemetry spans
+          </MenuDownload>
+        </TableTools>
       </header>
       <EndlessTable table={table} list={list} isFull expectedRows={12} empty={<NoPredictions log={log} />} />
       <PredictionDrawer
@@ -143,6 +149,11 @@ function LogTable({ log, list, count }: LogTableProps) {
       />
     </section>
   );
+}
+
+function exportAddress(filter: StoredPredictionFilter): string {
+  const query = Object.entries({ ...filter, content: true }).map(([name, value]) => [name, String(value)]);
+  return `/v1/predictions/export?${new URLSearchParams(query)}`;
 }
 
 /** What was asked live has nothing that it is compared with. */

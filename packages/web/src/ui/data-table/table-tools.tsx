@@ -1,10 +1,20 @@
+import type { ReactNode } from "react";
+import { counted } from "../../format/numbers.ts";
 import { ExportMenu } from "../export-menu.tsx";
 import { MenuCheck, MenuItem, MenuSection } from "../menu.tsx";
 import { useNarrow } from "../screen.ts";
 import type { DataTableModel } from "./table-model.ts";
 
+interface TableToolsProps<Row> {
+  table: DataTableModel<Row>;
+  /** Whether the list goes on after the rows that are loaded. */
+  hasMore?: boolean;
+  /** More choices, above those of columns. */
+  children?: ReactNode;
+}
+
 /** Choosing columns, and taking the rows that are loaded elsewhere. */
-export function TableTools<Row>({ table }: { table: DataTableModel<Row> }) {
+export function TableTools<Row>({ table, hasMore = false, children }: TableToolsProps<Row>) {
   const { columns, label, shownColumns, sortedRows, view } = table;
   // Not those drawn: they come a moment later, and the next change may be made before.
   const shown = view.columnIds;
@@ -18,11 +28,13 @@ export function TableTools<Row>({ table }: { table: DataTableModel<Row> }) {
   return (
     <ExportMenu
       label={label}
+      {...(hasMore && { rows: `the ${counted(sortedRows.length, "loaded row")} ` })}
       table={() => ({
         columns: shownColumns.filter(({ isActions = false, value }) => !isActions && value !== undefined),
         rows: sortedRows.map(({ row }) => row),
       })}
     >
+      {children}
       {useNarrow() && (
         <MenuSection title="Sort by">
           {shownColumns.filter(table.isSortable).map((column) => (

@@ -104,7 +104,7 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
             }))}
             onChange={(value) => change({ direction: value, open: undefined })}
           />
-          <TableTools table={table} />
+          <TableTools table={table} hasMore={list.hasNextPage} />
         </>
       }
     >

@@ -71,7 +71,7 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
       actions={
         <>
           <SearchInput label="Find trajectories by a text of their ID" words={q} onSearch={search} />
-          <TableTools table={table} />
+          <TableTools table={table} hasMore={list.hasNextPage} />
         </>
       }
     >

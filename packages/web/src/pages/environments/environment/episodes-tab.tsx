@@ -93,7 +93,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
           >
             To a dataset
           </AllowedButton>
-          <TableTools table={table} />
+          <TableTools table={table} hasMore={list.hasNextPage} />
         </div>
       )}
       <EndlessTable

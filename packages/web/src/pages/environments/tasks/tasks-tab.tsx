@@ -68,7 +68,7 @@ export function TasksTab({ environment }: { environment: Environment }) {
             Add tasks
           </AllowedButton>
         )}
-        <TableTools table={table} />
+        <TableTools table={table} hasMore={list.hasNextPage} />
       </div>
       <EndlessTable
         table={table}

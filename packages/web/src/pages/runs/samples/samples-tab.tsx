@@ -80,7 +80,7 @@ function SampleMatrix({ run }: { run: Run }) {
         <MatrixFilters view={matrix} names={names} />
         <span className="flex items-center gap-2 text-xs text-ink-3 tabular-nums">
           {countOf(rows, list.hasNextPage, run)}
-          <TableTools table={table} />
+          <TableTools table={table} hasMore={list.hasNextPage} />
         </span>
       </div>
       <section
