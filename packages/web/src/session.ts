@@ -13,13 +13,30 @@ export function commandName(): string {
   return document.querySelector("meta[name=command-name]")?.getAttribute("content") ?? "presage";
 }
 
+/** What the browser keeps for this site; undefined where it keeps nothing. */
+export function readStored(key: string): string | undefined {
+  try {
+    return localStorage.getItem(key) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function store(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // It is gone with the page.
+  }
+}
+
 const storageKey = "presage-signed-out-at";
 /** Of the mutation that ends the session. */
 export const signOutKey = ["sign-out"];
 
 /** Tells the browser's other tabs that the session has ended. */
 export function announceSignOut(): void {
-  localStorage.setItem(storageKey, new Date().toISOString());
+  store(storageKey, new Date().toISOString());
 }
 
 /** Leaves as soon as another tab has signed out, so that nothing of the session stays visible. */

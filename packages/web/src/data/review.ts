@@ -7,7 +7,7 @@ import { replaceResult, resultQuery, summaryKey } from "./results.ts";
 import { agreementKey } from "./runs.ts";
 import { byRate, sortRates } from "./summaries.ts";
 
-const queueSize = 50;
+export const queueSize = 50;
 
 /** A draw from a run. */
 export interface Drawn {

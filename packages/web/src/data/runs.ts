@@ -193,12 +193,14 @@ export function headlinesQuery(presage: Presage) {
   });
 }
 
-/** Runs that wait until someone resumes them. */
+export const maxPausedRuns = 20;
+
+/** Runs that wait until someone resumes them, the newest. */
 export function pausedRunsQuery(presage: Presage) {
   return queryOptions({
     queryKey: [...runsKey, "paused"],
     queryFn: async ({ signal }) =>
-      (await presage.runs.listPage({ status: "paused", limit: 5 }, { signal })).data,
+      (await presage.runs.listPage({ status: "paused", limit: maxPausedRuns }, { signal })).data,
     refetchInterval: recentRefreshMs,
   });
 }

@@ -140,9 +140,14 @@ dashboardTest("A paused run needs someone", async ({ visit, client }) => {
   const { id } = await uploadHousehold(client, "halted");
   const evaluators = [{ evaluator: "exact-match" }];
   const request = { dataset_id: id, evaluators, target: { predictions: "imported" as const } };
-  const run = await client.runs.create({ ...request, name: "halted run" });
-  await client.runs.pause(run.id);
+  for (const name of ["0", "1", "2", "3", "4", "5", "halted run"]) {
+    const run = await client.runs.create({ ...request, name });
+    await client.runs.pause(run.id);
+  }
   const page = await visit("/");
+  const others = page.getByRole("link", { name: "2 other paused runs" });
+  await others.waitFor();
+  expect(await others.getAttribute("href")).toBe("/runs?status=paused");
   await page.getByRole("link", { name: "halted run" }).click();
   await page.getByRole("heading", { level: 1, name: "halted run" }).waitFor();
 });

@@ -5,7 +5,7 @@ import { findQueryError, usePresage } from "../../data/client.ts";
 import { everRanQuery } from "../../data/runs.ts";
 import { evaluationCountQuery } from "../../data/summaries.ts";
 import { everPredictedQuery } from "../../data/usage.ts";
-import { signedInUserId } from "../../session.ts";
+import { readStored, signedInUserId, store } from "../../session.ts";
 
 /** What a new user has not done yet. */
 export interface FirstSteps {
@@ -26,7 +26,7 @@ export function useFirstSteps(): {
   failure: ReturnType<typeof findQueryError>;
 } {
   const presage = usePresage();
-  const [isDone] = useState(wereDone);
+  const [isDone] = useState(() => readStored(storageKey()) !== undefined);
   const enabled = !isDone;
   const keys = useQuery({ ...apiKeysQuery(presage), enabled });
   const predicted = useQuery({ ...everPredictedQuery(presage), enabled });
@@ -37,7 +37,7 @@ export function useFirstSteps(): {
   // Until there is a run, the ways to one are of use.
   const areAllDone = hasPredicted === true && hasEvaluated === true && ran.data === true;
   useEffect(() => {
-    if (areAllDone) rememberDone();
+    if (areAllDone) store(storageKey(), new Date().toISOString());
   }, [areAllDone]);
   const failure = findQueryError([keys, predicted, evaluated, ran]);
   if (isDone || areAllDone) return { steps: null, failure: undefined };
@@ -45,21 +45,4 @@ export function useFirstSteps(): {
   if (hasPredicted === undefined || hasEvaluated === undefined) return { steps: undefined, failure };
   const hasKey = keys.data.some(({ revoked_at }) => !revoked_at);
   return { steps: { hasKey, hasPredicted, hasEvaluated, hasRun: ran.data }, failure };
-}
-
-function wereDone(): boolean {
-  try {
-    return localStorage.getItem(storageKey()) !== null;
-  } catch {
-    // Storage that is denied is like an empty one.
-    return false;
-  }
-}
-
-function rememberDone(): void {
-  try {
-    localStorage.setItem(storageKey(), new Date().toISOString());
-  } catch {
-    // It is found out again next time.
-  }
 }

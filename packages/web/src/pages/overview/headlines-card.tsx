@@ -97,6 +97,7 @@ const onlyWide = "hidden @min-[58rem]:table-cell";
 function Row({ row }: { row: Headline }) {
   const { run, dataset_name } = row;
   const { id, target, mode, revision, goal, finished_at, created_at } = run;
+  const cost = run.headline?.cost ?? null;
   return (
     <tr className="border-b border-line align-top last:border-0 hover:bg-hover phone:flex phone:flex-col">
       <RowHeader className="min-w-40 @min-[58rem]:min-w-48 phone:px-4 phone:pb-0">
@@ -116,6 +117,11 @@ function Row({ row }: { row: Headline }) {
           {goal !== null && <GoalState goal={goal} />}
           {row.change !== null && <Change row={row} />}
           {hasTrouble(run.progress) && <Failed run={run} />}
+          {cost !== null && cost.per_1000 !== null && (
+            <span className="whitespace-nowrap text-ink-2">
+              <Cost cost={cost} /> per 1,000
+            </span>
+          )}
         </span>
       </RowHeader>
       <Cell className="align-top phone:px-4 phone:pt-1 @min-[58rem]:min-w-68">
@@ -131,7 +137,7 @@ function Row({ row }: { row: Headline }) {
         <Failed run={run} />
       </Cell>
       <Cell isNumber className={clsx("align-top", onlyWide)}>
-        <Cost cost={run.headline?.cost ?? null} />
+        <Cost cost={cost} />
       </Cell>
     </tr>
   );

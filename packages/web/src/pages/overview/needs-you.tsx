@@ -1,11 +1,12 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { apiKeysQuery } from "../../data/api-keys.ts";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
 import { alarmIn, checkedEnvironmentsQuery, latestChecksQuery, realityQuery } from "../../data/reality.ts";
-import { reviewQueueQuery } from "../../data/review.ts";
-import { pausedRunsQuery } from "../../data/runs.ts";
+import { queueSize, reviewQueueQuery } from "../../data/review.ts";
+import { maxPausedRuns, pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
 import { counted, formatShare, unbroken } from "../../format/numbers.ts";
 import { Card } from "../../ui/card.tsx";
@@ -17,6 +18,8 @@ interface Need {
   link: ReactNode;
   why: string;
 }
+
+const shownRuns = 5;
 
 const look = "font-medium wrap-anywhere text-accent-ink underline-offset-2 hover:underline";
 
@@ -34,6 +37,13 @@ export function NeedsYou() {
   const deployments = useQuery(deploymentsQuery(presage));
   const paused = useQuery(pausedRunsQuery(presage));
   const budgets = useQuery(budgetsQuery(presage));
+  const pausedRuns = paused.data ?? [];
+  const others = pausedRuns.length - shownRuns;
+  const spent = budgets.data?.data.filter(({ state }) => state !== "ok") ?? [];
+  const keys = useQuery({
+    ...apiKeysQuery(presage),
+    enabled: spent.some(({ api_key_id }) => api_key_id !== null),
+  });
   const queue = useQuery(reviewQueueQuery(presage, { seed: 1 }, 0));
   const checks = useQuery(latestChecksQuery(presage));
   const { data: names = [] } = useQuery(checkedEnvironmentsQuery(presage));
@@ -70,7 +80,7 @@ export function NeedsYou() {
         link: <RealityLink name={environment ?? ""} />,
         why: `Reality check ${name} is paused: ${reason}`,
       })),
-    ...(paused.data ?? []).map(({ id, name, status_reason }) => ({
+    ...pausedRuns.slice(0, shownRuns).map(({ id, name, status_reason }) => ({
       key: `run ${id}`,
       link: (
         <Link to="/runs/$runId" params={{ runId: id }} className={look}>
@@ -79,17 +89,34 @@ export function NeedsYou() {
       ),
       why: status_reason ?? "paused",
     })),
-    ...(budgets.data?.data ?? [])
-      .filter(({ state }) => state !== "ok")
-      .map(({ api_key_id, share }) => ({
+    ...(others <= 0
+      ? []
+      : [
+          {
+            key: "paused",
+            link: (
+              <Link to="/runs" search={{ status: "paused" }} className={look}>
+                {pausedRuns.length < maxPausedRuns
+                  ? counted(others, "other paused run")
+                  : `${others} or more other paused runs`}
+              </Link>
+            ),
+            why: "in the list of runs",
+          },
+        ]),
+    ...spent.flatMap(({ api_key_id, share }) => {
+      const apiKey = keys.data?.find(({ id }) => id === api_key_id);
+      if (apiKey?.revoked_at) return [];
+      return {
         key: `budget ${api_key_id}`,
         link: (
-          <Link to="/usage" className={look}>
-            Budget of {api_key_id === null ? "the account" : "a key"}
+          <Link to={api_key_id === null ? "/usage" : "/api-keys"} className={look}>
+            Budget of {api_key_id === null ? "the account" : (apiKey?.name ?? "a key")}
           </Link>
         ),
-        why: `${formatShare(share)} of this month’s is spent`,
-      })),
+        why: share === null ? "The budget is 0" : `${formatShare(share)} of this month’s is spent`,
+      };
+    }),
     ...(toLabel === 0
       ? []
       : [
@@ -97,7 +124,7 @@ export function NeedsYou() {
             key: "labels",
             link: (
               <Link to="/review" className={look}>
-                {counted(toLabel, "verdict")} to label
+                {toLabel < queueSize ? counted(toLabel, "verdict") : `${toLabel} or more verdicts`} to label
               </Link>
             ),
             why: "disputed or uncertain",
