@@ -69,5 +69,22 @@ dashboardTest(
     expect((await visitor.client.budgets.list()).data).toMatchObject([
       { limit: 2, stops: true, state: "stopped" },
     ]);
+
+    const { id } = await visitor.client.apiKeys.create({ name: "cluster" });
+    await visitor.client.budgets.set({ api_key_id: id, limit: 0, stops: false });
+    const overview = await visitor.visit("/");
+    await overview.getByRole("link", { name: "Budget of the account" }).waitFor();
+    const needs = overview.getByRole("listitem").filter({ hasText: "Budget of cluster" });
+    await needs.getByText("The budget is 0").waitFor();
+    await visitor.client.apiKeys.revoke(id);
+    await overview.reload();
+    await overview.getByRole("link", { name: "Budget of the account" }).waitFor();
+    await needs.waitFor({ state: "detached" });
+
+    visitor.expectErrors(/status of 400/);
+    await page.route(/\/v1\/usage\?/, (route) => route.fulfill({ status: 400, json: { detail: "Not now" } }));
+    await page.getByRole("button", { name: "More" }).press("Enter");
+    await page.getByRole("menuitem", { name: "Download as CSV" }).press("Enter");
+    await page.getByRole("alert").getByText("Not now").waitFor();
   },
 );

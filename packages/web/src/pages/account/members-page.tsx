@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { membersQuery, meQuery, nameOfMember, useChangeRole } from "../../data/accounts.ts";
-import { usePresage } from "../../data/client.ts";
+import { findQueryError, usePresage } from "../../data/client.ts";
 import { monthSpendingQuery } from "../../data/spending.ts";
 import { formatCost } from "../../format/numbers.ts";
 import { OwnersOnly } from "../../parts/allowed.tsx";
@@ -38,9 +38,12 @@ function MembersPage() {
 
 function MembersCard() {
   const presage = usePresage();
-  const { data: members, error, refetch } = useQuery(membersQuery(presage));
+  const membersOf = useQuery(membersQuery(presage));
+  const { data: members } = membersOf;
   const { data: me } = useQuery(meQuery(presage));
-  const { data: spending } = useQuery(monthSpendingQuery(presage));
+  const month = useQuery(monthSpendingQuery(presage));
+  const { data: spending } = month;
+  const failure = findQueryError([membersOf, month]);
   const change = useChangeRole();
   const [asked, setAsked] = useState<AskedRole>();
   const ownId = me?.id;
@@ -61,9 +64,9 @@ function MembersCard() {
   });
   return (
     <>
-      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       {change.error !== null && <ErrorNotice error={change.error} />}
-      {(members !== undefined || error === null) && (
+      {(members !== undefined || membersOf.error === null) && (
         <Card title="Members" actions={<TableTools table={table} />}>
           <DataTable table={table} expectedRows={3} empty={null} />
         </Card>

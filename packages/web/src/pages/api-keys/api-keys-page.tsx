@@ -4,7 +4,7 @@ import { KeyRound, Plus } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { membersQuery, nameOfMember, useRole } from "../../data/accounts.ts";
 import { apiKeysQuery, type NewKey } from "../../data/api-keys.ts";
-import { usePresage } from "../../data/client.ts";
+import { findQueryError, usePresage } from "../../data/client.ts";
 import { budgetsQuery, monthSpendingQuery } from "../../data/spending.ts";
 import { BudgetDialog, type BudgetHolder } from "../../parts/budget.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -19,16 +19,20 @@ export const apiKeysRoute = createLazyRoute("/api-keys")({ component: ApiKeysPag
 
 function ApiKeysPage() {
   const presage = usePresage();
-  const { data: keys, error, refetch } = useQuery(apiKeysQuery(presage));
+  const keysQuery = useQuery(apiKeysQuery(presage));
+  const { data: keys } = keysQuery;
   const isOwner = useRole() === "owner";
-  const { data: members } = useQuery({ ...membersQuery(presage), enabled: isOwner });
+  const membersOf = useQuery({ ...membersQuery(presage), enabled: isOwner });
+  const { data: members } = membersOf;
   const userNames = useMemo(
     () =>
       members && members.length > 1 ? new Map(members.map((one) => [one.id, nameOfMember(one)])) : undefined,
     [members],
   );
-  const { data: budgets } = useQuery(budgetsQuery(presage));
-  const { data: month } = useQuery(monthSpendingQuery(presage));
+  const budgetsOf = useQuery(budgetsQuery(presage));
+  const month = useQuery(monthSpendingQuery(presage));
+  const { data: budgets } = budgetsOf;
+  const failure = findQueryError([keysQuery, membersOf, budgetsOf, month]);
   const [budgetOf, setBudgetOf] = useState<BudgetHolder>();
   const [isCreating, setCreating] = useState(false);
   // The only place that holds the secret, until the user has stored it.
@@ -58,13 +62,13 @@ function ApiKeysPage() {
         </>
       }
     >
-      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
-      {(keys !== undefined || error === null) && (
+      {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
+      {(keys !== undefined || keysQuery.error === null) && (
         <KeyTable
           keys={shown}
           userNames={userNames}
           budgets={budgets}
-          month={month}
+          month={month.data}
           onBudget={isOwner ? setBudgetOf : undefined}
           empty={
             <EmptyState

@@ -65,14 +65,16 @@ function Advice({ state, replicas = [] }: DeploymentStatus) {
 /** Of the account's stored predictions, of all processes; leads to them. */
 function StoredCells({ deployment, period }: Pick<DeploymentRowsProps, "period"> & { deployment: string }) {
   const filter = toPredictionFilter({ deployment, period }, useNow());
-  const { data } = useQuery(storedPredictionValuesQuery(usePresage(), filter));
+  const { data, isError } = useQuery(storedPredictionValuesQuery(usePresage(), filter));
   const countOf = (status: string) => data?.status.find(({ value }) => value === status)?.count ?? 0;
   const failed = countOf("failed");
   const all = failed + countOf("success");
   return (
     <>
       <Cell isNumber>
-        {all === 0 ? (
+        {isError && data === undefined ? (
+          <span className="text-xs text-fail">could not be read</span>
+        ) : all === 0 ? (
           none
         ) : (
           <Link

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { UsageResponse } from "@presage/sdk";
 import { writeCsv } from "../../ui/save-file.ts";
-import { usageRecords } from "./usage-export.tsx";
+import { usageRecords } from "./usage-export.ts";
 
 const usage: UsageResponse = {
   since: "2026-03-01T00:00:00Z",

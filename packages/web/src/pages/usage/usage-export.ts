@@ -1,27 +1,23 @@
 import type { UsageFailure, UsageResponse } from "@presage/sdk";
-import { Download } from "lucide-react";
+import { useMutation } from "@tanstack/react-query";
 import { usePresage } from "../../data/client.ts";
 import { countFailures } from "../../data/usage.ts";
 import { failureLabels } from "../../format/errors.ts";
 import { type Period, periodBounds } from "../../format/times.ts";
-import { MenuItem } from "../../ui/menu.tsx";
 
 /** Saves requests, tokens and costs by key, operation and day. */
-export function DownloadItem({ period }: { period: Period }) {
+export function useUsageDownload(period: Period) {
   const presage = usePresage();
-  async function save(): Promise<void> {
-    const [usage, { saveFile, writeCsv }] = await Promise.all([
-      presage.usage.list(periodBounds(period, Date.now())),
-      import("../../ui/save-file.ts"),
-    ]);
-    const name = `presage-usage-${period}-${usage.until.slice(0, 10)}.csv`;
-    saveFile(name, writeCsv(usageRecords(usage)), "text/csv");
-  }
-  return (
-    <MenuItem icon={<Download aria-hidden />} onSelect={() => void save()}>
-      Download as CSV
-    </MenuItem>
-  );
+  return useMutation({
+    async mutationFn() {
+      const [usage, { saveFile, writeCsv }] = await Promise.all([
+        presage.usage.list(periodBounds(period, Date.now())),
+        import("../../ui/save-file.ts"),
+      ]);
+      const name = `presage-usage-${period}-${usage.until.slice(0, 10)}.csv`;
+      saveFile(name, writeCsv(usageRecords(usage)), "text/csv");
+    },
+  });
 }
 
 const reasons = Object.keys(failureLabels) as UsageFailure[];

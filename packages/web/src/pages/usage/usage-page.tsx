@@ -2,7 +2,7 @@ import type { SpendingResponse } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { ChartColumn, Ellipsis } from "lucide-react";
+import { ChartColumn, Download, Ellipsis } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { budgetsQuery, monthSpendingQuery, spendingQuery } from "../../data/spending.ts";
@@ -13,13 +13,13 @@ import { Card } from "../../ui/card.tsx";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/time-series.ts";
 import { PeriodPicker, Segmented } from "../../ui/form/choices.tsx";
-import { Menu } from "../../ui/menu.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ChartSkeleton, SkeletonRows } from "../../ui/skeleton.tsx";
 import { MoneyCard } from "./money-card.tsx";
 import { PeopleTable } from "./people-table.tsx";
-import { DownloadItem } from "./usage-export.tsx";
+import { useUsageDownload } from "./usage-export.ts";
 
 export const usageRoute = createLazyRoute("/usage")({ component: UsagePage });
 
@@ -33,6 +33,7 @@ function UsagePage() {
     ...spendingQuery(presage, period),
     placeholderData: keepPreviousData,
   });
+  const download = useUsageDownload(period);
   const failed = error ?? month.error ?? budgets.error;
   const retry = () => [refetch(), month.refetch(), budgets.refetch()];
   return (
@@ -48,12 +49,15 @@ function UsagePage() {
             }
           />
           <Menu trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} />}>
-            <DownloadItem period={period} />
+            <MenuItem icon={<Download aria-hidden />} onSelect={() => download.mutate()}>
+              Download as CSV
+            </MenuItem>
           </Menu>
         </>
       }
     >
       {failed !== null && <ErrorNotice error={failed} onRetry={retry} />}
+      {download.error !== null && <ErrorNotice error={download.error} onRetry={download.mutate} />}
       {month.data !== undefined && budgets.data !== undefined && (
         <MoneyCard month={month.data} budgets={budgets.data} />
       )}
