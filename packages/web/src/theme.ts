@@ -1,3 +1,5 @@
+import { readStored, store } from "./session.ts";
+
 /** The user's choice; `system` follows the device. */
 export type Theme = "light" | "dark" | "system";
 
@@ -6,12 +8,12 @@ const storageKey = "presage-theme";
 const changed = "presage-theme";
 
 export function readTheme(): Theme {
-  const stored = localStorage.getItem(storageKey);
+  const stored = readStored(storageKey);
   return stored === "light" || stored === "dark" ? stored : "system";
 }
 
 export function storeTheme(theme: Theme): void {
-  localStorage.setItem(storageKey, theme);
+  store(storageKey, theme);
   applyTheme(theme);
   document.dispatchEvent(new Event(changed));
 }

@@ -38,7 +38,11 @@ export function createDataClients(): { presage: Presage; queryClient: QueryClien
   }
   const queryClient = new QueryClient({
     queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
-    mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
+    mutationCache: new MutationCache({
+      onError: leaveWhenSignedOut,
+      // What was made, named or deleted is to be found, whatever did it.
+      onSettled: () => void queryClient.invalidateQueries({ queryKey: ["palette", "recent"] }),
+    }),
     defaultOptions: {
       // The client itself retries where that is safe. Always online: an offline browser still reaches a server on the
       // same machine, and other requests should fail visibly instead of waiting.
@@ -145,5 +149,7 @@ export function useChange<Result, Variables = void>(
       onSuccess?.();
       return queryClient.invalidateQueries({ queryKey });
     },
+    // A part of it may be done.
+    onError: () => void queryClient.invalidateQueries({ queryKey }),
   });
 }

@@ -75,7 +75,6 @@ function useRefresh(): () => Promise<unknown> {
   const keys = [
     exampleKey,
     worldsKey,
-    ["palette"],
     ["datasets"],
     ["runs"],
     ["comparisons"],

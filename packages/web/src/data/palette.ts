@@ -18,6 +18,7 @@ export function recentWorkQuery(presage: Presage) {
         presage.worlds.list({ signal, atMost: maxListed }),
       ]);
       return {
+        isAll: [runs.data, datasets, environments, worlds].every(({ length }) => length < maxListed),
         runs: runs.data.map(({ id, name, status }) => ({ id, name, status })),
         datasets: datasets.map(({ id, name }) => ({ id, name })),
         environments: environments.map(({ name }) => name),

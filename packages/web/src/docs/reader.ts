@@ -1,6 +1,6 @@
 // What the pages of the reference do in the browser. Without it they can be read, but not tried out.
 
-import { csrfToken } from "../session.ts";
+import { csrfToken, readStored, store } from "../session.ts";
 import { copyText } from "../ui/copy-text.ts";
 import { slots } from "./slots.ts";
 import { send } from "./try-out.ts";
@@ -70,7 +70,7 @@ async function show(address: string, signal: AbortSignal): Promise<void> {
 /** What depends on the reader and on the address. */
 function prepare(): void {
   fillSlots();
-  chooseLanguage(localStorage.getItem(languageKey) ?? undefined);
+  chooseLanguage(readStored(languageKey));
   for (const input of document.querySelectorAll<HTMLInputElement>("input[name=key]")) {
     input.value = key;
     if (csrfToken()) input.placeholder = "None needed: you are signed in";
@@ -96,7 +96,7 @@ function fillSlots(): void {
 function chooseLanguage(language: string | undefined): void {
   const tabs = [...document.querySelectorAll<HTMLElement>("[data-language]")];
   if (!tabs.some((tab) => tab.dataset.language === language)) return;
-  localStorage.setItem(languageKey, language ?? "");
+  store(languageKey, language ?? "");
   for (const tab of tabs) {
     const isChosen = tab.dataset.language === language;
     tab.ariaSelected = String(isChosen);

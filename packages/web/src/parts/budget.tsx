@@ -57,6 +57,7 @@ export function BudgetDialog({ holder, budgets, onClose }: BudgetDialogProps) {
     <Dialog
       isOpen={holder !== undefined}
       onClose={onClose}
+      hasForm
       title="Monthly budget"
       hint={"For each calendar month, in UTC. A warning comes at 80\u00a0%."}
     >

@@ -34,7 +34,7 @@ export function usePaletteEntries(
   query: string,
   actions: readonly PaletteEntry[],
   isSignedIn: boolean,
-): { entries: PaletteEntry[]; isSearching: boolean; isFailed: boolean } {
+): { entries: PaletteEntry[]; isSearching: boolean; isFailed: boolean; isAll: boolean } {
   const presage = usePresage();
   const enabled = isSignedIn;
   const recent = useQuery({ ...recentWorkQuery(presage), enabled });
@@ -137,6 +137,7 @@ export function usePaletteEntries(
     entries: [...(kind === undefined ? [] : found), ...findEntries(known, query)],
     isSearching: [recent, reference, result, others].some(({ isFetching }) => isFetching),
     isFailed: [recent, reference, result, others].some(({ isError }) => isError),
+    isAll: work?.isAll !== false,
   };
 }
 

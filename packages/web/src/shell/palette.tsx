@@ -73,7 +73,7 @@ function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQu
   const [isAwaited, setAwaited] = useState(false);
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
-  const { entries, isSearching, isFailed } = usePaletteEntries(query, actions, isSignedIn);
+  const { entries, isSearching, isFailed, isAll } = usePaletteEntries(query, actions, isSignedIn);
   const active = Math.min(chosen, entries.length - 1);
   const optionId = (index: number) => `${listId}-${index}`;
 
@@ -179,7 +179,9 @@ function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQu
               ? "Searching…"
               : isFailed
                 ? "Not everything could be searched."
-                : "Nothing has this name or id."}
+                : isAll
+                  ? "Nothing has this name or id."
+                  : "Nothing found. Only the newest 200 of each kind are searched by name."}
           </p>
         )}
       </div>

@@ -121,7 +121,15 @@ dashboardTest("A recorded step is answered without its own trajectory", async ({
   await page.getByText("No answer yet").waitFor();
   await page.getByRole("button", { name: "Answer", exact: true }).click();
   await leftOut.waitFor();
-  const action = await page.getByRole("textbox", { name: "Action" }).inputValue();
+  const field = page.getByRole("textbox", { name: "Action" });
+  const action = await field.inputValue();
+  // What was written is not lost by a click.
+  await field.fill("sing");
+  await page.getByRole("button", { name: "A recorded step" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("alertdialog").waitFor({ state: "detached" });
+  expect(await field.inputValue()).toBe("sing");
+  await field.fill(action);
   await page.getByRole("button", { name: "Go on from here" }).click();
   await page.reload();
   await page.getByRole("textbox", { name: "Action" }).fill("look around");

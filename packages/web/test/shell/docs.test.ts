@@ -50,6 +50,23 @@ browserTest(
   },
 );
 
+slowBrowserTest("A browser that keeps nothing for the site shows the reference", async ({ visit }) => {
+  const page = await visit("/docs", { isSignedIn: false });
+  await page.addInitScript(() => {
+    const get = () => {
+      throw new DOMException("Denied", "SecurityError");
+    };
+    for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get });
+  });
+  await page.goto(new URL("/docs/predict", page.url()).href);
+  await page.getByRole("tab", { name: "Python" }).click();
+  await page.getByRole("tabpanel").getByText("import").first().waitFor();
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByRole("combobox").fill("dark");
+  await page.getByRole("option", { name: "Dark theme" }).click();
+  await page.locator("html[data-theme=dark]").waitFor();
+});
+
 slowBrowserTest("A signed-in reader needs no key, not even to create something", async (visitor) => {
   visitor.expectErrors(/404/);
   const { visit, client } = visitor;

@@ -124,6 +124,26 @@ dashboardTest("What could not be searched is not said to be missing", async (vis
   await palette(page).getByText("Not everything could be searched.").waitFor();
 });
 
+dashboardTest("What was just deleted is not found, and what was not searched is said", async (visitor) => {
+  const { id } = await visitor.client.datasets.create({ name: "cellars" });
+  const page = await visitor.visit(`/datasets/${id}`);
+  await page.getByRole("heading", { name: "cellars", level: 1 }).waitFor();
+  await page.keyboard.press("Control+k");
+  await palette(page).getByRole("combobox").fill("cellars");
+  await palette(page).getByRole("option", { name: "cellars" }).waitFor();
+  await page.keyboard.press("Escape");
+  await palette(page).waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete dataset" }).click();
+  await page.waitForURL("**/datasets");
+  const many = Array.from({ length: 200 }, (_, index) => ({ name: `world ${index}` }));
+  await page.route(/\/v1\/worlds/, (route) => route.fulfill({ json: { data: many, next: null } }));
+  await page.keyboard.press("Control+k");
+  await palette(page)
+    .getByText("Nothing found. Only the newest 200 of each kind are searched by name.")
+    .waitFor();
+});
+
 dashboardTest("What was typed is there again, and Enter waits for what is still loading", async (visitor) => {
   const { id } = await visitor.client.datasets.create({ name: "pantries" });
   const page = await visitor.visit("/account");

@@ -27,6 +27,7 @@ export function KeySettingsDialog({
     <Dialog
       isOpen={apiKey !== undefined}
       onClose={onClose}
+      hasForm
       title="Settings of this key"
       hint="Predictions and evaluations are counted separately. The limits of your user and account apply as well."
     >

@@ -74,6 +74,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
     <Dialog
       isOpen={isOpen}
       onClose={onClose}
+      hasForm
       title="Create key"
       hint="The key is shown only once, in the next step."
     >

@@ -8,6 +8,7 @@ import { referenceOf } from "../../data/worlds.ts";
 import { PageError } from "../../format/errors.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
+import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { TextDifference } from "../../ui/difference/text-difference.tsx";
 import { TextAreaField } from "../../ui/form/fields.tsx";
 import { fieldIssues, focusFirstIssue, issueAt, useDraft } from "../../ui/form/form.tsx";
@@ -25,6 +26,7 @@ export function AnswerTab({ world }: { world: World }) {
   const path = useMemo<PastStep[]>(() => parsed(draft.path) ?? [], [draft.path]);
   const [isChecked, setChecked] = useState(false);
   const { mutate, data, variables, error, isPending } = usePredict();
+  const [isReplacing, setReplacing] = useState(false);
   const draw = useRecordedStep(world, (sample) => {
     const { state = "", action = "" } = sample.interaction ?? {};
     change({ state, action, recorded: JSON.stringify(sample), path: "" });
@@ -102,7 +104,9 @@ export function AnswerTab({ world }: { world: World }) {
               <Button
                 icon={<Shuffle aria-hidden />}
                 isBusy={draw.isPending}
-                onClick={() => draw.mutate()}
+                onClick={() =>
+                  isRecorded || step.state + step.action === "" ? draw.mutate() : setReplacing(true)
+                }
                 title="Its own trajectory is left out of the examples"
               >
                 A recorded step
@@ -110,6 +114,18 @@ export function AnswerTab({ world }: { world: World }) {
             )}
           </div>
         </form>
+        <ConfirmDialog
+          isOpen={isReplacing}
+          onClose={() => setReplacing(false)}
+          title="Replace this step?"
+          confirmLabel="Replace"
+          onConfirm={() => {
+            setReplacing(false);
+            draw.mutate();
+          }}
+        >
+          Its state and its action are not kept.
+        </ConfirmDialog>
         {[draw.error, refused.length > 0 ? null : error].map(
           (failure, index) =>
             failure !== null && <ErrorNotice key={index === 0 ? "draw" : "ask"} error={failure} />,

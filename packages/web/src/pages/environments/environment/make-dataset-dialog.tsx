@@ -24,6 +24,7 @@ export function MakeDatasetDialog({ isOpen, onClose, ...form }: MakeDatasetDialo
     <Dialog
       isOpen={isOpen}
       onClose={onClose}
+      hasForm
       title="Episodes to a dataset"
       hint={`${form.isFiltered ? "All episodes that match the filters" : "All episodes of the environment"} become trajectories of a revision, so that runs and evaluators work on them.`}
     >

@@ -102,6 +102,7 @@ function GoalDialog({ run, report: { goal, evaluators }, isOpen, onClose }: Goal
     <Dialog
       isOpen={isOpen}
       onClose={onClose}
+      hasForm
       title="The goal"
       hint={`The pass rate that all runs named “${run.name}” are to reach.`}
     >
