@@ -63,6 +63,20 @@ export type RealityPair = z.infer<typeof RealityPair>;
 /** The most pairs of one reality check. */
 export const maxRealityPairs = 10_000;
 
+/** The first pair that has the task, episode and policy of one before it, by their places. */
+export function findRepeatedPair(
+  pairs: readonly RealityPair[],
+): { index: number; before: number } | undefined {
+  const seen = new Map<string, number>();
+  for (const [index, { task_id, episode_id, policy }] of pairs.entries()) {
+    const key = JSON.stringify([task_id, episode_id ?? null, policy ?? null]);
+    const before = seen.get(key);
+    if (before !== undefined) return { index, before };
+    seen.set(key, index);
+  }
+  return undefined;
+}
+
 const checkName = shortText(200).meta({ description: "A name for people." });
 const falseSuccessLimit = z.number().gt(0).lt(1).nullish().meta({
   description: "The share of simulated successes that may fail in reality.",

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  findRepeatedPair,
   type RealityCheckRequest,
   type RealityFigure,
   type RealityFigures,
@@ -137,7 +138,7 @@ async function check({ call, replays }: Connection, wanted: RealityCheckRequest,
   const { id, name, waiting, episodes } = await call(({ realityChecks }) =>
     realityChecks.create(wanted),
   ).catch((error: unknown) => {
-    throw error instanceof InvalidFieldError ? new CommandError(describePair(error)) : error;
+    throw error instanceof InvalidFieldError ? new CommandError(`${error.message}.`) : error;
   });
   const all = countOf(waiting + episodes, "episode");
   printNotice(`Reality check ${id}: ${printable(name)}, ${all}`);
@@ -166,10 +167,6 @@ async function check({ call, replays }: Connection, wanted: RealityCheckRequest,
   }
 }
 
-function describePair({ path: [, index], message }: InvalidFieldError): string {
-  return index === undefined ? `${message}.` : `Pair ${Number(index) + 1}: ${message}.`;
-}
-
 function readLimit(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const limit = Number(text);
@@ -180,15 +177,22 @@ function readLimit(text: string | undefined): number | undefined {
 async function readPairs(file: string): Promise<RealityPair[]> {
   checkFiles(file, undefined);
   const pairs: RealityPair[] = [];
+  const numbers: number[] = [];
   for await (const { number, text } of readLines(file)) {
     try {
       pairs.push(checkLine(RealityPair, parseLine(text)));
+      numbers.push(number);
     } catch (error) {
       if (!(error instanceof InvalidLineError)) throw error;
       throw new CommandError(`${file}:${number}: ${error.message}`);
     }
   }
   if (pairs.length === 0) throw new CommandError(`${file} has no lines`);
+  const { index = -1, before = -1 } = findRepeatedPair(pairs) ?? {};
+  if (index >= 0)
+    throw new CommandError(
+      `${file}:${numbers[index]}: The same task, episode and policy are in line ${numbers[before]}`,
+    );
   return pairs;
 }
 

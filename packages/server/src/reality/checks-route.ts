@@ -116,7 +116,7 @@ const createRealityCheck = route("POST", "/v1/reality-checks", {
   async handle(services: CheckServices & Pick<HttpServices, "settings">, { call, requester, query }) {
     const body =
       (await readPairLines(call, query)) ??
-      (await readBody(call, RealityCheckRequest, services.settings.maxShortBodyBytes));
+      (await readBody(call, RealityCheckRequest, services.settings.maxBodyBytes));
     const once = readOnce(call, "create reality check", body);
     const check = await createCheck(services, requester, { ...body, userId: call.caller.userId }, once);
     return reply(201, await countedCheck(services, requester, check));

@@ -1,4 +1,10 @@
-import { maxRealityPairs, RealityCheckRequest, RealityPair, type RealityPairsQuery } from "@presage/contract";
+import {
+  findRepeatedPair,
+  maxRealityPairs,
+  RealityCheckRequest,
+  RealityPair,
+  type RealityPairsQuery,
+} from "@presage/contract";
 import type { z } from "zod";
 import { findRevision } from "../datasets/datasets.ts";
 import { listTrajectories } from "../datasets/samples.ts";
@@ -63,6 +69,7 @@ async function readPairs(call: CallWithCaller): Promise<RealityPair[]> {
   return await receiveUpload(call, async (body, { isGzip }) => {
     const readJson = createJsonLineReader();
     const pairs: RealityPair[] = [];
+    const numbers: number[] = [];
     for await (const lines of splitLines(isGzip ? gunzip(body) : body)) {
       for (const line of lines) {
         const value = atLine(line.number, () => readJson(line));
@@ -74,25 +81,23 @@ async function readPairs(call: CallWithCaller): Promise<RealityPair[]> {
             reason: `A check has at most ${maxRealityPairs} pairs`,
           });
         pairs.push(atLine(line.number, () => checkLine(RealityPair, value)));
+        numbers.push(line.number);
       }
     }
-    return pairs;
+    const { index = -1, before = -1 } = findRepeatedPair(pairs) ?? {};
+    const line = numbers[index];
+    if (line === undefined) return pairs;
+    const reason = `The same task, episode and policy are in line ${numbers[before]}`;
+    throw new UploadError({ line, path: [], reason });
   });
 }
 
 /** Throws if two pairs are of one task, episode and policy. */
 function refuseRepeated(pairs: readonly RealityPair[]): void {
-  const seen = new Map<string, number>();
-  for (const [index, { task_id, episode_id, policy }] of pairs.entries()) {
-    const key = JSON.stringify([task_id, episode_id ?? null, policy ?? null]);
-    const before = seen.get(key);
-    if (before !== undefined)
-      throw new InvalidFieldError(
-        ["pairs", index],
-        `The same task, episode and policy are in pair ${before + 1}`,
-      );
-    seen.set(key, index);
-  }
+  const repeated = findRepeatedPair(pairs);
+  if (repeated === undefined) return;
+  const reason = `The same task, episode and policy are in pair ${repeated.before + 1}`;
+  throw new InvalidFieldError(["pairs", repeated.index], reason);
 }
 
 function toRow(

@@ -129,6 +129,7 @@ onAnyDatabase((database) => {
       422,
       ["body", "line", 120, "simulated"],
     ]);
+    expect(await wrong("name=lab", `${lines}\n${lines}`)).toEqual([422, ["body", "line", 120]]);
     expect(await wrong("name=lab", "")).toEqual([422, ["body", "pairs"]]);
     expect(await wrong("", lines)).toEqual([422, ["body", "name"]]);
     expect(await wrong("name=lab&false_success_limit=x", lines)).toEqual([
@@ -146,6 +147,10 @@ onAnyDatabase((database) => {
         detail: [{ loc: ["body", "pairs", 2], msg: expect.stringContaining("in pair 1") }],
       },
     ]);
+    const most = Array.from({ length: 10_000 }, (_, task) => ({
+      ...{ task_id: `${task}`.padStart(100, "0"), simulated: true, real: true },
+    }));
+    expect(await create({ pairs: most })).toMatchObject({ episodes: 10_000 });
     const { id } = await create({ pairs });
     expect((await presage.call("DELETE", `/v1/reality-checks/${id}`)).status).toBe(204);
     expect((await presage.call("GET", `/v1/reality-checks/${id}`)).status).toBe(404);

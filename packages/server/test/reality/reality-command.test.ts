@@ -48,6 +48,10 @@ test.each(["the configured database", "a server"])("reality gates by the interva
   const refused = await reality("--pairs", file, "--name", "n");
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(":41: simulated: ")]);
 
+  await Bun.write(file, `${outcomes(2)}\n\n${outcomes(1, 1)}`);
+  const twice = await reality("--pairs", file, "--name", "n");
+  expect(twice.stderr).toContain(":42: The same task, episode and policy are in line 1");
+
   await Bun.write(file, outcomes(4));
   const nowhere = await reality("nowhere", "--pairs", file, "--name", "n");
   expect([nowhere.code, nowhere.stderr]).toEqual([
