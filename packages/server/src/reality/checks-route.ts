@@ -44,7 +44,13 @@ import {
   findCheck,
   readPairLines,
 } from "./checks.ts";
-import { selectChecks, selectEpisodePage, selectRealSteps, selectReplayOf } from "./checks-store.ts";
+import {
+  countRealCharacters,
+  selectChecks,
+  selectEpisodePage,
+  selectRealSteps,
+  selectReplayOf,
+} from "./checks-store.ts";
 import examples from "./examples.json" with { type: "json" };
 import type { RealEnvironment, RealEnvironments } from "./real/real-environment.ts";
 import { countReplays, selectReplays } from "./replays/replays-store.ts";
@@ -252,9 +258,6 @@ const listRealityEpisodes = route("GET", "/v1/reality-checks/:id/episodes", {
   },
 });
 
-/** As many characters a real observation may have take this many bytes at most while a response is written. */
-const bytesPerRealStep = 10_000;
-
 const getEpisodeReality = route("GET", "/v1/episodes/:id/reality", {
   needs: "read",
   id: "getEpisodeReality",
@@ -266,12 +269,12 @@ const getEpisodeReality = route("GET", "/v1/episodes/:id/reality", {
     "200": response("What really happened", EpisodeReality, examples.replayed),
     ...noSuch("replay"),
   },
-  async handle({ store }: Services, { reserve, requester, params: { id } }) {
+  async handle({ store }: Services, { call, requester, params: { id } }) {
     const reader = store.briefReader(requester);
     const found = await selectReplayOf(reader, requester.accountId, id);
     if (found === undefined)
       throw new ServiceError("not_found", "No reality check has replayed the episode.");
-    reserve(Number(found.steps) * bytesPerRealStep);
+    reserveStored(call.exchange, await countRealCharacters(reader, found));
     return reply(200, toEpisodeReality(found, await selectRealSteps(reader, found)));
   },
 });

@@ -114,6 +114,20 @@ export async function selectReplayOf(reader: Database, accountId: string, episod
     .executeTakeFirst();
 }
 
+/** How many characters `selectRealSteps` returns. */
+export async function countRealCharacters(
+  reader: Database,
+  { check_id, position }: Pick<RealityEpisodesTable, "check_id" | "position">,
+) {
+  const { characters } = await reader
+    .selectFrom("reality_steps")
+    .select(sql<number | null>`sum(length(action) + length(observation))`.as("characters"))
+    .where("check_id", "=", check_id)
+    .where("position", "=", position)
+    .executeTakeFirstOrThrow();
+  return characters ?? 0;
+}
+
 /** What happened in the real environment: what is seen before the first action, if that is known, and the steps. */
 export async function selectRealSteps(
   reader: Database,

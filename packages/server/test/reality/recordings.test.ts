@@ -42,6 +42,40 @@ onAnyDatabase((database) => {
     });
   });
 
+  test("a recording with more steps than an episode has fails, and no step of it is played", async () => {
+    await call("POST", "/v1/environments", {
+      name: "long",
+      stop: [{ output_contains: "you won", outcome: "success" }],
+    });
+    const { id: dataset } = Dataset.parse(await call("POST", "/v1/datasets", { name: "long" }));
+    const lines = Array.from({ length: 1_001 }, (_, step) => ({
+      ...{
+        trajectory_id: "t",
+        step,
+        interaction: { state: firstState, action: "look" },
+        next_state: "A room.",
+        reward: 0,
+      },
+    }));
+    await call(
+      "POST",
+      `/v1/datasets/${dataset}/revisions`,
+      lines.map((line) => JSON.stringify(line)).join("\n"),
+    );
+    const { id } = RealityCheck.parse(
+      await call("POST", "/v1/reality-checks", { environment: "long", dataset_id: dataset }),
+    );
+    const check = async () => RealityCheck.parse(await call("GET", `/v1/reality-checks/${id}`));
+    expect(await eventually(check, ({ status }) => status !== "running")).toMatchObject({
+      episodes: 0,
+      failed: 1,
+    });
+    const shown = await call("GET", `/v1/reality-checks/${id}/episodes?show=failed`);
+    expect(RealityEpisodeListResponse.parse(shown).data[0]?.error).toBe(
+      "It cannot be replayed: The trajectory has more than 1000 steps.",
+    );
+  });
+
   test("where no rule says how a recording ended, its last reward does", async () => {
     const stop = [
       { output_contains: "you won", outcome: "success" },

@@ -51,12 +51,14 @@ type RecordedStep = DatasetSample & { interaction: NonNullable<DatasetSample["in
 
 /** Plays the actions of a recorded trajectory in the environment, from its first state. What was recorded is the reality. */
 export async function playRecording(
-  services: PlayServices,
+  services: PlayServices & ReplayRoom,
   requester: Requester,
   { check, waiting }: Wanted,
+  whenStored: (() => void)[],
 ): Promise<{ played: PlayedEpisode; reality: Reality }> {
   const recordings = JSON.parse(check.recordings ?? "") as Recordings;
-  const samples = await readRecording(services, requester, recordings, waiting.trajectory_id ?? "");
+  const keep = keepTexts(services, requester, whenStored, (message) => new UnplayableError(message));
+  const samples = await readRecording(services, requester, recordings, waiting.trajectory_id ?? "", keep);
   const [first] = samples;
   if (first === undefined)
     throw new UnplayableError("The trajectory has no step with a state and an action.");
@@ -79,6 +81,7 @@ async function readRecording(
   requester: Requester,
   { datasetId, revision }: Recordings,
   trajectoryId: string,
+  keep: (characters: number) => Promise<void>,
 ): Promise<RecordedStep[]> {
   const wanted = { id: datasetId, number: revision, trajectoryId };
   const { samples } = await readTrajectory(services, requester, wanted, {
@@ -89,7 +92,10 @@ async function readRecording(
   for await (const lines of samples.read()) {
     for (const line of lines) {
       const sample = JSON.parse(line) as DatasetSample;
-      if (sample.interaction !== undefined) steps.push(sample as RecordedStep);
+      if (sample.interaction === undefined) continue;
+      await keep(line.length);
+      if (steps.push(sample as RecordedStep) > maxSteps)
+        throw new UnplayableError(`The trajectory has more than ${maxSteps} steps.`);
     }
   }
   return steps;
@@ -187,10 +193,29 @@ export const maxCharacters = 16_000_000;
 /** Few have more, and for those there are few places. */
 const usualCharacters = 500_000;
 
+/** As many as an episode has at most. */
+const maxSteps = 1_000;
+
 export interface ReplayRoom {
   turns: BackgroundTurns;
   /** For replays with many texts. */
   largeReplays: FairSlots;
+}
+
+/** Counts the texts of one replay, and waits for a place once they are many. What `whenStored` is given ends that. */
+function keepTexts(
+  { largeReplays }: ReplayRoom,
+  { accountId, signal }: Requester,
+  whenStored: (() => void)[],
+  tooLarge: (message: string) => RealEnvironmentError,
+): (characters: number) => Promise<void> {
+  let all = 0;
+  return async (characters) => {
+    all += characters;
+    if (all > maxCharacters) throw tooLarge("The texts of one episode have more than 16 MB.");
+    if (all > usualCharacters && whenStored.length === 0)
+      whenStored.push(await largeReplays.take(accountId, signal));
+  };
 }
 
 /**
@@ -198,25 +223,24 @@ export interface ReplayRoom {
  * what is to be called once its texts are in memory no longer.
  */
 export async function replayEpisode(
-  { turns, largeReplays }: ReplayRoom,
-  { accountId, signal }: Requester,
+  room: ReplayRoom,
+  requester: Requester,
   real: RealEnvironment,
   { episode: { task }, steps }: PlayedEpisode,
   whenStored: (() => void)[],
 ): Promise<Reality> {
-  await turns.take(signal);
+  const { signal } = requester;
+  const tooLarge = (message: string) => new RealEnvironmentError("too_large", message);
+  const keep = keepTexts(room, requester, whenStored, tooLarge);
+  await room.turns.take(signal);
   const session = await real.open(task, signal);
   const replayed: (RealStep & { action: string })[] = [];
-  let characters = session.first.length;
   try {
+    await keep(session.first.length);
     for (const { action } of steps) {
-      await turns.take(signal);
+      await room.turns.take(signal);
       const step = await session.step(action, signal);
-      characters += step.observation.length;
-      if (characters > maxCharacters)
-        throw new RealEnvironmentError("too_large", "The texts of one episode have more than 16 MB.");
-      if (characters > usualCharacters && whenStored.length === 0)
-        whenStored.push(await largeReplays.take(accountId, signal));
+      await keep(step.observation.length);
       replayed.push({ action, ...step });
       if (step.done) break;
     }

@@ -304,7 +304,7 @@ async function replayOne(
   const at = { check_id: check.id, position: waiting.position };
   try {
     if (real === undefined) {
-      const { played, reality } = await playRecording(services, requester, { check, waiting });
+      const { played, reality } = await playRecording(services, requester, { check, waiting }, whenStored);
       return { ...at, ...compareWith(at, played, reality) };
     }
     const played = await readPlayed(services, requester, waiting.episode_id ?? "");
