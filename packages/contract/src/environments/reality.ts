@@ -210,6 +210,7 @@ export const RealityCheckPath = z.object({
 /** Query of `GET /v1/reality-checks`. */
 export const RealityCheckListQuery = z.object({
   environment: storableText().optional().meta({ description: "Only those of this environment." }),
+  status: RealityCheckStatus.optional().meta({ description: "Only those with this status." }),
   ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
 });
 

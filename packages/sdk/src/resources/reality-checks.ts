@@ -18,8 +18,10 @@ import type { Transport } from "../transport.ts";
 
 /** Simulated against real outcomes of episodes. */
 export interface RealityChecks {
-  /** Lists reality checks, newest first, of one environment if it is named: `GET /v1/reality-checks`. */
-  list(options?: ListOptions & { environment?: string }): Promise<RealityCheck[]>;
+  /** Lists reality checks, newest first, of one environment or with one status if it is given: `GET /v1/reality-checks`. */
+  list(
+    options?: ListOptions & { environment?: string; status?: RealityCheck["status"] },
+  ): Promise<RealityCheck[]>;
   /** Stores episodes whose two outcomes are known: `POST /v1/reality-checks`. */
   create(request: RealityCheckRequest, options?: WriteOptions): Promise<RealityCheck>;
   /** Gets a reality check with what it says: `GET /v1/reality-checks/{id}`. */
@@ -66,7 +68,7 @@ const pathOf = pathsUnder(path);
 export function realityChecks(transport: Transport): RealityChecks {
   const { get, create, repeatable, remove, list } = callsOf(transport);
   return {
-    list: ({ environment, ...options } = {}) => list(path, options, { environment }),
+    list: ({ environment, status, ...options } = {}) => list(path, options, { environment, status }),
     create: (body, options) => create(path, body, options),
     get: (id, options) => get(pathOf(id), options),
     episodes: (id, { show, ...options } = {}) => list(pathOf(id, "/episodes"), options, { show }),

@@ -139,7 +139,7 @@ const listRealityChecks = route("GET", "/v1/reality-checks", {
   async handle({ store }: Services, { requester, query }) {
     const reader = store.briefReader(requester);
     const { accountId } = requester;
-    const { rows, next } = await selectChecks(reader, accountId, query.environment, readKeysetPage(query));
+    const { rows, next } = await selectChecks(reader, accountId, query, readKeysetPage(query));
     const counts = await countReplays(
       reader,
       rows.map(({ id }) => id),

@@ -1,3 +1,4 @@
+import type { RealityCheckStatus } from "@presage/contract";
 import { type SqlBool, sql } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
@@ -52,18 +53,20 @@ export async function updateRunOf(
     .execute();
 }
 
-/** An account's reality checks, newest first; with a name, those of an environment. */
+/** An account's reality checks, newest first: those of an environment, or with a status, if it is given. */
 export async function selectChecks(
   reader: Database,
   accountId: string,
-  environment: string | undefined,
+  { environment, status }: { environment?: string | undefined; status?: RealityCheckStatus | undefined },
   page: KeysetPage,
 ): Promise<ListPart<RealityChecksTable>> {
-  const all = reader.selectFrom("reality_checks").selectAll().where("account_id", "=", accountId);
-  return await selectNewestFirst(
-    environment === undefined ? all : all.where("environment", "=", environment),
-    page,
-  );
+  const all = reader
+    .selectFrom("reality_checks")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .$if(environment !== undefined, (query) => query.where("environment", "=", environment ?? ""))
+    .$if(status !== undefined, (query) => query.where("status", "=", status ?? "running"));
+  return await selectNewestFirst(all, page);
 }
 
 /** The last episodes of a check whose outcomes are known, up to `most`, in its order. */

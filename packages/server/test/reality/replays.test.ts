@@ -141,6 +141,8 @@ onAnyDatabase((database) => {
     expect(paused).toMatchObject({ status: "paused", episodes: 0 });
     expect(paused.reason).toContain("20 episodes in a row could not be replayed");
     expect(paused.failed).toBeGreaterThanOrEqual(20);
+    const listed = await call("GET", "/v1/reality-checks?status=paused");
+    expect(RealityCheckListResponse.parse(listed).data.map(({ id }) => id)).toEqual([paused.id]);
     const failed = await call("GET", `/v1/reality-checks/${paused.id}/episodes?show=failed&limit=1`);
     expect(RealityEpisodeListResponse.parse(failed).data[0]).toMatchObject({
       real: null,

@@ -1,9 +1,11 @@
 import type { EnvironmentReality, Presage, RealityCheck, RealityCheckRequest, Run } from "@presage/sdk";
 import { queryOptions, useMutation } from "@tanstack/react-query";
 import { isNotFound, useChange, usePresage } from "./client.ts";
+import { environmentsQuery } from "./environments.ts";
 
 const realityKey = ["reality"];
 const mostChecks = 100;
+const mostOfEnvironment = 1_000;
 /** The most episodes of a check that a page lists. */
 export const mostListed = 100;
 /** Figures are some work for the server. */
@@ -25,21 +27,29 @@ export function alarmIn(state: State | null | undefined): State | State["policie
   return state?.policies.findLast((one) => one.state === "alarm");
 }
 
-/** The latest reality checks of all environments. */
-export function latestChecksQuery(presage: Presage) {
+/** The names of environments that have a limit of false success, or are in the latest reality checks. */
+export function checkedEnvironmentsQuery(presage: Presage) {
   return queryOptions({
     queryKey: [...realityKey, "latest"],
-    queryFn: ({ signal }) => presage.realityChecks.list({ atMost: mostChecks, signal }),
+    async queryFn({ client, signal }) {
+      const [checks, environments] = await Promise.all([
+        presage.realityChecks.list({ atMost: mostChecks, signal }),
+        client.fetchQuery(environmentsQuery(presage)),
+      ]);
+      const checked = new Set(checks.map(({ environment }) => environment));
+      return environments
+        .filter(({ name, config }) => checked.has(name) || config.real?.false_success_limit)
+        .map(({ name }) => name);
+    },
   });
 }
 
-/** The environments of the latest reality checks. */
-export function checkedEnvironmentsQuery(presage: Presage) {
-  return { ...latestChecksQuery(presage), select: environmentsOf };
-}
-
-function environmentsOf(checks: readonly RealityCheck[]): string[] {
-  return [...new Set(checks.flatMap(({ environment }) => environment ?? []))];
+/** Reality checks that go on only if someone resumes them. */
+export function pausedChecksQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: [...realityKey, "paused"],
+    queryFn: ({ signal }) => presage.realityChecks.list({ status: "paused", atMost: mostChecks, signal }),
+  });
 }
 
 /** The reality checks of an environment, newest first, and what they say: read again while episodes are replayed. */
@@ -48,7 +58,7 @@ export function checksQuery(presage: Presage, environment: string) {
     queryKey: [...realityKey, "checks", environment],
     async queryFn({ signal }) {
       // The figures last, so that they have every episode that a check has.
-      const checks = await presage.realityChecks.list({ environment, atMost: mostChecks, signal });
+      const checks = await presage.realityChecks.list({ environment, atMost: mostOfEnvironment, signal });
       return { checks, figures: await presage.realityChecks.ofEnvironment(environment, {}, { signal }) };
     },
     refetchInterval: ({ state: { data } }) => (data?.checks.some(isReplaying) ? refreshMs : false),
@@ -78,7 +88,7 @@ export function episodeRealityQuery(presage: Presage, id: string, environment: s
     async queryFn({ signal }) {
       const checks = await presage.realityChecks.list({ environment, atMost: mostChecks, signal });
       // Most environments have none, and a browser complains of each response that is an error.
-      if (checks.every(({ source }) => source === "pairs")) return null;
+      if (checks.length < mostChecks && checks.every(({ source }) => source === "pairs")) return null;
       return await presage.realityChecks.ofEpisode(id, { signal }).catch((error: unknown) => {
         if (isNotFound(error)) return null;
         throw error;

@@ -26,6 +26,9 @@ dashboardTest("From an alarm on the overview to where an episode leaves reality"
     ...{ evaluators: [{ evaluator: "exact-match" }], evaluated_model_input: "You push." },
     ...{ evaluated_model_output: "It opens.", evaluated_model_gold_answer: "It opens." },
   });
+  // However many came later.
+  const pairs = [{ task_id: "t", simulated: true, real: true }];
+  for (let index = 0; index < 100; index++) await client.realityChecks.create({ name: `${index}`, pairs });
   const list = await visit("/environments", { viewport: wide });
   const { false_success_rate: rate } = await client.realityChecks.ofEnvironment("rooms");
   const share = `${(100 * (rate.value ?? 0)).toFixed(1)} %`;
@@ -49,6 +52,14 @@ dashboardTest("From an alarm on the overview to where an episode leaves reality"
   const worlds = page.getByRole("region", { name: "Both worlds" });
   await worlds.getByText("It is locked.").waitFor();
   await worlds.getByText("The chest is now open.").waitFor();
+
+  await page.route(/episodes\/[^/]+\/reality$/, async (route) => {
+    const found = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...found, first_observation: "A dark room." } });
+  });
+  await page.reload();
+  await page.getByText("The first observations differ").click();
+  await page.getByText("A dark room.").waitFor();
 });
 
 slowDashboardTest("Checks are begun, their trouble is told, and they are ended", async (visitor) => {

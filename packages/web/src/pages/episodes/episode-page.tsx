@@ -63,7 +63,7 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
       actions={<EpisodeActions episode={episode} />}
     >
       <EpisodeFacts episode={episode} />
-      {reality && <RealityCard reality={reality} link={link} />}
+      {reality && <RealityCard reality={reality} initialState={episode.initial_state} link={link} />}
       {steps.length > 0 && (
         <Card>
           <StepStrip

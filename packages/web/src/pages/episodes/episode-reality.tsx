@@ -2,17 +2,20 @@ import type { EpisodeReality, EpisodeStep } from "@presage/sdk";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { formatDuration, formatScore } from "../../format/numbers.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Card, Fact } from "../../ui/card.tsx";
+import { Card, Fact, Fold } from "../../ui/card.tsx";
 import { StepTexts } from "../../ui/steps/step-texts.tsx";
 
 interface RealityCardProps {
   reality: EpisodeReality;
+  /** What is seen in simulation before the first action. */
+  initialState: string;
   link(step: number): LinkProps;
 }
 
 /** How the episode ended in both worlds, and where they part. */
-export function RealityCard({ reality, link }: RealityCardProps) {
-  const { simulated, real, diverged_at: step, real_environment: name } = reality;
+export function RealityCard({ reality, initialState, link }: RealityCardProps) {
+  const { simulated, real, diverged_at: step, real_environment: name, first_observation: first } = reality;
+  const startsAlike = first === null || first === initialState;
   const ending = (hasSucceeded: boolean | null) => (
     <Badge tone={hasSucceeded ? "pass" : "fail"}>{hasSucceeded ? "success" : "failure"}</Badge>
   );
@@ -35,6 +38,13 @@ export function RealityCard({ reality, link }: RealityCardProps) {
           )}
         </Fact>
       </dl>
+      {!startsAlike && (
+        <div className="px-4 pb-3">
+          <Fold title="The first observations differ">
+            <StepTexts before={initialState} after={first} beforeLabel="Simulated" afterLabel="Real" />
+          </Fold>
+        </div>
+      )}
     </Card>
   );
 }

@@ -71,10 +71,16 @@ function Reality() {
   const presage = usePresage();
   const { data: names = [] } = useQuery(checkedEnvironmentsQuery(presage));
   const figures = useQueries({ queries: names.map((name) => realityQuery(presage, name)) });
-  if (names.length === 0) return null;
+  const shown = names.flatMap((name, index) => {
+    const { data, isError } = figures[index] ?? {};
+    return data?.agreement.count === 0
+      ? []
+      : { name, what: data?.sentence ?? (isError ? "could not be read." : "…") };
+  });
+  if (shown.length === 0) return null;
   return (
     <ul aria-label="Checked against reality" className="divide-y divide-line border-t border-line">
-      {names.map((name, index) => (
+      {shown.map(({ name, what }) => (
         <li key={name} className="px-4 py-2 text-sm text-pretty text-ink-2">
           <Link
             to="/environments/$name"
@@ -84,7 +90,7 @@ function Reality() {
           >
             Environment {name}
           </Link>{" "}
-          {unbroken(figures[index]?.data?.sentence ?? (figures[index]?.isError ? "could not be read." : "…"))}
+          {unbroken(what)}
         </li>
       ))}
     </ul>

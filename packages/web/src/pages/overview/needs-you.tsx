@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
-import { alarmIn, checkedEnvironmentsQuery, latestChecksQuery, realityQuery } from "../../data/reality.ts";
+import { alarmIn, checkedEnvironmentsQuery, pausedChecksQuery, realityQuery } from "../../data/reality.ts";
 import { queueSize, reviewQueueQuery } from "../../data/review.ts";
 import { maxPausedRuns, pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
@@ -45,7 +45,7 @@ export function NeedsYou() {
     enabled: spent.some(({ api_key_id }) => api_key_id !== null),
   });
   const queue = useQuery(reviewQueueQuery(presage, { seed: 1 }, 0));
-  const checks = useQuery(latestChecksQuery(presage));
+  const checks = useQuery(pausedChecksQuery(presage));
   const { data: names = [] } = useQuery(checkedEnvironmentsQuery(presage));
   const reality = useQueries({ queries: names.map((name) => realityQuery(presage, name)) });
   const all = [deployments, paused, budgets, queue, checks, ...reality];
@@ -73,13 +73,11 @@ export function NeedsYou() {
         why: `Alarm. ${unbroken(alarm.sentence)}`,
       };
     }),
-    ...(checks.data ?? [])
-      .filter(({ status }) => status === "paused")
-      .map(({ id, name, environment, reason }) => ({
-        key: `check ${id}`,
-        link: <RealityLink name={environment ?? ""} />,
-        why: `Reality check ${name} is paused: ${reason}`,
-      })),
+    ...(checks.data ?? []).map(({ id, name, environment, reason }) => ({
+      key: `check ${id}`,
+      link: <RealityLink name={environment ?? ""} />,
+      why: `Reality check ${name} is paused: ${reason}`,
+    })),
     ...pausedRuns.slice(0, shownRuns).map(({ id, name, status_reason }) => ({
       key: `run ${id}`,
       link: (

@@ -3,7 +3,7 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { Suspense, useDeferredValue } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
-import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
+import { checkedEnvironmentsQuery, pausedChecksQuery, realityQuery } from "../../data/reality.ts";
 import { reviewQueueQuery } from "../../data/review.ts";
 import { headlinesQuery, pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
@@ -35,6 +35,7 @@ function OverviewPage() {
     useQuery(headlinesQuery(presage)),
     useQuery(deploymentsQuery(presage)),
     useQuery(pausedRunsQuery(presage)),
+    useQuery(pausedChecksQuery(presage)),
     useQuery(budgetsQuery(presage)),
     useQuery(reviewQueueQuery(presage, { seed: 1 }, 0)),
   ];
