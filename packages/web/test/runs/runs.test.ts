@@ -159,7 +159,7 @@ slowBrowserTest(
     expect(address).toEndWith(`/runs/${run.id}?measure=mean`);
     const colleague = await visit(new URL(address).pathname + new URL(address).search);
     const figures = colleague.getByRole("figure", { name: "Mean score by evaluator" });
-    await figures.getByRole("row").filter({ hasText: "exact-match" }).getByText("95.7 %").waitFor();
+    await figures.getByRole("row").filter({ hasText: "exact-match" }).getByText("0.957").waitFor();
     await figures.getByRole("button", { name: /^Options of / }).click();
     await colleague.getByRole("menuitem", { name: "Copy for a spreadsheet" }).click();
     await colleague.context().grantPermissions(["clipboard-read"]);
