@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { PredictionFailure, StoredPrediction } from "../prediction/stored-prediction.ts";
+import { PredictionFailure, RunVerdict, StoredPrediction } from "../prediction/stored-prediction.ts";
 import { listOf, queryBoolean, queryInteger, wrongCursor } from "../query.ts";
 import { storableText } from "../text.ts";
 import { uploadWarnings } from "./dataset.ts";
-import { EvaluationStatus } from "./result.ts";
 import { maxRepeats } from "./run.ts";
 
 /** One prediction of a run. */
@@ -40,18 +39,7 @@ export const RunSample = z
         }),
       })
       .meta({ description: "The prediction, without its text." }),
-    verdicts: z
-      .array(
-        z.object({
-          evaluator: z.string().meta({ description: "The evaluator's id." }),
-          profile_name: z.string().meta({ description: "The profile's name." }),
-          status: EvaluationStatus.meta({ description: "Whether there is a verdict." }),
-          pass: z.boolean().nullable().meta({ description: "The verdict." }),
-          score: z.number().nullable().meta({ description: "From 0 to 1." }),
-          evaluation_result_id: z.string().nullable().meta({ description: "The stored result." }),
-        }),
-      )
-      .meta({ description: "One for each evaluator that has returned." }),
+    verdicts: z.array(RunVerdict).meta({ description: "One for each evaluator that has returned." }),
   })
   .meta({ id: "RunSample" });
 export type RunSample = z.infer<typeof RunSample>;

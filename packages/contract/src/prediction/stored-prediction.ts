@@ -101,6 +101,17 @@ export const StoredPrediction = z
   .meta({ id: "KeptPrediction" });
 export type StoredPrediction = z.infer<typeof StoredPrediction>;
 
+/** What an evaluator of its run says of a prediction. */
+export const RunVerdict = z.object({
+  evaluator: z.string().meta({ description: "The evaluator's id." }),
+  profile_name: z.string().meta({ description: "The profile's name." }),
+  status: EvaluationStatus.meta({ description: "Whether there is a verdict." }),
+  pass: z.boolean().nullable().meta({ description: "The evaluator's verdict." }),
+  score: z.number().nullable().meta({ description: "From 0 to 1." }),
+  evaluation_result_id: z.string().nullable().meta({ description: "The stored result." }),
+});
+export type RunVerdict = z.infer<typeof RunVerdict>;
+
 /** What a prediction is seen with. */
 const surroundings = {
   expected: z.string().nullable().optional().meta({
@@ -108,16 +119,7 @@ const surroundings = {
       "What the dataset has as the next state, in a list its beginning; null if not of a run. In a list, this and the following only if text_limit was sent.",
   }),
   verdicts: z
-    .array(
-      z.object({
-        evaluator: z.string().meta({ description: "The evaluator's id." }),
-        profile_name: z.string().meta({ description: "The profile's name." }),
-        status: EvaluationStatus.meta({ description: "Whether there is a verdict." }),
-        pass: z.boolean().nullable().meta({ description: "The evaluator's verdict." }),
-        score: z.number().nullable().meta({ description: "From 0 to 1." }),
-        evaluation_result_id: z.string().nullable().meta({ description: "The stored result." }),
-      }),
-    )
+    .array(RunVerdict)
     .optional()
     .meta({ description: "Those of its run; none of other predictions." }),
   made_by: z.string().nullable().optional().meta({

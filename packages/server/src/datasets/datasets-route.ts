@@ -22,7 +22,7 @@ import {
 } from "@presage/contract";
 import { errorResponse, page, response } from "../http/describe.ts";
 import type { HttpServices } from "../http/exchange.ts";
-import { readKeysetPage, toCursor } from "../http/request.ts";
+import { readKeysetPage, readNumberedPage, toCursor } from "../http/request.ts";
 import { streamList } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import type { Store } from "../platform/storage/store.ts";
@@ -242,15 +242,10 @@ const listDatasetRevisions = route("GET", "/v1/datasets/:id/revisions", {
     "200": response("The revisions, newest first", DatasetRevisionListResponse, page(examples.revision)),
     ...noSuchRevision,
   },
-  async handle(services: { store: Store }, { requester, params, query: { limit, after } }) {
-    const { revisions, next } = await listRevisions(services, requester, params.id, {
-      limit: Number(limit ?? defaultPageLimit),
-      below: after === undefined ? undefined : Number(after),
-    });
-    return reply(200, {
-      data: revisions.map(toDatasetRevision),
-      next: next === undefined ? null : String(next),
-    });
+  async handle(services: { store: Store }, { requester, params, query }) {
+    const page = readNumberedPage(query, defaultPageLimit);
+    const { rows, next } = await listRevisions(services, requester, params.id, page);
+    return reply(200, { data: rows.map(toDatasetRevision), next });
   },
 });
 

@@ -2,7 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { createWritePace, pauseMs } from "../platform/storage/batches.ts";
 import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
+import {
+  type KeysetPage,
+  type ListPart,
+  type NumberedPage,
+  selectNewestFirst,
+} from "../platform/storage/lists.ts";
 import { deleteSharesOf, insertRows, unlessNameIsTaken } from "../platform/storage/rows.ts";
 import type { DatasetRevisionsTable, DatasetsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -187,15 +192,20 @@ export async function selectLatestRevisions(
   return new Map(rows.map((row) => [row.dataset_id, sealed(row)]));
 }
 
-/** A dataset's revisions below a number, the highest first. */
+/** A page of a dataset's revisions, and one more. */
 export async function selectRevisions(
   reader: Database,
   datasetId: string,
-  { limit, below }: { limit: number; below: number | undefined },
+  { limit, below }: NumberedPage,
 ): Promise<Revision[]> {
   let query = sealedOf(reader, datasetId);
   if (below !== undefined) query = query.where("number", "<", below);
-  return (await query.orderBy("number", "desc").limit(limit).execute()).map(sealed);
+  return (
+    await query
+      .orderBy("number", "desc")
+      .limit(limit + 1)
+      .execute()
+  ).map(sealed);
 }
 
 /** Begins a revision that is invisible until it is sealed. Returns its id. */

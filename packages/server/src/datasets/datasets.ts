@@ -2,7 +2,12 @@ import type { Dataset, DatasetCreateRequest, DatasetRevision } from "@presage/co
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { conflict, notFound, ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import type { Keyset, KeysetPage } from "../platform/storage/lists.ts";
+import {
+  type Keyset,
+  type KeysetPage,
+  type NumberedPage,
+  toNumberedPart,
+} from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
@@ -196,11 +201,9 @@ export async function listRevisions(
   services: { store: Store },
   requester: Requester,
   id: string,
-  { limit, below }: { limit: number; below: number | undefined },
-): Promise<{ revisions: Revision[]; next: number | undefined }> {
+  page: NumberedPage,
+): Promise<{ rows: Revision[]; next: string | null }> {
   await findDataset(services, requester, id);
   const reader = services.store.briefReader(requester);
-  const found = await selectRevisions(reader, id, { limit: limit + 1, below });
-  const revisions = found.slice(0, limit);
-  return { revisions, next: found.length > limit ? revisions.at(-1)?.number : undefined };
+  return toNumberedPart(await selectRevisions(reader, id, page), page, ({ number }) => number);
 }

@@ -22,7 +22,7 @@ import {
 import { errorResponse, idempotencyHeader, noSuch, page, pageTooLarge, response } from "../http/describe.ts";
 import type { HttpServices } from "../http/exchange.ts";
 import { reserveStored } from "../http/memory.ts";
-import { readKeysetPage, readOnce, toCursor } from "../http/request.ts";
+import { readKeysetPage, readNumberedPage, readOnce, toCursor } from "../http/request.ts";
 import { streamList } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
@@ -168,14 +168,10 @@ const listRevisions = route("GET", "/v1/environments/:name/revisions", {
     ...pageTooLarge,
     ...noSuch("environment"),
   },
-  async handle(services: Services, { call, requester, params: { name }, query: { limit, after } }) {
-    const page = {
-      limit: Number(limit ?? defaultRevisionLimit),
-      below: after === undefined ? undefined : Number(after),
-    };
+  async handle(services: Services, { call, requester, params: { name }, query }) {
+    const page = readNumberedPage(query, defaultRevisionLimit);
     const reserve = (bytes: number) => reserveStored(call.exchange, bytes);
-    const { revisions, next } = await listEnvironmentRevisions(services, requester, name, page, reserve);
-    return reply(200, { data: revisions, next: next === undefined ? null : String(next) });
+    return reply(200, await listEnvironmentRevisions(services, requester, name, page, reserve));
   },
 });
 

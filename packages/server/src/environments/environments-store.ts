@@ -1,6 +1,6 @@
 import type { EnvironmentConfig, TaskSplitName } from "@presage/contract";
 import { sql } from "kysely";
-import { type KeysetPage, newestFirst, toListPart } from "../platform/storage/lists.ts";
+import { type KeysetPage, type NumberedPage, newestFirst, toListPart } from "../platform/storage/lists.ts";
 import { insertRows, prepareStatement, unlessNameIsTaken } from "../platform/storage/rows.ts";
 import type {
   EnvironmentRevisionsTable,
@@ -117,17 +117,12 @@ function parseEnvironment(
   };
 }
 
-export interface RevisionPage {
-  limit: number;
-  below: number | undefined;
-}
-
-/** How long an environment's revisions below a number are. */
-export async function selectRevisionSizes(reader: Database, environmentId: string, page: RevisionPage) {
+/** How long an environment's revisions of a page are. */
+export async function selectRevisionSizes(reader: Database, environmentId: string, page: NumberedPage) {
   return await revisionsOf(reader, environmentId, page).select(bytesOfConfig).execute();
 }
 
-function revisionsOf(reader: Database, environmentId: string, { limit, below }: RevisionPage) {
+function revisionsOf(reader: Database, environmentId: string, { limit, below }: NumberedPage) {
   return reader
     .selectFrom("environment_revisions as revision")
     .where("environment_id", "=", environmentId)
@@ -136,13 +131,13 @@ function revisionsOf(reader: Database, environmentId: string, { limit, below }: 
     .limit(limit);
 }
 
-/** An environment's revisions below a number, the highest first. */
+/** A page of an environment's revisions, and one more. */
 export async function selectEnvironmentRevisions(
   reader: Database,
   environmentId: string,
-  page: RevisionPage,
+  page: NumberedPage,
 ) {
-  const rows = await revisionsOf(reader, environmentId, page)
+  const rows = await revisionsOf(reader, environmentId, { ...page, limit: page.limit + 1 })
     .select(["revision", "config", "created_at"])
     .execute();
   return rows.map(({ revision, config, created_at }) => ({

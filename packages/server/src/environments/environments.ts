@@ -8,7 +8,7 @@ import { findRewardIssue } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
 import { conflict, InvalidFieldError, notFound, ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import { refuseLargePage } from "../platform/storage/lists.ts";
+import { type NumberedPage, refuseLargePage, toNumberedPart } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
@@ -22,7 +22,6 @@ import {
   insertEnvironment,
   insertEnvironmentRevision,
   lockEnvironment,
-  type RevisionPage,
   selectEnvironment,
   selectEnvironmentRevisions,
   selectRevisionSizes,
@@ -30,7 +29,7 @@ import {
 } from "./environments-store.ts";
 import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes/episodes-store.ts";
 import { findEnvironment, refuseBuiltIn } from "./find-environment.ts";
-import { findPatternIssue, rewardOf } from "./rewards-and-ends.ts";
+import { findRuleIssue, rewardOf } from "./rewards-and-ends.ts";
 
 /** A field of an environment that cannot be used, and why. */
 class InvalidEnvironmentError extends InvalidFieldError {}
@@ -100,10 +99,8 @@ async function checkConfig(
       throw new InvalidEnvironmentError(["params", name], "An integer this large would lose digits");
   }
   for (const [index, rule] of (stop ?? []).entries()) {
-    for (const [field, pattern] of Object.entries(rule)) {
-      const issue = field.endsWith("_matches") ? findPatternIssue(pattern) : undefined;
-      if (issue !== undefined) throw new InvalidEnvironmentError(["stop", index, field], issue);
-    }
+    const issue = findRuleIssue(rule);
+    if (issue !== undefined) throw new InvalidEnvironmentError(["stop", index, issue.field], issue.message);
   }
   if (reward) {
     const issue = await findRewardIssue(services, accountId, reward);
@@ -221,20 +218,17 @@ export async function listEnvironmentRevisions(
   services: { store: Store },
   requester: Requester,
   name: string,
-  page: RevisionPage,
+  page: NumberedPage,
   reserve: (bytes: number) => void,
-): Promise<{ revisions: EnvironmentRevisionSchema[]; next: number | undefined }> {
+): Promise<{ data: EnvironmentRevisionSchema[]; next: string | null }> {
   const { id, revision, config } = await findEnvironment(services, requester, name);
-  if (name === sandboxName) return { revisions: [{ revision, config, created_at: null }], next: undefined };
-  const { limit, below } = page;
+  if (name === sandboxName) return { data: [{ revision, config, created_at: null }], next: null };
   const reader = services.store.briefReader(requester);
   const sizes = await selectRevisionSizes(reader, id, page);
   reserve(refuseLargePage(sizes, "revisions"));
-  const found = await selectEnvironmentRevisions(reader, id, { limit: limit + 1, below });
-  const revisions = found
-    .slice(0, limit)
-    .map((one) => ({ ...one, created_at: toIsoInstant(one.created_at) }));
-  return { revisions, next: found.length > limit ? revisions.at(-1)?.revision : undefined };
+  const found = await selectEnvironmentRevisions(reader, id, page);
+  const { rows, next } = toNumberedPart(found, page, (one) => one.revision);
+  return { data: rows.map((one) => ({ ...one, created_at: toIsoInstant(one.created_at) })), next };
 }
 
 /** Adds a revision in which the given fields are replaced, or removed where they are null. Episodes that have begun keep theirs. */

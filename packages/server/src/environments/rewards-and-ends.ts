@@ -1,4 +1,4 @@
-import type { EnvironmentConfig, EpisodeReward } from "@presage/contract";
+import type { EnvironmentConfig, EpisodeReward, EpisodeStop } from "@presage/contract";
 import type { Registry } from "../evaluators/registry.ts";
 import { InvalidEvaluatorsError, resolveEvaluators } from "../evaluators/resolve-evaluators.ts";
 import { regex } from "../evaluators/rules/regex.ts";
@@ -40,10 +40,14 @@ export interface JudgedStep {
 /** The score, or why there is none. */
 export type RewardOutcome = { reward: number } | { error: string };
 
-/** Why a pattern cannot be used; undefined: it can. */
-export function findPatternIssue(pattern: string): string | undefined {
-  const parsed = regex.config.safeParse({ pattern });
-  return parsed.success ? undefined : parsed.error.issues[0]?.message;
+/** The field of a rule whose pattern cannot be used, and why; undefined: all can. */
+export function findRuleIssue(rule: EpisodeStop): { field: string; message: string } | undefined {
+  for (const [field, pattern] of Object.entries(rule)) {
+    const parsed = field.endsWith("_matches") ? regex.config.safeParse({ pattern }) : undefined;
+    const message = parsed?.error?.issues[0]?.message;
+    if (message !== undefined) return { field, message };
+  }
+  return undefined;
 }
 
 /** Whether a part of a text matches a pattern: by the evaluator of patterns, which has a thread and a deadline for long texts. */

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
 import { readBodyWithin } from "../platform/limits/memory.ts";
 import { maxDepth, scanJson } from "../platform/limits/scan-json.ts";
-import type { Keyset, KeysetPage } from "../platform/storage/lists.ts";
+import type { Keyset, KeysetPage, NumberedPage } from "../platform/storage/lists.ts";
 import type { Once } from "../platform/storage/once.ts";
 import { type Call, type CallWithCaller, keepOpen, requestAddress } from "./call.ts";
 import { reserveBody } from "./memory.ts";
@@ -196,6 +196,14 @@ export function readPage(
   defaultLimit: number,
 ): { limit: number; offset: number } {
   return { limit: Number(limit ?? defaultLimit), offset: Number(offset ?? 0) };
+}
+
+/** The page below a number that a query with `limit` and `after`, both checked by its schema, asks for. */
+export function readNumberedPage(
+  { limit, after }: { limit?: string | undefined; after?: string | undefined },
+  defaultLimit: number,
+): NumberedPage {
+  return { limit: Number(limit ?? defaultLimit), below: after === undefined ? undefined : Number(after) };
 }
 
 /** A request's validated body; undefined if there is none and the schema allows that. */

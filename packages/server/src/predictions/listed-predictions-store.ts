@@ -1,18 +1,18 @@
-import type { ListedPrediction } from "@presage/contract";
+import type { RunVerdict } from "@presage/contract";
 import { type Expression, sql } from "kysely";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import type { StoredPredictionRow } from "./stored-predictions-store.ts";
+import { toRunVerdict } from "./stored-rows.ts";
 
 type Row = Pick<StoredPredictionRow, "id" | "source" | "run_id" | "position" | "repeat">;
-type ListedVerdict = NonNullable<ListedPrediction["verdicts"]>[number];
 
 /** What a list says of a prediction beside its own columns. */
 export interface Surroundings {
   /** The beginnings of what was done, and of what the dataset says came of it. */
   action: string | null;
   expected: string | null;
-  verdicts: ListedVerdict[];
+  verdicts: RunVerdict[];
   /** The user who asked without a key or started its run, and the run's key. */
   userId: string | null;
   keyId: string | null;
@@ -108,7 +108,7 @@ async function selectOfRuns(reader: Database, ids: readonly string[], maxCharact
 async function selectVerdicts(
   reader: Database,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, ListedVerdict[]>> {
+): Promise<ReadonlyMap<string, RunVerdict[]>> {
   if (ids.length === 0) return new Map();
   const rows = await reader
     .selectFrom("predictions as prediction")
@@ -124,24 +124,14 @@ async function selectVerdicts(
     .where("prediction.id", "in", ids)
     .orderBy("verdict.evaluator")
     .execute();
-  const namesOf = new Map<string, { id: string; profile: { name: string } }[]>();
-  return Map.groupBy(
-    rows.map(({ evaluators, evaluator, result_id, pass, ...row }) => {
-      const names =
-        namesOf.get(evaluators) ?? (JSON.parse(evaluators) as { id: string; profile: { name: string } }[]);
-      namesOf.set(evaluators, names);
-      return {
-        of: row.id,
-        evaluator: names[evaluator]?.id ?? "",
-        profile_name: names[evaluator]?.profile.name ?? "",
-        status: row.status,
-        pass: pass === null ? null : pass === 1,
-        score: row.score,
-        evaluation_result_id: result_id === null ? null : String(result_id),
-      };
-    }),
-    ({ of }) => of,
-  );
+  const parsed = new Map<string, Parameters<typeof toRunVerdict>[0]>();
+  const verdicts = new Map<string, RunVerdict[]>();
+  for (const { id, ...row } of rows) {
+    const evaluators = parsed.get(row.evaluators) ?? JSON.parse(row.evaluators);
+    parsed.set(row.evaluators, evaluators);
+    verdicts.set(id, [...(verdicts.get(id) ?? []), toRunVerdict(evaluators, row)]);
+  }
+  return verdicts;
 }
 
 /** In JSON a character has up to six. */

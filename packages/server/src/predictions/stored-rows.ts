@@ -1,4 +1,4 @@
-import type { ErrorCategory, StoredWorld } from "@presage/contract";
+import type { ErrorCategory, RunVerdict, StoredWorld } from "@presage/contract";
 import { UpstreamError } from "../platform/errors.ts";
 import { isCountedModelName } from "../platform/prices.ts";
 import { type Answer, answerColumns } from "../platform/storage/answer-columns.ts";
@@ -7,6 +7,7 @@ import type {
   PredictionContextsTable,
   PredictionPayloadsTable,
   PredictionsTable,
+  RunVerdictsTable,
 } from "../platform/storage/schema/runs.ts";
 import { findControlToken, readUpstreamCachedTokens, recordsName } from "../upstream/completion.ts";
 import type { Deployment } from "../upstream/deployments.ts";
@@ -163,4 +164,20 @@ function toContextRow({ accountId, context: given }: NewPrediction): PredictionC
 
 function toText(text: string | null | undefined): string | null {
   return typeof text === "string" ? toStorableText(text, maxTextCharacters) : null;
+}
+
+/** A verdict of a run whose evaluators these are, in its list's order. */
+export function toRunVerdict(
+  evaluators: readonly { id: string; profile: { name: string } }[],
+  row: Pick<RunVerdictsTable, "evaluator" | "status" | "pass" | "score" | "result_id">,
+): RunVerdict {
+  const evaluator = evaluators[row.evaluator];
+  return {
+    evaluator: evaluator?.id ?? "",
+    profile_name: evaluator?.profile.name ?? "",
+    status: row.status,
+    pass: row.pass === null ? null : row.pass === 1,
+    score: row.score,
+    evaluation_result_id: row.result_id === null ? null : String(row.result_id),
+  };
 }

@@ -9,7 +9,7 @@ import type { z } from "zod";
 import { findRevision } from "../datasets/datasets.ts";
 import { listTrajectories } from "../datasets/samples.ts";
 import type { TrajectoryPage } from "../datasets/samples-store.ts";
-import { atLine, checkLine, createJsonLineReader, gunzip, splitLines } from "../datasets/upload/lines.ts";
+import { checkLine, createLineReader, gunzip, splitLines } from "../datasets/upload/lines.ts";
 import type { EnvironmentRevision } from "../environments/environment.ts";
 import { selectEnvironment } from "../environments/environments-store.ts";
 import { listEpisodes } from "../environments/episodes/episode.ts";
@@ -67,20 +67,20 @@ export async function readPairLines(
 
 async function readPairs(call: CallWithCaller): Promise<RealityPair[]> {
   return await receiveUpload(call, async (body, { isGzip }) => {
-    const readJson = createJsonLineReader();
+    const readLine = createLineReader((value) => checkLine(RealityPair, value));
     const pairs: RealityPair[] = [];
     const numbers: number[] = [];
     for await (const lines of splitLines(isGzip ? gunzip(body) : body)) {
       for (const line of lines) {
-        const value = atLine(line.number, () => readJson(line));
-        if (value === undefined) continue;
+        const pair = readLine(line);
+        if (pair === undefined) continue;
         if (pairs.length === maxRealityPairs)
           throw new UploadError({
             line: line.number,
             path: [],
             reason: `A check has at most ${maxRealityPairs} pairs`,
           });
-        pairs.push(atLine(line.number, () => checkLine(RealityPair, value)));
+        pairs.push(pair);
         numbers.push(line.number);
       }
     }

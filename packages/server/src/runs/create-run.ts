@@ -12,7 +12,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { lockDataset, type Revision, selectRevision } from "../datasets/datasets-store.ts";
 import { isAboutGoal } from "../environments/episodes/turns.ts";
 import { findEnvironment } from "../environments/find-environment.ts";
-import { findPatternIssue, rewardOf } from "../environments/rewards-and-ends.ts";
+import { findRuleIssue, rewardOf } from "../environments/rewards-and-ends.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
@@ -166,10 +166,8 @@ async function pinEnds(
 function refuseRule(rule: EpisodeStop, path: readonly (string | number)[]): void {
   if (isAboutGoal(rule))
     throw new InvalidFieldError(path, "A rule about {goal} cannot be tried: samples have no goal");
-  for (const [field, pattern] of Object.entries(rule)) {
-    const issue = field.endsWith("_matches") ? findPatternIssue(pattern) : undefined;
-    if (issue !== undefined) throw new InvalidFieldError([...path, field], issue);
-  }
+  const issue = findRuleIssue(rule);
+  if (issue !== undefined) throw new InvalidFieldError([...path, issue.field], issue.message);
 }
 
 /** What predicts and when, and which of those of one minute it is. */

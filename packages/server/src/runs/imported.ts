@@ -2,9 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RunPredictionLine } from "@presage/contract";
 import { answerOfLine, countRepeatedIndexes, predictionFields } from "../datasets/formats.ts";
 import {
-  atLine,
   checkLine,
-  createJsonLineReader,
+  createLineReader,
   LineError,
   type UploadLimits,
   uploadedLines,
@@ -18,7 +17,7 @@ import { latestEnd } from "../platform/storage/leases.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { DatasetSamplesTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { type Lease, noCounts, type Run, uploadLeaseMs, type WorkCounts } from "./run.ts";
+import { type Lease, noCounts, predictionIndex, type Run, uploadLeaseMs, type WorkCounts } from "./run.ts";
 import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.ts";
 import { renewLease } from "./runner/work-store.ts";
 import { deleteSomeRunRows, selectRun } from "./runs-store.ts";
@@ -108,17 +107,14 @@ export async function uploadPredictions(
     // What a process left behind that died in the middle.
     await deleteAll(database, lease);
     let predictions = 0;
-    const readJson = createJsonLineReader();
+    const readLine = createLineReader(readPredictionLine);
     const indexes = countRepeatedIndexes();
     const write = createBatchWriter(database, run, lease);
     let batch: Batch = { lines: [], bytes: 0 };
     const pace = createWritePace(database);
     for await (const lines of uploadedLines(database, body, { isGzip, maxBytes, floor })) {
       for (const raw of lines) {
-        const line = atLine(raw.number, () => {
-          const value = readJson(raw);
-          return value === undefined ? undefined : readPredictionLine(value);
-        });
+        const line = readLine(raw);
         if (line === undefined || isPassedOver(line, indexes)) continue;
         batch.lines.push({ number: raw.number, line });
         batch.bytes += raw.bytes.length;
@@ -177,12 +173,12 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
         const reason = `The run has ${run.repeats} ${run.repeats === 1 ? "repeat" : "repeats"}, which count from 0`;
         throw new UploadError({ line: number, path: ["repeat"], reason });
       }
-      const place = (position - 1) * run.repeats + repeat;
-      if (isSeen[place] === 1) {
+      const index = predictionIndex({ position, repeat }, run.repeats);
+      if (isSeen[index] === 1) {
         const reason = "An earlier line has a prediction of this sample";
         throw new UploadError({ line: number, path: [], reason });
       }
-      isSeen[place] = 1;
+      isSeen[index] = 1;
       return toRows(run, { position, repeat }, outcomeOf(line));
     });
     const predicted = rows.filter(({ row }) => row.status === "success").length;

@@ -19,6 +19,7 @@ import { conflict } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
+import { toRunVerdict } from "../predictions/stored-rows.ts";
 import examples from "./examples.json" with { type: "json" };
 import type { PredictionsUploads } from "./imported.ts";
 import {
@@ -315,14 +316,7 @@ async function withVerdicts(
       ),
       latency_ms: row.latency_micros === null ? null : row.latency_micros / 1000,
     },
-    verdicts: (verdicts.get(keyOf(row)) ?? []).map((verdict) => ({
-      evaluator: run.evaluators[verdict.evaluator]?.id ?? "",
-      profile_name: run.evaluators[verdict.evaluator]?.profile.name ?? "",
-      status: verdict.status,
-      pass: verdict.pass === null ? null : verdict.pass === 1,
-      score: verdict.score,
-      evaluation_result_id: verdict.result_id === null ? null : String(verdict.result_id),
-    })),
+    verdicts: (verdicts.get(keyOf(row)) ?? []).map((verdict) => toRunVerdict(run.evaluators, verdict)),
   }));
 }
 

@@ -319,6 +319,14 @@ export function isOfDeadProcess(leaseId: string): boolean {
   return Number(pid) === process.pid || !isProcessRunning(Number(pid));
 }
 
+/** Where a prediction is among those of all samples, those of one sample together. */
+export function predictionIndex(
+  { position, repeat }: { position: number; repeat: number },
+  repeats: number,
+): number {
+  return (position - 1) * repeats + repeat;
+}
+
 /** Some milliseconds of the main thread. */
 const trajectoriesAtOnce = 5_000;
 

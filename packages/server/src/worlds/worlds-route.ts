@@ -13,9 +13,10 @@ import {
   WorldRevisionListResponse,
 } from "@presage/contract";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
-import { readKeysetPage, toCursor } from "../http/request.ts";
+import { readKeysetPage, readNumberedPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
+import { toNumberedPart } from "../platform/storage/lists.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { briefReaderOf, chooseExamples, type ExampleServices } from "./choose-examples.ts";
 import { answerFromRecords } from "./complete-through-world.ts";
@@ -132,17 +133,14 @@ const listRevisions = route("GET", "/v1/worlds/:name/revisions", {
     "200": response("The revisions", WorldRevisionListResponse, page(examples.world)),
     ...noSuch("world"),
   },
-  async handle(services: Services, { requester, params: { name }, query: { limit, after } }) {
+  async handle(services: Services, { requester, params: { name }, query }) {
     const { id } = await findWorld(services, requester, { name });
-    const most = Number(limit ?? defaultRevisionLimit);
-    const wanted = { name, limit: most + 1, below: after === undefined ? undefined : Number(after) };
+    const wanted = readNumberedPage(query, defaultRevisionLimit);
     const reader = services.store.briefReader(requester);
-    const found = await selectWorldRevisions(reader, requester.accountId, wanted);
+    const found = await selectWorldRevisions(reader, requester.accountId, { name, ...wanted });
+    const { rows, next } = toNumberedPart(found, wanted, ({ revision }) => revision);
     const makers = await selectMakers(reader, requester.accountId, id);
-    const data = found
-      .slice(0, most)
-      .map((world) => ({ ...toWorld(world), made_by: makers.get(world.revision) ?? null }));
-    const next = found.length > most ? String(data.at(-1)?.revision) : null;
+    const data = rows.map((world) => ({ ...toWorld(world), made_by: makers.get(world.revision) ?? null }));
     return reply(200, { data, next });
   },
 });

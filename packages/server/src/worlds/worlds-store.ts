@@ -1,6 +1,11 @@
 import type { WorldConfig, WorldPins } from "@presage/contract";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
-import { type Keyset, type KeysetPage, selectNewestFirst } from "../platform/storage/lists.ts";
+import {
+  type Keyset,
+  type KeysetPage,
+  type NumberedPage,
+  selectNewestFirst,
+} from "../platform/storage/lists.ts";
 import { prepareStatement, selectNames } from "../platform/storage/rows.ts";
 import type { WorldRevisionsTable, WorldsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -82,17 +87,17 @@ export async function selectWorlds(
   return { worlds: rows.map(parseWorld), next };
 }
 
-/** A world's revisions below a number, the highest first. */
+/** A page of a world's revisions, and one more. */
 export async function selectWorldRevisions(
   reader: Database,
   accountId: string,
-  { name, limit, below }: { name: string; limit: number; below: number | undefined },
+  { name, limit, below }: NumberedPage & { name: string },
 ): Promise<WorldRevision[]> {
   const rows = await withRevisions(reader, accountId)
     .where("world.name", "=", name)
     .$if(below !== undefined, (query) => query.where("revision.revision", "<", below ?? 0))
     .orderBy("revision.revision", "desc")
-    .limit(limit)
+    .limit(limit + 1)
     .execute();
   return rows.map(parseWorld);
 }

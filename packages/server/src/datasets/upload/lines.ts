@@ -247,6 +247,16 @@ export function createJsonLineReader(options: ParseOptions = {}): (line: RawLine
   };
 }
 
+/** Returns a function that parses and checks lines; one of white space is undefined. It throws an `UploadError` that names the line. */
+export function createLineReader<Line>(check: (value: unknown) => Line): (line: RawLine) => Line | undefined {
+  const readJson = createJsonLineReader();
+  return (line) =>
+    atLine(line.number, () => {
+      const value = readJson(line);
+      return value === undefined ? undefined : check(value);
+    });
+}
+
 function decode(utf8: TextDecoder, bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);

@@ -80,6 +80,22 @@ export function toListPart<Row extends { id: string; created_at: Micros }>(
   };
 }
 
+/** A page of rows below a number, the highest first. */
+export interface NumberedPage {
+  limit: number;
+  below: number | undefined;
+}
+
+/** The page of rows of which one more than its limit was looked for, and the number below which the next one starts. */
+export function toNumberedPart<Row>(
+  rows: readonly Row[],
+  { limit }: NumberedPage,
+  numberOf: (row: Row) => number,
+): { rows: Row[]; next: string | null } {
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return { rows: rows.slice(0, limit), next: last === undefined ? null : String(numberOf(last)) };
+}
+
 /** The limits of one read. While a text crosses threads and is serialised, it takes several times its memory. */
 const piece = { maxIds: 100, maxBytes: 1_000_000 };
 const maxPageBytes = 64_000_000;

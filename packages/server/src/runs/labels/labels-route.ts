@@ -11,7 +11,7 @@ import {
   RunPath,
   readResultId,
 } from "@presage/contract";
-import { atLine, checkLine, createJsonLineReader, gunzip, splitLines } from "../../datasets/upload/lines.ts";
+import { checkLine, createLineReader, gunzip, splitLines } from "../../datasets/upload/lines.ts";
 import { externalPrefix } from "../../evaluators/outcome.ts";
 import { errorResponse, noSuch, page, response } from "../../http/describe.ts";
 import { receiveUpload } from "../../http/receive-upload.ts";
@@ -80,15 +80,12 @@ async function importLabels(
 }
 
 async function readLines(body: AsyncIterable<Uint8Array>, reserve: Reserve): Promise<NumberedLine[]> {
-  const readJson = createJsonLineReader();
+  const readLine = createLineReader((value) => checkLine(LabelLine, value));
   const read: NumberedLine[] = [];
   let bytes = 0;
   for await (const raws of splitLines(body)) {
     for (const raw of raws) {
-      const line = atLine(raw.number, () => {
-        const value = readJson(raw);
-        return value === undefined ? undefined : checkLine(LabelLine, value);
-      });
+      const line = readLine(raw);
       if (line !== undefined) read.push({ number: raw.number, line });
       bytes += raw.bytes.length;
       if (read.length > mostLines || bytes > mostBytes)

@@ -28,7 +28,14 @@ import type { WorldRevision } from "../../worlds/world.ts";
 import { addCalibration, type WorldVerbServices } from "../../worlds/worlds.ts";
 import { findByReference, toWorld } from "../../worlds/worlds-route.ts";
 import examples from "../examples.json" with { type: "json" };
-import { isPreliminary, type Run, type RunDataset, samplesOfRevision, toEvaluatorNames } from "../run.ts";
+import {
+  isPreliminary,
+  predictionIndex,
+  type Run,
+  type RunDataset,
+  samplesOfRevision,
+  toEvaluatorNames,
+} from "../run.ts";
 import { externalTarget, ownEvaluatorNamed, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
@@ -194,11 +201,11 @@ async function readConfidences(
   let of: RunCalibration["of"] = "score";
   const read = readInRanges(samples, repeats, (range) => selectConfidences(reader, id, range));
   for await (const rows of read) {
-    for (const { position, repeat, score, confidence } of rows) {
-      const at = (position - 1) * repeats + repeat;
-      scores[at] = score ?? Number.NaN;
-      confidences[at] = confidence ?? Number.NaN;
-      if (confidence !== null) of = "confidence";
+    for (const row of rows) {
+      const at = predictionIndex(row, repeats);
+      scores[at] = row.score ?? Number.NaN;
+      confidences[at] = row.confidence ?? Number.NaN;
+      if (row.confidence !== null) of = "confidence";
     }
   }
   return { of, values: of === "confidence" ? confidences : scores };

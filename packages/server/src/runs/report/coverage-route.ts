@@ -5,7 +5,7 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { recordsName } from "../../upstream/completion.ts";
 import examples from "../examples.json" with { type: "json" };
-import { type Run, samplesOfRevision, toEvaluatorNames } from "../run.ts";
+import { predictionIndex, type Run, samplesOfRevision, toEvaluatorNames } from "../run.ts";
 import { ownEvaluatorNamed, withDataset } from "../run-samples.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { findRunOfWorld, noRunOfWorld } from "./calibration-route.ts";
@@ -91,7 +91,7 @@ async function countCoverage(
       const verb = verbs.texts[verbs.of[position - 1] ?? -1] ?? null;
       const group = byVerb.get(verb) ?? noGroup();
       byVerb.set(verb, group);
-      const found = of[(position - 1) * repeats + repeat];
+      const found = of[predictionIndex({ position, repeat }, repeats)];
       const isRight = found === outcome.pass;
       const isJudged = isRight || found === outcome.fail;
       const [nearest] = world.examples;

@@ -16,7 +16,7 @@ import { type RewardPair, rewardFigures } from "../../platform/statistics/outcom
 import { toStorableText } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { countOf } from "../../platform/words.ts";
-import type { Run } from "../run.ts";
+import { predictionIndex, type Run } from "../run.ts";
 import { readInRanges, selectAnswers, selectRecorded } from "./outcomes-store.ts";
 import { byStep, type Dimension, type RunSamples, together } from "./samples.ts";
 
@@ -68,7 +68,7 @@ async function readEnds(
     }
     let startedAt = performance.now();
     for (const { position, repeat, output } of piece?.answers ?? []) {
-      const at = (position - 1) * repeats + repeat;
+      const at = predictionIndex({ position, repeat }, repeats);
       const turn = { action: actions.get(position) ?? "", observation: output ?? "" };
       const { done, reward } = output === null ? nothing : await findEnd(turn);
       predicted.done[at] = done === undefined ? said.nothing : done ? said.end : said.goesOn;

@@ -2,7 +2,7 @@ import type { RunReport } from "@presage/contract";
 import { shownTokens } from "../../platform/storage/answer-columns.ts";
 import { type Micros, microsPerMs } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import type { Run, TokenSums } from "../run.ts";
+import { predictionIndex, type Run, type TokenSums } from "../run.ts";
 import {
   type PredictionRow,
   readInRanges,
@@ -68,7 +68,7 @@ export async function readFailedPredictions(
   const failed = await noneFailed(reader, run, samples);
   const read = readInRanges(samples, repeats, (range) => selectFailedPredictions(reader, id, range));
   for await (const rows of read) {
-    for (const { position, repeat } of rows) failed[(position - 1) * repeats + repeat] = 1;
+    for (const row of rows) failed[predictionIndex(row, repeats)] = 1;
   }
   return failed;
 }
@@ -93,7 +93,7 @@ export async function readOutcomes(
   for await (const rows of read) {
     for (const row of rows) {
       const index = row.position - 1;
-      const repeatIndex = index * repeats + row.repeat;
+      const repeatIndex = predictionIndex(row, repeats);
       if (row.status === "success" && row.pass !== null) {
         of[repeatIndex] = row.pass === 1 ? outcome.pass : outcome.fail;
         if (row.score !== null) {
@@ -205,7 +205,7 @@ export async function totalPredictions(
       if (row.status === "failed") {
         const category = row.error_category ?? "other";
         failures[category] = (failures[category] ?? 0) + 1;
-        failed[(row.position - 1) * repeats + row.repeat] = 1;
+        failed[predictionIndex(row, repeats)] = 1;
       } else if (row.latency_micros !== null) {
         latencies[timed] = row.latency_micros;
         timed += 1;
