@@ -1,7 +1,7 @@
 import type { Role } from "@presage/contract";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
-import type { SessionsTable } from "../platform/storage/schema/accounts.ts";
+import type { SessionsTable, SignInTokensTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
 export interface SessionRules {
@@ -136,6 +136,60 @@ export async function deleteExpiredSessions(database: Database, now: Micros, lim
       expired
         .selectFrom("sessions")
         .select("id")
+        .where("expires_at", "<=", now)
+        .orderBy("expires_at")
+        .limit(limit),
+    )
+    .execute();
+}
+
+export async function insertSignInToken(database: Database, row: SignInTokensTable): Promise<void> {
+  await database.insertInto("sign_in_tokens").values(row).execute();
+}
+
+/** Uses up a sign-in link's token and returns its user's id; undefined if it is unknown, used or expired. */
+export async function markSignInTokenUsed(
+  database: Database,
+  digest: string,
+  usedAt: Micros,
+): Promise<string | undefined> {
+  const used = await database
+    .updateTable("sign_in_tokens")
+    .set({ used_at: usedAt })
+    .where("digest", "=", digest)
+    .where("used_at", "is", null)
+    .where("expires_at", ">", usedAt)
+    .returning("user_id")
+    .executeTakeFirst();
+  return used?.user_id;
+}
+
+/** Uses up every sign-in link of a user. */
+export async function markSignInTokensUsed(
+  database: Database,
+  userId: string,
+  usedAt: Micros,
+): Promise<void> {
+  await database
+    .updateTable("sign_in_tokens")
+    .set({ used_at: usedAt })
+    .where("user_id", "=", userId)
+    .where("used_at", "is", null)
+    .execute();
+}
+
+/** Deletes some expired tokens of sign-in links, the oldest first. */
+export async function deleteExpiredSignInTokens(
+  database: Database,
+  now: Micros,
+  limit: number,
+): Promise<void> {
+  await database
+    .deleteFrom("sign_in_tokens")
+    .where("digest", "in", (expired) =>
+      expired
+        .selectFrom("sign_in_tokens")
+        .select("digest")
         .where("expires_at", "<=", now)
         .orderBy("expires_at")
         .limit(limit),

@@ -20,11 +20,12 @@ import script from "../http/sign-in.js" with { type: "text" };
 import { recordChange } from "../platform/audit.ts";
 import { ServiceError, SignInError } from "../platform/errors.ts";
 import { reopenAccount, selectClosed } from "../platform/storage/closed-accounts-store.ts";
-import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
+import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { commandName } from "../platform/words.ts";
 import type { AttemptSeal, Identity, OpenidProvider, SignInAttempt } from "./openid.ts";
 import { admitSession, type SessionBrowser, type SignInServices, startSession } from "./sessions.ts";
+import { deleteExpiredSignInTokens, insertSignInToken, markSignInTokenUsed } from "./sessions-store.ts";
 import { selectUser, upsertUserWithAccount } from "./users-store.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
@@ -192,9 +193,9 @@ export async function createSignInToken(
   const now = nowMicros();
   const expires_at = now + validForMs * microsPerMs;
   const row = { digest: digestOf(token), user_id: userId, created_at: now, expires_at, used_at: null };
-  await database.insertInto("sign_in_tokens").values(row).execute();
+  await insertSignInToken(database, row);
   // If it fails, a later token deletes them.
-  await deleteExpiredTokens(database, now, deletedAtOnce).catch(() => {});
+  await deleteExpiredSignInTokens(database, now, deletedAtOnce).catch(() => {});
   return token;
 }
 
@@ -209,7 +210,7 @@ async function useSignInToken(
     services,
     "local sign-in",
     async (transaction) => {
-      const userId = await markUsed(transaction, digestOf(token), nowMicros());
+      const userId = await markSignInTokenUsed(transaction, digestOf(token), nowMicros());
       const user = userId === undefined ? undefined : await selectUser(transaction, userId);
       if (user !== undefined) return { userId: user.id, accountId: user.account_id, idToken: null };
       throw new ServiceError(
@@ -309,42 +310,4 @@ function redirect(location: string, cookies: string[]): Response {
   const headers = new Headers({ location, "cache-control": "no-store" });
   for (const cookie of cookies) headers.append("set-cookie", cookie);
   return new Response(null, { status: 303, headers });
-}
-
-/** Uses up a token and returns its user's id; undefined if it is unknown, used or expired. */
-async function markUsed(database: Database, digest: string, usedAt: Micros): Promise<string | undefined> {
-  const used = await database
-    .updateTable("sign_in_tokens")
-    .set({ used_at: usedAt })
-    .where("digest", "=", digest)
-    .where("used_at", "is", null)
-    .where("expires_at", ">", usedAt)
-    .returning("user_id")
-    .executeTakeFirst();
-  return used?.user_id;
-}
-
-/** Uses up every token of a user. */
-export async function markAllUsed(database: Database, userId: string, usedAt: Micros): Promise<void> {
-  await database
-    .updateTable("sign_in_tokens")
-    .set({ used_at: usedAt })
-    .where("user_id", "=", userId)
-    .where("used_at", "is", null)
-    .execute();
-}
-
-/** Deletes some expired tokens, the oldest first. */
-async function deleteExpiredTokens(database: Database, now: Micros, limit: number): Promise<void> {
-  await database
-    .deleteFrom("sign_in_tokens")
-    .where("digest", "in", (expired) =>
-      expired
-        .selectFrom("sign_in_tokens")
-        .select("digest")
-        .where("expires_at", "<=", now)
-        .orderBy("expires_at")
-        .limit(limit),
-    )
-    .execute();
 }

@@ -22,8 +22,7 @@ import type { Store } from "../platform/storage/store.ts";
 import { markAllRevoked } from "./api-keys-store.ts";
 import { accessWriter, type KeyChangeServices, lockCaller } from "./change-access.ts";
 import examples from "./examples.json" with { type: "json" };
-import { markAllEnded } from "./sessions-store.ts";
-import { markAllUsed } from "./sign-in-route.ts";
+import { markAllEnded, markSignInTokensUsed } from "./sessions-store.ts";
 import {
   type Account,
   deleteSharesBy,
@@ -222,7 +221,7 @@ export async function endUserIn(
   userId: string,
 ): Promise<{ sessions: number; keys: number }> {
   const now = nowMicros();
-  await markAllUsed(transaction, userId, now);
+  await markSignInTokensUsed(transaction, userId, now);
   // Keys and sessions that are being created are either ended below or refused afterwards.
   await lockUsers(transaction, [userId]);
   const sessions = await markAllEnded(transaction, userId, now);

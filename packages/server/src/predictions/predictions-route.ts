@@ -83,11 +83,7 @@ export const predictRoute = route("POST", "/v1/predict", {
     const { request, exchange } = call;
     const { deployments, settings } = services;
     const { debugFields } = settings;
-    countUsage(call, "predict");
-    await admit(services.admission, call);
-    const bytes = await readBodyBytes(call, settings.maxBodyBytes);
-    const sharing = readSharing(services, call, "predict", bytes);
-    const cached = debugFields ? undefined : findCached(services, call, sharing);
+    const { bytes, sharing, cached } = await admitPrediction(services, call, "predict", !debugFields);
     if (cached !== undefined) return Response.json(readPrediction(cached.body));
     const body = await readExactBytes(call, WorldModelRequest, bytes);
     refuseStreaming(body.params?.stream);
@@ -110,6 +106,20 @@ export const predictRoute = route("POST", "/v1/predict", {
     return Response.json(response);
   },
 });
+
+/** What a prediction begins with: it is counted and admitted, and its bytes may have been answered before. */
+async function admitPrediction(
+  services: PredictionServices,
+  call: CallWithCaller,
+  operation: "predict" | "chat",
+  mayUseCached: boolean,
+) {
+  countUsage(call, operation);
+  await admit(services.admission, call);
+  const bytes = await readBodyBytes(call, services.settings.maxBodyBytes);
+  const sharing = readSharing(services, call, operation, bytes);
+  return { bytes, sharing, cached: mayUseCached ? findCached(services, call, sharing) : undefined };
+}
 
 async function answerThroughWorld(
   services: PredictionServices,
@@ -177,11 +187,7 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
     async handle(services: PredictionServices, { call }) {
       const { request, exchange } = call;
       const { deployments } = services;
-      countUsage(call, "chat");
-      await admit(services.admission, call);
-      const bytes = await readBodyBytes(call, services.settings.maxBodyBytes);
-      const sharing = readSharing(services, call, "chat", bytes);
-      const cached = mayUseCached ? findCached(services, call, sharing) : undefined;
+      const { bytes, sharing, cached } = await admitPrediction(services, call, "chat", mayUseCached);
       if (cached !== undefined) return chatResponse(cached);
       const { body, respond } = await read(call, bytes);
       refuseStreaming(body.params?.stream);

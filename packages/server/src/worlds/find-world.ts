@@ -36,6 +36,17 @@ export async function findWorld(
   );
 }
 
+/** A world by its name, or NAME@NUMBER. */
+export async function findByReference(
+  services: { store: Pick<Store, "briefReader"> },
+  requester: Requester,
+  reference: string,
+): Promise<WorldRevision> {
+  const wanted = readWorldReference(reference);
+  if (wanted === undefined) throw noSuchWorld();
+  return await findWorld(services, requester, wanted);
+}
+
 export function filterOf({
   split,
   tags,

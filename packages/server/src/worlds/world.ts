@@ -3,6 +3,7 @@ import type {
   DatasetSample,
   HistoryStep,
   PromptMessage,
+  World,
   WorldConfig,
   WorldModel,
   WorldPins,
@@ -11,7 +12,7 @@ import type {
 import { composeSystemTurn } from "@presage/contract/compose-prompt";
 import { worldDefaults } from "@presage/contract/defaults";
 import { ServiceError } from "../platform/errors.ts";
-import type { Micros } from "../platform/storage/columns.ts";
+import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 
 export interface WorldRevision {
   id: string;
@@ -261,4 +262,14 @@ export function examplesGone(ofWorld = ""): ServiceError {
 /** Whether a world cannot be used, as opposed to not being found because of the database. */
 export function isAboutWorld(error: unknown): error is ServiceError {
   return error instanceof ServiceError && ["not_found", "examples_gone"].includes(error.code);
+}
+
+/** A world as responses have it. */
+export function toWorld({ archived_at, created_at, revised_at, id: _, ...world }: WorldRevision): World {
+  return {
+    ...world,
+    archived: archived_at !== null,
+    created_at: toIsoInstant(created_at),
+    revised_at: toIsoInstant(revised_at),
+  };
 }

@@ -15,15 +15,14 @@ import {
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { readKeysetPage, readNumberedPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
-import { toIsoInstant } from "../platform/storage/columns.ts";
 import { toNumberedPart } from "../platform/storage/lists.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { briefReaderOf, chooseExamples, type ExampleServices } from "./choose-examples.ts";
 import { answerFromRecords } from "./complete-through-world.ts";
 import examples from "./examples.json" with { type: "json" };
-import { findWorld, noSuchWorld } from "./find-world.ts";
+import { findByReference, findWorld, noSuchWorld } from "./find-world.ts";
 import { askRecorded, findSample } from "./recorded-steps.ts";
-import { type Asked, composeTurns, type ReadyWorld, toAsked, type WorldRevision } from "./world.ts";
+import { type Asked, composeTurns, type ReadyWorld, toAsked, toWorld } from "./world.ts";
 import { createWorld, deleteWorld, reviseWorld, type WorldUses, type WorldVerbServices } from "./worlds.ts";
 import { selectMakers, selectWorldRevisions, selectWorlds } from "./worlds-store.ts";
 
@@ -212,18 +211,7 @@ async function askedBy(
   };
 }
 
-/** A world by its name, or NAME@NUMBER. */
-export async function findByReference(
-  services: Pick<WorldVerbServices, "store">,
-  requester: Requester,
-  reference: string,
-): Promise<WorldRevision> {
-  const wanted = readWorldReference(reference);
-  if (wanted === undefined) throw noSuchWorld();
-  return await findWorld(services, requester, wanted);
-}
-
-/** The same, as it can be asked. */
+/** A world by its name, or NAME@NUMBER, as it can be asked. */
 async function findReady(
   services: Pick<WorldVerbServices, "knownWorlds">,
   requester: Requester,
@@ -233,14 +221,4 @@ async function findReady(
   const world = wanted && (await services.knownWorlds.find(requester, wanted));
   if (world === undefined) throw noSuchWorld();
   return world;
-}
-
-/** A world as responses have it. */
-export function toWorld({ archived_at, created_at, revised_at, id: _, ...world }: WorldRevision): World {
-  return {
-    ...world,
-    archived: archived_at !== null,
-    created_at: toIsoInstant(created_at),
-    revised_at: toIsoInstant(revised_at),
-  };
 }

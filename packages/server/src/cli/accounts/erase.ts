@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { countRowsOf, eraseInBatches, eraseRows } from "../../accounts/account-tables-store.ts";
-import { markAllUsed } from "../../accounts/sign-in-route.ts";
+import { markSignInTokensUsed } from "../../accounts/sessions-store.ts";
 import { endUserIn, getUser, ownerSubject } from "../../accounts/users.ts";
 import {
   countOtherUsers,
@@ -137,7 +137,7 @@ async function eraseOneOf(database: Database, user: User, issuer: string): Promi
     // An earlier command found no one else, and was interrupted; the others joined through a server of the version before.
     await reopenAccount(transaction, user.account_id);
     // Links before the user, as who signs in with one locks them.
-    await markAllUsed(transaction, user.id, nowMicros());
+    await markSignInTokensUsed(transaction, user.id, nowMicros());
     await lockUsers(transaction, [user.id]);
     await recordChange(transaction, changerFor(user), "user.erase", user.id);
     return await deleteUserRows(transaction, user, false);

@@ -221,7 +221,7 @@ function kindOf(value: unknown): string {
 }
 
 /** Handles a line. A `LineError` becomes an `UploadError` that names the line. */
-export function atLine<Result>(line: number, work: () => Result): Result {
+function atLine<Result>(line: number, work: () => Result): Result {
   try {
     return work();
   } catch (error) {

@@ -23,10 +23,9 @@ import { confidenceCard } from "../../platform/statistics/confidence.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import worldExamples from "../../worlds/examples.json" with { type: "json" };
-import { findWorld } from "../../worlds/find-world.ts";
-import type { WorldRevision } from "../../worlds/world.ts";
+import { findByReference, findWorld } from "../../worlds/find-world.ts";
+import { toWorld, type WorldRevision } from "../../worlds/world.ts";
 import { addCalibration, type WorldVerbServices } from "../../worlds/worlds.ts";
-import { findByReference, toWorld } from "../../worlds/worlds-route.ts";
 import examples from "../examples.json" with { type: "json" };
 import {
   isPreliminary,

@@ -109,7 +109,7 @@ export interface SessionsTable {
 }
 
 /** One-time sign-in links of local mode. */
-interface SignInTokensTable {
+export interface SignInTokensTable {
   digest: string;
   user_id: string;
   created_at: Micros;
