@@ -66,11 +66,9 @@ async function predictStep(
   run: StepsOfRun,
   signal: AbortSignal,
 ): Promise<StepOutcome | undefined> {
-  const { pace, tries: counted } = run;
-  let calls = 0;
+  const { pace, tries } = run;
+  const misses = createMisses(pace);
   let failure: StepFailure | undefined;
-  let outages = pace.outages();
-  let answers = pace.answers();
   for (;;) {
     const begunAtMs = await pace.take(signal);
     if (run.isStopping()) {
@@ -85,52 +83,68 @@ async function predictStep(
         run.answered = { ...request, span: undefined };
         return { response };
       }
-      if (failure !== undefined && calls >= maxCalls) return { failure };
+      if (failure !== undefined && misses.areEnough()) return { failure };
     } catch (error) {
-      // The responses in progress leave no memory for this one, or an index is not searchable yet. That says nothing about the deployment.
-      if (!signal.aborted && isOverloaded(error)) {
-        pace.limited(overloadPauseMs, "memory");
-        continue;
-      }
+      if (!signal.aborted && waitsFor(error, run)) continue;
       if (signal.aborted || !(error instanceof UpstreamError)) {
         pace.abandoned();
         throw error;
       }
-      if (error.category === "rate_limit") {
-        countRetry(counted, error.category);
-        pace.limited(retryAfterMs(error.retryAfter));
-        continue;
-      }
       const isTimeout = error.category === "timeout";
-      if (isTimeout) counted.timed_out += 1;
+      if (isTimeout) tries.timed_out += 1;
       // The deployment has read what it was asked.
       if (error.category === "context_exceeded" || error.category === "unusable_completion")
         pace.succeeded(null);
       else pace.failed(error.message, begunAtMs, isTimeout);
       if (probe !== undefined) {
-        countRetry(counted, error.category);
+        countRetry(tries, error.category);
         continue;
       }
       failure = { category: error.category, message: error.message, deployment: request.deployment };
-      if (isRefusal(error)) return { failure };
-      // What failed because the deployment was away says nothing about this step.
-      if (pace.outages() > outages) calls = 0;
-      calls += 1;
-      if (calls >= maxCalls) {
-        if (pace.answers() > answers) return { failure };
-        pace.doubt(error.message);
-      }
-      outages = pace.outages();
-      answers = pace.answers();
-      countRetry(counted, error.category);
-      await sleep(run.patience * pauseMsAfter(calls) * (0.5 + Math.random() / 2), undefined, { signal });
+      if (isRefusal(error) || misses.add(error.message)) return { failure };
+      countRetry(tries, error.category);
+      const pauseMs = run.patience * misses.pauseMs() * (0.5 + Math.random() / 2);
+      await sleep(pauseMs, undefined, { signal });
     }
   }
 }
 
-function pauseMsAfter(calls: number): number {
-  if (calls % callsOfTry > 0) return secondCallMs;
-  return Math.min(longestPauseMs, firstPauseMs * 2 ** (calls / callsOfTry - 1));
+/** Whether an error says nothing about the step, which waits until it can be asked again. */
+function waitsFor(error: unknown, { pace, tries }: StepsOfRun): boolean {
+  // The responses in progress leave no memory for this one, or an index is not searchable yet. That says nothing about the deployment.
+  if (isOverloaded(error)) {
+    pace.limited(overloadPauseMs, "memory");
+    return true;
+  }
+  if (!(error instanceof UpstreamError) || error.category !== "rate_limit") return false;
+  countRetry(tries, error.category);
+  pace.limited(retryAfterMs(error.retryAfter));
+  return true;
+}
+
+/** Counts the calls of a step that failed. What failed because the deployment was away says nothing about the step. */
+function createMisses(pace: Pace) {
+  let calls = 0;
+  let outages = pace.outages();
+  let answers = pace.answers();
+  const areEnough = () => calls >= maxCalls;
+  return {
+    areEnough,
+    /** Returns whether the step fails for good: there are enough, and the deployment has answered others meanwhile. */
+    add(message: string): boolean {
+      if (pace.outages() > outages) calls = 0;
+      calls += 1;
+      const isForGood = areEnough() && pace.answers() > answers;
+      if (areEnough() && !isForGood) pace.doubt(message);
+      outages = pace.outages();
+      answers = pace.answers();
+      return isForGood;
+    },
+    pauseMs(): number {
+      if (calls % callsOfTry > 0) return secondCallMs;
+      return Math.min(longestPauseMs, firstPauseMs * 2 ** (calls / callsOfTry - 1));
+    },
+  };
 }
 
 function countRetry({ retried }: RunTries, category: StepFailure["category"]): void {
