@@ -1,5 +1,5 @@
 import { apiKeyRoutes } from "../accounts/api-keys-route.ts";
-import { auditEventRoutes } from "../accounts/audit-log.ts";
+import { auditEventRoutes } from "../accounts/audit-log-route.ts";
 import { sessionRoutes } from "../accounts/sessions.ts";
 import { userRoutes } from "../accounts/users.ts";
 import { datasetRoutes } from "../datasets/datasets-route.ts";
@@ -26,11 +26,11 @@ import { storedPredictionRoutes } from "../predictions/stored-predictions-route.
 import { realEnvironmentRoutes, realityRoutes } from "../reality/checks-route.ts";
 import { agreementRoutes } from "../results/agreement.ts";
 import { resultDeletionRoutes } from "../results/delete/deletions-route.ts";
-import { errorFindingRoutes } from "../results/error-findings.ts";
+import { errorFindingRoutes } from "../results/error-findings-route.ts";
 import { evaluateRoutes } from "../results/evaluate-route.ts";
-import { resultImportRoutes } from "../results/imports.ts";
+import { resultImportRoutes } from "../results/imports-route.ts";
 import { labelRoutes } from "../results/labels/labels.ts";
-import { projectRoutes } from "../results/projects.ts";
+import { projectRoutes } from "../results/projects-route.ts";
 import { evaluationResultRoutes } from "../results/results-route.ts";
 import { reviewRoutes } from "../results/review.ts";
 import { listOfApps, resultSearchRoutes } from "../results/search/search-route.ts";

@@ -1,7 +1,7 @@
 import { maxCountedPredictions, type StoredPrediction, type StoredPredictionDetail } from "@presage/contract";
 import { parseJson } from "../http/request.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { conflict, notFound } from "../platform/errors.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/batches.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
@@ -170,7 +170,7 @@ export async function countValues(
 
 /** What was found of a prediction. */
 export function existing<Found>(found: Found | undefined): Found {
-  if (found === undefined) throw new ServiceError("not_found", "There is no such prediction.");
+  if (found === undefined) throw notFound("prediction");
   return found;
 }
 
@@ -183,8 +183,7 @@ export async function deletePrediction({ store }: { store: Store }, requester: C
   await inTransaction(store, requester, async (transaction) => {
     const { source } = existing(await lockPrediction(transaction, accountId, id));
     if (source !== "live")
-      throw new ServiceError(
-        "conflict",
+      throw conflict(
         `This prediction belongs to ${source === "run" ? "a run" : "an episode"}. Delete the ${source}.`,
       );
     await deletePredictions(transaction, accountId, [id]);

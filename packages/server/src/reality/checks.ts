@@ -30,7 +30,7 @@ import {
   undefinedIfGone,
 } from "../platform/errors.ts";
 import { deleteInBatches } from "../platform/storage/batches.ts";
-import { nowMicros } from "../platform/storage/columns.ts";
+import { nowMicros, toFlag } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
 import { doOnce, findReceipt, type Once } from "../platform/storage/once.ts";
 import { deleteSharesOf, insertRows } from "../platform/storage/rows.ts";
@@ -105,16 +105,15 @@ function toRow(
   position: number,
   { task_id, episode_id, policy, simulated, real, replayed }: RealityPair,
 ): RealityEpisodesTable {
-  const flag = (value: boolean) => (value ? 1 : 0);
   return {
     check_id,
     position,
     task_id,
     episode_id: episode_id ?? null,
     policy: policy ?? null,
-    simulated: flag(simulated),
-    real: flag(real),
-    replayed: typeof replayed === "boolean" ? flag(replayed) : null,
+    simulated: toFlag(simulated),
+    real: toFlag(real),
+    replayed: typeof replayed === "boolean" ? toFlag(replayed) : null,
     simulated_reward: null,
     real_reward: null,
     steps: null,

@@ -5,12 +5,12 @@ import {
   EvaluationResultResponse,
   readResultId,
 } from "@presage/contract";
-import { errorResponse, noSuch, response } from "../http/describe.ts";
+import { errorResponse, response } from "../http/describe.ts";
 import { reserveStored } from "../http/memory.ts";
 import { reply, route } from "../http/route.ts";
 import type { Store } from "../platform/storage/store.ts";
 import examples from "./examples.json" with { type: "json" };
-import { correctResult, labelsOf, withdrawCorrection } from "./labels/labels.ts";
+import { correctResult, labelsOf, resultNotFound, withdrawCorrection } from "./labels/labels.ts";
 import { toEvaluationResult } from "./result.ts";
 import type { CountsMerger } from "./write/merge-counts.ts";
 import { getResult, measureResult } from "./write/stored-results-store.ts";
@@ -21,7 +21,6 @@ interface ResultServices {
 }
 
 const path = "/v1/evaluation-results";
-const resultNotFound = noSuch("result", "evaluation result");
 
 const showResult = route("GET", `${path}/:id`, {
   needs: "read",

@@ -4,7 +4,7 @@ import type { Use } from "../http/exchange.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { ServiceError, SpendingRefusedError } from "../platform/errors.ts";
+import { notFound, SpendingRefusedError } from "../platform/errors.ts";
 import type { Logger } from "../platform/observability/logger.ts";
 import { costOf, type PriceList, type Spender, withoutNoise } from "../platform/prices.ts";
 import { microsPerHour, microsPerMs, nowMicros, toFlag, toIsoInstant } from "../platform/storage/columns.ts";
@@ -104,8 +104,7 @@ async function storeBudget(
   const { accountId } = requester;
   const keyId = api_key_id?.toLowerCase() ?? "";
   await inTransaction(store, requester, async (transaction) => {
-    if (keyId !== "" && !(await isKeyOf(transaction, accountId, keyId)))
-      throw new ServiceError("not_found", "There is no such API key.");
+    if (keyId !== "" && !(await isKeyOf(transaction, accountId, keyId))) throw notFound("API key");
     const of = { account_id: accountId, api_key_id: keyId };
     if (limit === null && !(await deleteBudget(transaction, of))) return;
     if (limit !== null) {

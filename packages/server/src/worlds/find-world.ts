@@ -1,7 +1,7 @@
 import { readWorldReference, type WorldConfig } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { findRevision } from "../datasets/datasets.ts";
-import { ServiceError, undefinedIfGone } from "../platform/errors.ts";
+import { notFound, ServiceError, undefinedIfGone } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { lruLimit } from "../platform/words.ts";
@@ -16,7 +16,7 @@ import {
 import { selectWorld } from "./worlds-store.ts";
 
 export function noSuchWorld(): ServiceError {
-  return new ServiceError("not_found", "There is no such world.");
+  return notFound("world");
 }
 
 /** A world of the account, in its latest revision unless another is named. */

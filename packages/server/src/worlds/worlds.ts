@@ -3,7 +3,7 @@ import { findNamedDataset, findRevision } from "../datasets/datasets.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import { findRewardIssue } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
+import { conflict, InvalidFieldError, ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -50,10 +50,7 @@ export async function createWorld(
   if (isReservedName(name))
     throw new ServiceError("bad_request", `The name ${name} is reserved. Choose another one.`);
   if (services.deployments.find(name) !== undefined)
-    throw new ServiceError(
-      "conflict",
-      `There is already a deployment named ${name}, and requests could not tell the two apart.`,
-    );
+    throw conflict(`There is already a deployment named ${name}, and requests could not tell the two apart.`);
   const config = toStored(given);
   const pinned = await pin(services, requester, config, { copied });
   const world = await doOnce(services.store.writer(requester), once, {
@@ -62,8 +59,7 @@ export async function createWorld(
       const id = Bun.randomUUIDv7();
       const row = { id, account_id: accountId, name, created_by: userId, created_at: now };
       const revision = await insertWorld(transaction, row);
-      if (revision === undefined)
-        throw new ServiceError("conflict", `There is already a world named ${JSON.stringify(name)}.`);
+      if (revision === undefined) throw conflict(`There is already a world named ${JSON.stringify(name)}.`);
       await insertWorldRevision(transaction, toRow(id, revision, config, pinned, now));
       await recordChange(transaction, requester, "world.create", id, { name });
       return {
@@ -130,7 +126,7 @@ async function insertNext(
     const locked = await lockWorld(transaction, accountId, name);
     if (locked === undefined) throw noSuchWorld();
     if (locked.id !== id || locked.last_revision !== before.revision)
-      throw new ServiceError("conflict", "The world was revised meanwhile. Try again.");
+      throw conflict("The world was revised meanwhile. Try again.");
     const now = nowMicros();
     const archivedAt = archived === undefined ? before.archived_at : archived ? now : null;
     await updateArchived(transaction, id, archivedAt);
@@ -164,10 +160,7 @@ export async function deleteWorld(
     const uses = await services.worldUses(transaction, requester.accountId, name);
     const more = uses.length > namedUses ? ` and ${uses.length - namedUses} more` : "";
     if (uses.length > 0)
-      throw new ServiceError(
-        "conflict",
-        `The world ${name} is used by ${uses.slice(0, namedUses).join(", ")}${more}.`,
-      );
+      throw conflict(`The world ${name} is used by ${uses.slice(0, namedUses).join(", ")}${more}.`);
     await deleteWorldRows(transaction, world.id);
     await recordChange(transaction, requester, "world.delete", world.id, { name });
   });

@@ -1,6 +1,6 @@
 import { AuditAction, AuditEventListQuery, readInstant } from "@presage/contract";
 import type { Command } from "commander";
-import { toAuditEvent } from "../../accounts/audit-log.ts";
+import { toAuditEvent } from "../../accounts/audit-log-route.ts";
 import { getUser } from "../../accounts/users.ts";
 import { selectAccountByName } from "../../accounts/users-store.ts";
 import type { Config } from "../../config/config.ts";

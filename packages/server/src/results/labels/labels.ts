@@ -35,7 +35,7 @@ import {
   selectVerdict,
 } from "./labels-store.ts";
 
-const resultNotFound = noSuch("result", "evaluation result");
+export const resultNotFound = noSuch("result", "evaluation result");
 
 /** What a person says of an output. */
 export interface NewLabel {

@@ -246,8 +246,8 @@ export async function reportAgainstRecords(
   return { records: { run_id: records.id, name: records.name, evaluators } };
 }
 
-/** More near duplicates than this are worth a warning. */
-const shareToSay = 0.05;
+/** Of the answers: more are worth a warning. */
+const shareOfNearDuplicates = 0.05;
 
 /** What makes the figures of a run through a world less certain. */
 export function worldWarnings({ target }: Run, { world }: Pick<RunReport, "world">): string[] {
@@ -261,7 +261,7 @@ export function worldWarnings({ target }: Run, { world }: Pick<RunReport, "world
     ...(target.kind === "world" && target.asksModel && ofRecords > 0
       ? [`${share(ofRecords, "answers")} are of the records alone, as the deployment could not be reached.`]
       : []),
-    ...(near > answers * shareToSay
+    ...(near > answers * shareOfNearDuplicates
       ? [
           `Near duplicates: for ${share(near, "predictions")}, an example has the same fields and the same next state, in another trajectory. Split the dataset by another tag, such as its tasks, for figures of what is new.`,
         ]

@@ -299,13 +299,16 @@ async function findGoal(
   return goal === undefined ? null : judgeGoal(goal, evaluators, run.provenance, isPreliminary(run));
 }
 
-const shareToSay = 0.01;
+/** More are worth a warning. */
+const shareOfFaultyAnswers = 0.01;
 
 /** First what is wrong with the answers, which the figures take as they are. */
 function answerWarnings({ params, counts }: Run, { answers, truncated }: PredictionTotals): string[] {
   const limit = params?.max_tokens ?? params?.max_completion_tokens ?? samplingDefaults.max_tokens;
   const say = (count: number, what: string) =>
-    count > answers * shareToSay ? [`${Math.round((100 * count) / answers)} % of the answers ${what}`] : [];
+    count > answers * shareOfFaultyAnswers
+      ? [`${Math.round((100 * count) / answers)} % of the answers ${what}`]
+      : [];
   return [
     ...say(truncated, `were cut at ${limit} tokens (${truncated} of ${answers}): raise max_tokens.`),
     ...say(counts.empty ?? 0, `are empty (${counts.empty} of ${answers}).`),
