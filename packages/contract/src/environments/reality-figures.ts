@@ -41,6 +41,23 @@ const outcomes = {
   }),
 };
 
+const consistency = z
+  .object({
+    replayed: RealityFigure.meta({ description: "W2R: success of simulated actions in reality." }),
+    real: RealityFigure.meta({ description: "Success of agents that act in reality." }),
+    ratio: RealityFigure.meta({ description: "The consistency ratio, W2R by real success." }),
+  })
+  .nullable()
+  .meta({ description: "Null without replays (Word2World, arXiv 2512.18832)." });
+
+/** What is said of all episodes and of each policy. */
+const ofEach = {
+  ...outcomes,
+  phi: RealityFigure.meta({ description: "The correlation of the two outcomes." }),
+  cohen_kappa: RealityFigure.meta({ description: "Their agreement beyond chance." }),
+  consistency,
+};
+
 const Exploit = z
   .object({
     verb: z.string().meta({ description: "The first word of an action, or the tool that it calls." }),
@@ -110,21 +127,15 @@ export const RealityFigures = z
       description:
         "Whether the interval of `false_success_rate` is above `false_success_limit`, below it, or neither. Null without a limit.",
     }),
-    ...outcomes,
-    phi: RealityFigure.meta({ description: "The correlation of the two outcomes." }),
-    cohen_kappa: RealityFigure.meta({ description: "Their agreement beyond chance." }),
+    ...ofEach,
     ...beyondOutcomes,
-    consistency: z
-      .object({
-        replayed: RealityFigure.meta({ description: "W2R: success of simulated actions in reality." }),
-        real: RealityFigure.meta({ description: "Success of agents that act in reality." }),
-        ratio: RealityFigure.meta({ description: "The consistency ratio, W2R by real success." }),
-      })
-      .nullable()
-      .meta({ description: "Null without replays (Word2World, arXiv 2512.18832)." }),
-    policies: z
-      .array(z.object({ policy: z.string().meta({ description: "The label." }), ...outcomes }))
-      .meta({ description: "The same for each policy, in the order in which they came; at most 200." }),
+    macro_consistency: consistency.meta({
+      description:
+        "The consistency with each policy equal: means over policies. Null for fewer than two with replays.",
+    }),
+    policies: z.array(z.object({ policy: z.string().meta({ description: "The label." }), ...ofEach })).meta({
+      description: "The same for each policy, in the order in which they came; the 200 that came last.",
+    }),
     policy_order: z
       .object({
         kendall_tau: z.number().nullable().meta({ description: "τ-b, from −1 to 1." }),

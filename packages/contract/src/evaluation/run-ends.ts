@@ -73,6 +73,7 @@ const ends = {
   agreement: figure("The share of predictions that end where the real environment ends, and only there."),
 };
 const absolute_error = figure("The mean of |predicted − recorded|.");
+const spearman = figure("Spearman's rank correlation of predicted and recorded rewards.");
 const key = z.int().meta({ description: "The place in the trajectory." });
 const without = count(
   "Predictions of samples that have one, which say nothing of it: they failed, or the answer has no such field, or is too long for the patterns.",
@@ -97,10 +98,10 @@ export const RunEndsReport = z
     reward: z
       .object({
         absolute_error,
-        spearman: figure("Spearman's rank correlation of predicted and recorded rewards."),
+        spearman,
         without,
         step: z
-          .array(z.object({ key, absolute_error }))
+          .array(z.object({ key, absolute_error, spearman }))
           .meta({ description: "By place in the trajectory, the first 1,000." }),
       })
       .nullable()

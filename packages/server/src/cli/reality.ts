@@ -27,6 +27,7 @@ interface RealityOptions extends ConnectionOptions {
   dataset?: string;
   name?: string;
   policy?: string;
+  from?: string;
   timeout?: string;
   maxFalseSuccess?: string;
   undecided?: string;
@@ -48,6 +49,7 @@ export function addRealityCommand(program: Command): void {
     )
     .option("--name <name>", "what the new reality check is called")
     .option("--policy <label>", "only episodes of this policy")
+    .option("--from <time>", "only episodes that were checked then or later, such as 2026-11-30T12:00:00Z")
     .option("--timeout <seconds>", "wait for a new check no longer; it goes on, and the exit code is 1")
     .option(
       "--max-false-success <share>",
@@ -73,7 +75,7 @@ async function realityCommand(config: Config, environment: string | undefined, o
   const timeoutS = options.timeout === undefined ? Infinity : readNumber("--timeout", options.timeout);
   refuseContradictions(environment, options);
   const pairs = options.pairs === undefined ? undefined : await readPairs(options.pairs);
-  const { policy } = options;
+  const { policy, from } = options;
   // What is replayed takes a server, which may run on the configured database.
   const connect = (options.episodes ?? options.dataset) === undefined ? withConnection : withRunConnection;
   await connect(config, options, async (connection: Connection) => {
@@ -81,7 +83,10 @@ async function realityCommand(config: Config, environment: string | undefined, o
     const figures =
       wanted === undefined
         ? await connection.call((client) =>
-            client.realityChecks.ofEnvironment(environment ?? "", policy === undefined ? {} : { policy }),
+            client.realityChecks.ofEnvironment(environment ?? "", {
+              ...(policy !== undefined && { policy }),
+              ...(from !== undefined && { from }),
+            }),
           )
         : await check(
             connection,
@@ -95,7 +100,7 @@ async function realityCommand(config: Config, environment: string | undefined, o
 
 function refuseContradictions(
   environment: string | undefined,
-  { pairs, episodes, dataset, name, policy, timeout, maxFalseSuccess, undecided }: RealityOptions,
+  { pairs, episodes, dataset, name, policy, from, timeout, maxFalseSuccess, undecided }: RealityOptions,
 ): void {
   const sources = [pairs, episodes, dataset].filter((source) => source !== undefined);
   if (pairs === undefined && environment === undefined)
@@ -106,6 +111,8 @@ function refuseContradictions(
     throw new CommandError("--undecided needs --max-false-success");
   if (sources.length === 0 && name !== undefined)
     throw new CommandError("--name needs --pairs, --episodes or --dataset");
+  if (sources.length > 0 && from !== undefined)
+    throw new CommandError("--from is for the figures of checks that there are, not for a new one");
   if ((pairs ?? dataset) !== undefined && policy !== undefined)
     throw new CommandError("--policy is for episodes: a file has all of its policies");
   if (timeout !== undefined && (episodes ?? dataset) === undefined)

@@ -8,6 +8,7 @@ import {
   figureOfTasks,
   kendallTau,
   type MadeOf,
+  macroConsistencyOf,
   madeOf,
   type OutcomePair,
   type PairFigures,
@@ -216,7 +217,7 @@ export interface CheckedEpisode extends ActedEpisode {
 /** More are no comparison of agents, and their order takes as many steps as there are pairs of them. */
 const mostPolicies = 200;
 
-/** What checked episodes say. Policies are in the order in which they came, the first of them. */
+/** What checked episodes say. Policies are in the order in which they came, the last of them. */
 export async function realityFigures(
   episodes: readonly CheckedEpisode[],
   limit: number | null,
@@ -224,9 +225,10 @@ export async function realityFigures(
   const { counts, ...figures } = await pairFigures(episodes);
   const policies: RealityFigures["policies"] = [];
   const byPolicy = [...Map.groupBy(episodes, ({ policy }) => policy)].filter(([policy]) => policy !== null);
-  for (const [policy, of] of byPolicy.slice(0, mostPolicies)) {
-    const { phi: _, cohen_kappa: __, counts: its, ...shown } = await pairFigures(of);
-    policies.push({ policy: policy ?? "", counts: toCounts(its), ...shown });
+  for (const [policy, of] of byPolicy.slice(-mostPolicies)) {
+    const { counts: its, ...shown } = await pairFigures(of);
+    const consistency = consistencyOf(of) ?? null;
+    policies.push({ policy: policy ?? "", counts: toCounts(its), ...shown, consistency });
   }
   return {
     sentence: describeFalseSuccess(figures.false_success_rate, counts.onlyFirst),
@@ -237,6 +239,7 @@ export async function realityFigures(
     divergence: await divergenceOf(episodes),
     exploits: await exploitsOf(episodes),
     consistency: consistencyOf(episodes) ?? null,
+    macro_consistency: macroConsistencyOf(episodes) ?? null,
     policies,
     policy_order: policyOrder(policies, byPolicy.length),
   };
@@ -331,7 +334,7 @@ const fewestPolicies = 3;
 function policyOrder(policies: RealityFigures["policies"], all: number): RealityFigures["policy_order"] {
   const made = { policies: all };
   if (all > mostPolicies)
-    return { kendall_tau: null, ...made, note: `Only the first ${mostPolicies} policies have figures.` };
+    return { kendall_tau: null, ...made, note: `Only the last ${mostPolicies} policies have figures.` };
   if (policies.length < fewestPolicies)
     return { kendall_tau: null, ...made, note: "To rank policies takes at least three." };
   const rates = policies.map(({ counts: { both, only_simulated, only_real, neither } }) => {

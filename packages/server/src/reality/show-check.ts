@@ -213,10 +213,16 @@ export function realityDocument(
         cellsOf("Missed success", figures.missed_success_rate),
         cellsOf("Agreement", figures.agreement),
         cellsOf("Bias, points", figures.bias, formatPoints),
+        ...consistencyCells("Consistency", figures.consistency),
+        ...consistencyCells("Consistency, mean of policies", figures.macro_consistency),
       ],
     },
     ...(withTexts ? [...policyParts(policies), ...exploitParts(figures)] : []),
   ];
+}
+
+function consistencyCells(name: string, found: RealityFigures["consistency"]): string[][] {
+  return found === null ? [] : [cellsOf(name, found.ratio, (ratio) => ratio.toFixed(2))];
 }
 
 function policyParts(policies: RealityFigures["policies"]): ReportPart[] {

@@ -116,3 +116,16 @@ test("what cannot be shown is not denied: a verb that all false successes have, 
   expect(verbs[0]?.log_odds_ratio.interval?.lower).toBeGreaterThan(0);
   expect(sentence).toBe("None of 2 actions, tested together, is shown to be in false successes more often.");
 });
+
+test("of more than 200 policies the last have figures, each with all that is said of pairs", async () => {
+  const [one] = simulateChecks({ seed: 1, tasks: 1, episodes: 1, falseShare: 0 });
+  if (one === undefined) throw new Error("There is no episode.");
+  const episodes = Array.from({ length: 201 }, (_, at) => ({ ...one, policy: `p${at}`, replayed: at > 0 }));
+  const { policies, policy_order, macro_consistency } = RealityFigures.parse(
+    await realityFigures(episodes, null),
+  );
+  expect([policies.length, policies[0]?.policy, policies[199]?.policy]).toEqual([200, "p1", "p200"]);
+  expect(policies[0]?.consistency?.replayed.value).toBe(1);
+  expect(macro_consistency?.replayed.value).toBeCloseTo(200 / 201, 12);
+  expect(policy_order.note).toBe("Only the last 200 policies have figures.");
+});

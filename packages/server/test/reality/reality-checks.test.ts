@@ -65,7 +65,7 @@ onAnyDatabase((database) => {
     expect(figures.policy_order).toEqual({
       kendall_tau: null,
       policies: 201,
-      note: "Only the first 200 policies have figures.",
+      note: "Only the last 200 policies have figures.",
     });
   });
 

@@ -62,6 +62,19 @@ test.each(["the configured database", "a server"])("reality gates by the interva
   const ofEnvironment = await reality("sandbox", "--policy", "step-400", "--json");
   expect(JSON.parse(ofEnvironment.stdout)).toMatchObject({ counts: { only_simulated: 4, both: 36 } });
 
+  const later = await reality("sandbox", "--from", "2100-01-01T00:00:00Z", "--json");
+  expect(JSON.parse(later.stdout)).toMatchObject({ counts: { only_simulated: 0, both: 0 } });
+  const contradiction = await reality(
+    "sandbox",
+    "--from",
+    "2100-01-01T00:00:00Z",
+    "--pairs",
+    file,
+    "--name",
+    "n",
+  );
+  expect(contradiction.stderr).toContain("--from is for the figures of checks that there are");
+
   const pessimistic = JSON.stringify({ task_id: "t", simulated: false, real: true });
   await Bun.write(
     file,

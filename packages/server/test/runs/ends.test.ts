@@ -107,6 +107,21 @@ onAnyDatabase((database) => {
     expect(ends?.reward).toMatchObject({ absolute_error: { value: 0.5 / 3 }, without: 6 });
   });
 
+  test("By step, large errors have intervals, and few trajectories none", async () => {
+    const fields = { reward_field: "$.score" };
+    const { ends } = await report(fields, (trajectory, step) =>
+      JSON.stringify({ score: step === 1 && trajectory > "e" ? null : step * trajectory.charCodeAt(0) }),
+    );
+    const [first, second, last] = ends?.reward?.step ?? [];
+    expect(first?.absolute_error).toMatchObject({ value: 0, note: expect.stringContaining("alike") });
+    expect(second?.absolute_error).toMatchObject({
+      interval: null,
+      note: expect.stringMatching(/^Too few traj/),
+    });
+    expect(last?.absolute_error.interval?.upper).toBeGreaterThan(100);
+    expect(last?.spearman.note).toBe("All rewards are the same on one side.");
+  });
+
   test("An environment's rules are those of when the run was made", async () => {
     const environment = { name: "kitchen", stop, max_steps: 5 };
     expect((await presage.call("POST", "/v1/environments", environment)).status).toBe(201);

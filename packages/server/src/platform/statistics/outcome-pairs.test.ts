@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { mersenne } from "pure-rand/generator/mersenne";
 import { slowTest } from "../../../test/support/whole-run.ts";
-import { consistencyOf, type OutcomePair, pairFigures } from "./outcome-pairs.ts";
+import { leaveOneOutError, tQuantile } from "./intervals.ts";
+import { consistencyOf, macroConsistencyOf, type OutcomePair, pairFigures } from "./outcome-pairs.ts";
 
 function seeded(seed: number): () => number {
   const random = mersenne(seed);
@@ -31,6 +32,33 @@ slowTest(
     expect(covered).toBeGreaterThanOrEqual(465);
   },
 );
+
+test("over policies, each counts alike however many episodes it has, and tasks are left out in turn", () => {
+  const random = seeded(3);
+  const pairs = Array.from({ length: 300 }, (_, at) => ({
+    ...{ task: `t${at % 12}`, policy: at % 5 === 0 ? "rare" : "usual", simulated: true },
+    ...{ real: random() < 0.5, replayed: random() < (at % 5 === 0 ? 0.9 : 0.3) },
+  }));
+  const meanOf = (some: readonly OutcomePair[], side: "replayed" | "real") => {
+    const shares = [...Map.groupBy(some, ({ policy }) => policy).values()].map(
+      (its) => its.filter((one) => one[side]).length / its.length,
+    );
+    return shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  };
+  const found = macroConsistencyOf(pairs);
+  const [replayed, real] = [meanOf(pairs, "replayed"), meanOf(pairs, "real")];
+  expect(found?.replayed.value).toBeCloseTo(replayed, 12);
+  expect(found?.ratio.value).toBeCloseTo(replayed / real, 12);
+  const without = Float64Array.from({ length: 12 }, (_, task) =>
+    meanOf(
+      pairs.filter((pair) => pair.task !== `t${task}`),
+      "replayed",
+    ),
+  );
+  const { lower = 0, upper = 0 } = found?.replayed.interval ?? {};
+  expect((upper - lower) / 2).toBeCloseTo(tQuantile(0.975, 11) * leaveOneOutError(without), 9);
+  expect(macroConsistencyOf(pairs.filter(({ policy }) => policy === "rare"))).toBeUndefined();
+});
 
 test("the consistency ratio divides replays by acting in reality", () => {
   const pairs = simulate(7, 12, 0.3).map((pair, at) => ({

@@ -44,9 +44,10 @@ export interface RewardPair {
 
 const noRewards = "No episode has a reward in both.";
 
-/** How far two rewards are from each other: the mean of their distance by episode, and the correlation of their ranks. */
+/** How far two rewards are from each other: the mean of their distance by episode, and the correlation of their ranks. Of one of many groups, only a share of the usual work is done. */
 export async function rewardFigures(
   pairs: readonly RewardPair[],
+  shareOfWork = 1,
 ): Promise<{ absolute_error: RealityFigure; spearman: RealityFigure }> {
   const tasks = [...Map.groupBy(pairs, ({ task }) => task).values()];
   const made = madeOf(tasks.map(({ length }) => length));
@@ -64,7 +65,7 @@ export async function rewardFigures(
       range: [0, Number.POSITIVE_INFINITY],
       why: noRewards,
     }),
-    spearman: await spearmanFigure(tasks, made),
+    spearman: await spearmanFigure(tasks, made, mostWork * shareOfWork),
   };
 }
 
@@ -77,9 +78,13 @@ const partsAtOnce = 10;
  * Spearman's ρ: the correlation of ranks, ties at their mean (C. Spearman 1904). The jackknife ranks anew without each task; tasks are
  * joined to fewer parts where that would take too long.
  */
-async function spearmanFigure(tasks: readonly RewardPair[][], made: MadeOf): Promise<RealityFigure> {
+async function spearmanFigure(
+  tasks: readonly RewardPair[][],
+  made: MadeOf,
+  work: number,
+): Promise<RealityFigure> {
   const pairs = tasks.flat();
-  const parts = Math.min(tasks.length, Math.max(fewestParts, Math.floor(mostWork / pairs.length)));
+  const parts = Math.min(tasks.length, Math.max(fewestParts, Math.floor(work / pairs.length)));
   const partOf = Int32Array.from(tasks.flatMap((ofTask, task) => ofTask.map(() => task % parts)));
   const [one, other] = [rankable(pairs, "simulated"), rankable(pairs, "real")];
   const without = new Float64Array(parts);
@@ -281,19 +286,86 @@ export function consistencyOf(
   const clusters = table.end();
   const replayed = share(clusters, { hit: ["bothPass", "onlyFirst"], of: cells }, noEpisodes);
   const real = share(clusters, { hit: ["bothPass", "onlySecond"], of: cells }, noEpisodes);
-  return { replayed, real, ratio: ratioFigure(clusters) };
+  return { replayed, real, ratio: ratioOfClusters(clusters) };
 }
 
-function ratioFigure(clusters: readonly PairCluster[]): RealityFigure {
+/** Shares of policies, added up. */
+type SharesOfPolicies = [policies: number, replayed: number, real: number];
+
+/** The same with each policy equal, however many episodes it has: means over policies. Undefined for fewer than two. */
+export function macroConsistencyOf(all: readonly OutcomePair[]): ReturnType<typeof consistencyOf> {
+  const pairs = all.filter(({ policy, replayed }) => policy !== null && replayed !== undefined);
+  const policies = new Map(
+    [...Map.groupBy(pairs, ({ policy }) => policy)].map(([of, its]) => [of, countsOf(its)]),
+  );
+  if (policies.size < 2) return undefined;
+  const total: SharesOfPolicies = [0, 0, 0];
+  for (const counts of policies.values()) addShares(total, counts, 1);
+  const tasks = [...Map.groupBy(pairs, ({ task }) => task).values()];
+  const without = tasks.map((ofTask) => {
+    const rest: SharesOfPolicies = [...total];
+    for (const [policy, its] of Map.groupBy(ofTask, (pair) => pair.policy)) {
+      const counts = policies.get(policy) ?? noCounts;
+      const less = countsOf(its);
+      addShares(rest, counts, -1);
+      addShares(
+        rest,
+        {
+          count: counts.count - less.count,
+          replayed: counts.replayed - less.replayed,
+          real: counts.real - less.real,
+        },
+        1,
+      );
+    }
+    return rest;
+  });
+  const made = madeOf(tasks.map(({ length }) => length));
+  const mean = (side: 1 | 2) =>
+    figureOfTasks({
+      value: total[side] / total[0],
+      error: leaveOneOutError(Float64Array.from(without, (rest) => rest[side] / rest[0])),
+      made,
+      range: [0, 1],
+      why: noEpisodes,
+    });
+  const ratios = Float64Array.from(without, ([, replayed, real]) => replayed / real);
+  return { replayed: mean(1), real: mean(2), ratio: ratioFigure(total[1] / total[2], ratios, made) };
+}
+
+const noCounts = { count: 0, replayed: 0, real: 0 };
+
+function countsOf(pairs: readonly OutcomePair[]): typeof noCounts {
+  const counts = { ...noCounts, count: pairs.length };
+  for (const { replayed, real } of pairs) {
+    counts.replayed += Number(replayed);
+    counts.real += Number(real);
+  }
+  return counts;
+}
+
+function addShares(sum: SharesOfPolicies, { count, replayed, real }: typeof noCounts, sign: 1 | -1): void {
+  if (count === 0) return;
+  sum[0] += sign;
+  sum[1] += (sign * replayed) / count;
+  sum[2] += (sign * real) / count;
+}
+
+function ratioOfClusters(clusters: readonly PairCluster[]): RealityFigure {
   const all = sumOf(clusters.map(({ counts }) => counts));
   const ratio = (table: PairTable) =>
     (table.bothPass + table.onlyFirst) / (table.bothPass + table.onlySecond);
-  const value = Number.isFinite(ratio(all)) ? ratio(all) : Number.NaN;
-  const logs = Float64Array.from(clusters, ({ counts }) => Math.log(ratio(less(all, counts))));
+  const without = Float64Array.from(clusters, ({ counts }) => ratio(less(all, counts)));
+  return ratioFigure(ratio(all), without, madeOf(clusters.map(({ counts }) => totalOf(counts, cells))));
+}
+
+/** A ratio, and what it is without each task. */
+function ratioFigure(ratio: number, without: Float64Array, made: MadeOf): RealityFigure {
+  const value = Number.isFinite(ratio) ? ratio : Number.NaN;
   const { interval, ...figure } = figureOfTasks({
     value: Math.log(value),
-    error: leaveOneOutError(logs),
-    made: madeOf(clusters.map(({ counts }) => totalOf(counts, cells))),
+    error: leaveOneOutError(without.map(Math.log)),
+    made,
     why: "Nothing succeeded in the real environment.",
   });
   const shown = { ...figure, value: figure.value === null ? null : value };

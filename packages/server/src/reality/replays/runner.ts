@@ -67,7 +67,7 @@ async function startContinuous(database: Database, environment: DrawnEnvironment
     id: Bun.randomUUIDv5(`continuous/${environment.id}/${environment.revision}`, "url"),
     account_id: environment.account_id,
     source: "continuous",
-    name: `${environment.name}, revision ${environment.revision}: ${real.share * 100} % of its episodes`,
+    name: `${environment.name}, revision ${environment.revision}: ${Number((real.share * 100).toPrecision(12))} % of its episodes`,
     environment: environment.name,
     environment_id: environment.id,
     environment_revision: environment.revision,

@@ -10,7 +10,6 @@ import {
   effectiveClusters,
   type GroupSums,
   rateInterval,
-  scoreInterval,
 } from "../../platform/statistics/intervals.ts";
 import { type RewardPair, rewardFigures } from "../../platform/statistics/outcome-pairs.ts";
 import { toStorableText } from "../../platform/storage/columns.ts";
@@ -269,14 +268,9 @@ async function doneBy(
 }
 
 const oneTrajectory = "One trajectory only: there is no interval.";
-const largeErrors = "By step, errors above 1 have no interval.";
 
-/** A mean of predictions; of shares, with the interval of a pass rate. */
-function figureOf(
-  sums: GroupSums | undefined,
-  why: string,
-  intervalOf: typeof rateInterval = rateInterval,
-): Figure {
+/** A share of predictions. */
+function figureOf(sums: GroupSums | undefined, why: string): Figure {
   if (sums === undefined)
     return {
       value: null,
@@ -286,52 +280,42 @@ function figureOf(
       effective_trajectories: null,
       note: why,
     };
-  const interval = intervalOf(sums, sums.error);
+  const interval = rateInterval(sums, sums.error);
   return {
     value: sums.sum / sums.count,
     interval,
     count: sums.count,
     trajectories: sums.clusters,
     effective_trajectories: effectiveClusters(sums),
-    note: interval === null ? (sums.clusters === 1 ? oneTrajectory : largeErrors) : null,
+    note: interval === null ? oneTrajectory : null,
   };
 }
 
 async function reportRewards(samples: RunSamples, read: ReadEnds): Promise<Rewards> {
   const { recorded, predicted } = read;
+  const { dimension } = byStep(samples);
   let without = 0;
-  const pairs: RewardPair[] = [];
+  const pairs: (RewardPair & { group: number })[] = [];
   await visitRepeats(samples, together(samples), read, ({ index, trajectory, repeat }) => {
     const [real = Number.NaN, simulated = Number.NaN] = [recorded.reward[index], predicted.reward[repeat]];
     if (Number.isNaN(real)) return;
+    const group = dimension.of[index] ?? -1;
     if (Number.isNaN(simulated)) without += 1;
-    else pairs.push({ task: String(trajectory), simulated, real });
+    else pairs.push({ task: String(trajectory), simulated, real, group });
   });
-  const { absolute_error, spearman } = await rewardFigures(pairs);
-  return {
-    absolute_error: ofTrajectories(absolute_error),
-    spearman: ofTrajectories(spearman),
-    without,
-    step: await errorsByStep(samples, read),
-  };
+  const byGroup = Map.groupBy(pairs, ({ group }) => group);
+  const step: Rewards["step"] = [];
+  for (const [group, key] of dimension.keys.entries()) {
+    const some = byGroup.get(group);
+    // Together they take about as long as one figure of all.
+    if (some) step.push({ key: Number(key), ...(await rewardsOf(some, some.length / pairs.length)) });
+  }
+  return { ...(await rewardsOf(pairs, 1)), without, step };
 }
 
-async function errorsByStep(samples: RunSamples, read: ReadEnds): Promise<Rewards["step"]> {
-  const { dimension } = byStep(samples);
-  const errors = createClusterSums(dimension.keys.length);
-  let largest = 0;
-  await visitRepeats(samples, dimension, read, ({ group, trajectory, index, repeat }) => {
-    const error = Math.abs((read.predicted.reward[repeat] ?? 0) - (read.recorded.reward[index] ?? 0));
-    if (Number.isNaN(error)) return;
-    errors.add(group, trajectory, error);
-    largest = Math.max(largest, error);
-  });
-  const found = errors.end();
-  const interval = largest > 1 ? () => null : scoreInterval;
-  return dimension.keys.flatMap((key, group) => {
-    const sums = found.get(group);
-    return sums ? [{ key: Number(key), absolute_error: figureOf(sums, "", interval) }] : [];
-  });
+async function rewardsOf(pairs: readonly RewardPair[], shareOfWork: number) {
+  const { absolute_error, spearman } = await rewardFigures(pairs, shareOfWork);
+  return { absolute_error: ofTrajectories(absolute_error), spearman: ofTrajectories(spearman) };
 }
 
 /** A figure of episodes by task, in the words of predictions by trajectory. */
@@ -340,7 +324,11 @@ function ofTrajectories({ tasks, effective_tasks, note, ...figure }: RealityFigu
     ...figure,
     trajectories: tasks,
     effective_trajectories: effective_tasks,
-    note: note?.replaceAll("tasks", "trajectories").replace("episode", "prediction") ?? null,
+    note:
+      note
+        ?.replaceAll("tasks", "trajectories")
+        .replace("task", "trajectory")
+        .replace("episode", "prediction") ?? null,
   };
 }
 

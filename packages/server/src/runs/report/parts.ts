@@ -133,19 +133,23 @@ function stepChart({ step }: NonNullable<Ends["done"]>): ReportPart[] {
 
 function stepTable(done: Ends["done"], reward: Ends["reward"]): ReportPart[] {
   const ends = new Map(done?.step.map((one) => [one.key, one]));
-  const errors = new Map(reward?.step.map((one) => [one.key, one.absolute_error]));
-  const keys = [...new Set([...ends.keys(), ...errors.keys()])].sort((a, b) => a - b);
+  const rewards = new Map(reward?.step.map((one) => [one.key, one]));
+  const keys = [...new Set([...ends.keys(), ...rewards.keys()])].sort((a, b) => a - b);
   const rows = keys.map((key) => {
     const { counts, agreement } = ends.get(key) ?? {};
+    const { absolute_error: error, spearman } = rewards.get(key) ?? {};
     return [
       String(key),
       formatShare(agreement?.value ?? null),
       formatShareInterval(agreement?.interval ?? null),
       counts === undefined ? "–" : `${counts.both + counts.only_recorded} of ${agreement?.count}`,
-      formatScore(errors.get(key)?.value ?? null),
-      formatScoreInterval(errors.get(key)?.interval ?? null),
+      formatScore(error?.value ?? null),
+      formatScoreInterval(error?.interval ?? null),
+      formatScore(spearman?.value ?? null),
+      formatScoreInterval(spearman?.interval ?? null),
     ];
   });
-  const columns = ["Step", "Ends alike", "Interval", "Real ends", "Error of rewards", "Interval"];
+  const ofRewards = ["Error of rewards", "Interval", "Rank correlation", "Interval"];
+  const columns = ["Step", "Ends alike", "Interval", "Real ends", ...ofRewards];
   return rows.length === 0 ? [] : [heading(3, "By step"), ...firstRows(columns, rows)];
 }

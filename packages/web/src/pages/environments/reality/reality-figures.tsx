@@ -62,7 +62,12 @@ interface FigureRow {
   format(value: number): string;
 }
 
-function rowsOf({ reward, consistency, ...figures }: EnvironmentReality): FigureRow[] {
+function rowsOf({
+  reward,
+  consistency,
+  macro_consistency: macro,
+  ...figures
+}: EnvironmentReality): FigureRow[] {
   const row = (name: string, figure: Figure, format: FigureRow["format"], explanation: string) => ({
     name,
     figure,
@@ -98,6 +103,9 @@ function rowsOf({ reward, consistency, ...figures }: EnvironmentReality): Figure
           row("Real agents", consistency.real, formatShare, "Success of agents that act in reality."),
           row("Consistency", consistency.ratio, formatScore, "W2R by the success of real agents."),
         ]),
+    ...(macro === null
+      ? []
+      : [row("… of policies", macro.ratio, formatScore, "The same, with each policy equal.")]),
   ];
 }
 
