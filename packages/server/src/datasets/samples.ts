@@ -111,11 +111,15 @@ export async function readTrajectory(
   };
 }
 
-/** All samples of a revision by trajectory and step, a piece at a time. */
+/**
+ * All samples of a revision by trajectory and step, a piece at a time. `onHeld` is told how many characters the samples of a trajectory
+ * have together so far.
+ */
 export async function* readByTrajectory(
   services: { store: Store },
   requester: Requester,
   wanted: WantedRevision,
+  onHeld?: (characters: number) => void,
 ): AsyncGenerator<DatasetSample[], void> {
   const { id } = await findRevision(services, requester, wanted);
   const reader = services.store.reader(requester);
@@ -126,9 +130,41 @@ export async function* readByTrajectory(
       requester,
       wanted,
     );
-  // They were written as samples.
-  for await (const lines of readAll(select, (sizes) => inPieces(reader, id, sizes).read()))
-    yield lines.map((line) => JSON.parse(line));
+  let before: DatasetSample | undefined;
+  let held = 0;
+  for await (const lines of readAll(select, (sizes) => inPieces(reader, id, sizes).read())) {
+    let most = held;
+    const samples = lines.map((line) => {
+      // It was written as one.
+      const sample: DatasetSample = JSON.parse(line);
+      if (sample.trajectory_id !== before?.trajectory_id) [before, held] = [undefined, 0];
+      held += shareWith(before, sample);
+      most = Math.max(most, held);
+      before = sample;
+      return sample;
+    });
+    onHeld?.(most);
+    yield samples;
+  }
+}
+
+/**
+ * Gives a sample what the one before it has alike, so that it is in memory once: each turn of a conversation has all turns before it.
+ * Returns how many characters are its own.
+ */
+function shareWith(before: DatasetSample | undefined, sample: DatasetSample): number {
+  const { context, interaction, messages, next_state } = sample;
+  let own = next_state.length + (interaction ? interaction.state.length + interaction.action.length : 0);
+  if (context && Bun.deepEquals(context, before?.context)) sample.context = before?.context;
+  else if (context) for (const text of Object.values(context)) own += text?.length ?? 0;
+  if (messages)
+    sample.messages = messages.map((message, index) => {
+      const earlier = before?.messages?.[index];
+      if (earlier?.content === message.content && earlier.role === message.role) return earlier;
+      own += message.content.length;
+      return message;
+    });
+  return own;
 }
 
 /** One page of a revision's trajectories, and the one after which the next page starts. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   DatasetExportQuery,
   DatasetLine,
@@ -25,10 +26,11 @@ import { readEpisodeFilter } from "../environments/episodes/episodes-route.ts";
 import { type CallWithCaller, keepOpenForEach } from "../http/call.ts";
 import { errorResponse, noSuch } from "../http/describe.ts";
 import type { HttpServices } from "../http/exchange.ts";
-import { reservePiece } from "../http/memory.ts";
+import { reserveHeld, reservePiece } from "../http/memory.ts";
 import { logBrokenResponse, streamTexts } from "../http/response.ts";
 import { route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { type Holder, reserveBytesAnyway } from "../platform/limits/memory.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { type PromptServices, readDetails } from "../predictions/stored-predictions.ts";
 import { readPredictionFilter } from "../predictions/stored-predictions-route.ts";
@@ -83,11 +85,12 @@ async function exportDataset(
   requester: Requester,
   wanted: WantedRevision,
   { format = "presage", ...writing }: DatasetExportQuery,
+  hold: Hold,
 ): Promise<Export> {
   const { samples: count } = await findRevision(services, requester, wanted);
   if (format !== "presage") {
-    const samples = readByTrajectory(services, requester, wanted);
-    return { count, lines: written(grouped(samples), format, writing) };
+    const samples = readByTrajectory(services, requester, wanted, hold);
+    return { count, lines: written(grouped(samples), format, writing, hold) };
   }
   const lines = await exportSamples(services, requester, wanted);
   const { redact = "none" } = writing;
@@ -106,12 +109,13 @@ async function exportEpisodes(
   services: { store: Store },
   requester: Requester,
   { format = "presage", ...query }: EpisodeExportQuery,
+  hold: Hold,
 ): Promise<Export> {
   const wanted = readEpisodeFilter(query);
   const count = await countEpisodes(services, requester, wanted);
   const lines = readEpisodes(services, requester, wanted);
   if (format === "presage") return { count, lines: redacted(lines, createRedactor(query.redact ?? "none")) };
-  return { count, lines: written(grouped(mapped(lines, toSample)), format, query) };
+  return { count, lines: written(grouped(mapped(lines, toSample)), format, query, hold) };
 }
 
 /** The predictions of a run as a file: lines with their verdicts, pairs, a log, or trajectories as they were predicted. */
@@ -120,6 +124,7 @@ async function exportRun(
   requester: Requester,
   id: string,
   { format = "presage", ...query }: RunExportQuery,
+  hold: Hold,
 ): Promise<Export> {
   const run = withDataset(await findRun(services, requester, id));
   const count = run.counts.predicted ?? undefined;
@@ -131,15 +136,21 @@ async function exportRun(
   if (format === "preference")
     return { count, lines: redacted(await readPairs(services, requester, run, query), redactor) };
   if (format === "inspect") return { count, zip: inspectLog(services, requester, run, redactor) };
-  const predicted = readPredicted(services, requester, [run]);
-  return { count, lines: written(trajectoriesOf(predicted, run, scorerOf(run, query)), format, query) };
+  const predicted = readPredicted(services, requester, [run], hold);
+  const trajectories = trajectoriesOf(predicted, run, scorerOf(run, query));
+  return { count, lines: written(trajectories, format, query, hold) };
 }
 
 /** A file's pieces: some lines at a time, or some of its bytes. */
-async function* piecesOf(exported: Export): AsyncGenerator<string | Uint8Array, void> {
-  if ("zip" in exported) return yield* exported.zip;
-  for await (const piece of exported.lines)
-    yield piece.map((line) => `${typeof line === "string" ? line : exactJson(line)}\n`).join("");
+async function* piecesOf(exported: Export, holder: Holder): AsyncGenerator<string | Uint8Array, void> {
+  try {
+    if ("zip" in exported) return yield* exported.zip;
+    for await (const piece of exported.lines)
+      yield piece.map((line) => `${typeof line === "string" ? line : exactJson(line)}\n`).join("");
+  } finally {
+    // Also of a client who left while more was reserved.
+    reserveBytesAnyway(holder, 0);
+  }
 }
 
 function toSample(line: DatasetLine): DatasetSample {
@@ -169,13 +180,50 @@ async function* written(
   trajectories: AsyncIterable<Trajectory>,
   format: Exclude<ExportFormat, "presage">,
   writing: Writing,
+  hold: Hold,
 ): AsyncGenerator<object[], void> {
   const redactor = createRedactor(writing.redact ?? "default");
   const write = writerOf(format, writing);
-  for await (const trajectory of trajectories) {
-    const document = write(redactor.redactValue(trajectory));
+  for await (const { id, samples } of trajectories) {
+    // Of these, all messages of each sample are written.
+    if (format === "atif" || format === "openai-chat") hold(charactersOfMessages(samples));
+    const texts = new Map<string, string>();
+    const clean: DatasetSample[] = [];
+    for (const sample of samples) {
+      clean.push(withoutSecrets(sample, redactor, texts));
+      await nextTurn();
+    }
+    const document = write({ id: redactor.redact(id), samples: clean });
     if (document !== undefined) yield [document];
   }
+}
+
+function charactersOfMessages(samples: readonly DatasetSample[]): number {
+  const messages = samples.flatMap((sample) => sample.messages ?? []);
+  return messages.reduce((sum, { content }) => sum + content.length, 0);
+}
+
+/** Samples of one trajectory share most of their texts: `texts` has those that are known without secrets. */
+function withoutSecrets(
+  { messages, context, ...sample }: DatasetSample,
+  redactor: Redactor,
+  texts: Map<string, string>,
+): DatasetSample {
+  const clean = (text: string) => {
+    const known = texts.get(text) ?? redactor.redact(text);
+    texts.set(text, known);
+    return known;
+  };
+  const told = messages?.map((message) => {
+    const content = clean(message.content);
+    return content === message.content ? message : { ...message, content };
+  });
+  const entries = Object.entries(context ?? {}).map(([name, text]) => [name, text && clean(text)]);
+  return {
+    ...redactor.redactValue(sample),
+    ...(context && { context: Object.fromEntries(entries) }),
+    ...(told && { messages: told }),
+  };
 }
 
 function writerOf(
@@ -226,6 +274,9 @@ function redacted<Line extends object>(lines: AsyncIterable<Iterable<Line>>, red
   return mapped(lines, (line) => redactor.redactValue(line));
 }
 
+/** Reserves memory for characters that are held. */
+type Hold = (characters: number) => void;
+
 type LogServices = Pick<HttpServices, "log">;
 type ExportServices = LogServices & { store: Store };
 
@@ -252,7 +303,7 @@ export const exportDatasetRoute = route("GET", "/v1/datasets/:id/export", {
       services,
       call,
       "dataset",
-      await exportDataset(services, requester, { id, number }, query),
+      await exportDataset(services, requester, { id, number }, query, holdFor(call)),
     );
   },
 });
@@ -277,7 +328,8 @@ export const exportRunRoute = route("GET", "/v1/runs/:id/export", {
   },
   async handle(services: FindNeeds & LogServices, { call, requester, params, query }) {
     checkOptions(query);
-    return await send(services, call, "run", await exportRun(services, requester, params.id, query));
+    const exported = await exportRun(services, requester, params.id, query, holdFor(call));
+    return await send(services, call, "run", exported);
   },
 });
 
@@ -300,7 +352,8 @@ export const exportEpisodesRoute = route("GET", "/v1/episodes/export", {
   },
   async handle(services: ExportServices, { call, requester, query }) {
     checkOptions(query);
-    return await send(services, call, "episodes", await exportEpisodes(services, requester, query));
+    const exported = await exportEpisodes(services, requester, query, holdFor(call));
+    return await send(services, call, "episodes", exported);
   },
 });
 
@@ -321,10 +374,14 @@ export const exportPredictionsRoute = route("GET", "/v1/predictions/export", {
   },
 });
 
+function holdFor({ exchange }: CallWithCaller): Hold {
+  return (characters) => reserveHeld(exchange, characters);
+}
+
 /** Sends what is made as it is made; lines are compressed if the client takes it. */
 async function send(services: LogServices, call: CallWithCaller, name: string, exported: Export) {
   reservePiece(call.exchange);
-  const pieces = keepOpenForEach(call, piecesOf(exported));
+  const pieces = keepOpenForEach(call, piecesOf(exported, call.exchange));
   const body = await streamTexts(pieces, logBrokenResponse(services, call));
   const isLog = "zip" in exported;
   const isZipped = !isLog && acceptsGzip(call.request);

@@ -25,11 +25,12 @@ export async function* readPredicted(
   services: FindNeeds,
   requester: Requester,
   runs: readonly [RunOfDataset, ...RunOfDataset[]],
+  onHeld?: (characters: number) => void,
 ): AsyncGenerator<PredictedSample, void> {
   const { datasetId: id, revision: number } = runs[0].dataset;
   const repeats = Math.max(...runs.map((run) => run.repeats));
   const size = Math.max(1, Math.floor(predictionsAtOnce / repeats));
-  for await (const piece of readByTrajectory(services, requester, { id, number })) {
+  for await (const piece of readByTrajectory(services, requester, { id, number }, onHeld)) {
     for (let from = 0; from < piece.length; from += size) {
       const samples = piece.slice(from, from + size);
       const sampleId = samples.map(({ dataset_sample_id }) => dataset_sample_id);

@@ -79,6 +79,11 @@ export function reserveBody(holder: Holder, bodyBytes: number): void {
   reserveBytes(holder, bodyBytes * bytesPerBodyByte);
 }
 
+/** The same for what is held of this many characters until it is sent as one. Unlike a piece it may be too large. */
+export function reserveHeld(holder: Holder, characters: number): void {
+  reserveBytes(holder, Math.max(characters, bytesOfPiece) * bytesPerStoredByte);
+}
+
 /** Reserves memory for an upload and its current line, as far as that has arrived. What exceeds the whole budget is admitted alone. */
 export function reserveUpload(holder: Holder, lineBytes: number, isCompressed: boolean): void {
   const bytes = isCompressed ? bytesPerCompressedUpload : bytesPerUpload + lineBytes * bytesPerBodyByte;

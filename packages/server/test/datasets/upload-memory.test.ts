@@ -42,3 +42,20 @@ test("uploads in progress are in the memory budget: one that has no room is refu
   await eventually(heldBytes, (held) => held === 0);
   expect(await uploadNew(await create(), [line(0)])).toMatchObject({ revision: 1, samples: 1 });
 });
+
+test("of an export, what turns have alike is held once; a line that would have it in every turn is refused", async () => {
+  const messages = Array.from({ length: 100 }, (_, at) => ({
+    role: at % 2 === 0 ? "user" : "assistant",
+    content: `${at} ${"word ".repeat(2_000)}`,
+  }));
+  const id = await create();
+  await uploadNew(id, [{ messages }]);
+  const exported = async (format: string) => {
+    const response = await presage.call("GET", `/v1/datasets/${id}/export?format=${format}`);
+    return [response.status, await response.text()] as const;
+  };
+  const [status, text] = await exported("sft");
+  expect([status, JSON.parse(text).messages]).toEqual([200, messages]);
+  expect(await exported("atif")).toEqual([413, expect.stringContaining("MB of memory")]);
+  await eventually(heldBytes, (held) => held === 0);
+});
