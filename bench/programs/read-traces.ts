@@ -2,11 +2,8 @@
 // for `JSON.parse` of its lines alone. Writes what it took as JSON.
 import { createReadStream, readFileSync } from "node:fs";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import {
-  importedSamples,
-  readImport,
-  TraceImport,
-} from "../../packages/server/src/datasets/traces/import.ts";
+import { importedSamples, TraceImport } from "../../packages/server/src/datasets/traces/import.ts";
+import { readImport } from "../../packages/server/src/datasets/traces/import-options.ts";
 import { splitLines } from "../../packages/server/src/datasets/upload/lines.ts";
 import { smallHeap } from "../../packages/server/src/platform/storage/thread.ts";
 

@@ -183,6 +183,7 @@ export function importPreviewOf<Sample extends z.ZodType>(sample: Sample) {
     samples: z.int().meta({ description: "The number of samples." }),
     tools: z.array(z.string()).meta({ description: "The tools that are called, by name; at most 100." }),
     with: withCounts.meta({ description: "How many samples have what." }),
+    warnings: z.array(z.string()).optional().meta({ description: "What would be passed over, if anything." }),
     first: z.array(sample).meta({ description: "The first three samples." }),
     complete: z.boolean().meta({ description: "False if only the first 64 MiB were read." }),
     other_formats: z

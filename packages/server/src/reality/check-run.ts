@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatasetLine, RealityCheckSelection } from "@presage/contract";
 import { createDataset, deleteDataset, findNamedDataset } from "../datasets/datasets.ts";
-import { ownLines } from "../datasets/traces/import.ts";
+import { ownLines } from "../datasets/traces/import-options.ts";
 import type { DatasetUploads } from "../datasets/upload/upload-revision.ts";
 import { findUnlessDeleted, linesOf, toJsonLines } from "../environments/episodes/episode-lines.ts";
 import { selectSteps } from "../environments/episodes/episodes-store.ts";

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findLayout } from "../../src/datasets/traces/layouts.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -43,6 +44,9 @@ beforeAll(async () => {
     ["runs/notes.json", '{"x": 1}'],
     ["runs/READ ME.md", "# Runs\n"],
     ["runs/empty.jsonl", ""],
+    ["runs/config", "[core]\n\tbare = false\n"],
+    ["runs/run.log", "[INFO] 12 runs\n[INFO] 2026 is the year\n"],
+    ["runs/tsconfig.json", '{\n  // Strict.\n  "strict": true\n}\n'],
     ["cut.json", '{"messages": ['],
   ] as const)
     await Bun.write(join(folder, name), text);
@@ -54,7 +58,7 @@ const file = (name: string) => join(folder, name);
 
 test("a preview says what files hold, and needs no database", async () => {
   const { code, stdout, stderr } = await run("import", file("runs"), "--preview");
-  const leftOut = ["READ ME.md", "empty.jsonl", "notes.json"];
+  const leftOut = ["READ ME.md", "config", "empty.jsonl", "notes.json", "run.log", "tsconfig.json"];
   expect([code, stderr]).toEqual([
     0,
     leftOut.map((name) => `${file(`runs/${name}`)} is left out: it has no known format.\n`).join(""),
@@ -97,6 +101,27 @@ test("files of several layouts become one revision, here and on a server alike",
     expect(appended.stdout).toContain("Revision 2 of shop: 3 samples in 3 trajectories.");
   }
   expect(digests[0]).toBe(digests[1]);
+});
+
+test("a conversation of OpenHands is a folder of events, wherever it is given from", async () => {
+  const events: object[] = JSON.parse(findLayout("openhands").about.example);
+  for (const id of ["one", "other"]) {
+    await Bun.write(file(`hands/${id}/base_state.json`), "{}");
+    for (const [at, event] of events.entries())
+      await Bun.write(file(`hands/${id}/events/event-0000${at}-x.json`), JSON.stringify(event));
+  }
+  const parts = ["one", "other"].flatMap((id) =>
+    events.map((_, at) => file(`hands/${id}/events/event-0000${at}-x.json`)),
+  );
+  for (const paths of [[file("hands")], [file("hands/one"), file("hands/other")], parts]) {
+    const { stdout, stderr } = await run("import", ...paths, "--name", "hands");
+    expect(stderr).toBe("");
+    expect(Array.from(stdout.matchAll(/first sample +(\S+) step 0/g), ([, id = ""]) => id)).toEqual([
+      "one",
+      "other",
+    ]);
+    expect(stdout).toContain(": 2 samples in 2 trajectories.");
+  }
 });
 
 test("conversations of several files that have the same ids are told apart", async () => {

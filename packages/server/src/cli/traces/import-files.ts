@@ -1,13 +1,14 @@
 import { createReadStream, createWriteStream, statSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join, relative } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { DatasetSample, ImportPreview } from "@presage/contract";
 import { PresageError } from "@presage/sdk";
 import { byCodePoints } from "../../datasets/traces/content.ts";
 import { toImportFault } from "../../datasets/traces/import.ts";
+import { folderOfPart } from "../../datasets/traces/layouts/agents/openhands.ts";
 import { UploadError } from "../../platform/errors.ts";
 import { countOf, printable, shortened } from "../../platform/words.ts";
 import { CommandError } from "../command.ts";
@@ -34,6 +35,7 @@ export function describePreview(
     ...(repaired === 0 ? [] : [`  repaired: ${countOf(repaired, "text")} with NUL or lone surrogates`]),
     ...(skipped === 0 ? [] : [`  faulty: ${skipped}`]),
     ...(complete ? [] : ["  only the first 64 MiB were read for this table"]),
+    ...(preview.warnings ?? []).map((warning) => `  ${printable(warning)}`),
     ...describeSample(first[0], isWhole ? Number.POSITIVE_INFINITY : maxTextCharacters),
   ];
   return `${lines.join("\n")}\n`;
@@ -179,14 +181,33 @@ export async function withFiles<Result>(
 async function filesAt(path: string): Promise<ImportFile[]> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     checkFiles(path, undefined);
-    return [{ path, shown: path, name: basename(path), isNamed: true }];
+    return [{ path, shown: path, name: nameOf(path, basename(path)), isNamed: true }];
   }
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort(byCodePoints)
-    .map((file) => ({ path: file, shown: file, name: relative(path, file), isNamed: false }));
+    .map((file) => ({ path: file, shown: file, name: nameOf(file, relative(path, file)), isNamed: false }));
+}
+
+/** A part of a conversation is named with its folder, and the one around that. */
+function nameOf(path: string, name: string): string {
+  const whole = resolve(path);
+  const folder = folderOfPart(whole);
+  return folder === undefined ? name : relative(dirname(dirname(folder)), whole);
+}
+
+/** The files that are one by their names, shown as their folder, and each other file by itself. */
+export function conversationsOf(files: readonly ImportFile[]): (ImportFile & { parts: ImportFile[] })[] {
+  const found = Map.groupBy(files, (file) => folderOfPart(resolve(file.path)) ?? file);
+  return [...found].flatMap(([folder, parts]) =>
+    parts.slice(0, 1).map((file) => ({
+      ...file,
+      shown: typeof folder === "string" ? relative(".", folder) || "." : file.shown,
+      parts,
+    })),
+  );
 }
 
 const startBytes = 4_096;

@@ -28,6 +28,7 @@ import { previewsHere, withConnection } from "../open-connection.ts";
 import { type Column, printList } from "../terminal.ts";
 import {
   bodyOf,
+  conversationsOf,
   describeFaults,
   describePreview,
   type ImportFile,
@@ -244,35 +245,37 @@ async function previewFiles(
 ): Promise<ImportFile[]> {
   const previewFile = openPreviews(config, server);
   const good: ImportFile[] = [];
-  for (const file of files) {
+  let described = 0;
+  for (const { parts, ...file } of conversationsOf(files)) {
     const isRead = file.isNamed || (await mayHoldTraces(file));
-    const preview = await (isRead ? previewFile(file, options) : undefined)?.catch((error: unknown) => {
-      if (file.isNamed || !isUnrecognised(error)) throw refusal(error, [file]);
+    const preview = await (isRead ? previewFile(parts, options) : undefined)?.catch((error: unknown) => {
+      if (file.isNamed || !isUnrecognised(error)) throw refusal(error, parts);
     });
     if (preview === undefined) {
       printNotice(`${printable(file.shown)} is left out: it has no known format.`);
       continue;
     }
-    good.push(file);
+    good.push(...parts);
+    described += 1;
     if (isPreview && json) process.stdout.write(`${printableJson({ file: file.shown, ...preview })}\n`);
-    else if (!json && (isPreview || (!isQuiet && good.length <= maxDescribed)))
+    else if (!json && (isPreview || (!isQuiet && described <= maxDescribed)))
       process.stdout.write(describePreview(file, preview, { isWhole: isPreview }));
     if (preview.faults.length > 0 && options.on_fault !== "skip")
-      throw new CommandError(describeFaults(preview.faults, preview.skipped, [file]));
+      throw new CommandError(describeFaults(preview.faults, preview.skipped, parts));
   }
   if (good.length === 0) throw new CommandError("No file has a known format. presage formats lists them.");
-  if (!isPreview && !json && !isQuiet && good.length > maxDescribed)
-    process.stdout.write(`… and ${countOf(good.length - maxDescribed, "more file")}\n`);
+  if (!isPreview && !json && !isQuiet && described > maxDescribed)
+    process.stdout.write(`… and ${countOf(described - maxDescribed, "more file")}\n`);
   return good;
 }
 
-type PreviewFile = (file: ImportFile, options: ImportOptions) => Promise<ImportPreview>;
+type PreviewFile = (parts: readonly ImportFile[], options: ImportOptions) => Promise<ImportPreview>;
 
 function openPreviews(config: Config, server: string | undefined): PreviewFile {
   const { call } = server === undefined ? previewsHere(config) : connectToServer(server, config.clientApiKey);
-  return async (file, options) => {
-    await refuseAccountExport(file);
-    const { body, ...about } = bodyOf([file]);
+  return async (parts, options) => {
+    for (const part of parts) await refuseAccountExport(part);
+    const { body, ...about } = bodyOf(parts);
     return await call(({ imports }) => imports.preview(body, { ...options, ...about }));
   };
 }

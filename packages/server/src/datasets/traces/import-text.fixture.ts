@@ -1,5 +1,6 @@
-import { readDocuments } from "./documents/documents.ts";
-import { type ImportedSample, type ImportOptions, TraceImport } from "./import.ts";
+import { readParts } from "./documents/documents.ts";
+import { type ImportedSample, TraceImport } from "./import.ts";
+import type { ImportOptions } from "./import-options.ts";
 
 const defaults: ImportOptions = {
   format: undefined,
@@ -16,14 +17,18 @@ const defaults: ImportOptions = {
 export async function importText(
   file: string | Uint8Array,
   { name, ...options }: Partial<ImportOptions> & { name?: string } = {},
-): Promise<{ samples: ImportedSample["sample"][]; figures: ReturnType<TraceImport["figures"]> }> {
+): Promise<{
+  samples: ImportedSample["sample"][];
+  figures: ReturnType<TraceImport["figures"]>;
+  warnings: string[] | undefined;
+}> {
   const traces = new TraceImport({ ...defaults, ...options });
   const samples: ImportedSample["sample"][] = [];
   const body = (async function* () {
     yield typeof file === "string" ? new TextEncoder().encode(file) : file;
   })();
-  for await (const read of traces.read(name, readDocuments(body, { maxBytes: 1e9 })))
+  for await (const read of traces.read(name, readParts(body, { maxBytes: 1e9 })))
     samples.push(...read.map(({ sample }) => sample));
   traces.check();
-  return { samples, figures: traces.figures() };
+  return { samples, figures: traces.figures(), warnings: traces.warnings() };
 }

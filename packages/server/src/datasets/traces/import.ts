@@ -1,30 +1,16 @@
-import { createHash } from "node:crypto";
-import type { DatasetFormat, DatasetImport, ImportPreview, ImportPreviewQuery } from "@presage/contract";
-import { InvalidRequestError, valueError } from "../../http/validate.ts";
+import type { DatasetFormat, DatasetImport, ImportPreview } from "@presage/contract";
 import { UploadError, type UploadFault } from "../../platform/errors.ts";
 import { createCanonicaliser, lineOf, type ReadSample } from "../formats.ts";
 import { gunzip, LineError } from "../upload/lines.ts";
 import { idOf, TraceTexts } from "./content.ts";
-import { type Found, filesOf, type Reading, readDocuments } from "./documents/documents.ts";
+import { type FilePart, filesOf, type Reading, readParts, type UploadedFile } from "./documents/documents.ts";
+import { type ImportOptions, inItsSplit } from "./import-options.ts";
 import type { Recorded, TraceDocument } from "./layout.ts";
-import { layouts } from "./layouts.ts";
-import { createRedactor, type Redaction, type RedactRules, readRedactRules } from "./redaction/redact.ts";
+import { folderOfPart } from "./layouts/agents/openhands.ts";
+import { layouts, UnrecognisedError } from "./layouts.ts";
+import { createRedactor } from "./redaction/redact.ts";
 import { checkLimits, maxSteps, samplesOfTrace, TraceFile } from "./trace-file.ts";
-import type { StepOptions, Trace } from "./turns.ts";
-
-export interface ImportOptions extends StepOptions {
-  /** Undefined: each file's contents tell. */
-  format: DatasetFormat | undefined;
-  assistantIs: "agent" | "environment" | undefined;
-  /** The name of the score that is the reward. */
-  score: string | undefined;
-  /** Undefined: by the layout. */
-  redaction: Redaction | undefined;
-  /** What else is to be redacted. */
-  rules?: RedactRules;
-  skipsFaults: boolean;
-  split: Split | undefined;
-}
+import type { Trace } from "./turns.ts";
 
 export interface ReadUpload {
   /** How its files become samples. */
@@ -52,74 +38,12 @@ interface ImportFigures extends Omit<DatasetImport, "options"> {
   with: { time: number; usage: number; reward: number; done: number };
 }
 
-/** Which share of the groups of samples is for what. The others train. */
-interface Split {
-  /** `trajectory`, `task` or `tag:NAME`. */
-  by: string;
-  test: number;
-  calibration: number;
-}
-
-const defaultTest = 0.2;
 /** Of what a file gives at its end, which may be all that it has. */
 const batchSamples = 20;
 const maxListed = 100;
 /** How much of an upload is read, decompressed. */
 const previewBytes = 64 * 1024 * 1024;
 const firstSamples = 3;
-
-/** What a request says of an import. Throws an `InvalidRequestError` if its rules are not valid. */
-export function readImport(query: ImportPreviewQuery) {
-  const { source, ...given } = query;
-  const { format, assistant_is, step, keep, score, redact, redact_rules, on_fault } = query;
-  // Rules may hold secrets, and whoever reads the dataset sees its options.
-  if (redact_rules) given.redact_rules = `sha256:${createHash("sha256").update(redact_rules).digest("hex")}`;
-  return {
-    source,
-    given: Object.fromEntries(Object.entries(given).flatMap(([name, text]) => (text ? [[name, text]] : []))),
-    options: {
-      format: format === "auto" ? undefined : format,
-      assistantIs: assistant_is,
-      score,
-      ...(redact_rules === undefined
-        ? { redaction: redact }
-        : { redaction: redact ?? "default", rules: readRules(redact_rules, redact) }),
-      skipsFaults: on_fault === "skip",
-      step: step ?? "call",
-      keepsThoughts: keep === "thoughts",
-      split: readSplit(query),
-    } satisfies ImportOptions,
-  };
-}
-
-/** Undefined if no split is asked for. */
-function readSplit({ split_by, test, calibration }: ImportPreviewQuery): Split | undefined {
-  const given = test === undefined ? "calibration" : "test";
-  if (split_by === undefined) {
-    if (test === undefined && calibration === undefined) return undefined;
-    throw new InvalidRequestError([valueError(["query", given], "It needs `split_by`")]);
-  }
-  const split = { by: split_by, test: Number(test ?? defaultTest), calibration: Number(calibration ?? 0) };
-  if (split.test + split.calibration <= 1) return split;
-  throw new InvalidRequestError([valueError(["query", given], "The shares are more than 1 together")]);
-}
-
-function readRules(text: string, redact: Redaction | undefined): RedactRules {
-  try {
-    if (redact === "none") throw new Error("with redact=none nothing is redacted; leave one of them out");
-    return readRedactRules(text);
-  } catch (error) {
-    throw new InvalidRequestError([valueError(["query", "redact_rules"], (error as Error).message)]);
-  }
-}
-
-/** Of uploads whose lines Presage has written itself. */
-export const ownLines = {
-  ...readImport({ format: "presage" }),
-  given: {},
-  contentType: undefined,
-  isGzip: false,
-};
 
 /** What an upload would store, of its first 64 MiB. Nothing is stored. Faults are reported, whatever becomes of them in an upload. */
 export async function previewImport(
@@ -144,6 +68,7 @@ export async function previewImport(
   const told = new Set(figures.files.map(({ format }) => format));
   return {
     ...figures,
+    warnings: traces.warnings(),
     trajectories: trajectories.size,
     first,
     complete: reading.isComplete,
@@ -160,8 +85,33 @@ export async function* importedSamples(
   traces: TraceImport,
   reading: Reading = { maxBytes },
 ): AsyncGenerator<ImportedSample[], void> {
-  for await (const file of filesOf(chunks, { contentType, source }))
-    yield* traces.read(file.name, readDocuments(file.chunks, reading));
+  for await (const { name, parts } of joinedFiles(filesOf(chunks, { contentType, source }), reading))
+    yield* traces.read(name, parts);
+}
+
+/** The files, but those that are parts of one conversation by their names as one, as in a zip. */
+async function* joinedFiles(files: AsyncGenerator<UploadedFile, void>, reading: Reading) {
+  try {
+    let next = await files.next();
+    while (!next.done) {
+      const { name, chunks } = next.value;
+      const folder = folderOfPart(name);
+      if (folder === undefined) {
+        yield { name, parts: readParts(chunks, reading) };
+        next = await files.next();
+        continue;
+      }
+      async function* parts() {
+        while (!next.done && folderOfPart(next.value.name) === folder) {
+          yield* readParts(next.value.chunks, reading, next.value.name);
+          next = await files.next();
+        }
+      }
+      yield { name: folder || name, parts: parts() };
+    }
+  } finally {
+    await files.return();
+  }
 }
 
 /** Reads the files of one import, one after the other. */
@@ -182,6 +132,8 @@ export class TraceImport {
   readonly #tools = new Set<string>();
   readonly #warnings: string[] = [];
   readonly #with = { time: 0, usage: 0, reward: 0, done: 0 };
+  /** How many files had a known format. */
+  #known = 0;
   #samples = 0;
   #documents = 0;
   #faulty = 0;
@@ -201,40 +153,70 @@ export class TraceImport {
     this.#texts.keepNumbers(line);
   }
 
-  /** The samples of a file, in their order. What cannot be read is a fault, which `check` reports. */
+  /**
+   * The samples of a file, in their order. What cannot be read is a fault, which `check` reports. Of a zip, parts of no known format
+   * are passed over.
+   */
   async *read(
     name: string | undefined,
-    documents: AsyncIterable<readonly Found[]>,
+    parts: AsyncIterable<FilePart>,
   ): AsyncGenerator<ImportedSample[], void> {
+    const known = this.#known;
+    const unknown: UnrecognisedError[] = [];
     let file: TraceFile | undefined;
-    let entry: string | undefined;
     try {
-      for await (const found of documents) {
-        const samples: ImportedSample[] = [];
-        for (const one of found) {
-          this.#documents += 1;
-          if ("fault" in one) {
-            const { place, reason, path, entry } = one.fault;
-            this.#addFault(entry ?? name, { place }, new LineError(reason, path));
-            continue;
+      for await (const { entry, documents, isForeign } of parts) {
+        if (isForeign) {
+          unknown.push(new UnrecognisedError([], entry));
+          continue;
+        }
+        const [read, faulty, listed] = [this.#documents, this.#faulty, this.#faults.length];
+        let notJson = 0;
+        try {
+          for await (const found of documents) {
+            const samples: ImportedSample[] = [];
+            for (const one of found) {
+              this.#documents += 1;
+              if ("fault" in one) {
+                const { place, reason, path } = one.fault;
+                if (isNotJson.test(reason)) notJson += 1;
+                this.#addFault(entry ?? name, { place }, new LineError(reason, path));
+                continue;
+              }
+              const { document } = one;
+              if (file !== undefined && file.entry !== entry && !file.joins(document)) {
+                if (samples.length > 0) yield samples.splice(0);
+                yield* this.#end(file);
+                file = undefined;
+              }
+              file ??= new TraceFile(name, entry, this.#fileOptions(name));
+              samples.push(...this.#samplesOf(file, file.add(document)));
+            }
+            if (samples.length > 0) yield samples;
           }
-          const { document } = one;
-          if (file !== undefined && document.entry !== entry && !file.joins(document)) {
-            if (samples.length > 0) yield samples.splice(0);
-            yield* inBatches(this.#samplesOf(file, file.end()));
-            this.#close(file);
+          const isNoJson = file === undefined && notJson > 0 && notJson === this.#faulty - faulty;
+          if (isNoJson && this.#options.format === undefined) throw new UnrecognisedError([], entry ?? name);
+          if (file !== undefined && !file.joinsEntries()) {
+            yield* this.#end(file);
             file = undefined;
           }
-          entry = document.entry;
-          file ??= new TraceFile(name, entry, this.#fileOptions(name));
-          samples.push(...this.#samplesOf(file, file.add(document)));
+        } catch (error) {
+          if (entry === undefined || !(error instanceof UnrecognisedError)) throw error;
+          unknown.push(error);
+          [this.#documents, this.#faulty, this.#faults.length] = [read, faulty, listed];
+          if (file !== undefined) this.#close(file);
+          file = undefined;
         }
-        if (samples.length > 0) yield samples;
       }
-      if (file !== undefined) yield* inBatches(this.#samplesOf(file, file.end()));
+      if (file !== undefined) yield* this.#end(file);
+      file = undefined;
     } finally {
       if (file !== undefined) this.#close(file);
     }
+    const [first] = unknown;
+    if (first === undefined) return;
+    if (this.#known === known) throw first;
+    this.#warnings.push(passedOver(unknown));
   }
 
   /** Throws an `UploadError` with the faults if they are not to be skipped, or are too many. */
@@ -281,6 +263,11 @@ export class TraceImport {
     };
   }
 
+  *#end(file: TraceFile): Generator<ImportedSample[], void> {
+    yield* inBatches(this.#samplesOf(file, file.end()));
+    this.#close(file);
+  }
+
   #close(file: TraceFile): void {
     file.close();
     for (const id of this.#ownIds.values()) this.#takenIds.add(id);
@@ -288,6 +275,7 @@ export class TraceImport {
     this.#warnings.push(...file.warnings());
     if (file.told === undefined) return;
     const { layout, why } = file.told;
+    this.#known += 1;
     this.#formats.add(layout.format);
     if (this.#files.length === maxListed) return;
     this.#files.push({
@@ -309,7 +297,11 @@ export class TraceImport {
           ? this.#samplesOfTrace(file, one.trace, place)
           : this.#asTold(file, "sample" in one ? [one.sample] : this.#underOwnId(one.conversation))) {
           this.#count(sample);
-          yield { sample: this.#inItsSplit(sample), place, file: entry ?? file.name };
+          yield {
+            sample: inItsSplit(sample, this.#options.split, this.#salt),
+            place,
+            file: entry ?? file.name,
+          };
         }
       } catch (error) {
         if (!(error instanceof LineError)) throw error;
@@ -357,12 +349,6 @@ export class TraceImport {
     return unique;
   }
 
-  #inItsSplit(sample: ReadSample): ReadSample {
-    const { split } = this.#options;
-    if (split === undefined) return sample;
-    return { ...sample, tags: { ...sample.tags, split: splitOf(sample, split, this.#salt) } };
-  }
-
   #count(sample: ReadSample): void {
     this.#samples += 1;
     if (sample.at) this.#with.time += 1;
@@ -382,15 +368,13 @@ export class TraceImport {
   }
 }
 
-/** A sample's side: by a hash of its group's name, so that a later upload keeps it. */
-function splitOf(sample: ReadSample, { by, test, calibration }: Split, salt: string): string {
-  const named = by.startsWith("tag:") ? sample.tags?.[by.slice("tag:".length)] : undefined;
-  const task = by === "task" ? (sample.tags?.task ?? sample.context?.task_context) : undefined;
-  const group = named ?? task ?? sample.trajectory_id;
-  const hash = createHash("sha256").update(`${salt}\n${group}`).digest();
-  const place = hash.readUInt32BE() / 2 ** 32;
-  if (place < test) return "test";
-  return place < test + calibration ? "calibration" : "train";
+const isNotJson = /^The (line|document) is not (JSON|UTF-8)$/;
+const maxNamed = 10;
+
+function passedOver(unknown: readonly UnrecognisedError[]): string {
+  const named = unknown.slice(0, maxNamed).map(({ faults: [fault] }) => fault?.file ?? "");
+  const more = unknown.length - named.length;
+  return `Left out, of no known format: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
 function* inBatches<Item>(items: Iterable<Item>): Generator<Item[], void> {

@@ -60,9 +60,11 @@ export class UnrecognisedError extends UploadError {
     const keys = new Set(documents.flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])));
     const seen = [...keys].slice(0, maxKeys).map((key) => JSON.stringify(key.slice(0, 100)));
     const what =
-      keys.size === 0
-        ? "it has no JSON object. WebArena's and BrowserGym's pickles are not read; both can write ATIF or OpenTelemetry"
-        : `its keys are ${seen.join(", ")}${keys.size > maxKeys ? ", …" : ""}`;
+      documents.length === 0
+        ? "it is not JSON. WebArena's and BrowserGym's pickles and HTML are not read; both can write ATIF or OpenTelemetry"
+        : keys.size === 0
+          ? "it has no JSON object"
+          : `its keys are ${seen.join(", ")}${keys.size > maxKeys ? ", …" : ""}`;
     const hint = keys.has("role") && keys.has("content") ? '. One conversation is {"messages": […]}' : "";
     super({
       line: undefined,

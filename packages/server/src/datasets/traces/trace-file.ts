@@ -123,7 +123,7 @@ type Read = [Recorded, TraceDocument];
 export class TraceFile {
   readonly #name: string | undefined;
   readonly #options: FileOptions;
-  readonly #entry: string | undefined;
+  readonly entry: string | undefined;
   #held: TraceDocument[] = [];
   #heldBytes = 0;
   /** Its layout, once it is told. */
@@ -134,24 +134,33 @@ export class TraceFile {
   /** `entry` is its name in a zip. */
   constructor(name: string | undefined, entry: string | undefined, options: FileOptions) {
     this.#name = name;
-    this.#entry = entry;
+    this.entry = entry;
     this.#options = options;
   }
 
   /** The zip's if its entries are one file. */
   get name(): string | undefined {
-    return this.told?.layout.joinsEntries === true ? this.#name : (this.#entry ?? this.#name);
+    return this.told?.layout.joinsEntries === true ? this.#name : (this.entry ?? this.#name);
   }
 
   get source(): string | undefined {
     return this.name === undefined ? undefined : sourceOf(this.name);
   }
 
+  /** Whether the entries of a zip may be this file together. */
+  joinsEntries(): boolean {
+    return this.#layout()?.joinsEntries === true;
+  }
+
   /** Whether a document of another entry of a zip belongs to this file. */
   joins(document: TraceDocument): boolean {
-    const { format } = this.#options;
-    const layout = format === undefined ? (this.told ?? recognise(this.#held))?.layout : findLayout(format);
+    const layout = this.#layout();
     return layout?.joinsEntries === true && admits(layout, document);
+  }
+
+  #layout(): Layout | undefined {
+    const { format } = this.#options;
+    return format === undefined ? (this.told ?? recognise(this.#held))?.layout : findLayout(format);
   }
 
   *add(document: TraceDocument): Generator<Read, void> {

@@ -24,7 +24,7 @@ import type { Requester } from "../../platform/storage/store.ts";
 import { toDatasetRevision } from "../datasets.ts";
 import { noSuchRevision } from "../datasets-route.ts";
 import examples from "../examples.json" with { type: "json" };
-import { ownLines, readImport } from "../traces/import.ts";
+import { ownLines, readImport } from "../traces/import-options.ts";
 import { openAiChat } from "../traces/layouts/messages/openai-chat.ts";
 import { layouts } from "../traces/layouts.ts";
 import type { DatasetUploads, UploadedRevision } from "./upload-revision.ts";

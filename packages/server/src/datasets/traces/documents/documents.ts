@@ -20,8 +20,6 @@ export interface DocumentFault {
   place: TraceDocument["place"];
   path: (string | number)[];
   reason: string;
-  /** Of a zip. */
-  entry?: string;
 }
 
 export type Found = { document: TraceDocument } | { fault: DocumentFault };
@@ -58,15 +56,28 @@ export async function* filesOf(
   yield* partsOf(body, contentType);
 }
 
+/** What is read of a file, or of one in a zip. */
+export interface FilePart {
+  entry: string | undefined;
+  /** Whether it begins like no JSON. Then it has no documents. */
+  isForeign: boolean;
+  documents: AsyncIterable<Found[]>;
+}
+
 /**
  * The JSON documents of an uploaded file, several at a time: its lines, the elements of an array, or of a known array of an object, or
- * the file as a whole. It may be compressed with gzip or zstd, or be a zip of such files.
+ * the file as a whole. It may be compressed with gzip or zstd, or be a zip of such files, which are its parts. `entry` is the name of
+ * a file that is a part itself.
  */
-export async function* readDocuments(
+export async function* readParts(
   packed: AsyncIterable<Uint8Array>,
   reading: Reading,
-): AsyncGenerator<Found[], void> {
-  for await (const file of unpack(packed, reading)) yield* documentsOf(file, reading);
+  entry?: string,
+): AsyncGenerator<FilePart, void> {
+  for await (const file of unpack(packed, reading)) {
+    const part = { ...file, entry: file.entry ?? entry };
+    yield { entry: part.entry, isForeign: file.isForeign === true, documents: documentsOf(part, reading) };
+  }
 }
 
 async function* documentsOf(
@@ -75,13 +86,10 @@ async function* documentsOf(
 ): AsyncGenerator<Found[], void> {
   const { start, all } = await readStart(untilStop(chunks, reading));
   const found = areLines(start) ? lineDocuments(all, reading) : splitDocuments(all, reading);
-  for await (const some of found) {
-    if (entry === undefined) yield some;
-    else
-      yield some.map((one) =>
-        "document" in one ? { document: { ...one.document, entry } } : { fault: { ...one.fault, entry } },
-      );
-  }
+  for await (const some of found)
+    yield entry === undefined
+      ? some
+      : some.map((one) => ("document" in one ? { document: { ...one.document, entry } } : one));
 }
 
 async function* untilStop(

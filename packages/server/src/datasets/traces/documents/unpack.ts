@@ -22,6 +22,8 @@ export interface UnpackedFile {
   /** In a zip. */
   entry: string | undefined;
   chunks: AsyncIterable<Uint8Array>;
+  /** Whether it begins like no JSON. Then it is not read. */
+  isForeign?: boolean;
 }
 
 const maxEntries = 100_000;
@@ -51,10 +53,13 @@ export async function* unpack(
   else yield { entry: undefined, chunks: within(chunks) };
 }
 
-const peekedBytes = 4;
+/** Of what is packed, and of JSON. */
+const packedBytes = 4;
+const startBytes = 4_096;
+const jsonStart = /^\ufeff?\s*[[{]/;
 
 /** The first bytes, and all of them. */
-async function peek(packed: AsyncIterable<Uint8Array>) {
+async function peek(packed: AsyncIterable<Uint8Array>, peekedBytes = packedBytes) {
   const iterator = packed[Symbol.asyncIterator]();
   const begun: Uint8Array[] = [];
   let first = Buffer.alloc(0);
@@ -79,7 +84,18 @@ async function peek(packed: AsyncIterable<Uint8Array>) {
   return { first, chunks: chunks() };
 }
 
-/** The JSON files in a zip, by name. A zip is read from its end, so it is kept in a temporary file meanwhile. */
+/** What is in a zip's file: JSON, which may be compressed. A zip in a zip is not read. */
+async function unpackedEntry(packed: AsyncIterable<Uint8Array>): Promise<Omit<UnpackedFile, "entry">> {
+  const { first, chunks } = await peek(packed, startBytes);
+  const startsLike = (bytes: readonly number[]) => bytes.every((byte, at) => first[at] === byte);
+  if (startsLike(starts.gzip)) return { chunks: gunzip(chunks) };
+  if (startsLike(starts.zstd)) return { chunks: unzstd(chunks) };
+  const isForeign = !jsonStart.test(first.toString());
+  if (isForeign) await chunks.return();
+  return { chunks, isForeign };
+}
+
+/** The files in a zip, by name. A zip is read from its end, so it is kept in a temporary file meanwhile. */
 async function* unzip(
   chunks: AsyncIterable<Uint8Array>,
   { maxBytes, readBytes }: Required<Limits>,
@@ -89,14 +105,14 @@ async function* unzip(
   // Nobody else needs its name. It goes with its last user.
   await rm(path);
   try {
-    let packedBytes = 0;
+    let zipBytes = 0;
     for await (const chunk of chunks) {
       await file.write(chunk);
-      packedBytes += chunk.length;
+      zipBytes += chunk.length;
     }
     const zip = await openZip(file.fd);
     const entries = await entriesOf(zip);
-    const mostBytes = Math.max(bytesOfAnyRatio, maxRatio * packedBytes);
+    const mostBytes = Math.max(bytesOfAnyRatio, maxRatio * zipBytes);
     let bytes = 0;
     for (const entry of entries) {
       const counted = async function* () {
@@ -107,7 +123,7 @@ async function* unzip(
           yield chunk;
         }
       };
-      yield { entry: entry.fileName, chunks: counted() };
+      yield { entry: entry.fileName, ...(await unpackedEntry(counted())) };
     }
   } finally {
     await file.close();
@@ -121,9 +137,10 @@ async function openZip(fd: number): Promise<ZipFile> {
   return await promise;
 }
 
-const jsonName = /\.(json|jsonl|ndjson)$/i;
+/** What macOS adds to a zip. */
+const besideFiles = /(^|\/)(__MACOSX\/|\._|\.DS_Store$)/;
 
-/** The entries with JSON, in the order of their names. Their paths are checked by the library. */
+/** The entries that are files, in the order of their names. Their paths are checked by the library. */
 async function entriesOf(zip: ZipFile): Promise<Entry[]> {
   const entries: Entry[] = [];
   let count = 0;
@@ -133,13 +150,12 @@ async function entriesOf(zip: ZipFile): Promise<Entry[]> {
   zip.on("entry", (entry: Entry) => {
     count += 1;
     if (count > maxEntries) return reject(refusedZip(`The zip has more than ${maxEntries} entries`));
-    if (jsonName.test(entry.fileName)) entries.push(entry);
+    if (!entry.fileName.endsWith("/") && !besideFiles.test(entry.fileName)) entries.push(entry);
     zip.readEntry();
   });
   zip.readEntry();
   await promise;
-  if (entries.length === 0)
-    throw refusedZip("The zip has no file that ends in .json, .jsonl or .ndjson", "unrecognised_layout");
+  if (entries.length === 0) throw refusedZip("The zip has no file", "unrecognised_layout");
   return entries.sort((one, other) => byCodePoints(one.fileName, other.fileName));
 }
 

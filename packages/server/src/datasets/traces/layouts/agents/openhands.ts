@@ -18,6 +18,14 @@ const sources = ["agent", "user", "environment", "hook"];
 const besideTree = ["ConversationStateUpdateEvent", "ConversationErrorEvent"];
 const isState = (entry = "") => /(^|\/)base_state\.json$/.test(entry);
 
+const isEvent = (entry: string) => /(^|\/)event-(\d+)-[^/]*\.json$/.test(entry);
+const folderOf = (entry: string) => entry.replace(/[^/]*$/, "").replace(/(^|\/)(events\/)?$/, "");
+
+/** The folder of a conversation of which a file is a part, by its name. */
+export function folderOfPart(name = ""): string | undefined {
+  return isState(name) || isEvent(name) ? folderOf(name) : undefined;
+}
+
 /** The events of one folder of a zip, or of a file. */
 interface Conversation {
   events: HandsEvent[];
@@ -66,7 +74,7 @@ const openReader: Layout["open"] = ({ leftOut }) => {
           ? new LineError(`There are more than ${maxEvents} events`)
           : tooLong("All events together");
       }
-      const folder = (entry ?? "").replace(/[^/]*$/, "").replace(/(^|\/)(events\/)?$/, "");
+      const folder = folderOf(entry ?? "");
       const conversation = conversations.get(folder) ?? { events: [], state: {} };
       conversations.set(folder, conversation);
       const event = objectAt(value);
@@ -141,8 +149,8 @@ export const openHands: Layout = {
   about: {
     title: "OpenHands' events",
     recognised_by:
-      "events with `kind` (`ActionEvent`, …) and `source`: an array, lines, or a zip of `event-*.json`",
-    trajectory: "the file; of several in a zip, the folder",
+      "events with `kind` (`ActionEvent`, …) and `source`: an array, lines, or a folder or zip of `event-*.json`",
+    trajectory: "the file, or the folder",
     action:
       "`ActionEvent.tool_call`; the calls of one `llm_response_id` are one turn; the agent's `MessageEvent`",
     answer:

@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import ZipStream from "zip-stream";
 import { importText } from "../../import-text.fixture.ts";
 
 /** A node of an export, after the one before it. */
@@ -47,4 +50,41 @@ test("a message without an author is a fault of its conversation", async () => {
     { skipsFaults: true },
   );
   expect(figures.faults.map(({ loc }) => loc.slice(-4))).toEqual([["mapping", "n", "message", "author"]]);
+});
+
+async function zipOf(files: Record<string, string | Buffer>): Promise<Uint8Array> {
+  const zip = new ZipStream();
+  const bytes = Array.fromAsync(zip);
+  for (const [name, content] of Object.entries(files))
+    await promisify(zip.entry.bind(zip))(Buffer.from(content), { name });
+  zip.finish();
+  return Buffer.concat(await bytes);
+}
+
+test("of an export's zip the conversations are read, whatever else is in it, and what is left out is told", async () => {
+  const conversations = JSON.stringify([conversation]);
+  const others = {
+    "user.json": '{"id":"user-1","email":"a@example.com"}',
+    "chat.html": "<html>",
+    "export.log": "[INFO] 12 files\n",
+    "__MACOSX/._conversations.json": "\0\u0005\u0016\u0007",
+  };
+  for (const packed of [
+    { "conversations.json": conversations },
+    { "conversations.txt": conversations },
+    { "conversations.json.gz": gzipSync(conversations) },
+  ]) {
+    const { samples, figures, warnings } = await importText(await zipOf({ ...others, ...packed }));
+    expect([samples.length, figures.format, figures.skipped]).toEqual([1, "chatgpt", 0]);
+    expect(warnings).toEqual(["Left out, of no known format: chat.html, export.log, user.json."]);
+  }
+  const unknown = importText(await zipOf(others));
+  expect(unknown).rejects.toMatchObject({ faults: [{ type: "unrecognised_layout", file: "chat.html" }] });
+});
+
+test("what is not JSON is refused with what its tools can write", () => {
+  for (const file of ["<html>\n</html>", "a,b\n1,2\n", Buffer.from("\x80\x04\x95.\n.", "latin1")])
+    expect(importText(file)).rejects.toThrow("both can write ATIF or OpenTelemetry");
+  expect(importText("[1,2]")).rejects.toThrow("No known format: it has no JSON object");
+  expect(importText('{"messages": [')).rejects.toThrow("The JSON is cut off");
 });
