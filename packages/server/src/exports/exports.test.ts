@@ -267,3 +267,26 @@ test("training data has the world's turns or the agent's, of trajectories that q
   expect(toSft(shop, { ...world, minReward: 2 })).toBeUndefined();
   expect(toSft({ ...shop, samples: shop.samples.slice(0, 1) }, world)).toBeUndefined();
 });
+
+test("what a conversation says before its first action stays; without a known action nothing is learnt", () => {
+  const of = { dataset_sample_id: "c/0", trajectory_id: "c", step: 0, next_state: "It is open." };
+  const messages = [
+    { role: "system", content: "You are a kitchen." },
+    { role: "assistant", content: "You see a fridge." },
+    { role: "user", content: "open fridge" },
+  ] as const;
+  const told: Trajectory = { id: "c", samples: [{ ...of, messages: [...messages] }] };
+  const agent = { direction: "agent", onlySuccess: false, minReward: undefined, marksLoss: false } as const;
+  const texts = ["You are a kitchen.", "You see a fridge.", "open fridge", "It is open."];
+  expect(toSft(told, agent)).toMatchObject({
+    messages: ["system", "user", "assistant", "user"].map((role, at) => ({ role, content: texts[at] })),
+  });
+  expect(toShareGpt(told)).toMatchObject({
+    conversations: ["system", "human", "gpt", "human"].map((from, at) => ({ from, value: texts[at] })),
+  });
+  const unasked: Trajectory = { id: "c", samples: [{ ...of, messages: [] }] };
+  expect(toSft(unasked, agent)).toBeUndefined();
+  expect(toSft({ id: "c", samples: [...unasked.samples, ...told.samples] }, agent)).toMatchObject({
+    messages: [{}, {}, {}, {}],
+  });
+});

@@ -80,12 +80,21 @@ interface AgentMessage {
   tool_call_id?: string;
 }
 
+const turnedRoles = { system: "system", user: "assistant", assistant: "user" } as const;
+
+/** What was said before the first action of a conversation, in which the agent is the user. */
+function messagesBefore({ samples }: Trajectory): AgentMessage[] {
+  const before = samples[0]?.messages?.slice(0, -1) ?? [];
+  return before.map(({ role, content }) => ({ role: turnedRoles[role], content }));
+}
+
 /** The messages of a trajectory: what the environment says is the user's, or a tool's that was called. */
-function agentMessages(trajectory: Trajectory): AgentMessage[] {
+function agentMessages(trajectory: Trajectory, before: readonly AgentMessage[] = []): AgentMessage[] {
   const { samples } = trajectory;
   const system = samples[0]?.context?.domain_knowledge;
   return [
     ...(system ? [{ role: "system", content: system } as const] : []),
+    ...before,
     ...openingTexts(trajectory).map((content) => ({ role: "user", content }) as const),
     ...samples.flatMap(exchangeOf),
   ];
@@ -130,11 +139,13 @@ export function toShareGpt(trajectory: Trajectory): object {
   const reward = trajectory.samples.at(-1)?.reward;
   return {
     id: trajectory.id,
-    conversations: agentMessages(trajectory).map(({ role, content, tool_calls: [call] = [] }) => {
-      if (call === undefined) return { from: shareGptRoles[role], value: content ?? "" };
-      const { name, arguments: input } = call.function;
-      return { from: "function_call", value: exactJson({ name, arguments: parsedText(input) }) };
-    }),
+    conversations: agentMessages(trajectory, messagesBefore(trajectory)).map(
+      ({ role, content, tool_calls: [call] = [] }) => {
+        if (call === undefined) return { from: shareGptRoles[role], value: content ?? "" };
+        const { name, arguments: input } = call.function;
+        return { from: "function_call", value: exactJson({ name, arguments: parsedText(input) }) };
+      },
+    ),
     ...(toolsOf(trajectory) && { tools: trajectory.samples[0]?.context?.tool_schemas }),
     ...(reward !== undefined && { reward }),
   };
@@ -202,13 +213,21 @@ export function toSft(
   if (onlySuccess && !isSuccess(last)) return undefined;
   if (minReward !== undefined && (last?.reward ?? Number.NEGATIVE_INFINITY) < minReward) return undefined;
   const isAgents = direction === "agent";
-  const messages = isAgents ? agentMessages(trajectory) : worldMessages(trajectory);
+  const messages = isAgents ? actedMessages(trajectory) : worldMessages(trajectory);
+  if (messages.length === 0) return undefined;
   return {
     messages: marksLoss ? messages.map((one) => ({ ...one, loss: one.role === "assistant" })) : messages,
     // As a text, since a column of objects would have the parameters of all tools.
     ...(isAgents && toolsOf(trajectory)?.length && { tools: trajectory.samples[0]?.context?.tool_schemas }),
     trajectory_id: trajectory.id,
   };
+}
+
+/** Without samples of which no action is known, as of predictions made elsewhere. */
+function actedMessages(trajectory: Trajectory): AgentMessage[] {
+  const samples = trajectory.samples.filter(({ messages }) => messages?.length !== 0);
+  const acted = { ...trajectory, samples };
+  return samples.length === 0 ? [] : agentMessages(acted, messagesBefore(acted));
 }
 
 /** An episode tells its outcome; other trajectories end with a reward. */

@@ -68,6 +68,7 @@ test("a preview says what files hold, and needs no database", async () => {
     "all have a reward",
     "left out: 1 last message of agent, 1 text beside call",
     'first sample   run-1 step 0\n    state   Find the key.\n    action  {"input":{"cmd":"ls drawer"},"tool":"shell"}\n    next    key.txt⏎nails',
+    'tags    {"source":"openai-chat"}\n',
     "b.jsonl   chat (recognised by",
   ])
     expect(stdout).toContain(text);
@@ -187,6 +188,8 @@ test("an account's export is told from traces", async () => {
 });
 
 test("every layout is listed", async () => {
+  const shown = await run("formats");
+  expect(shown.stdout).toContain(`\natif:\n  ${findLayout("atif").about.example}\n`);
   const listed = await run("formats", "--json");
   expect(
     listed.stdout

@@ -70,9 +70,19 @@ function listed(heading: string, counts: Readonly<Record<string, number>>): stri
 
 function describeSample(sample: DatasetSample | undefined, maxCharacters: number): string[] {
   if (sample === undefined) return [];
-  const { trajectory_id, step, interaction, context, messages, next_state, reward, done, at } = sample;
+  const { trajectory_id, step, interaction, context, messages, next_state, reward, done, at, usage, tags } =
+    sample;
   const isWhole = maxCharacters === Number.POSITIVE_INFINITY;
-  const more = isWhole ? { ...context, reward, done, at } : {};
+  const more = isWhole
+    ? {
+        ...context,
+        reward,
+        done,
+        at,
+        usage: usage && JSON.stringify(usage),
+        tags: tags && JSON.stringify(tags),
+      }
+    : {};
   const texts = {
     ...(interaction ?? { messages: messages && JSON.stringify(messages) }),
     next: next_state,

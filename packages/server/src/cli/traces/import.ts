@@ -106,16 +106,19 @@ export function addImportCommands(program: Command): void {
     });
   program
     .command("formats")
-    .description("list the formats that presage import reads")
+    .description("list the formats that presage import reads, with a small file of each")
     .option(...json)
     .addHelpText(...examples("presage formats", "presage formats --json"))
-    .action((options: { json?: boolean }) =>
+    .action(({ json }: { json?: boolean }) => {
       printList(layouts, {
         columns: layoutColumns,
-        json: options.json,
+        json,
         toJson: ({ format, about }) => ({ format, ...about }),
-      }),
-    );
+      });
+      if (json) return;
+      for (const { format, about } of layouts)
+        process.stdout.write(`\n${format}:\n${about.example.replaceAll(/^/gm, "  ")}\n`);
+    });
 }
 
 const layoutColumns: readonly Column<(typeof layouts)[number]>[] = [

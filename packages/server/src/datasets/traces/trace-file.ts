@@ -22,7 +22,8 @@ export function samplesOfTrace(
   const context = contextOf(trace, texts);
   const tags = texts.cleanValue({ ...trace.tags, source });
   return steps.flatMap((made, step) => {
-    const sample = toSample(made, { trajectory_id, step, context, tags });
+    const model = made.model && texts.ofMany("model", made.model);
+    const sample = toSample({ ...made, model }, { trajectory_id, step, context, tags });
     const stated = trace.stated?.[step];
     if (stated === undefined || stated === null) return sample;
     return [...readOwnLine({ ...sample, ...texts.cleanValue(stated), trajectory_id })];

@@ -82,6 +82,31 @@ test("numbers stay as they were written beside a secret, and in spans", async ()
   ]);
 });
 
+test("integers of OTLP that are no doubles stay texts", async () => {
+  const ints = ["12", "9007199254740993"].map((intValue) => ({ intValue }));
+  const attributes = [
+    { key: "gen_ai.operation.name", value: { stringValue: "execute_tool" } },
+    { key: "gen_ai.tool.name", value: { stringValue: "f" } },
+    { key: "gen_ai.tool.call.arguments", value: { arrayValue: { values: ints } } },
+    { key: "gen_ai.tool.call.result", value: { stringValue: "x" } },
+  ];
+  const { samples } = await importText(JSON.stringify({ traceId: "t", spanId: "s", name: "f", attributes }));
+  expect(samples[0]?.interaction?.action).toBe('{"input":[12,"9007199254740993"],"tool":"f"}');
+});
+
+test("the name of a turn's model has no secrets", async () => {
+  const [call] = [{ tool_call_id: "a", function_name: "f", arguments: {} }];
+  const secret = `ghp_${"a1B2".repeat(9)}`;
+  const step = { source: "agent", model_name: secret, tool_calls: [call] };
+  const { samples } = await importText(
+    JSON.stringify({
+      ...{ schema_version: "ATIF-v1.7", session_id: "s", agent: { name: "a", version: "1" } },
+      steps: [{ step_id: 1, ...step, observation: { results: [{ source_call_id: "a", content: "x" }] } }],
+    }),
+  );
+  expect(samples[0]?.tags?.model).toBe("[redacted:github#1]");
+});
+
 test("a text over 4 MiB is a fault, in the context, too; and so are more than 10,000 steps", async () => {
   const long = "\u00e9".repeat(2 * 1024 * 1024);
   const [call, answer] = traceOf({}, "x").messages.slice(1);

@@ -23,9 +23,11 @@ const wholeFields = new Set([
   "interaction",
   "tick_state",
 ]);
-/** Whether a field is read with its document as a whole: a trace with an id and observations is one, a page of observations is not. */
-const isWhole = (field: string, hasId: boolean) =>
-  wholeFields.has(field) || (field === "observations" && hasId);
+/** What says that observations are those of one trace: its id, or the trace itself. Otherwise they are a page. */
+const namesTrace = (field: string) => field === "id" || field === "trace";
+/** Whether a field is read with its document as a whole. */
+const isWhole = (field: string, hasTrace: boolean) =>
+  wholeFields.has(field) || (field === "observations" && hasTrace);
 
 /** Where documents are elements of an object's array: the array's name, and the other fields; of a long object, those before it. */
 export interface Surroundings {
@@ -257,7 +259,7 @@ function innerLayer(text: Uint8Array, start: number): Layer | undefined {
   const whole = { base: 0, around: undefined, at: start };
   let depth = 0;
   let key = "";
-  let hasId = false;
+  let hasTrace = false;
   for (let at = start; at < text.length; at += 1) {
     const byte = text[at] as number;
     if (byte === quote) {
@@ -266,8 +268,8 @@ function innerLayer(text: Uint8Array, start: number): Layer | undefined {
       if (depth === 1) key = Buffer.from(text.subarray(at + 1, Math.min(end, at + 65))).toString("latin1");
       at = end;
     } else if (byte === colon && depth === 1) {
-      hasId ||= key === "id";
-      if (isWhole(key, hasId)) return whole;
+      hasTrace ||= namesTrace(key);
+      if (isWhole(key, hasTrace)) return whole;
       const array = innerArrays.has(key) ? arrayOfObjects(text, at + 1) : false;
       if (array === undefined) return undefined;
       if (array !== false) {
@@ -318,8 +320,9 @@ export function innerElements(
   value: unknown,
 ): { elements: readonly unknown[]; around: Surroundings } | undefined {
   if (!isObject(value)) return undefined;
+  const hasTrace = Object.keys(value).some(namesTrace);
   for (const [name, field] of Object.entries(value)) {
-    if (isWhole(name, "id" in value)) return undefined;
+    if (isWhole(name, hasTrace)) return undefined;
     if (!innerArrays.has(name) || !Array.isArray(field) || !isObject(field[0])) continue;
     const { [name]: _, ...envelope } = value;
     return { elements: field, around: { within: name, envelope } };

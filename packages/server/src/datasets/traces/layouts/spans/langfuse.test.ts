@@ -100,6 +100,10 @@ const snake = (fields: Fields) =>
   );
 
 for (const [form, text] of Object.entries({
+  "a trace beside its observations, as the page downloads it": JSON.stringify({
+    trace: { ...trace, observations: undefined },
+    observations,
+  }),
   "traces in an array": JSON.stringify([trace]),
   "a page of traces": JSON.stringify({ data: [trace], meta: { page: 1 } }),
   "rows as lines": lines(...observations),
@@ -125,6 +129,26 @@ for (const [form, text] of Object.entries({
     expect(comparable(found)).toEqual(comparable(expected));
     expect(found.figures.left_out).toEqual(expected.figures.left_out);
   });
+
+test("a trace beside its observations tells its task and its scores, in one document or a line", async () => {
+  const { observations: _, ...about } = {
+    ...trace,
+    input: "Where?",
+    scores: [{ name: "reward", value: 0.5 }],
+  };
+  for (const indent of [0, 1])
+    for (const one of [
+      { trace: about, observations },
+      { observations, trace: about },
+    ]) {
+      const { samples } = await importText(JSON.stringify(one, null, indent));
+      expect([samples[0]?.trajectory_id, samples[0]?.context?.task_context, samples.at(-1)?.reward]).toEqual([
+        trace.id,
+        "Where?",
+        0.5,
+      ]);
+    }
+});
 
 test("the task is the trace's input, its first user, or what the first generation was told", async () => {
   const first = async (input: unknown, rows: unknown[] = observations) => {

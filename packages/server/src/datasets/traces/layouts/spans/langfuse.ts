@@ -14,7 +14,7 @@ const types = /^(span|generation|event|agent|tool|chain|retriever|evaluator|embe
 /** Traces of Langfuse with their observations, or observations as rows. */
 export const langfuse: Layout = {
   format: "langfuse",
-  version: 2,
+  version: 3,
   about: {
     title: "Langfuse",
     recognised_by: "`observations[]` with `type`, or rows with `traceId` and `type`",
@@ -41,15 +41,21 @@ export const langfuse: Layout = {
     return {
       ...rows,
       *read(document) {
-        const { value } = document;
+        const value = traceIn(document.value);
         const id = textIn(value, "id");
-        if (isObject(value) && !isRow(value) && Array.isArray(value.observations) && id !== undefined)
-          yield { trace: traceOf(value, id, options) };
+        if (value !== undefined && id !== undefined) yield { trace: traceOf(value, id, options) };
         else yield* rows.read(document);
       },
     };
   },
 };
+
+/** A trace with its observations; as the page downloads it, they stand beside it. */
+function traceIn(value: unknown): Row | undefined {
+  if (!isObject(value) || isRow(value) || !Array.isArray(value.observations)) return undefined;
+  const { trace, ...beside } = value;
+  return isObject(trace) ? { ...trace, ...beside } : value;
+}
 
 const traceIdOf = (row: unknown) => textIn(row, "traceId") ?? textIn(row, "trace_id");
 

@@ -259,7 +259,7 @@ const maxDepth = 100;
 /** Spans of OpenTelemetry's conventions for generative AI, as `gen_ai.*` attributes name what agents and tools do. */
 export const otelGenAi: Layout = {
   format: "otel-genai",
-  version: 1,
+  version: 2,
   about: {
     title: "OpenTelemetry GenAI spans",
     recognised_by: "`resourceSpans`, or spans with `traceId` and any attribute `gen_ai.*`",

@@ -47,7 +47,7 @@ interface SpanCollector<Item extends Kept> {
   add(keys: readonly string[], item: Item): boolean;
   /** The spans that belong together, sorted by start, in the order in which the first of each came. */
   release(): Generator<Item[], void>;
-  /** Deletes the temporary file. */
+  /** Closes the temporary file, which goes with it. */
   close(): void;
 }
 
@@ -313,17 +313,24 @@ function placesOf({ entries }: SpanGroup): [at: number, bytes: number][] {
   return places.sort(([one], [other]) => one - other);
 }
 
+/** A temporary file that goes with its process, however that ends: spans have secrets. */
+function openNameless(): number {
+  const path = join(tmpdir(), `presage-spans-${Bun.randomUUIDv7()}`);
+  const file = openSync(path, "wx+", 0o600);
+  rmSync(path);
+  return file;
+}
+
 /** Texts that are appended and read again: the last ones are in memory, the others in a temporary file. */
 function createTextLog({ heldBytes = defaultHeldBytes }: SpanLimits) {
   let held = Buffer.allocUnsafeSlow(Math.min(heldBytes, firstHeldBytes));
   /** How many bytes the file has, and how many are held. */
   let [written, used] = [0, 0];
-  let file: { path: string; handle: number } | undefined;
+  let file: number | undefined;
   let found = Buffer.alloc(0);
   const spill = () => {
-    const path = join(tmpdir(), `presage-spans-${Bun.randomUUIDv7()}`);
-    file ??= { path, handle: openSync(path, "wx+", 0o600) };
-    for (let from = 0; from < used; ) from += writeSync(file.handle, held, from, used - from);
+    file ??= openNameless();
+    for (let from = 0; from < used; ) from += writeSync(file, held, from, used - from);
     written += used;
     used = 0;
   };
@@ -346,7 +353,7 @@ function createTextLog({ heldBytes = defaultHeldBytes }: SpanLimits) {
       if (at >= written) return held.toString("utf8", at - written, at - written + bytes);
       if (found.length < bytes) found = Buffer.allocUnsafeSlow(2 * bytes);
       for (let read = 0; read < bytes; ) {
-        const more = file === undefined ? 0 : readSync(file.handle, found, read, bytes - read, at + read);
+        const more = file === undefined ? 0 : readSync(file, found, read, bytes - read, at + read);
         if (more === 0) throw new Error("The temporary file of spans is cut off");
         read += more;
       }
@@ -354,8 +361,7 @@ function createTextLog({ heldBytes = defaultHeldBytes }: SpanLimits) {
     },
     close() {
       if (file === undefined) return;
-      closeSync(file.handle);
-      rmSync(file.path, { force: true });
+      closeSync(file);
       file = undefined;
     },
   };

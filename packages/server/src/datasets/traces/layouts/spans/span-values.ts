@@ -1,5 +1,6 @@
 import { LineError } from "../../../upload/lines.ts";
 import { fieldAt, isObject, listIn, parsedText, textIn, timeOf } from "../../content.ts";
+import { numberText } from "../../documents/exact-json.ts";
 import type { TraceDocument } from "../../layout.ts";
 
 /** A span of OpenTelemetry, whichever exporter wrote it. */
@@ -158,6 +159,12 @@ function plainValue(value: unknown): unknown {
   if (others.length > 0) return value;
   switch (kind.replace(/_v/, "V")) {
     case "intValue":
+      // A longer one would lose digits as a number.
+      if (typeof inner === "string")
+        return /^-?\d+$/.test(inner) && Number.isSafeInteger(Number(inner)) ? Number(inner) : inner;
+      return Number.isInteger(inner) && !Number.isSafeInteger(inner)
+        ? numberText(Number(inner), value, kind)
+        : inner;
     case "doubleValue":
       return typeof inner === "string" && inner.trim() !== "" ? Number(inner) : inner;
     case "stringValue":
