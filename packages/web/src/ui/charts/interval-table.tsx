@@ -72,7 +72,8 @@ export function IntervalTable(props: IntervalTableProps) {
                   {rowLabel}
                 </th>
                 <th scope="col" className="w-1/2 min-w-24 text-left md:min-w-32">
-                  <IntervalAxis domain={domain} format={formatTick} />
+                  {/* The last tick reaches the next heading, which has the unit. */}
+                  <IntervalAxis domain={domain} format={(value) => formatTick(value).replace(/\s?%$/, "")} />
                   <span className="sr-only">Drawn</span>
                 </th>
                 <th scope="col" className="text-right">
