@@ -39,7 +39,7 @@ REFUSALS = (
     (r'"loc":\["body","(line|document)",', "what a file must hold"),
     (r'"type":"unrecognised_layout"', "what a file must hold"),
     ("The body is not valid multipart/form-data", "its boundary is no matter of schemas"),
-    ("The same task, episode and policy are in pair ", "uniqueness of some fields of items"),
+    ("The same task, episode and policy are in ", "uniqueness of some fields of items"),
     ("The body (has no samples|is empty)", "what a file must hold"),
     (r'"extra_forbidden","loc":\["body","trajectory_id"\]', "a parameter says that the body names episodes"),
     (r'"loc":\["body","ids"\],"msg":"Value error, a (run|comparison|reality check) has', "how many there are depends on `kind`"),
