@@ -98,6 +98,7 @@ function Figures({ preview }: { preview: ImportPreview }) {
     redacted,
     repaired,
     complete,
+    warnings = [],
   } = preview;
   const layouts = new Map(
     files.map(({ format, recognised_by }) => [`${format} ${recognised_by}`, { format, recognised_by }]),
@@ -143,6 +144,11 @@ function Figures({ preview }: { preview: ImportPreview }) {
             shareOf("reward", having.reward),
             shareOf("end", having.done),
           ].join(" · ")}
+        </Fact>
+      )}
+      {warnings.length > 0 && (
+        <Fact look="row" name="Passed over">
+          <InlineText text={warnings.join(" ")} />
         </Fact>
       )}
       {facts.map(
