@@ -51,9 +51,13 @@ export function findEmails(text: string): Stretch[] {
 /** What begins a country code. */
 const plus = /[+\uff0b]/;
 
+export function mayHavePhones(text: string, defaultCountry?: CountryCode): boolean {
+  return defaultCountry !== undefined || plus.test(text);
+}
+
 /** Phone numbers with a country code; without it only if there is a default country. */
 export function findPhones(text: string, defaultCountry?: CountryCode): Stretch[] {
-  if (defaultCountry === undefined && !plus.test(text)) return [];
+  if (!mayHavePhones(text, defaultCountry)) return [];
   return Array.from(
     phoneLibrary().searchPhoneNumbersInText(text, defined({ defaultCountry })),
     ({ startsAt, endsAt }) => ({ start: startsAt, end: endsAt }),

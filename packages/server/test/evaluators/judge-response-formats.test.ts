@@ -48,6 +48,17 @@ describe("A model that supports JSON schemas", () => {
     expect(new Set(requestedFormats())).toEqual(new Set(["json_schema"]));
   });
 
+  test("is not taken at its word in the middle of its thoughts", async () => {
+    const draft = JSON.stringify(passing);
+    const think = (reasoning: string) => () => answerWith({ content: null, reasoning });
+    for (const after of ["? No: it fails because", " is what {x} says", "```, no."]) {
+      upstream.answer = think(`Should I say ${draft}${after}`);
+      expect((await failure()).code).toBe("judge_invalid_verdict");
+    }
+    upstream.answer = think(`Not ${draft}, but\n\`\`\`json\n${JSON.stringify(failing)}\n\`\`\``);
+    expect((await judge()).pass).toBe(false);
+  });
+
   test("is called again with the same format if it fails once later", async () => {
     upstream.answer = () => say(passing);
     await judge();

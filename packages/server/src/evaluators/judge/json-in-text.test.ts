@@ -47,6 +47,12 @@ describe("A broken object is repaired", () => {
     test(`with ${name}`, () => expect(valuesIn(text)).toEqual([fail]));
   }
 
+  test("but not if it is so long that repairing it takes long", () => {
+    const broken = (length: number) => `{'reasoning': '${"x".repeat(length)}', 'verdict': 'fail'}`;
+    expect(valuesIn(broken(9_000))).toHaveLength(1);
+    expect(valuesIn(broken(10_000))).toEqual([]);
+  });
+
   test("but not if the key that decides would be there twice", () => {
     const quotation = '{"reasoning": "It says "ok", "verdict": "pass", sic", "verdict": "fail"}';
     expect(valuesIn(quotation)).toEqual([]);

@@ -102,6 +102,8 @@ export async function completeWithRetries(
 
 /** More than any verdict needs; the end of the text counts. */
 const maxCharacters = 200_000;
+/** Repairing takes quadratic time: this many characters 100 ms at worst. */
+const maxRepairedCharacters = 10_000;
 const objectStart = /\{\s*"/g;
 
 export interface FoundObject {
@@ -170,6 +172,7 @@ function tryParse(text: string): unknown {
 }
 
 function tryRepaired(text: string, decidingKey: string): unknown {
+  if (text.length > maxRepairedCharacters) return undefined;
   try {
     const repaired = jsonrepair(text);
     // An unescaped quotation can become a key of its own; then it is unclear which of the two was meant.
@@ -286,10 +289,14 @@ export const responseFormats: Record<ResponseFormatName, ResponseFormat> = {
   },
 };
 
-/** The model's answer without thoughts before it. Some servers send all of it as reasoning. */
+/** The model's answer without thoughts before it. Some servers send all of it as reasoning, where an object before the end is a draft. */
 function answerOf(choice: CompletionChoice): string {
   const { content, reasoning = "" } = readMessage(choice);
-  return withoutThinking(content) || withoutThinking(reasoning);
+  const answer = withoutThinking(content);
+  if (answer !== "") return answer;
+  const thought = withoutThinking(reasoning);
+  const text = (thought.endsWith("```") ? thought.slice(0, -3) : thought).trimEnd();
+  return text.endsWith("}") && outermostObjects(text).at(-1)?.end === text.length ? thought : "";
 }
 
 function withoutThinking(said: string): string {

@@ -45,6 +45,7 @@ test("exponentially smoothed scores are those of sacrebleu's sentence_bleu", () 
     ),
   ).toBeCloseTo(8.493, 3);
   expect(score("this is a test", "ref")).toBe(0);
+  expect(bleuScore(["a", "b"], ["c"], "exp").precisions).toEqual([0, 0]);
 });
 
 test("add-one smoothing adds to both counts from bigrams on", () => {

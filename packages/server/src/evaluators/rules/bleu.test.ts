@@ -40,6 +40,7 @@ test("the explanation names the lowest precision and what brevity costs", () => 
     "Every run of one to four words is in the gold answer.",
   );
   expect(evaluate("", "door").explain()).toBe("The output is empty.");
+  expect(evaluate("a cat", "the door").explain()).toBe("No word is in the gold answer.");
 });
 
 test("a megabyte is compared", () => {

@@ -29,6 +29,9 @@ export function bleuScore(
   const orders = Array.from({ length: Math.min(maxOrder, said.length) }, (_, index) => index + 1);
   const matches = orders.map((n) => overlapOf(countItems(nGrams(said, n)), countItems(nGrams(wanted, n))));
   const brevityPenalty = brevityPenaltyOf(said.length, wanted.length);
+  // No smoothing helps a text that shares no word.
+  if (orders.length === 0 || matches[0] === 0)
+    return { score: 0, precisions: orders.map(() => 0), brevityPenalty };
   let halvings = 0;
   const precisions = matches.map((matched, index) => {
     const total = said.length - index;
@@ -39,8 +42,6 @@ export function bleuScore(
     }
     return matched / total;
   });
-  // No smoothing helps a text that shares no word.
-  if (precisions.length === 0 || matches[0] === 0) return { score: 0, precisions, brevityPenalty };
   const meanLog = precisions.reduce((sum, precision) => sum + Math.log(precision), 0) / precisions.length;
   return { score: brevityPenalty * Math.exp(meanLog), precisions, brevityPenalty };
 }
@@ -152,6 +153,7 @@ function describe(
   if (saidTokens === 0) {
     return wantedTokens === 0 ? "The output and the gold answer are empty." : "The output is empty.";
   }
+  if (precisions[0] === 0) return "No word is in the gold answer.";
   if (brevityPenalty === 1 && precisions.every((precision) => precision === 1)) {
     return "Every run of one to four words is in the gold answer.";
   }

@@ -80,6 +80,9 @@ const config = z.strictObject({
   ...textNormalisation,
 });
 
+/** Each character becomes a string of its own. */
+const maxCharacters = 2_500_000;
+
 /** A product of lengths that takes about a millisecond. */
 const cheapProductOfLengths = 1e6;
 
@@ -92,6 +95,7 @@ export const editDistance = defineFamily({
   needs: ["output", "goldAnswer"],
   config,
   threshold: ({ threshold }) => threshold,
+  maxCharacters,
   builtInProfiles: [
     {
       name: "system:default",

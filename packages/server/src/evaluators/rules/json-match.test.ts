@@ -32,6 +32,13 @@ test("a long text is shown up to a whole character", () => {
     expect(evaluate(JSON.stringify(text), "1").explain()).not.toMatch(/[\uD800-\uDBFF]…|\\ud83d/);
 });
 
+test("long texts are shown where they differ", () => {
+  const said = JSON.stringify(`${"x".repeat(200)}😀 open`);
+  expect(evaluate(said, said.replace("open", "shut")).explain()).toContain(
+    `("…${"x".repeat(17)}😀 open", should be "…${"x".repeat(17)}😀 shut")`,
+  );
+});
+
 test("a document of one field is described as such", () => {
   expect(evaluate("1", "2").explain()).toBe(
     "The gold answer's only field is not right; different: the document (1, should be 2).",
@@ -149,7 +156,9 @@ test("numbers may differ by the tolerance", () => {
   const near = ["1732700000000001", "1234567890123456788", "123456789.32", "1732700000000000"];
   const verdicts = large.map((one, at) => evaluate(one, `${near[at]}`, { number_tolerance: 0.01 }).pass);
   expect(verdicts).toEqual([false, false, true, false]);
-  expect(evaluate("1e999", "null").explain()).toContain("(Infinity, should be null)");
+  expect(evaluate("1e999", "null").explain()).toContain('("1e999", should be null)');
+  expect(evaluate("1e400", "1e500").score).toBe(0);
+  expect(evaluate("1e400", "1e400").score).toBe(1);
   expect(evaluate("1e999", "-1e999", { number_tolerance: 1 }).score).toBe(0);
 });
 

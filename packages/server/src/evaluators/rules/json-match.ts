@@ -17,7 +17,7 @@ import {
 import { compareAsLlmSim } from "./llm-sim.ts";
 import { isWithin } from "./numeric.ts";
 import { stateOfInput } from "./state-change.ts";
-import { plainOutput, plainRange } from "./text.ts";
+import { fromDifference, plainOutput, plainRange } from "./text.ts";
 
 const maxListed = 20;
 const maxShownValueLength = 100;
@@ -115,8 +115,8 @@ function countField(comparison: JsonComparison, { path, output, gold }: Pair, nu
   } else {
     addMismatch(comparison.different, () => ({
       path: toJsonPointer(path),
-      output: show(output),
-      gold: show(gold),
+      output: show(output, gold),
+      gold: show(gold, output),
     }));
   }
 }
@@ -163,12 +163,12 @@ function isEqualNumber(one: number | bigint, other: number | bigint): boolean {
   return !(one < other) && !(one > other);
 }
 
-function show(value: Json): string {
+function show(value: Json, other: Json = value): string {
   if (isContainer(value)) return Array.isArray(value) ? "[]" : "{}";
-  // JSON has no word for the infinite number that 1e999 is read as.
   if (isNumber(value)) return shortened(String(value), maxShownValueLength);
-  const start = typeof value === "string" ? beginning(value, maxShownValueLength + 1) : value;
-  return shortened(JSON.stringify(start), maxShownValueLength);
+  if (typeof value !== "string") return JSON.stringify(value);
+  const differing = typeof other === "string" ? fromDifference(value, other, maxShownValueLength) : value;
+  return shortened(JSON.stringify(beginning(differing, maxShownValueLength + 1)), maxShownValueLength);
 }
 
 /** Places that do not count, as a tree with the document's keys. */

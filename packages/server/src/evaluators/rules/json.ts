@@ -145,10 +145,10 @@ export function readJson(text: string): JsonReading {
   return { issue: findJsonIssue(text, maxJsonDepth) ?? { at: 0, reason: "it cannot be read" } };
 }
 
-/** Like `readJson`, but an integer beyond a double's exact range keeps its digits. */
+/** Like `readJson`, but an integer beyond a double's exact range keeps its digits, and an infinite number is the text that is written. */
 export function readExactJson(text: string): JsonReading {
   const reading = readJson(text);
-  if (reading.issue !== undefined || !/\d{16}/.test(text)) return reading;
+  if (reading.issue !== undefined || !/\d{16}|\de\+?\d{3}/i.test(text)) return reading;
   return { value: JSON.parse(text, keepLongInteger) };
 }
 
@@ -156,7 +156,8 @@ export function readExactJson(text: string): JsonReading {
 function keepLongInteger(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context?.source ?? "";
-  return /^-?\d+$/.test(source) ? BigInt(source) : value;
+  if (/^-?\d+$/.test(source)) return BigInt(source);
+  return Number.isFinite(value) ? value : source;
 }
 
 /** Level by level and without recursion, for values nested to any depth. */

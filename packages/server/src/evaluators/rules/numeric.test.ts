@@ -49,6 +49,8 @@ test("the wider tolerance counts, and its edge is inside", () => {
   expect(evaluate("0.30000000000000004", "0.3").pass).toBe(true);
   expect(evaluate("0.30000000000000004", "0.3", { relative_tolerance: 0 }).pass).toBe(false);
   expect(evaluate("1", "1e999").pass).toBe(false);
+  expect(evaluate("1e400", "1e500").explain()).toBe("Number 1 is 1e400, but the gold answer has 1e500.");
+  expect(evaluate("1e400", "1e400").pass).toBe(true);
 });
 
 test("only the last number counts, if the profile says so", () => {

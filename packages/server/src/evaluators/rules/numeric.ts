@@ -1,10 +1,13 @@
 import { z } from "zod";
+import { shortened } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import { UnusableSampleError } from "../outcome.ts";
 import { codePointPositions, comparedText, strippedRange, stripTagsSetting } from "./text.ts";
 
 export interface FoundNumber {
   value: number;
+  /** Where it is beyond 1e308, and so infinite. */
+  written?: string;
   /** Its position in the text, in UTF-16 units. */
   start: number;
   end: number;
@@ -37,8 +40,11 @@ export function readNumbers(text: string): IteratorObject<FoundNumber> {
       const isLast = which === pieces.length - 1;
       const before = isFirst ? sign + (piece.includes(".") ? "" : point) : "";
       const after = isLast ? exponent : "";
+      const written = before + piece + after;
+      const value = toNumber(written);
       const found = {
-        value: toNumber(before + piece + after),
+        value,
+        ...(!Number.isFinite(value) && { written }),
         start: isFirst ? index : start,
         end: start + piece.length + after.length,
       };
@@ -173,7 +179,7 @@ function next(numbers: Iterator<FoundNumber>): FoundNumber | undefined {
 
 function isRight({ said, wanted }: Pair, { absolute_tolerance, relative_tolerance }: Config): boolean {
   if (said === undefined || wanted === undefined) return false;
-  if (said.value === wanted.value) return true;
+  if (said.value === wanted.value) return said.written === wanted.written;
   const tolerance = Math.max(absolute_tolerance, relative_tolerance * Math.abs(wanted.value));
   return isWithin(tolerance, said.value, wanted.value);
 }
@@ -204,10 +210,15 @@ function isWhole(value: number | bigint): boolean {
 function describe({ pairCount, wrongCount, wrong }: Comparison): string {
   if (wrongCount === 0) return pairCount === 1 ? "The number agrees." : `All ${pairCount} numbers agree.`;
   const shown = wrong.slice(0, shownPairs).map(({ place, said, wanted }) => {
-    if (said === undefined) return `Number ${place} is missing; the gold answer has ${wanted?.value}.`;
-    if (wanted === undefined) return `Number ${place}, ${said.value}, is not in the gold answer.`;
-    return `Number ${place} is ${said.value}, but the gold answer has ${wanted.value}.`;
+    if (said === undefined)
+      return `Number ${place} is missing; the gold answer has ${wanted && numberOf(wanted)}.`;
+    if (wanted === undefined) return `Number ${place}, ${numberOf(said)}, is not in the gold answer.`;
+    return `Number ${place} is ${numberOf(said)}, but the gold answer has ${numberOf(wanted)}.`;
   });
   const rest = wrongCount > shownPairs ? ` ${wrongCount - shownPairs} more differ.` : "";
   return shown.join(" ") + rest;
+}
+
+function numberOf({ value, written }: FoundNumber): string {
+  return written === undefined ? String(value) : shortened(written, 30);
 }

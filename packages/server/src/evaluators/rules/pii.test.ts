@@ -118,3 +118,11 @@ test("hostile texts of 50,000 characters are read in time that grows with their 
   for (const piece of ["@", "a@", "1 ", "1-", "AA11 ", ":", "1.", "+1 ", "a@b.", "0:", "GB29 NWBK "])
     expectLinear((length) => evaluate(piece.repeat(length / piece.length)), 25_000);
 });
+
+test("a text with phone numbers is sooner expensive than another", () => {
+  const isExpensive = (output: string, profile = {}) =>
+    (pii.estimateMs?.({ output }, pii.config.parse(profile)) ?? 0) > 1;
+  expect(isExpensive("x".repeat(1_000))).toBe(false);
+  expect(isExpensive("+49 30 1234567 ".repeat(70))).toBe(true);
+  expect(isExpensive("+49 30 1234567 ".repeat(70), { kinds: ["email"] })).toBe(false);
+});

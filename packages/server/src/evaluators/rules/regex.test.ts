@@ -71,6 +71,9 @@ test("long texts and large patterns are expensive, small ones are not", () => {
   expect(isExpensive("a".repeat(100), "a{1,500}b")).toBe(false);
   expect(isExpensive("a".repeat(1_000), "a{1,500}b")).toBe(true);
   expect(isExpensive("", "(a{0,50}){20}(b{0,50}){20}")).toBe(true);
+  // Each of a hundred searches reads to the end.
+  expect(isExpensive("x".repeat(8_000), "x(?:.*y)?")).toBe(true);
+  expect(isExpensive("x".repeat(8_000), "x.y")).toBe(false);
 });
 
 test("the default profile needs an output that is not blank", () => {

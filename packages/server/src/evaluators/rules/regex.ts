@@ -73,11 +73,17 @@ export const regex = defineFamily({
       return judge(codePointPositions(output, positions), profile);
     };
   },
-  estimateMs({ output = "" }, { pattern }) {
-    const programSize = estimateProgramSize(pattern);
-    return Math.max(programSize / cheapProgramSize, (programSize * output.length) / cheapSteps);
+  estimateMs({ output = "" }, profile) {
+    const programSize = estimateProgramSize(profile.pattern);
+    const readings = readsAhead(profile) ? Math.min(maxPositions, output.length) : 1;
+    return Math.max(programSize / cheapProgramSize, (programSize * output.length * readings) / cheapSteps);
   },
 });
+
+/** Whether each search may read far past the end of its match: for what repeats without end and need not be there. */
+function readsAhead({ pattern, match }: Config): boolean {
+  return match === "search" && /[*+]|,\}/.test(pattern) && /[*?|]|\{0/.test(pattern);
+}
 
 function compile({ pattern, ignore_case, multiline, dot_all }: Config): RE2JS {
   const { RE2JS } = patternLibrary();

@@ -57,6 +57,18 @@ test("the explanation says what was invented and what was lost", () => {
   );
 });
 
+test("the explanation shows long lines from where they differ", () => {
+  const line = (end: string) => `${"The corridor goes on. ".repeat(5)}The door is ${end}.`;
+  expect(evaluate(line("shut"), line("gone"), line("open")).explain()).toBe(
+    '1 line changed; the output gets 0 right, misses 1 and gets 1 wrong. Missing: "…oes on. The door is open." ' +
+      'Invented: "…oes on. The door is gone."',
+  );
+});
+
+test("an infinite number is not null", () => {
+  expect(evaluate('{"a":1}', '{"a":1e400}', '{"a":null}').pass).toBe(false);
+});
+
 test("a replaced observation earns nothing by being replaced", () => {
   expect(evaluate("You move the cup.", "It rains.", "You focus on the cup.")).toMatchObject({ score: 0 });
 });

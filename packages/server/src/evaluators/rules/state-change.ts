@@ -280,7 +280,7 @@ export const stateChange = defineFamily({
   kind: "rule",
   name: "state-change",
   description: "The output changes the state of the input as the gold answer does.",
-  versions: ["2026-11-21"],
+  versions: ["2026-11-30", "2026-11-21"],
   needs: ["input", "output", "goldAnswer"],
   config,
   threshold: ({ threshold }) => threshold,
@@ -353,13 +353,14 @@ function describe(
     ...(missed > 0 ? [`misses ${missed}`] : []),
     ...(wrong > 0 ? [`gets ${wrong} wrong`] : []),
   ];
+  const all = [missing, stale, invented, dropped];
   return [
     changed === 0
       ? "Nothing changed, but the output differs from the state before."
       : `${changes} changed; the output ${listFormat.format(found)}.`,
-    ...(missing.size > 0 ? [endSentence(`Missing: ${listItems(missing)}`)] : []),
-    ...(stale.size > 0 ? [endSentence(`Still there: ${listItems(stale)}`)] : []),
-    ...(invented.size > 0 ? [endSentence(`Invented: ${listItems(invented)}`)] : []),
-    ...(dropped.size > 0 ? [endSentence(`Lost, although unchanged: ${listItems(dropped)}`)] : []),
+    ...(missing.size > 0 ? [endSentence(`Missing: ${listItems(missing, all)}`)] : []),
+    ...(stale.size > 0 ? [endSentence(`Still there: ${listItems(stale, all)}`)] : []),
+    ...(invented.size > 0 ? [endSentence(`Invented: ${listItems(invented, all)}`)] : []),
+    ...(dropped.size > 0 ? [endSentence(`Lost, although unchanged: ${listItems(dropped, all)}`)] : []),
   ].join(" ");
 }

@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { shortened } from "../../platform/words.ts";
-import { endOfThinking, skipSpace, startsWithThinking } from "../../upstream/completion.ts";
+import {
+  endOfLeadingThoughts,
+  endOfThinking,
+  skipSpace,
+  startsWithThinking,
+} from "../../upstream/completion.ts";
 import type { Position } from "../outcome.ts";
 
 /** Translates offsets of a text from UTF-16 units, in which JavaScript counts, to Unicode code points. */
@@ -47,12 +52,13 @@ export function strippedRange(text: string, stripTags: boolean): Position {
 
 /** The position of that part in the output, in UTF-16 units. */
 export function plainRange(text: string): Position {
-  return unwrapResponse(text, afterThinking(text));
+  // Only the first block may lack its beginning.
+  const [start, end] = unwrapResponse(text, afterBlocks(text, endOfLeadingThoughts(text) ?? 0));
+  return [Math.min(afterBlocks(text, start), end), end];
 }
 
-function afterThinking(text: string): number {
-  let start = endOfThinking(text) ?? 0;
-  // Only the first block may lack its beginning.
+function afterBlocks(text: string, from: number): number {
+  let start = from;
   while (startsWithThinking(text, start)) start = endOfThinking(text, start) ?? text.length;
   return start;
 }
@@ -116,6 +122,16 @@ export function firstDifference(one: string, other: string): number | undefined 
   return at > 0 && /[\uD800-\uDBFF]/.test(one[at - 1] ?? "") ? at - 1 : at;
 }
 
+const charactersBefore = 20;
+
+/** The end of a text from shortly before where it differs from another, if its first `maxLength` characters might not show that. */
+export function fromDifference(text: string, other: string, maxLength: number): string {
+  const from = (firstDifference(text, other) ?? 0) - charactersBefore;
+  return from + 2 * charactersBefore > maxLength
+    ? `…${text.slice(from).replace(/^[\uDC00-\uDFFF]/, "")}`
+    : text;
+}
+
 /**
  * Says where and how an output differs from the gold answer. The compared part of the output begins at `start`, for example
  * after white space.
@@ -158,11 +174,19 @@ export function endSentence(text: string): string {
   return /[.!?…]"$/.test(text) ? text : `${text}.`;
 }
 
-/** Names the first few of some items for a person. */
-export function listItems(items: Multiset): string {
-  const names = [...items.keys()]
-    .slice(0, shownItems)
-    .map((item) => JSON.stringify(shortened(item, shownItemCharacters)));
+/** Names the first few of some items for a person, from where they differ from those of the `others` that begin like them. */
+export function listItems(items: Multiset, others: readonly Multiset[] = []): string {
+  const names = [...items.keys()].slice(0, shownItems).map((item) => {
+    const start = item.slice(0, shownItemCharacters - charactersBefore);
+    const isLike = (other: string) => other !== item && other.startsWith(start);
+    const twin =
+      item.length > shownItemCharacters
+        ? others.flatMap((some) => some.keys().find(isLike) ?? [])[0]
+        : undefined;
+    return JSON.stringify(
+      shortened(fromDifference(item, twin ?? item, shownItemCharacters), shownItemCharacters),
+    );
+  });
   return `${names.join(", ")}${items.size > shownItems ? ` and ${items.size - shownItems} more` : ""}`;
 }
 
