@@ -70,9 +70,9 @@ async function findSource(
   { config: { examples }, pinned }: WorldRevision,
 ): Promise<ExampleSource | "gone" | undefined> {
   if (!examples || pinned.examples === null) return undefined;
-  const { dataset_id: id, revision: number } = pinned.examples;
+  const { dataset_id: id, revision: number, index_digest: digest } = pinned.examples;
   const revision = await findRevision(services, requester, { id, number }).catch(undefinedIfGone);
-  return revision === undefined ? "gone" : { revisionId: revision.id, filter: filterOf(examples) };
+  return revision === undefined ? "gone" : { revisionId: revision.id, filter: filterOf(examples), digest };
 }
 
 export interface WantedWorld {

@@ -9,7 +9,7 @@ import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
 import { usedParts } from "./features.ts";
 import type { Wanted } from "./find-examples.ts";
 import type { Built, Found, IndexFigures, IndexReply, IndexRequest, Lines, Sought } from "./index-thread.ts";
-import { type ExampleSource, examplesGone, type Fields } from "./world.ts";
+import { type ExampleSource, examplesDiffer, examplesGone, type Fields } from "./world.ts";
 
 /** Examples that cannot be made searchable. */
 export class UnusableExamplesError extends Error {}
@@ -112,7 +112,8 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
     async find(source, { query, ...wanted }, signal) {
       const { key, figures, bytes } = open(source);
       const built = bytes > 0 ? figures : within(timeoutMs, figures, signal).catch(refuseUnusable);
-      const { filtered } = await built;
+      const { filtered, digest } = await built;
+      if (digest !== (source.digest ?? digest)) throw examplesDiffer();
       const found = await search.find({ key, query, wanted });
       // It was dropped meanwhile, or its thread has ended.
       if (found === null) throw notReady();

@@ -49,6 +49,8 @@ export function isExample({ tags = {} }: Pick<DatasetSample, "tags">, filter: Ex
 export interface ExampleSource {
   revisionId: number;
   filter: ExampleFilter;
+  /** The digest of their index when a world pinned them. */
+  digest?: string;
 }
 
 /** A world that can be asked. */
@@ -256,6 +258,13 @@ export function examplesGone(ofWorld = ""): ServiceError {
   return new ServiceError(
     "examples_gone",
     `The dataset with the examples of the world${ofWorld} is deleted. Revise it with other examples, or with none.`,
+  );
+}
+
+export function examplesDiffer(): ServiceError {
+  return new ServiceError(
+    "examples_gone",
+    "The examples are not those that the world was made with: their index has another digest. Revise it with its examples.",
   );
 }
 

@@ -457,6 +457,25 @@ onAnyDatabase((database) => {
     await other.stop();
   });
 
+  test("a world whose examples come out different refuses", async () => {
+    await create({ name: "altered", examples: { dataset: "shop-traces" }, model: retrieval });
+    await using opened = await openStore(presage.databaseUrl);
+    const { id, pinned } = await opened.database
+      .selectFrom("world_revisions")
+      .innerJoin("worlds", "worlds.id", "world_revisions.world_id")
+      .select(["worlds.id", "pinned"])
+      .where("name", "=", "altered")
+      .executeTakeFirstOrThrow();
+    const altered = pinned.replace(/"index_digest":"[^"]+"/, '"index_digest":"0"');
+    await opened.database
+      .updateTable("world_revisions")
+      .set({ pinned: altered })
+      .where("world_id", "=", id)
+      .execute();
+    const { detail } = await post<{ detail: string }>("/v1/predict", { interaction, world: "altered" }, 409);
+    expect(detail).toStartWith("The examples are not those that the world was made with");
+  });
+
   describe("refuses, and says why", () => {
     const wrongWorlds: [name: string, body: object, place: string, said: string][] = [
       [

@@ -141,6 +141,24 @@ dashboardTest("A recorded step is answered without its own trajectory", async ({
   await page.getByText(`Action: ${action}`, { exact: true }).waitFor();
 });
 
+dashboardTest("A recorded step is answered without what has its task", async ({ visit, client }) => {
+  const { id: dataset } = await client.datasets.create({ name: "by task" });
+  const lines = ["a", "a", "b"].map((task, index) =>
+    JSON.stringify({
+      ...{ trajectory_id: `t-${index}`, step: 0, tags: { task }, next_state: "Done." },
+      interaction: { state: `You see box ${index}.`, action: "open box" },
+    }),
+  );
+  await client.datasets.upload(dataset, `${lines.join("\n")}\n`);
+  const byTask = { exclude_by: "tag:task" };
+  await client.worlds.create({ name: "apart", examples: { dataset }, model: retrieval, retrieval: byTask });
+  const page = await visit("/worlds/apart");
+  await answerRecordedStep(page);
+  const state = await page.getByRole("textbox", { name: "State" }).inputValue();
+  const count = state === "You see box 2." ? 1 : 2;
+  await page.getByText(`Left out: ${count} excluded`, { exact: false }).waitFor();
+});
+
 dashboardTest("Revisions say in words what changed; an archived world is in no list", async (visitor) => {
   const { visit, client } = visitor;
   await client.worlds.create({ name: "changing", examples: await examples(client), model: retrieval });
@@ -262,7 +280,9 @@ dashboardTest("Runs that asked a world are its quality", async ({ visit, client 
   await coverage.getByRole("rowheader", { name: "open" }).waitFor();
 });
 
-slowBrowserTest("A calibrated world says what its confidences are worth", async ({ visit, client }) => {
+slowBrowserTest("A calibrated world says what its confidences are worth", async (visitor) => {
+  const { visit, client, expectErrors } = visitor;
+  expectErrors(/status of 422/);
   const lines = Array.from({ length: 60 }, (_, index) => ({
     ...{ trajectory_id: `g-${index % 20}`, step: Math.floor(index / 20) },
     interaction: { state: "A hall.", action: index % 3 === 0 ? "wave" : "draw a lot" },
@@ -290,6 +310,20 @@ slowBrowserTest("A calibrated world says what its confidences are worth", async 
   await page.getByRole("tab", { name: /^Examples/ }).click();
   await page.getByRole("table").filter({ hasText: "Wrong then" }).waitFor();
   await expectAccessible(page);
+
+  // What changes the answers ends the calibration, without which no answer can abstain.
+  await client.worlds.revise("sure", { confidence: { ...confidence, min_confidence: 0.5 } });
+  await page.reload();
+  await page.getByRole("button", { name: "Revise" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Examples in a prompt" }).fill("3");
+  await dialog.getByRole("button", { name: "Save as revision 4" }).click();
+  await dialog.getByText("ends the world's calibration", { exact: false }).waitFor();
+  await dialog.getByRole("textbox", { name: "Least confidence" }).fill("");
+  await dialog.getByRole("button", { name: "Save as revision 4" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const { config, pinned } = await client.worlds.get("sure");
+  expect([config.confidence?.min_confidence, pinned.calibration]).toEqual([null, null]);
 });
 
 slowBrowserTest(

@@ -59,6 +59,8 @@ const newDraft = {
   split: "",
   answers: adapted,
   k: String(worldDefaults.k),
+  /** Empty: no answer abstains. */
+  least: "",
   instructions: "",
 };
 type WorldDraft = typeof newDraft;
@@ -72,13 +74,14 @@ function toWorldDraft({ name, config, pinned }: Pick<World, "name" | "config" | 
     split: examples?.split ?? "",
     answers: model && "kind" in model ? (model.answer ?? adapted) : `deployment:${model?.deployment ?? ""}`,
     k: String(config.retrieval?.k ?? newDraft.k),
+    least: String(config.confidence?.min_confidence ?? ""),
     instructions: config.instructions ?? "",
   };
 }
 
 /** The fields that a form's input changes. What the form does not show stays as it was; null removes a field. */
 function readWorldDraft(draft: WorldDraft, before: WorldConfig): WorldConfig {
-  const { description, dataset, split, answers, k, instructions } = draft;
+  const { description, dataset, split, answers, k, least, instructions } = draft;
   const { revision: _, split: __, ...others } = before.examples ?? {};
   const { model } = before;
   const deployment = answers.slice(defaultDeployment.length) || null;
@@ -87,6 +90,9 @@ function readWorldDraft(draft: WorldDraft, before: WorldConfig): WorldConfig {
     instructions: instructions === "" ? null : instructions,
     examples: dataset === "" ? null : { ...others, dataset, ...(split.trim() && { split: split.trim() }) },
     retrieval: { ...before.retrieval, k: Number(k) },
+    ...(before.confidence && {
+      confidence: { ...before.confidence, min_confidence: least.trim() === "" ? null : Number(least) },
+    }),
     model:
       answers === adapted || answers === nearest
         ? { kind: "retrieval", answer: answers }
@@ -111,16 +117,18 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
   const save = useSaveWorld({ onSuccess: discard });
   const refused: FieldIssue[] = fieldIssues(save.error, origin === undefined ? "name" : undefined);
   const isCount = /^\d{1,2}$/.test(draft.k) && Number(draft.k) <= 64;
+  const isShare = draft.least.trim() === "" || (Number(draft.least) >= 0 && Number(draft.least) <= 1);
   const hasRecords = draft.dataset !== "";
   const isOfRecords = draft.answers === adapted || draft.answers === nearest;
   const name = draft.name.trim();
   const config = readWorldDraft(draft, origin?.config ?? {});
   const field = bindDraft(draft, change, refused, {
     k: isCount ? undefined : "Enter a whole number from 0 to 64.",
+    least: isShare ? undefined : "Enter a number from 0 to 1.",
     dataset:
       isOfRecords && !hasRecords && datasets !== undefined ? "Records alone need a dataset." : undefined,
   });
-  const isWrong = !isCount || name === "" || (isOfRecords && !hasRecords);
+  const isWrong = !isCount || !isShare || name === "" || (isOfRecords && !hasRecords);
   return (
     <DraftForm
       save={save}
@@ -184,6 +192,14 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
           inputMode="numeric"
           {...field("k", "retrieval", "k")}
         />
+        {origin?.config.confidence && (
+          <TextField
+            label="Least confidence"
+            hint="Answers with less abstain. Empty: none do. What changes answers ends the calibration: empty it then."
+            inputMode="decimal"
+            {...field("least", "confidence", "min_confidence")}
+          />
+        )}
       </div>
       {(!isOfRecords || draft.instructions !== "") && (
         <TextAreaField
@@ -201,6 +217,7 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
           ["examples", "dataset"],
           ["examples", "split"],
           ["retrieval", "k"],
+          ["confidence", "min_confidence"],
         ])}
       />
       <RevisedMeanwhile before={origin} now={revised} isSaving={save.isPending} />

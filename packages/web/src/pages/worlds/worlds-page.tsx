@@ -65,6 +65,14 @@ const columns: DataColumn<WorldRow>[] = [
     widthPx: 176,
   },
   {
+    id: "confidence",
+    label: "Confidence",
+    hint: "Whether it tells how sure it is, and whether that is calibrated",
+    value: ({ config, pinned }) =>
+      pinned.calibration ? "calibrated" : config.confidence ? "not calibrated" : undefined,
+    widthPx: 128,
+  },
+  {
     id: "examples",
     label: "Examples",
     hint: "Recorded transitions that it finds the most similar ones in",
@@ -128,7 +136,7 @@ function WorldsPage() {
     rowId: ({ name }) => name,
     rowName: referenceOf,
     link: ({ name }) => ({ to: "/worlds/$name", params: { name } }),
-    spare: ["trajectories", "revised", "examples"],
+    spare: ["trajectories", "confidence", "revised", "examples"],
     isMain: true,
   });
   const newWorld = (
