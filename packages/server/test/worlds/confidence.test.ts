@@ -309,6 +309,20 @@ onAnyDatabase((database) => {
     expect((await card(await run())).slice(0, 3)).toEqual([false, 120, 120]);
   });
 
+  test("a world that answers without its deleted examples has no confidence", async () => {
+    const short = await datasets.create();
+    await datasets.uploadNew(short, lines.slice(0, 12));
+    const examples = { dataset: short, required: false };
+    const confidence = { methods: ["retrieval"] };
+    await worlds.create("bereft", { examples, model: { kind: "retrieval" }, confidence });
+    const { id } = await runs.create({ dataset_id: dataset, target: { world: "bereft" } });
+    await runs.end(id);
+    await presage.call("POST", "/v1/worlds/bereft/calibrations", { run_id: id });
+    expect((await predict("bereft")).confidence).toBeGreaterThan(0);
+    expect((await presage.call("DELETE", `/v1/datasets/${short}`)).status).toBe(204);
+    expect((await predict("bereft")).confidence).toBeNull();
+  });
+
   test("what cannot be calibrated on is refused with the reason", async () => {
     const confidence = { methods: ["retrieval"] };
     const model = { kind: "retrieval" };
