@@ -10,7 +10,7 @@ import type { Requester } from "../platform/storage/store.ts";
 import { shortened } from "../platform/words.ts";
 import { nameOf as nameOfTarget, type RunEvaluator, toRun } from "../runs/run.ts";
 import { selectExplanations } from "../runs/run-samples-store.ts";
-import { promptOf } from "../runs/runner/step-texts.ts";
+import { promptOf } from "../runs/runner/steps.ts";
 import type { FindNeeds } from "../runs/runs.ts";
 import { numberOf, type RunOfDataset, readPredicted } from "./predicted.ts";
 

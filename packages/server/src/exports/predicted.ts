@@ -5,7 +5,7 @@ import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import type { Run, RunDataset } from "../runs/run.ts";
 import { ownEvaluatorNamed, readPredictions, withDataset } from "../runs/run-samples.ts";
-import { promptOf } from "../runs/runner/step-texts.ts";
+import { promptOf } from "../runs/runner/steps.ts";
 import { type FindNeeds, findRun } from "../runs/runs.ts";
 import type { Trajectory } from "./trajectories.ts";
 

@@ -22,8 +22,8 @@ import { readHistory } from "../../worlds/recorded-steps.ts";
 import { type Asked, fieldsOf, isRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
 import { toStoredText } from "../report/outcomes-store.ts";
 import { nameOf, type Run, type RunDataset } from "../run.ts";
-import type { Step } from "./missing-work.ts";
-import { type PromptTurn, promptOf } from "./step-texts.ts";
+import type { Step } from "./steps.ts";
+import { type PromptTurn, promptOf } from "./steps.ts";
 
 export interface TargetServices {
   deployments: Pick<Deployments, "find" | "getDefault">;

@@ -6,7 +6,7 @@ import { adaptAnswer, type ExampleServices } from "../../worlds/choose-examples.
 import { numberOf } from "../../worlds/example-index.ts";
 import { fieldsOf } from "../../worlds/world.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";
-import { actionOf } from "./step-texts.ts";
+import { actionOf } from "./steps.ts";
 
 /** The most common next state of a sample's action; undefined if there is none. */
 export type MostFrequent = (placed: PositionedSample) => Promise<string | undefined>;

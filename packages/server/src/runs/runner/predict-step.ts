@@ -19,9 +19,9 @@ import {
   type WorldRun,
 } from "./ask-deployment.ts";
 import type { AnswerFromRecords, MostFrequent } from "./baselines.ts";
-import type { Step } from "./missing-work.ts";
 import type { Pace } from "./pace.ts";
-import { promptOf, stateOf } from "./step-texts.ts";
+import type { Step } from "./steps.ts";
+import { promptOf, stateOf } from "./steps.ts";
 
 interface StepFailure {
   category: NonNullable<PredictionsTable["error_category"]>;

@@ -9,7 +9,7 @@ import { selectWorld } from "../../worlds/worlds-store.ts";
 import { asksDeployment, type Run, type RunDataset } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import { paramsOf } from "./predict-step.ts";
-import { promptOf } from "./step-texts.ts";
+import { promptOf } from "./steps.ts";
 import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
 
 /** Answers that a conversation may repeat. */

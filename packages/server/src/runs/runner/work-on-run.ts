@@ -23,16 +23,16 @@ import {
 import { type AskServices, askDeployment, stepsTold, type TargetServices } from "./ask-deployment.ts";
 import { answerFromRevision, countNextStates, type MostFrequent } from "./baselines.ts";
 import { evaluateStep, readTraits, resolveRunEvaluators, type StepServices } from "./evaluate-step.ts";
+import type { Pace } from "./pace.ts";
+import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
 import {
+  memoryOf,
   missingSteps,
   type Step,
   type StepPrediction,
   stepsOfTrajectory,
   trajectoriesOf,
-} from "./missing-work.ts";
-import type { Pace } from "./pace.ts";
-import { createPredictor, type PredictionRows, type Predictor, toRows } from "./predict-step.ts";
-import { memoryOf } from "./step-texts.ts";
+} from "./steps.ts";
 import type { RunWork } from "./work-store.ts";
 
 /** Stores work. Returns false if another process has the run. */
