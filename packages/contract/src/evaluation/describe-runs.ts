@@ -134,13 +134,17 @@ function share(value: number): string {
 export function describePrevious(
   { changes, unchanged }: Pick<RunPrevious, "changes" | "unchanged">,
   compared: Pick<RunPrevious["evaluators"][number], "difference" | "interval"> | undefined,
+  { withParams = true }: { withParams?: boolean } = {},
 ): string {
   const { difference = null, interval = null } = compared ?? {};
   const range =
     interval === null ? "no interval" : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
   const parts = [
     difference === null ? "no sample in common" : `${formatPoints(difference)} points (${range})`,
-    ...changes.map(({ what, before, after }) => `${what} ${before ?? "none"} → ${after ?? "none"}`),
+    ...changes
+      .filter(({ what }) => withParams || !what.startsWith("params."))
+      .map(({ what, before, after }) => `${what} ${before ?? "none"} → ${after ?? "none"}`),
+    ...(!withParams && changes.some(({ what }) => what.startsWith("params.")) ? ["params differ"] : []),
     ...(unchanged.includes("model") ? ["model the same"] : []),
     ...(changes.length === 0 ? ["nothing else differs"] : []),
   ];

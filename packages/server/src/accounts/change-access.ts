@@ -1,9 +1,10 @@
-import { type AccessChanger, type Caller, notAuthenticated } from "../http/caller.ts";
+import type { Need } from "@presage/contract";
+import { type AccessChanger, type Caller, checkAccess, notAuthenticated } from "../http/caller.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { isKeyLive } from "./api-keys-store.ts";
 import { isSessionLive, livenessNow, type SessionRules } from "./sessions-store.ts";
-import { lockUsers } from "./users-store.ts";
+import { lockUsers, selectUser } from "./users-store.ts";
 import type { KeyVerifier } from "./verify-api-key.ts";
 
 export interface AccessServices {
@@ -53,4 +54,11 @@ export async function lockCaller(
       ? await isKeyLive(transaction, userId, proof.keyId, live.now)
       : proof.kind === "session" && (await isSessionLive(transaction, userId, proof.sessionId, live));
   if (!isLive) throw notAuthenticated();
+}
+
+/** Refuses a caller whose role is another one by now: a cache may still say that they are an owner, or in this account. */
+export async function checkRoleNow(transaction: Database, caller: Caller, need: Need): Promise<void> {
+  const self = await selectUser(transaction, caller.userId);
+  const role = self?.account_id === caller.accountId ? self.role : "viewer";
+  checkAccess({ role, proof: caller.proof }, need);
 }

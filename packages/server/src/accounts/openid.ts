@@ -210,12 +210,17 @@ async function discoverProvider({
 }: ProviderSettings): Promise<Configuration> {
   const server = new URL(issuer);
   const isInsecureAllowed = server.protocol === "http:" && loopbackHosts.has(server.hostname);
-  return await discovery(server, clientId, clientSecret, authenticateClient(clientSecret), {
+  const configuration = await discovery(server, clientId, clientSecret, authenticateClient(clientSecret), {
     timeout: timeoutS,
     [customFetch]: fetchWithin,
     // Verifies ID tokens' signatures as well, although they come from the provider: a proxy may terminate TLS.
     execute: [enableNonRepudiationChecks, ...(isInsecureAllowed ? [allowInsecureRequests] : [])],
   });
+  const stated = configuration.serverMetadata().issuer;
+  // As URLs they are equal with and without a slash at the end; tokens and stored users have the exact one.
+  if (stated !== issuer)
+    throw new Error(`The provider calls itself ${stated}: PRESAGE_OIDC_ISSUER must be exactly that`);
+  return configuration;
 }
 
 /** Limits the response size, so that an endless response cannot exhaust the server's memory. */
@@ -370,6 +375,11 @@ function checkDomain(email: Email | undefined, allowedDomains: readonly string[]
 
 function accountOf(claim: unknown): string {
   const name = textOf(claim);
+  if (name === defaultAccount)
+    throw refused(
+      "no_account",
+      `Your identity provider says that you belong to the account ${defaultAccount}, which is the operator's. Ask its administrator for another name.`,
+    );
   if (name !== undefined && isStorable(name, maxAccountName)) return name;
   throw refused(
     "no_account",

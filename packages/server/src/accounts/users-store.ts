@@ -327,6 +327,8 @@ export async function upsertUserWithAccount(
     .executeTakeFirstOrThrow();
   const change = known === undefined ? "created" : known.account_id === accountId ? undefined : "moved";
   const leftAccountId = change === "moved" ? known?.account_id : undefined;
+  // What they showed is not theirs to show any more, also if they come back.
+  if (change === "moved") await deleteSharesBy(transaction, id);
   return { userId: id, accountId, role, change, leftAccountId };
 }
 

@@ -10,7 +10,7 @@ import {
 } from "@presage/contract";
 import packageJson from "../../package.json" with { type: "json" };
 import { accessChangerOf } from "../http/call.ts";
-import { type AccessChanger, type Caller, checkAccess } from "../http/caller.ts";
+import type { AccessChanger, Caller } from "../http/caller.ts";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
@@ -20,7 +20,7 @@ import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { markAllRevoked } from "./api-keys-store.ts";
-import { accessWriter, type KeyChangeServices, lockCaller } from "./change-access.ts";
+import { accessWriter, checkRoleNow, type KeyChangeServices, lockCaller } from "./change-access.ts";
 import examples from "./examples.json" with { type: "json" };
 import { markAllEnded, markSignInTokensUsed } from "./sessions-store.ts";
 import {
@@ -176,10 +176,7 @@ async function changeRole(
       await lockAccount(transaction, caller.accountId);
       await lockUsers(transaction, [caller.userId, userId]);
       await lockCaller(transaction, services.sessionRules, caller);
-      const self = await selectUser(transaction, caller.userId);
-      // A cache may still say that the caller is an owner, or in this account.
-      const roleNow = self?.account_id === caller.accountId ? self.role : "viewer";
-      checkAccess({ role: roleNow, proof: caller.proof }, "manage");
+      await checkRoleNow(transaction, caller, "manage");
       return await setRole(transaction, changer, { userId, role, issuer });
     });
   for (const digest of await selectDigestsOf(services.store.database, userId)) {

@@ -162,13 +162,14 @@ async function* events(
   }
 }
 
-/** Its key or session is still valid, and its role has not changed to one that may not. */
+/** Its key or session is still valid and of the same account, and its role has not changed to one that may not. */
 async function isStillAllowed(services: AuthenticateNeeds, call: CallWithCaller): Promise<boolean> {
   // Its key ends with this process.
   if (call.caller.proof.kind === "command_line") return true;
   try {
-    checkAccess(await authenticate(services, call), "read");
-    return true;
+    const caller = await authenticate(services, call);
+    checkAccess(caller, "read");
+    return caller.accountId === call.caller.accountId;
   } catch {
     return false;
   }

@@ -10,7 +10,7 @@ import {
   ShareListResponse,
   SharePath,
 } from "@presage/contract";
-import { changeAccess } from "../accounts/change-access.ts";
+import { changeAccess, checkRoleNow } from "../accounts/change-access.ts";
 import type { SessionRules } from "../accounts/sessions-store.ts";
 import { generateSecret, isSecret, type KeyDigest } from "../accounts/verify-api-key.ts";
 import { accessChangerOf, type Call, keepOpen } from "../http/call.ts";
@@ -67,6 +67,8 @@ async function createShare(
     expires_at: expiresAt,
   };
   await changeAccess(services, changer, async (transaction) => {
+    // Another process may have changed the role a moment ago, and ended the links that there were.
+    await checkRoleNow(transaction, caller, "evaluate");
     if ((await countShares(transaction, accountId, createdAt, maxShares)) >= maxShares)
       throw conflict(
         `An account can have ${maxShares} links. Revoke one that is no longer needed, and try again.`,

@@ -55,6 +55,7 @@ function endless(): Response {
 const lies: [string, (metadata: Metadata) => Response][] = [
   ["with a page", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
   ["with a redirect to another address", () => Response.redirect("https://elsewhere.example/", 302)],
+  ["with a slash more", (metadata) => Response.json({ ...metadata, issuer: `${metadata.issuer}/` })],
   ["as another issuer", (metadata) => Response.json({ ...metadata, issuer: "https://issuer.example" })],
   ["without a sign-in address", ({ authorization_endpoint: _, ...rest }) => Response.json(rest)],
   ["with an invalid address", (metadata) => Response.json({ ...metadata, authorization_endpoint: "here" })],

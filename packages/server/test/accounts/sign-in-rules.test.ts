@@ -32,6 +32,13 @@ onAnyDatabase((database) => {
     });
   });
 
+  test("nobody's claim leads into the operator's account", async () => {
+    await using running = await startPresageWithProvider(await database.create(), {
+      PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
+    });
+    await expectFailurePage(await signInAs(running, { team: "default" }), 403, /which is the operator/);
+  });
+
   describe("Text that no database can store", () => {
     test("is rejected as a subject or an e-mail address", async () => {
       await using running = await startPresageWithProvider(await database.create());

@@ -159,7 +159,7 @@ onAnyDatabase((database) => {
       changes: [
         { what: "world revision", before: "3", after: "4" },
         { what: "model", before: "sandbox", after: "larger" },
-        { what: "temperature", before: "0", after: null },
+        { what: "params.temperature", before: "0", after: null },
       ],
       evaluators: [{ evaluator: "exact-match", outcome: "better", count: 12 }, { evaluator: "contains" }],
     });

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { RealityCheck, ShareCreateResponse, ShareListResponse } from "@presage/contract";
 import { endUser, getUser } from "../../src/accounts/users.ts";
+import { upsertUserWithAccount } from "../../src/accounts/users-store.ts";
 import { generateSecret } from "../../src/accounts/verify-api-key.ts";
 import { deleteWhatIsOld, takeDeletionStep } from "../../src/app/deletions.ts";
 import { nowMicros } from "../../src/platform/storage/columns.ts";
@@ -31,6 +32,7 @@ onAnyDatabase((database) => {
     const revision = await storeRevision(store.database, account_id, samples);
     const run = (name: string, passes: number[]): StoredRun => ({
       name,
+      params: { stop: [`${name} of-a-customer`] },
       predictions: passes.map((pass) => judged(pass === 1)),
     });
     runs = [
@@ -69,6 +71,9 @@ onAnyDatabase((database) => {
     expect(html).toContain("<svg");
     expect(html).not.toMatch(/<script|<link|<img|src=|href=|of-a-customer|verb-of-a-text/);
     expect(response.headers.get("set-cookie")).toBeNull();
+    const next = await (await open(await share({ kind: "run", ids: [runs[1]] }))).text();
+    expect(next).toContain("params differ");
+    expect(next).not.toContain("of-a-customer");
   });
 
   test("With texts, groups by words and ids of samples are there too", async () => {
@@ -165,6 +170,26 @@ onAnyDatabase((database) => {
     } as const;
     await endUser(store.database, author, (await getUser(store.database, userId)).id);
     expect(await statusOf(last)).toBe(404);
+  });
+
+  test("The link of a maker who went to another account stays ended when they are back", async () => {
+    await using store = await openStore(presage.databaseUrl);
+    const userId = await makeUser(store, "member");
+    const link = await share(ofRun(), await makeKey(store, userId));
+    const user = await getUser(store.database, userId);
+    for (const accountName of ["elsewhere", "default"]) {
+      expect(await statusOf(link)).toBe(accountName === "elsewhere" ? 200 : 404);
+      await store.database
+        .transaction()
+        .execute((transaction) =>
+          upsertUserWithAccount(
+            transaction,
+            { ...user, account_id: Bun.randomUUIDv7() },
+            { accountName, newUserRole: "member" },
+          ),
+        );
+    }
+    expect(await statusOf(link)).toBe(404);
   });
 
   test("Who may not read makes no link to read by", async () => {

@@ -69,7 +69,11 @@ function ShareContent({ kind, ids }: ShareProps) {
           Make a link
         </Button>
       </div>
-      <Switch label="With texts of samples and models" isOn={withTexts} onChange={setWithTexts} />
+      <Switch
+        label="With texts: of samples and models, params, notes, status"
+        isOn={withTexts}
+        onChange={setWithTexts}
+      />
       {(create.error ?? error) !== null && <ErrorNotice error={create.error ?? error} />}
       {made?.choice === choice && (
         <div className="flex flex-col gap-1.5" role="status">

@@ -20,7 +20,9 @@ dashboardTest(
     const links = dialog.getByRole("list", { name: "Links that work" }).getByRole("listitem");
     await links.getByText("without texts").waitFor();
     // The link that is shown is one of what is chosen.
-    const texts = dialog.getByRole("switch", { name: "With texts of samples and models" });
+    const texts = dialog.getByRole("switch", {
+      name: "With texts: of samples and models, params, notes, status",
+    });
     await texts.click();
     await dialog.getByRole("textbox", { name: "Link" }).waitFor({ state: "detached" });
     await texts.click();

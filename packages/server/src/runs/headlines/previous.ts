@@ -93,7 +93,9 @@ function aspectsOf({ target, provenance, dataset, mode, repeats, params, evaluat
       : []),
     ["mode", mode],
     ["repeats", String(repeats)],
-    ...Object.entries(params ?? {}).map(([name, value]) => [name, JSON.stringify(value)] as const),
+    ...Object.entries(params ?? {}).map(
+      ([name, value]) => [`params.${name}`, JSON.stringify(value)] as const,
+    ),
     ...evaluators.map(
       ({ id, family, profile }) =>
         [

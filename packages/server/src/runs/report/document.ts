@@ -104,7 +104,7 @@ export function reportDocument(
     ...provenance.warnings.map((text) => paragraph(text)),
     ...(report.ends?.sentence ? [paragraph(report.ends.sentence, true)] : []),
     ...(lead === undefined ? [] : [paragraph(describeEvaluator(lead), true)]),
-    ...decisionParts(report),
+    ...decisionParts(report, withTexts),
     ...others.map((one) => paragraph(describeEvaluator(one))),
     ...leftOutParts(report),
     ...(report.records?.evaluators ?? []).map((one) => paragraph(`${nameOf(one)}: ${one.sentence}`)),
@@ -125,7 +125,7 @@ export function reportDocument(
     heading(2, "Predictions"),
     { kind: "table", columns: ["Figure", "Value"], rows: predictionRows(report) },
     heading(2, "Provenance"),
-    { kind: "table", columns: ["What", "Value"], rows: provenanceRows(report) },
+    { kind: "table", columns: ["What", "Value"], rows: provenanceRows(report, withTexts) },
     ...(withTexts ? textParts(report) : []),
   ];
 }
@@ -203,7 +203,7 @@ function evaluatorTable(evaluators: readonly (ReportEvaluator & RunFigures)[]): 
 }
 
 /** Whether the goal is reached, and what changed since the run before. */
-function decisionParts({ goal, previous, evaluators }: RunReport): ReportPart[] {
+function decisionParts({ goal, previous, evaluators }: RunReport, withParams: boolean): ReportPart[] {
   const parts: ReportPart[] = [];
   if (goal !== null) {
     const meant = evaluators.find((one) => isMeant(goal, one));
@@ -212,7 +212,8 @@ function decisionParts({ goal, previous, evaluators }: RunReport): ReportPart[] 
   const [first] = previous?.evaluators ?? [];
   if (previous !== null) {
     const by = first === undefined ? "" : ` by ${nameOf(first)}`;
-    parts.push(paragraph(`${nameOfPrevious(previous)}${by}: ${describePrevious(previous, first)}.`));
+    const said = describePrevious(previous, first, { withParams });
+    parts.push(paragraph(`${nameOfPrevious(previous)}${by}: ${said}.`));
   }
   return parts;
 }
@@ -351,7 +352,7 @@ function costRows({ cost }: Pick<RunReport, "cost">): string[][] {
   ];
 }
 
-function provenanceRows({ run, provenance, evaluators }: RunReport): string[][] {
+function provenanceRows({ run, provenance, evaluators }: RunReport, withTexts: boolean): string[][] {
   const tags = Object.entries(run.tags ?? {}).map(([name, text]) => `${name}=${text}`);
   return [
     ["Run", run.id],
@@ -360,7 +361,9 @@ function provenanceRows({ run, provenance, evaluators }: RunReport): string[][] 
     ["Repeats", String(run.repeats)],
     ["Id of the dataset", run.dataset_id ?? "none"],
     ["Digest of the revision", provenance.dataset_digest ?? "unknown"],
-    ...(provenance.change ? [["What counts as a change", JSON.stringify(provenance.change)]] : []),
+    ...(provenance.change && withTexts
+      ? [["What counts as a change", JSON.stringify(provenance.change)]]
+      : []),
     ["Evaluators", [...new Set(evaluators.map(({ evaluator }) => evaluator))].join(", ")],
     ["Models", provenance.models.join(", ")],
     ["Presage", provenance.presage_version],
