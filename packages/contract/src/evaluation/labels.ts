@@ -146,6 +146,12 @@ export const AgreementOfLabelsQuery = z.object({
       "The run's id. If not given, all labelled verdicts of `evaluator` count, or else of the one with the most labels.",
   }),
   ...namedEvaluator,
+  profile_id: storableText().optional().meta({
+    description: "The profile's public id: labels of verdicts of namesakes do not count.",
+  }),
+  profile_revision: queryInteger({ minimum: 1 }).optional().meta({
+    description: "The profile's revision: labels of verdicts of others do not count.",
+  }),
   against: z.enum(["human", "evaluator"]).optional().meta({
     default: "human",
     description: "People's labels, or the verdicts of the run's evaluator `other`.",

@@ -301,6 +301,11 @@ onAnyDatabase((database) => {
     expect(await agreement("&evaluator=exact-match")).toMatchObject({
       undecided: 1,
       agreement: { count: 0 },
+      sentence: "People are evenly divided on the only labelled verdict of exact-match.",
+      note: expect.stringContaining("were not drawn at random"),
+    });
+    expect(await agreement("&evaluator=exact-match&profile_revision=2")).toMatchObject({
+      ...{ undecided: 0, sentence: "Nobody has labelled a verdict of exact-match (revision 2) yet." },
     });
     await upload([
       { ...ada, label: null },

@@ -306,6 +306,7 @@ slowBrowserTest("A calibrated world says what its confidences are worth", async 
   await worth.getByText(/^Fitted on these samples: /).waitFor();
   await worth.getByRole("link", { name: "since then" }).waitFor();
   await worth.getByRole("row", { name: /^AUROC 1 / }).waitFor();
+  await worth.getByText(/^Coverage: It has no interval of its own/).waitFor();
   await expectAccessible(page);
   await page.getByRole("tab", { name: /^Examples/ }).click();
   await page.getByRole("table").filter({ hasText: "Wrong then" }).waitFor();

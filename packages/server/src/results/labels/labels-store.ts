@@ -90,11 +90,13 @@ export async function selectNamedResults(
 }
 
 /** Whose verdicts, of one run or of all. Stored without the prefix of imported ones. */
-interface VerdictsOf {
+export interface VerdictsOf {
   runId: string | undefined;
   evaluatorId: string;
   isExternal: boolean;
   profileName: string | null;
+  profileId?: string | undefined;
+  profileRevision?: number | undefined;
 }
 
 /** An evaluator as the API names it, as results store it. */
@@ -223,7 +225,7 @@ export type LabelledVerdict = Awaited<ReturnType<typeof selectLabelledVerdicts>>
 export async function selectLabelledVerdicts(
   reader: Database,
   accountId: string,
-  { runId, evaluatorId, isExternal, profileName }: VerdictsOf,
+  { runId, evaluatorId, isExternal, profileName, profileId, profileRevision }: VerdictsOf,
 ) {
   let query = reader
     .selectFrom("evaluation_labels as label")
@@ -243,6 +245,8 @@ export async function selectLabelledVerdicts(
     .orderBy("label.result_id")
     .orderBy("label.id");
   if (profileName !== null) query = query.where("result.profile_name", "=", profileName);
+  if (profileId !== undefined) query = query.where("result.profile_public_id", "=", profileId);
+  if (profileRevision !== undefined) query = query.where("result.profile_revision", "=", profileRevision);
   if (runId !== undefined)
     query = query.where((of) =>
       of.or([of("result.run_id", "=", runId), of("result.experiment_id", "=", runId)]),

@@ -21,6 +21,7 @@ import {
   selectLabelledVerdicts,
   selectMostLabelled,
   storedEvaluator,
+  type VerdictsOf,
 } from "../../results/labels/labels-store.ts";
 import { outcome, readOutcomes } from "../report/outcomes.ts";
 import { reportMemoryBytes } from "../report/report-run.ts";
@@ -57,7 +58,9 @@ export async function agreementOf(
       : evaluatorNamed(run, named);
   if (against === "human" || run === undefined) {
     reserve((await countLabels(reader, requester.accountId)) * bytesPerLabel);
-    return await againstPeople(reader, requester, run, first);
+    const { profile_id: profileId, profile_revision: revision } = other;
+    const profileRevision = revision === undefined ? undefined : Number(revision);
+    return await againstPeople(reader, requester, run, { ...first, profileId, profileRevision });
   }
   const second = evaluatorNamed(
     run,
@@ -87,9 +90,11 @@ async function againstPeople(
   reader: Database,
   { accountId }: Requester,
   run: Run | undefined,
-  of: FoundEvaluator,
+  of: FoundEvaluator & Pick<VerdictsOf, "profileId" | "profileRevision">,
 ): Promise<LabelAgreement> {
-  const wanted = { runId: run?.id, ...storedEvaluator(of.evaluator), profileName: of.profile_name };
+  const { profile_name: profileName, profileId, profileRevision } = of;
+  const ofProfile = { profileName, profileId, profileRevision };
+  const wanted = { runId: run?.id, ...storedEvaluator(of.evaluator), ...ofProfile };
   const labelled = await selectLabelledVerdicts(reader, accountId, wanted);
   const byResult = [...Map.groupBy(labelled, ({ result_id }) => result_id).values()];
   const weights = (await weightsOf(reader, accountId, labelled, run?.id))?.weights;
@@ -120,7 +125,7 @@ async function againstPeople(
     krippendorff_alpha: krippendorffAlpha(all),
     people_alpha: alphaOfPeople(people),
   };
-  const notes = notesOn(agreement, { weighted: reference.weighted, left: byResult.length - counted });
+  const notes = notesOn(agreement, { ...reference, left: byResult.length - counted });
   return toAgreement(run, of, "human", agreement, reference, notes);
 }
 
@@ -173,7 +178,7 @@ async function againstEvaluator(
 
 function toAgreement(
   run: Run | undefined,
-  { evaluator, profile_name }: FoundEvaluator,
+  { evaluator, profile_name, profileRevision }: FoundEvaluator & Pick<VerdictsOf, "profileRevision">,
   against: string,
   { counts, ...figures }: PairAgreement,
   reference: Reference,
@@ -186,7 +191,7 @@ function toAgreement(
     against,
     sentence: describeAgreement(
       { counts, ...figures },
-      { evaluatorId: evaluator, otherId: against, isWeighted: reference.weighted },
+      { evaluatorId: evaluator, revision: profileRevision, otherId: against, ...reference },
     ),
     note: notes.length === 0 ? null : notes.join(" "),
     counts: {
@@ -206,11 +211,26 @@ const fewLabels = 20;
 /** What the figures say, for people. */
 function describeAgreement(
   { counts, agreement, cohen_kappa, specificity }: PairAgreement,
-  { evaluatorId, otherId, isWeighted }: { evaluatorId: string; otherId: string; isWeighted: boolean },
+  {
+    evaluatorId,
+    revision,
+    otherId,
+    weighted,
+    undecided,
+  }: Pick<Reference, "weighted" | "undecided"> & {
+    evaluatorId: string;
+    revision: number | undefined;
+    otherId: string;
+  },
 ): string {
-  const [evaluator, against] = [familyOf(evaluatorId), familyOf(otherId)];
+  const evaluator = `${familyOf(evaluatorId)}${revision === undefined ? "" : ` (revision ${revision})`}`;
+  const against = familyOf(otherId);
   const isOfPeople = against === "human";
   const reference = isOfPeople ? "people" : against;
+  if (undecided > 0 && agreement.value === null) {
+    const all = undecided === 1 ? "the only labelled verdict" : `all ${undecided} labelled verdicts`;
+    return `People are evenly divided on ${all} of ${evaluator}.`;
+  }
   if (agreement.value === null)
     return isOfPeople
       ? `Nobody has labelled a verdict${evaluator === "" ? "" : ` of ${evaluator}`} yet.`
@@ -221,7 +241,7 @@ function describeAgreement(
   const share = withInterval(agreement, (x) => `${Math.round(100 * x)} %`);
   const whoFails = isOfPeople ? "people fail" : `${against} fails`;
   // Counts without weights would not say it.
-  const passed = isWeighted ? describeShare(specificity, whoFails) : describePassed(counts, whoFails);
+  const passed = weighted ? describeShare(specificity, whoFails) : describePassed(counts, whoFails);
   return `${evaluator} agrees with ${reference} on ${share} of ${judged}${beyond}. ${passed}`;
 }
 
@@ -249,10 +269,10 @@ function withInterval(
 /** What qualifies the figures. `of`: of people's labels, whether those that were drawn count alone, and how many others are left. */
 function notesOn(
   { agreement }: PairAgreement,
-  of: { weighted: boolean; left: number } | undefined,
+  of: { weighted: boolean; undecided: number; left: number } | undefined,
 ): string[] {
   const { count, note } = agreement;
-  if (count === 0) return [];
+  if (count + (of?.undecided ?? 0) === 0) return [];
   return [
     ...(note === null ? [] : [note]),
     ...(of !== undefined && count < fewLabels

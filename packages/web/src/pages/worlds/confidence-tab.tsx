@@ -70,12 +70,17 @@ function Figures({ run, evaluator }: { run: Run; evaluator: string }) {
   const { data, error, refetch } = useQuery(calibrationQuery(usePresage(), run.id, named));
   if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
   const { brier, ece, auroc, coverage_at_risk: kept, left_out, of } = data;
-  // Nothing is said of too few.
-  if (brier.value === null) return null;
   const notes = [
     of === "score" ? "Of raw scores, before the calibration." : "",
     left_out > 0 ? `${counted(left_out, "prediction")} that it was calibrated on do not count.` : "",
   ];
+  const figures = Object.entries({
+    "Brier score": brier,
+    "Calibration error": ece,
+    AUROC: auroc,
+    Coverage: kept,
+  });
+  const withNote = figures.filter(([, { note }]) => note !== null && !data.sentence.endsWith(note));
   return (
     <section
       aria-label="What they are worth"
@@ -86,34 +91,41 @@ function Figures({ run, evaluator }: { run: Run; evaluator: string }) {
         {counted(auroc.count, "prediction")} of {counted(auroc.trajectories, "trajectory", "trajectories")} in{" "}
         <RunLink run={run} />, by <InlineText text={named} />. {notes.join(" ")}
       </p>
-      <Table label="Figures of its confidences" isStacked>
-        <thead className="border-b border-line">
-          <tr>
-            <HeaderCell>Figure</HeaderCell>
-            <HeaderCell isNumber>Value</HeaderCell>
-            <HeaderCell isNumber>At 95&nbsp;%</HeaderCell>
-            <HeaderCell>What it says</HeaderCell>
-          </tr>
-        </thead>
-        <tbody>
-          <FigureRow name="Brier score" figure={brier} meaning="Squared error; 0 is best" />
-          <FigureRow
-            name="Calibration error"
-            figure={ece}
-            meaning={`Perfectly calibrated ones would have ${formatScore(ece.expected)}`}
-          />
-          <FigureRow
-            name="AUROC"
-            figure={auroc}
-            meaning="How often a right one is above a wrong one; by chance 0.5"
-          />
-          <FigureRow
-            name="Coverage"
-            figure={kept}
-            meaning={`Kept at a risk of ${formatShare(kept.risk)}${kept.threshold === null ? "" : `, from ${formatScore(kept.threshold)}`}`}
-          />
-        </tbody>
-      </Table>
+      {brier.value !== null && (
+        <Table label="Figures of its confidences" isStacked>
+          <thead className="border-b border-line">
+            <tr>
+              <HeaderCell>Figure</HeaderCell>
+              <HeaderCell isNumber>Value</HeaderCell>
+              <HeaderCell isNumber>At 95&nbsp;%</HeaderCell>
+              <HeaderCell>What it says</HeaderCell>
+            </tr>
+          </thead>
+          <tbody>
+            <FigureRow name="Brier score" figure={brier} meaning="Squared error; 0 is best" />
+            <FigureRow
+              name="Calibration error"
+              figure={ece}
+              meaning={`Perfectly calibrated ones would have ${formatScore(ece.expected)}`}
+            />
+            <FigureRow
+              name="AUROC"
+              figure={auroc}
+              meaning="How often a right one is above a wrong one; by chance 0.5"
+            />
+            <FigureRow
+              name="Coverage"
+              figure={kept}
+              meaning={`Kept at a risk of ${formatShare(kept.risk)}${kept.threshold === null ? "" : `, from ${formatScore(kept.threshold)}`}`}
+            />
+          </tbody>
+        </Table>
+      )}
+      {[...Map.groupBy(withNote, ([, { note }]) => note)].map(([note, of]) => (
+        <p key={note} className="text-xs text-ink-3">
+          {of.map(([name]) => name).join(", ")}: {note}
+        </p>
+      ))}
     </section>
   );
 }

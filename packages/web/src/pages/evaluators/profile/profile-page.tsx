@@ -88,7 +88,14 @@ function Profile({ revisions, newest }: ProfileProps) {
     >
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       <RevisionsCard revisions={revisions} figures={figures.data} runs={runs.data} agreement={agreement.data}>
-        <Agreement of={{ evaluator: newest.evaluator_family, profile_name: newest.name }} />
+        <Agreement
+          of={{
+            evaluator: newest.evaluator_family,
+            profile_name: newest.name,
+            profile_id: newest.public_id,
+            profile_revision: String(newest.revision),
+          }}
+        />
       </RevisionsCard>
       <div className="grid min-w-0 items-start gap-4 lg:grid-cols-2">
         <RunRatesCard figures={runs.data} />
