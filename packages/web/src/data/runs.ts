@@ -68,10 +68,10 @@ export function runQuery(presage: Presage, id: string) {
 }
 
 /** Whether the confidences of an ended run may be trusted, by one of its evaluators. */
-export function calibrationQuery(presage: Presage, id: string, evaluator: string) {
+export function calibrationQuery(presage: Presage, id: string, evaluator: string, profile_name?: string) {
   return queryOptions({
-    queryKey: [...runsKey, "calibration", id, evaluator],
-    queryFn: ({ signal }) => presage.runs.calibration(id, { evaluator }, { signal }),
+    queryKey: [...runsKey, "calibration", id, evaluator, profile_name],
+    queryFn: ({ signal }) => presage.runs.calibration(id, { evaluator, profile_name }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

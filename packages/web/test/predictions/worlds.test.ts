@@ -306,11 +306,18 @@ slowBrowserTest("A calibrated world says what its confidences are worth", async 
   await worth.getByText(/^Fitted on these samples: /).waitFor();
   await worth.getByRole("link", { name: "since then" }).waitFor();
   await worth.getByRole("row", { name: /^AUROC 1 / }).waitFor();
-  await worth.getByText(/^Coverage: It has no interval of its own/).waitFor();
+  await worth.getByText(/^Coverage: No share of the predictions/).waitFor();
   await expectAccessible(page);
   await page.getByRole("tab", { name: /^Examples/ }).click();
   await page.getByRole("table").filter({ hasText: "Wrong then" }).waitFor();
   await expectAccessible(page);
+
+  await page.getByRole("tab", { name: /^Confidence/ }).click();
+  await worth.getByRole("link", { name: "since then" }).click();
+  await page.getByRole("figure", { name: "Risk by what is kept" }).waitFor();
+  await page.getByRole("figure", { name: "Right by confidence" }).waitFor();
+  await expectAccessible(page);
+  await page.goBack();
 
   // What changes the answers ends the calibration, without which no answer can abstain.
   await client.worlds.revise("sure", { confidence: { ...confidence, min_confidence: 0.5 } });

@@ -1,6 +1,13 @@
 import type { Run, RunReport, RunStratum } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { counted, formatCost, formatCount, formatDuration } from "../../../format/numbers.ts";
+import {
+  counted,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatScore,
+} from "../../../format/numbers.ts";
 import { evaluatorKey } from "../../../parts/evaluator-names.ts";
 import { Card, Fact } from "../../../ui/card.tsx";
 import type { CurvePoint, CurveSeries } from "../../../ui/charts/curve.ts";
@@ -69,7 +76,8 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
         xLabel="Step"
         yLabel={measureLabels[measure]}
         series={series}
-        {...measureFormats[measure]}
+        format={measureFormats[measure].format}
+        formatTick={measure === "mean" ? formatScore : formatPercent}
         note={measureExplanations[measure]}
       />
     </Card>

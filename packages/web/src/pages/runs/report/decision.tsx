@@ -60,7 +60,7 @@ export function Decision({ run, report, chosen }: DecisionProps) {
           <Link
             to="/compare"
             search={{ runs: `${previous.run_id},${run.id}` }}
-            className="text-accent-ink underline-offset-2 hover:underline"
+            className="text-accent-ink underline underline-offset-2"
           >
             {nameOfPrevious(previous)}
           </Link>

@@ -4,7 +4,6 @@ import {
   countedIn,
   describeInterval,
   formatCount,
-  formatPercent,
   formatScore,
   formatShare,
 } from "../../../format/numbers.ts";
@@ -15,9 +14,9 @@ export type Measure = (typeof measures)[number];
 
 export const measureLabels: Record<Measure, string> = { pass_rate: "Pass rate", mean: "Mean score" };
 
-/** How charts write it. */
+/** How tables with an axis write it: short there, where the next heading is close. */
 export const measureFormats: Record<Measure, Record<"format" | "formatTick", (value: number) => string>> = {
-  pass_rate: { format: formatShare, formatTick: formatPercent },
+  pass_rate: { format: formatShare, formatTick: (value) => `${Math.round(value * 100)}` },
   mean: { format: formatScore, formatTick: formatScore },
 };
 

@@ -24,6 +24,7 @@ import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { AnswerCard } from "./answer-card.tsx";
 import { EffortCard, StepCard, StrataCard } from "./breakdown-cards.tsx";
+import { ConfidenceCard } from "./confidence-card.tsx";
 import { type Measure, measureLabels, measures } from "./describe-figures.ts";
 
 const EndsCard = lazyPart(async () => (await import("../../../parts/ends-card.tsx")).EndsCard);
@@ -91,6 +92,7 @@ export function ReportTab({ run, report }: ReportTabProps) {
       <div className="grid min-w-0 items-start gap-4 *:flex *:min-w-0 *:flex-col *:gap-4 xl:grid-cols-2">
         <div>
           <StepCard report={report} chosen={chosen} measure={measure} />
+          <ConfidenceCard run={run} chosen={chosen} />
           <StrataCard
             title="By action verb"
             rowLabel="Verb"
