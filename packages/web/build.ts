@@ -26,6 +26,8 @@ const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-n
 
 const sectionOf = (module: string) => /src\/pages\/([^/]+)\//.exec(module)?.[1] ?? null;
 
+const isPlayed = (module: string) => module.includes("src/pages/environments/play/");
+
 type Modules = Pick<PluginContext, "getModuleInfo">;
 
 /** Whether more than one section of the dashboard needs a module. */
@@ -54,7 +56,13 @@ const groups = [
     priority: 2,
   },
   { name: "save", test: /csv-stringify/, priority: 2 },
-  { name: sectionOf, debugName: "sections", priority: 1 },
+  {
+    name: (module: string) => (isPlayed(module) ? null : sectionOf(module)),
+    debugName: "sections",
+    priority: 1,
+  },
+  // Few who look at an environment play it.
+  { name: (module: string) => (isPlayed(module) ? "play" : null), debugName: "play", priority: 0 },
 ];
 
 const digest = digestOfSources(
