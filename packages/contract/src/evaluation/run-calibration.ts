@@ -51,7 +51,7 @@ export const RunCalibration = ReportEvaluator.extend({
   without_confidence: count("Predictions with a verdict that have none; they do not count."),
   fitted_on_it: z.boolean().meta({
     description:
-      "Whether the world's confidences were fitted on these samples, which flatters the figures: then the sentence says so.",
+      "Whether the world's confidences were fitted on a revision of this dataset, which may flatter the figures: then the sentence says so.",
   }),
   left_out: count(
     "Predictions with a verdict on the split that the world was calibrated on; they do not count.",

@@ -217,9 +217,8 @@ async function discoverProvider({
     execute: [enableNonRepudiationChecks, ...(isInsecureAllowed ? [allowInsecureRequests] : [])],
   });
   const stated = configuration.serverMetadata().issuer;
-  // As URLs they are equal with and without a slash at the end; tokens and stored users have the exact one.
-  if (stated !== issuer)
-    throw new Error(`The provider calls itself ${stated}: PRESAGE_OIDC_ISSUER must be exactly that`);
+  // As URLs they are equal with and without a slash at the end; tokens and stored users have the exact one. Entra's has a place for the tenant.
+  if (stated !== issuer && !stated.includes("{tenantid}")) throw unavailable(`it calls itself ${stated}`);
   return configuration;
 }
 
@@ -263,6 +262,7 @@ function explainProviderError(error: unknown): SignInError {
 
 /** Explains an error from before the sign-in started. */
 export function explainDiscoveryError(error: unknown): SignInError {
+  if (error instanceof SignInError) return error;
   return unavailable(error instanceof ClientError && error.code ? error.code : systemCodeOf(error));
 }
 

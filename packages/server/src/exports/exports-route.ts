@@ -186,7 +186,8 @@ async function* written(
   const write = writerOf(format, writing);
   for await (const { id, samples } of trajectories) {
     // Of these, all messages of each sample are written.
-    if (format === "atif" || format === "openai-chat") hold(charactersOfMessages(samples));
+    const characters = charactersOfMessages(samples);
+    if (characters > 0 && (format === "atif" || format === "openai-chat")) hold(characters);
     const texts = new Map<string, string>();
     const clean: DatasetSample[] = [];
     for (const sample of samples) {

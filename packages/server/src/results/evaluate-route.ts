@@ -368,14 +368,16 @@ function isToBeStored(evaluation: Evaluation, { capture }: EvaluationRequest): b
 
 /**
  * For one Idempotency-Key, each mention of an evaluator with a revision of a profile yields one stored verdict.
- * Another sample is another request, whatever its key.
+ * Another sample, or one that belongs elsewhere, is another request, whatever its key.
  */
 function requestKeys(
-  { idempotencyKey, sample }: EvaluationRequest,
+  { idempotencyKey, sample, metadata }: EvaluationRequest,
   resolved: readonly ResolvedEvaluator[],
 ): string[] {
   if (idempotencyKey === undefined) return [];
-  const digest = createHash("sha256").update(JSON.stringify(sample)).digest("base64url");
+  const digest = createHash("sha256")
+    .update(JSON.stringify([sample, metadata]))
+    .digest("base64url");
   const timesNamed = new Map<string, number>();
   return resolved.map(({ id, profile }) => {
     const key = `${idempotencyKey}/${digest}/${id}/${profile.publicId}/${profile.revision}`;

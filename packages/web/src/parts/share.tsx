@@ -70,7 +70,7 @@ function ShareContent({ kind, ids }: ShareProps) {
         </Button>
       </div>
       <Switch
-        label="With texts: of samples and models, params, notes, status"
+        label="With texts of samples and models, params, notes"
         isOn={withTexts}
         onChange={setWithTexts}
       />

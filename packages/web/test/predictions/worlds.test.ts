@@ -303,7 +303,7 @@ slowBrowserTest("A calibrated world says what its confidences are worth", async 
 
   await finishRun(client, { name: "since then", ...wanted });
   await page.reload();
-  await worth.getByText(/^Fitted on these samples: /).waitFor();
+  await worth.getByText(/^Fitted on this dataset: /).waitFor();
   await worth.getByRole("link", { name: "since then" }).waitFor();
   await worth.getByRole("row", { name: /^AUROC 1 / }).waitFor();
   await worth.getByText(/^Coverage: No share of the predictions/).waitFor();

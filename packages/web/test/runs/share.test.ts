@@ -21,7 +21,7 @@ dashboardTest(
     await links.getByText("without texts").waitFor();
     // The link that is shown is one of what is chosen.
     const texts = dialog.getByRole("switch", {
-      name: "With texts: of samples and models, params, notes, status",
+      name: "With texts of samples and models, params, notes",
     });
     await texts.click();
     await dialog.getByRole("textbox", { name: "Link" }).waitFor({ state: "detached" });

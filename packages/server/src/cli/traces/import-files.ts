@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream, statSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { DatasetSample, ImportPreview } from "@presage/contract";
@@ -205,7 +205,8 @@ async function filesAt(path: string): Promise<ImportFile[]> {
 function nameOf(path: string, name: string): string {
   const whole = resolve(path);
   const folder = folderOfPart(whole);
-  return folder === undefined ? name : relative(dirname(dirname(folder)), whole);
+  // A name that tells its folder is unique below the argument.
+  return folder === undefined || folderOfPart(name) ? name : relative(".", whole);
 }
 
 /** The files that are one by their names, shown as their folder, and each other file by itself. */

@@ -253,7 +253,8 @@ export async function evaluateWorld(
   const testing = await testSide(connection, examples);
   const side = testing ?? { dataset_id, revision };
   // Within one revision the baseline leaves out each sample's own trajectory, as the world does.
-  const isApart = testing !== undefined && world.config.examples?.split !== "test";
+  const split = world.config.examples?.split ?? "test";
+  const isApart = testing !== undefined && split !== "test";
   const from = isApart ? await copyExamples(connection, world) : undefined;
   const run = async (
     name: string,

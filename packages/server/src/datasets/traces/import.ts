@@ -170,7 +170,7 @@ export class TraceImport {
           unknown.push(new UnrecognisedError([], entry));
           continue;
         }
-        const [read, faulty, listed] = [this.#documents, this.#faulty, this.#faults.length];
+        let [read, faulty, listed] = [this.#documents, this.#faulty, this.#faults.length];
         let notJson = 0;
         try {
           for await (const found of documents) {
@@ -188,6 +188,8 @@ export class TraceImport {
                 if (samples.length > 0) yield samples.splice(0);
                 yield* this.#end(file);
                 file = undefined;
+                // What the file before lacks stays, whatever this one is.
+                [read, faulty, listed] = [this.#documents - 1, this.#faulty, this.#faults.length];
               }
               file ??= new TraceFile(name, entry, this.#fileOptions(name));
               samples.push(...this.#samplesOf(file, file.add(document)));

@@ -10,7 +10,6 @@ test.each([
   ["a think block before the answer", "<think>It was shut.</think>It is open.", "It is open."],
   ["an end whose start was in the prompt", "It was shut.</think>It is open.", "It is open."],
   ["a block that was cut off", "  <think>It was", ""],
-  ["a block after the answer", "Done. <think>hm</think>", "Done. <think>hm</think>"],
   ["a second block right after the first", "<think>a</think>\n<think>b</think>c", "c"],
   ["a block that quotes the tag", "<think>say <think>?</think>yes", "yes"],
   [

@@ -1,11 +1,6 @@
 import { z } from "zod";
 import { shortened } from "../../platform/words.ts";
-import {
-  endOfLeadingThoughts,
-  endOfThinking,
-  skipSpace,
-  startsWithThinking,
-} from "../../upstream/completion.ts";
+import { endOfThinking, skipSpace, startsWithThinking } from "../../upstream/completion.ts";
 import type { Position } from "../outcome.ts";
 
 /** Translates offsets of a text from UTF-16 units, in which JavaScript counts, to Unicode code points. */
@@ -52,13 +47,12 @@ export function strippedRange(text: string, stripTags: boolean): Position {
 
 /** The position of that part in the output, in UTF-16 units. */
 export function plainRange(text: string): Position {
-  // Only the first block may lack its beginning.
-  const [start, end] = unwrapResponse(text, afterBlocks(text, endOfLeadingThoughts(text) ?? 0));
-  return [Math.min(afterBlocks(text, start), end), end];
+  return unwrapResponse(text, afterThinking(text));
 }
 
-function afterBlocks(text: string, from: number): number {
-  let start = from;
+function afterThinking(text: string): number {
+  let start = endOfThinking(text) ?? 0;
+  // Only the first block may lack its beginning.
   while (startsWithThinking(text, start)) start = endOfThinking(text, start) ?? text.length;
   return start;
 }
@@ -178,7 +172,7 @@ export function endSentence(text: string): string {
 export function listItems(items: Multiset, others: readonly Multiset[] = []): string {
   const names = [...items.keys()].slice(0, shownItems).map((item) => {
     const start = item.slice(0, shownItemCharacters - charactersBefore);
-    const isLike = (other: string) => other !== item && other.startsWith(start);
+    const isLike = (other: string) => !items.has(other) && other.startsWith(start);
     const twin =
       item.length > shownItemCharacters
         ? others.flatMap((some) => some.keys().find(isLike) ?? [])[0]

@@ -329,7 +329,9 @@ export function macroConsistencyOf(all: readonly OutcomePair[]): ReturnType<type
       range: [0, 1],
       why: noEpisodes,
     });
-  const ratios = Float64Array.from(without, ([, replayed, real]) => replayed / real);
+  // Shares that are taken away again leave less than a rounding error of 0.
+  const exact = (sum: number) => (Math.abs(sum) < rounding ? 0 : sum);
+  const ratios = Float64Array.from(without, ([, replayed, real]) => exact(replayed) / exact(real));
   return { replayed: mean(1), real: mean(2), ratio: ratioFigure(total[1] / total[2], ratios, made) };
 }
 

@@ -234,14 +234,15 @@ export type Replayed = Pick<RealityReplaysTable, "check_id" | "position"> &
 
 /** Ends all checks of an account. */
 export async function cancelAllChecks(transaction: Database, accountId: string): Promise<void> {
-  const ofAccount = transaction.selectFrom("reality_checks").select("id").where("account_id", "=", accountId);
-  await transaction.deleteFrom("reality_replays").where("check_id", "in", ofAccount).execute();
+  // The checks' rows first, as whoever stores replays.
   await transaction
     .updateTable("reality_checks")
     .set({ status: "cancelled", reason: null })
     .where("account_id", "=", accountId)
     .where("status", "in", ["running", "paused"])
     .execute();
+  const ofAccount = transaction.selectFrom("reality_checks").select("id").where("account_id", "=", accountId);
+  await transaction.deleteFrom("reality_replays").where("check_id", "in", ofAccount).execute();
 }
 
 /** Stores what became of replays of one check. If it was deleted or cancelled meanwhile, they leave nothing. */

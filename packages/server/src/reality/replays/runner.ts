@@ -126,6 +126,7 @@ async function watchAlarms(
   onError: (error: unknown) => void,
 ): Promise<void> {
   for (const { account_id: accountId, config, ...one } of await selectWatchedEnvironments(store.database)) {
+    if (signal.aborted) return;
     const revision = { ...one, config: JSON.parse(config) as EnvironmentConfig };
     await realityOf({ accountId, signal }, revision).catch(onError);
   }

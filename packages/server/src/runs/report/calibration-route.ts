@@ -170,13 +170,13 @@ async function calibrationOf(
     fitted_on_it: isFittedOnIt,
     left_out: leftOut,
     sentence: isFittedOnIt
-      ? `Fitted on these samples: ${coverage.slice(0, 1).toLowerCase()}${coverage.slice(1)}`
+      ? `Fitted on this dataset: ${coverage.slice(0, 1).toLowerCase()}${coverage.slice(1)}`
       : coverage,
     ...card,
   };
 }
 
-/** What the run's world was calibrated on, if that is a revision of the run's dataset: samples stay when others are appended. */
+/** What the run's world was calibrated on, if that is a revision of the run's dataset: which samples both have is not looked at. */
 async function fittedOnItsSamples(
   services: FindNeeds,
   requester: Requester,

@@ -46,11 +46,12 @@ export function NeedsYou() {
   });
   const queue = useQuery(reviewQueueQuery(presage, { seed: 1 }, 0));
   const checks = useQuery(pausedChecksQuery(presage));
-  const { data: names = [] } = useQuery(checkedEnvironmentsQuery(presage));
+  const checked = useQuery(checkedEnvironmentsQuery(presage));
+  const names = checked.data ?? [];
   const reality = useQueries({ queries: names.map((name) => realityQuery(presage, name)) });
-  const all = [deployments, paused, budgets, queue, checks, ...reality];
-  const failure = findQueryError(all);
-  const isKnown = all.every(({ data }) => data !== undefined);
+  const all = [deployments, paused, budgets, queue, checks, checked, ...reality];
+  const failure = findQueryError([...all, keys]);
+  const isKnown = !keys.isLoading && all.every(({ data }) => data !== undefined);
   const toLabel = queue.data?.data.filter(({ reason }) => reason !== "drawn").length ?? 0;
   const needs: Need[] = [
     ...(deployments.data ?? [])
@@ -104,7 +105,7 @@ export function NeedsYou() {
         ]),
     ...spent.flatMap(({ api_key_id, share }) => {
       const apiKey = keys.data?.find(({ id }) => id === api_key_id);
-      if (apiKey?.revoked_at) return [];
+      if (apiKey?.revoked_at || (api_key_id !== null && keys.isLoading)) return [];
       return {
         key: `budget ${api_key_id}`,
         link: (

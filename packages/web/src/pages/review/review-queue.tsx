@@ -171,7 +171,13 @@ function NothingLeft({ review: { given, skipped, queue, loadMore }, search }: No
     return (
       <EmptyState
         icon={CircleCheck}
-        title={isGone ? "This sample is not there" : "This sample is labelled"}
+        title={
+          isGone
+            ? "This sample is not there"
+            : skipped > 0
+              ? `${formatCount(given)} labelled`
+              : "This sample is labelled"
+        }
         actions={
           <>
             {skipped > 0 && more}
@@ -185,7 +191,7 @@ function NothingLeft({ review: { given, skipped, queue, loadMore }, search }: No
           ? "A run’s page draws another."
           : skipped > 0
             ? again
-            : "The run’s page says what its labels make of each evaluator’s pass rate."}
+            : "The run’s page has the corrected pass rates, where labels are enough."}
       </EmptyState>
     );
   }

@@ -1,7 +1,7 @@
 import { open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { createZstdDecompress } from "node:zlib";
 import { type Entry, fromFd, type ZipFile } from "yauzl";
 import { UploadError } from "../../../platform/errors.ts";
@@ -69,6 +69,8 @@ async function peek(packed: AsyncIterable<Uint8Array>, peekedBytes = packedBytes
     begun.push(value.slice());
     first = Buffer.concat(begun);
   }
+  // A generator that has not begun ends nothing.
+  const close = async () => void (await iterator.return?.());
   async function* chunks() {
     try {
       yield* begun;
@@ -78,21 +80,26 @@ async function peek(packed: AsyncIterable<Uint8Array>, peekedBytes = packedBytes
         yield value;
       }
     } finally {
-      await iterator.return?.();
+      await close();
     }
   }
-  return { first, chunks: chunks() };
+  return { first, chunks: chunks(), close };
 }
 
-/** What is in a zip's file: JSON, which may be compressed. A zip in a zip is not read. */
-async function unpackedEntry(packed: AsyncIterable<Uint8Array>): Promise<Omit<UnpackedFile, "entry">> {
-  const { first, chunks } = await peek(packed, startBytes);
+type Counted = (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8Array, void>;
+
+/** What is in a zip's file: JSON, which may be compressed. A zip in a zip is not read. What comes out of both is counted. */
+async function unpackedEntry(
+  packed: AsyncIterable<Uint8Array>,
+  counted: Counted,
+): Promise<Omit<UnpackedFile, "entry">> {
+  const { first, chunks, close } = await peek(packed, startBytes);
   const startsLike = (bytes: readonly number[]) => bytes.every((byte, at) => first[at] === byte);
-  if (startsLike(starts.gzip)) return { chunks: gunzip(chunks) };
-  if (startsLike(starts.zstd)) return { chunks: unzstd(chunks) };
+  if (startsLike(starts.gzip)) return { chunks: counted(gunzip(chunks)) };
+  if (startsLike(starts.zstd)) return { chunks: counted(unzstd(chunks)) };
   const isForeign = !jsonStart.test(first.toString());
-  if (isForeign) await chunks.return();
-  return { chunks, isForeign };
+  if (isForeign) await close();
+  return { chunks: counted(chunks), isForeign };
 }
 
 /** The files in a zip, by name. A zip is read from its end, so it is kept in a temporary file meanwhile. */
@@ -114,16 +121,19 @@ async function* unzip(
     const entries = await entriesOf(zip);
     const mostBytes = Math.max(bytesOfAnyRatio, maxRatio * zipBytes);
     let bytes = 0;
+    const counted: Counted = async function* (unpacked) {
+      for await (const chunk of unpacked) {
+        bytes += chunk.length;
+        if (readBytes + bytes > maxBytes) throw tooLarge(maxBytes);
+        if (bytes > mostBytes) throw tooDense();
+        yield chunk;
+      }
+    };
     for (const entry of entries) {
-      const counted = async function* () {
-        for await (const chunk of contentsOf(zip, entry)) {
-          bytes += chunk.length;
-          if (readBytes + bytes > maxBytes) throw tooLarge(maxBytes);
-          if (bytes > mostBytes) throw tooDense();
-          yield chunk;
-        }
-      };
-      yield { entry: entry.fileName, ...(await unpackedEntry(counted())) };
+      const file = mayBeOpened(entry)
+        ? await unpackedEntry(contentsOf(zip, entry), counted)
+        : { chunks: counted(Readable.from([])), isForeign: true };
+      yield { entry: entry.fileName, ...file };
     }
   } finally {
     await file.close();
@@ -164,6 +174,13 @@ function refusedZip(reason: string, type?: string): UploadError {
 }
 
 const zstdMethod = 93;
+const readMethods: readonly number[] = [0, 8, zstdMethod];
+
+/** Whether an entry can be read, or has to be, as its name says that it is JSON: then it is refused if it cannot. */
+function mayBeOpened(entry: Entry): boolean {
+  const isReadable = !entry.isEncrypted() && readMethods.includes(entry.compressionMethod);
+  return isReadable || /\.(jsonl?|ndjson)(\.gz|\.zst)?$/i.test(entry.fileName);
+}
 
 async function* contentsOf(zip: ZipFile, entry: Entry): AsyncGenerator<Uint8Array, void> {
   const isZstd = entry.compressionMethod === zstdMethod;
