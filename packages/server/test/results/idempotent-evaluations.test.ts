@@ -138,6 +138,13 @@ onAnyDatabase((database) => {
     expect(again?.id).toBe(first?.id ?? "");
   });
 
+  test("The same sample for another app is another request", async () => {
+    const ask = async (app: string) =>
+      (await resultsOf(await post({ ...sample, app, evaluators: [exactMatch] }, headers("k-7"))))[0];
+    const [first, second, again] = [await ask("here"), await ask("there"), await ask("here")];
+    expect([first?.app, second?.app, again?.id]).toEqual(["here", "there", first?.id]);
+  });
+
   test("A key has no effect in another account", async () => {
     const request = { ...sample, evaluators: [exactMatch] };
     const [own] = await resultsOf(await post(request, headers("k-5")));
