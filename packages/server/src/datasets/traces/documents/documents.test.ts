@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { promisify } from "node:util";
 import { gzipSync, zstdCompressSync } from "node:zlib";
+import ZipStream from "zip-stream";
 import { type Found, readParts } from "./documents.ts";
 
 const objects = [{ a: 1 }, { b: 'x"\\{[' }, { c: [1, { d: "é€😀" }] }];
@@ -16,12 +18,12 @@ const texts: Record<string, [string, "line" | "document"]> = {
   "objects over lines": [objects.map((one) => JSON.stringify(one, null, 2)).join("\n"), "document"],
 };
 
-async function read(bytes: Uint8Array, chunkBytes = bytes.length): Promise<Found[]> {
+async function read(bytes: Uint8Array, chunkBytes = bytes.length, maxBytes = 100_000_000): Promise<Found[]> {
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.slice(at, at + chunkBytes);
   }
   const found: Found[][] = [];
-  for await (const { documents, isForeign } of readParts(chunks(), { maxBytes: 100_000_000 }))
+  for await (const { documents, isForeign } of readParts(chunks(), { maxBytes }))
     if (!isForeign) found.push(...(await Array.fromAsync(documents)));
   return found.flat();
 }
@@ -174,4 +176,16 @@ test("a zip gives the JSON files in it by name, stored, deflated or by zstd, and
     fault: { place: ["line", 1], path: [], reason: "The line is not JSON" },
   });
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith("presage-import-"))).toEqual([]);
+});
+
+test("what comes out of packed files in a zip is bounded together", async () => {
+  const zip = new ZipStream();
+  const bytes = Array.fromAsync(zip);
+  const packed = gzipSync(JSON.stringify({ a: "x".repeat(60_000) }));
+  for (const name of ["a.json.gz", "b.json.gz"])
+    await promisify(zip.entry.bind(zip))(packed, { name, store: true });
+  zip.finish();
+  const whole = Buffer.concat(await bytes);
+  expect(await read(whole)).toHaveLength(2);
+  await expect(read(whole, whole.length, 100_000)).rejects.toThrow("100000 bytes");
 });
