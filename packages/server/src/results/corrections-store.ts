@@ -1,4 +1,4 @@
-import type { CorrectedExample } from "../evaluators/judge/prompts.ts";
+import { type CorrectedExample, shownExampleCharacters } from "../evaluators/judge/prompts.ts";
 import type { Flag, Micros } from "../platform/storage/columns.ts";
 import type { EvaluationCorrectionsTable } from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -134,6 +134,7 @@ export async function findCorrections(
     reader,
     accountId,
     rows.map(({ result_id }) => result_id),
+    shownExampleCharacters + 1,
   );
   return results.flatMap(({ sample, correction }) =>
     correction === undefined

@@ -65,6 +65,14 @@ onEachDatabase((database) => {
     }
   });
 
+  test("An empty text selects as much as none, in a search and in its summary", async () => {
+    const filter = { status: "success", evaluation_run_id: "", profile_name: "", dataset_id: "" };
+    const found = await search(filter);
+    const { groups } = await summarise(filter);
+    expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(found.length);
+    expect(found.length).toBe((await search({})).length);
+  });
+
   test("A summary of a status and a verdict that exclude each other is empty", async () => {
     expect((await summarise({ status: "failed", pass: true })).groups).toEqual([]);
     expect((await summarise({ status: "success", pass: true })).groups.map(({ count }) => count)).toEqual([

@@ -4,7 +4,7 @@ import { defineFamily } from "../family.ts";
 import { needsModel, type Sample, sampleFieldNames } from "../outcome.ts";
 import type { AskForVerdict } from "./ask-for-verdict.ts";
 import type { VerdictForm } from "./judge-model.ts";
-import { type CorrectedExample, judgeQuestion, scoreRule } from "./prompts.ts";
+import { type CorrectedExample, judgeQuestion, scoreRule, shownExampleCharacters } from "./prompts.ts";
 
 const { input, goldAnswer, retrievedContext } = sampleFieldNames;
 
@@ -151,8 +151,14 @@ function formWith(passScore: number): VerdictForm<JudgeVerdict> {
 export interface JudgeOptions {
   /** Undefined if no model is configured. */
   askForVerdict: AskForVerdict | undefined;
-  /** The account's most recently corrected results of a profile, the newest first. */
+  /** The account's most recently corrected results of a profile, the newest first, with as much of their texts as is shown and one character. */
   findCorrections(requester: Requester, profilePublicId: string, limit: number): Promise<CorrectedExample[]>;
+}
+
+/** Examples are read up to where they are cut. */
+function isBeginning(shown: string | undefined, whole: string | undefined): boolean {
+  const isCut = shown !== undefined && shown.length > shownExampleCharacters;
+  return isCut ? whole?.startsWith(shown) === true : shown === whole;
 }
 
 /** A model decides by the criteria of the profile. */
@@ -161,7 +167,7 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptio
   async function findExamples({ input, output }: Sample, requester: Requester, profilePublicId: string) {
     const corrections = await findCorrections(requester, profilePublicId, 2 * maxExamples);
     return corrections
-      .filter(({ sample }) => sample.output !== output || sample.input !== input)
+      .filter(({ sample }) => !isBeginning(sample.output, output) || !isBeginning(sample.input, input))
       .slice(0, maxExamples);
   }
 

@@ -44,7 +44,8 @@ const names: [field: SampleField, name: string][] = [
 ];
 
 /** An example shows what was decided; eight whole samples would not fit in a prompt. */
-const shownExampleCharacters = 2_000;
+/** Of each text of an example. */
+export const shownExampleCharacters = 2_000;
 const shownExampleContexts = 5;
 
 const verdictKeys = (

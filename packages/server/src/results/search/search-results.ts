@@ -42,7 +42,7 @@ export async function readResultFilter(
     isExternal,
     status: given(fields.status),
     evaluatorFamily: given(fields.evaluator_family),
-    profileName: readProfileName(fields),
+    profileName: given(readProfileName(fields)),
     profilePublicId: given(fields.evaluator_profile_public_id)?.toLowerCase(),
     profileRevision: given(fields.evaluator_profile_revision),
     datasetId: given(fields.dataset_id),
@@ -240,8 +240,9 @@ function readTags(text: string): EvaluationResultFilter["tags"] {
   throw new InvalidRequestError([issue]);
 }
 
+/** An empty text is none, as where results are written. */
 function given<Value>(value: Value | null | undefined): Value | undefined {
-  return value ?? undefined;
+  return value === "" ? undefined : (value ?? undefined);
 }
 
 function instantOf(text: string | null | undefined): number | undefined {
