@@ -64,7 +64,7 @@ export function tenQuestions(dataset: string): Question[] {
         page
           .getByRole("list", { name: "What the comparison says" })
           .getByRole("listitem")
-          .filter({ hasText: /points, 95\s% interval/ }),
+          .filter({ hasText: /points of the mean score, 95\s% interval/ }),
     },
     {
       question: "What did the model see?",
