@@ -149,7 +149,7 @@ export const AgreementOfLabelsQuery = z.object({
   profile_id: storableText().optional().meta({
     description: "The profile's public id: labels of verdicts of namesakes do not count.",
   }),
-  profile_revision: queryInteger({ minimum: 1 }).optional().meta({
+  profile_revision: queryInteger({ minimum: 1, maximum: 2_147_483_647 }).optional().meta({
     description: "The profile's revision: labels of verdicts of others do not count.",
   }),
   against: z.enum(["human", "evaluator"]).optional().meta({
