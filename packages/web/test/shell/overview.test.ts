@@ -124,7 +124,9 @@ dashboardTest(
     await page
       .getByText(/^Undecided: exact-match passes 50 % .+, and the goal of 55 % lies within the interval\.$/)
       .waitFor();
-    await page.getByText(/by exact-match: 0\.0 points .+; params\.temperature none → 0; model the same\./).waitFor();
+    await page
+      .getByText(/by exact-match: 0\.0 points .+; params\.temperature none → 0; model the same\./)
+      .waitFor();
     await page.getByRole("button", { name: "Show the prompt of the first sample" }).click();
     await page.getByText("User turn").waitFor();
     await page.getByRole("button", { name: "Change the goal" }).click();
