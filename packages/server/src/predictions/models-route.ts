@@ -109,10 +109,6 @@ interface ModelServices {
   knownWorlds: KnownWorlds;
 }
 
-interface ListingServices extends ModelServices {
-  settings: { listsDeployments: boolean };
-}
-
 const listModels = route("GET", listPath, {
   needs: "nothing",
   id: "listModels",
@@ -130,7 +126,7 @@ const listModels = route("GET", listPath, {
     ...modelFailures,
   },
   hasOwnFailures: true,
-  async handle(services: ListingServices, { call, requester }) {
+  async handle(services: ModelServices & { settings: { listsDeployments: boolean } }, { call, requester }) {
     const { deployments, settings, store } = services;
     const named = settings.listsDeployments ? modelsOf(deployments) : [];
     const { bytes, models } = await listUpstream(deployments, call);
@@ -158,13 +154,13 @@ const getModel = route("GET", `${listPath}/*`, {
     "404": errorResponse("The upstream lists no model with this id", "The upstream lists no such model."),
   },
   hasOwnFailures: true,
-  async handle({ deployments, knownWorlds, settings }: ListingServices, { call, requester }) {
+  async handle({ deployments, knownWorlds }: ModelServices, { call, requester }) {
     const id = decoded(requestAddress(call.request).pathname.slice(listPath.length + 1));
     const isNamed = (listed: ListedModel) => listed.id === id;
     const reference = readWorldReference(id);
     const findWorld = async () => reference && (await knownWorlds.find(requester, reference)) && toModel(id);
     const model =
-      (settings.listsDeployments ? modelsOf(deployments).find(isNamed) : undefined) ??
+      modelsOf(deployments).find(isNamed) ??
       (await findWorld()) ??
       (await listUpstream(deployments, call)).models.find(isNamed);
     if (model === undefined) throw new ServiceError("not_found", "The upstream lists no such model.");

@@ -37,7 +37,7 @@ test("a per cent sign that encodes nothing is part of the id", async () => {
 
 test("a model that the upstream does not list is 404, with and without slashes", async () => {
   const detail = "The upstream lists no such model.";
-  for (const id of ["nobody", "default", "org/nobody", "org%2Fnobody", "org", ""]) {
+  for (const id of ["nobody", "org/nobody", "org%2Fnobody", "org", ""]) {
     expect(await ask(`/v1/models/${id}`)).toEqual({
       status: 404,
       body: {

@@ -106,7 +106,7 @@ export function addImportCommands(program: Command): void {
     });
   program
     .command("formats")
-    .description("list the formats that presage import reads, with a small file of each")
+    .description("list the formats that presage import reads")
     .option(...json)
     .addHelpText(...examples("presage formats", "presage formats --json"))
     .action(({ json }: { json?: boolean }) => {
