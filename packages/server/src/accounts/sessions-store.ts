@@ -1,4 +1,5 @@
 import type { Role } from "@presage/contract";
+import { sql } from "kysely";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { SessionsTable, SignInTokensTable } from "../platform/storage/schema/accounts.ts";
@@ -128,21 +129,6 @@ export async function markAllEnded(database: Database, userId: string, endedAt: 
   return Number(numUpdatedRows);
 }
 
-/** Deletes some expired sessions, the oldest first. */
-export async function deleteExpiredSessions(database: Database, now: Micros, limit: number) {
-  await database
-    .deleteFrom("sessions")
-    .where("id", "in", (expired) =>
-      expired
-        .selectFrom("sessions")
-        .select("id")
-        .where("expires_at", "<=", now)
-        .orderBy("expires_at")
-        .limit(limit),
-    )
-    .execute();
-}
-
 export async function insertSignInToken(database: Database, row: SignInTokensTable): Promise<void> {
   await database.insertInto("sign_in_tokens").values(row).execute();
 }
@@ -178,21 +164,17 @@ export async function markSignInTokensUsed(
     .execute();
 }
 
-/** Deletes some expired tokens of sign-in links, the oldest first. */
-export async function deleteExpiredSignInTokens(
+const keys = { sessions: "id", sign_in_tokens: "digest" } as const;
+
+/** Deletes some expired sessions, or tokens of sign-in links, the oldest first. */
+export async function deleteExpired(
   database: Database,
+  table: keyof typeof keys,
   now: Micros,
   limit: number,
 ): Promise<void> {
-  await database
-    .deleteFrom("sign_in_tokens")
-    .where("digest", "in", (expired) =>
-      expired
-        .selectFrom("sign_in_tokens")
-        .select("digest")
-        .where("expires_at", "<=", now)
-        .orderBy("expires_at")
-        .limit(limit),
-    )
-    .execute();
+  const key = sql.ref(keys[table]);
+  await sql`delete from ${sql.table(table)} where ${key} in (
+    select ${key} from ${sql.table(table)} where expires_at <= ${now} order by expires_at limit ${limit}
+  )`.execute(database);
 }

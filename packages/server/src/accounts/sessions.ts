@@ -15,7 +15,7 @@ import { type AccessServices, changeAccess } from "./change-access.ts";
 import examples from "./examples.json" with { type: "json" };
 import type { OpenidProvider } from "./openid.ts";
 import {
-  deleteExpiredSessions,
+  deleteExpired,
   insertSession,
   livenessNow,
   markEnded,
@@ -210,7 +210,7 @@ export async function admitSession(
     if (earlier !== undefined) await endEarlier(transaction, earlier, now, requestId);
   });
   // If it fails, a later sign-in deletes them.
-  await deleteExpiredSessions(database, now, deletedAtOnce).catch(() => {});
+  await deleteExpired(database, "sessions", now, deletedAtOnce).catch(() => {});
   return token;
 }
 

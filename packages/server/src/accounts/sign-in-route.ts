@@ -25,7 +25,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { commandName } from "../platform/words.ts";
 import type { AttemptSeal, Identity, OpenidProvider, SignInAttempt } from "./openid.ts";
 import { admitSession, type SessionBrowser, type SignInServices, startSession } from "./sessions.ts";
-import { deleteExpiredSignInTokens, insertSignInToken, markSignInTokenUsed } from "./sessions-store.ts";
+import { deleteExpired, insertSignInToken, markSignInTokenUsed } from "./sessions-store.ts";
 import { selectUser, upsertUserWithAccount } from "./users-store.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
@@ -195,7 +195,7 @@ export async function createSignInToken(
   const row = { digest: digestOf(token), user_id: userId, created_at: now, expires_at, used_at: null };
   await insertSignInToken(database, row);
   // If it fails, a later token deletes them.
-  await deleteExpiredSignInTokens(database, now, deletedAtOnce).catch(() => {});
+  await deleteExpired(database, "sign_in_tokens", now, deletedAtOnce).catch(() => {});
   return token;
 }
 
