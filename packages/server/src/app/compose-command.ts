@@ -142,7 +142,12 @@ function callerOf(
   { id: userId, account_id: accountId }: Pick<User, "id" | "account_id">,
   actor: Actor,
 ): Caller {
-  return { userId, accountId, role: "owner", proof: { kind: "command_line", scopes: ["evaluate", "predict", "read"], actor } };
+  return {
+    userId,
+    accountId,
+    role: "owner",
+    proof: { kind: "command_line", scopes: ["evaluate", "predict", "read"], actor },
+  };
 }
 
 /** What a command without a server has of one. */
