@@ -244,6 +244,7 @@ onAnyDatabase((database) => {
   });
 
   test.concurrent("callers add at most 100 names an hour, whatever they send, and cannot hide what has a price", async () => {
+    const startHour = Math.floor(Date.now() / 3_600_000);
     const url = await database.create();
     await using server = await startWithPrices(url);
     const hostile = ["half \ud800", "zero \0", "line\nbreak", "x".repeat(201), "y".repeat(100_000)];
@@ -253,8 +254,11 @@ onAnyDatabase((database) => {
     const { data } = await server.counted(156);
     expect(data).toMatchObject([{ requests: 156, cost: 32e-6, unpriced_tokens: 155 * 18 }]);
     await using store = await openStore(url);
-    const rows = await store.database.selectFrom("usage_model_tokens").select("model").execute();
-    expect(rows.map(({ model }) => model).sort()).toEqual([...names.slice(5, 105), "org/small"].sort());
+    const rows = await store.database.selectFrom("usage_model_tokens").select(["model", "hour"]).execute();
+    const counted = rows.filter(({ hour }) => Number(hour) === startHour).map(({ model }) => model);
+    // Those of a test that ran past the full hour are of two.
+    if (Math.floor(Date.now() / 3_600_000) > startHour) expect(counted.length).toBeLessThanOrEqual(101);
+    else expect(counted.sort()).toEqual([...names.slice(5, 105), "org/small"].sort());
   });
 });
 

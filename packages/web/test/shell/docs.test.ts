@@ -119,7 +119,7 @@ slowBrowserTest("The lists of errors and of guides have addresses of their own",
 
 slowBrowserTest("All of the first load of the longest page is small, fonts included", async ({ visit }) => {
   const page = await visit("/docs/getRunReport", { isSignedIn: false });
-  await page.waitForLoadState("networkidle");
+  await page.getByRole("heading", { level: 1 }).waitFor();
   const sizes = await page.evaluate(async () => {
     await document.fonts.ready;
     const entries = [

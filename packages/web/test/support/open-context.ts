@@ -8,7 +8,7 @@ export interface VisitOptions extends BrowserContextOptions {
   isSignedIn?: boolean;
 }
 
-const timeoutMs = 60_000;
+const timeoutMs = 120_000;
 
 /** A context without a session, whose pages report to `problems` what is forbidden. */
 export async function openContext(

@@ -1,12 +1,18 @@
 import { expect } from "bun:test";
 import { World } from "@presage/contract";
+import { eventually } from "../eventually.ts";
 import type { TestPresage } from "../presage/presage.ts";
 
 /** The calls that tests make of worlds. */
 export function worldClient(presage: Pick<TestPresage, "call">) {
   return {
     async create(name: string, config: object): Promise<World> {
-      const response = await presage.call("POST", "/v1/worlds", { name, ...config });
+      const response = await eventually(
+        () => presage.call("POST", "/v1/worlds", { name, ...config }),
+        // Many examples take a slow machine longer to index than a request waits.
+        ({ status }) => status !== 503,
+        240_000,
+      );
       const text = await response.text();
       expect([response.status, text]).toEqual([201, expect.any(String)]);
       return World.parse(JSON.parse(text));
