@@ -51,7 +51,7 @@ const checks = [
   { name: "floors and circles (dependency-cruiser)", command: ["npm", "run", "--silent", "check:floors"] },
 ];
 const lowPriority = constants.priority.PRIORITY_BELOW_NORMAL;
-const test = [bun, "test", "--timeout", "120000"];
+const test = [bun, "test", "--timeout", "300000"];
 const runsAll = process.argv[2] === "--all";
 const given = process.argv.slice(runsAll ? 3 : 2);
 const firstOption = given.findIndex((argument) => argument.startsWith("-"));

@@ -33,7 +33,7 @@ onSqlite((database) => {
     resultId = imported?.id ?? "";
     const profile = { evaluator_family: "regex", name: "revised", config: { pattern: "a" } };
     profileId = (await direct.profiles.create(profile)).public_id;
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await store?.[Symbol.asyncDispose]();
     await server?.[Symbol.asyncDispose]();
@@ -129,7 +129,7 @@ onSqlite((database) => {
     // Evaluated and imported results are in one app.
     expect(counts).toEqual(cases.map(([what]) => (/^(evaluates|imports)/.test(what) ? 2 : 1)));
     for (const { proxy } of calls) await proxy.stop();
-  }, 120_000);
+  }, 300_000);
 
   test("With the caller's own key, the same call of another program is the same request", async () => {
     const first = await direct.apiKeys.create({ name: "mine" }, { idempotencyKey: "deploy-17" });

@@ -142,7 +142,7 @@ const deleteEnvironmentRoute = route("DELETE", "/v1/environments/:name", {
     "204": { description: "It is deleted." },
     "409": errorResponse(
       "The environment is built in, or it has episodes and with_episodes was not sent",
-      "2 episodes of the environment would lose what they are about. Delete them first, or send with_episodes=true.",
+      "The environment has 2 episodes. Delete its episodes first, or send with_episodes=true.",
     ),
     ...noSuch("environment"),
   },

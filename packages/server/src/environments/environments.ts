@@ -122,12 +122,12 @@ export async function createEnvironment(
       `The name ${name} is reserved: paths of Presage begin with it. Choose another one.`,
     );
   await checkConfig(services, accountId, given);
+  await refuseIdleLimit(services, requester, given);
   const world = await findPlayedWorld(services, requester, given);
   return await doOnce(services.store.writer(requester), once, {
     async work(transaction): Promise<EnvironmentRevision> {
       const now = nowMicros();
       const id = Bun.randomUUIDv7();
-      await refuseIdleLimit(services, requester, given);
       const config = await withWorld(transaction, given, world);
       const row = {
         id,
@@ -241,15 +241,17 @@ export async function reviseEnvironment(
   refuseBuiltIn(name);
   const { accountId } = requester;
   await checkConfig(services, accountId, changes);
+  const found = await selectEnvironment(services.store.briefReader(requester), accountId, { name });
+  if (found === undefined) throw notFound("environment");
+  // Not in the transaction: it may load a world, through the connection that the transaction has.
+  await refuseIdleLimit(services, requester, withoutNulls({ ...found.config, ...changes }));
   const world = await findPlayedWorld(services, requester, changes);
   return await inTransaction(services.store, requester, async (transaction) => {
     // Locks it against other revisions until the transaction ends.
     if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw notFound("environment");
     const last = await selectEnvironment(transaction, accountId, { name });
     if (last === undefined) throw notFound("environment");
-    const revised = withoutNulls({ ...last.config, ...changes });
-    await refuseIdleLimit(services, requester, revised);
-    const config = await withWorld(transaction, revised, world);
+    const config = await withWorld(transaction, withoutNulls({ ...last.config, ...changes }), world);
     const now = nowMicros();
     const revision = last.revision + 1;
     const row = { environment_id: last.id, revision, config: JSON.stringify(config), created_at: now };

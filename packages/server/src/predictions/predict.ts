@@ -297,7 +297,7 @@ function streamedChat({ bytes }: UpstreamCompletion, includesUsage: boolean): Re
 }
 
 /** In a stream, calls of tools are numbered. */
-function toDelta(message: Record<string, unknown>): Record<string, unknown> {
+function toDelta(message: Record<string, unknown> = {}): Record<string, unknown> {
   const { tool_calls: calls } = message;
   const numbered = Array.isArray(calls)
     ? { tool_calls: calls.map((call: object, index) => ({ index, ...call })) }

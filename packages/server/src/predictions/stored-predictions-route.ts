@@ -220,7 +220,7 @@ const getOne = route("GET", `${path}/:id`, {
     const { characters: _, ...shown } = row;
     const around = (await selectSurroundings(reader, [row], maxExpectedCharacters)).get(row.id);
     const ids = [row.run_id, row.api_key_id, around?.keyId ?? null, around?.userId ?? null];
-    const names = await selectNames(services.store.database, accountId, ids);
+    const names = await selectNames(reader, accountId, ids);
     const { action: _action, ...said } = describeAround(shown, around, names, services.prices.current());
     return reply(200, { ...(await read(toStoredPrediction(shown, showsReplicas, names))), ...said });
   },

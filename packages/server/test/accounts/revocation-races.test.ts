@@ -32,7 +32,7 @@ onAnyDatabase((database) => {
     environment = { PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_LOG_LEVEL: "error" };
     [one, other] = await Promise.all([spawnPresage(environment), spawnPresage(environment)]);
     store = await openStore(databaseUrl);
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await store?.[Symbol.asyncDispose]();
     for (const server of [one, other]) await server?.[Symbol.asyncDispose]();
@@ -132,7 +132,7 @@ onAnyDatabase((database) => {
     }
     // Some must be in time, or the test would not cover concurrent creation.
     expect(made).toBeGreaterThan(0);
-  }, 120_000);
+  }, 300_000);
 
   test("Keys that concurrently revoke each other and themselves do not deadlock", async () => {
     for (let round = 0; round < 5; round++) {
@@ -177,7 +177,7 @@ onAnyDatabase((database) => {
       const isVictimLive = (await one.call("GET", "/v1/me", undefined, theirs)).status === 200;
       expect(isVictimLive).toBe(ended.status === 401);
     }
-  }, 120_000);
+  }, 300_000);
 
   test("A printed address used while its user's access is being ended leaves no session", async () => {
     const { owner } = store;
@@ -197,7 +197,7 @@ onAnyDatabase((database) => {
         .execute();
       expect(live).toEqual([]);
     }
-  }, 120_000);
+  }, 300_000);
 
   test("A user has at most 1,000 active keys, even with several processes creating them", async () => {
     const { userId, key } = await newUser();

@@ -243,7 +243,7 @@ onAnyDatabase((database) => {
       await expectFailurePage(await ask("/usage"), 503, /database is unavailable/);
       expect((await presage.call("GET", "/v1/me", undefined, {})).status).toBe(401);
       await presage.stop();
-    }, 120_000);
+    }, 300_000);
   }
 
   describe("A session started with another way to sign in", () => {

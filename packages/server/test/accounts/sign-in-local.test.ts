@@ -58,7 +58,7 @@ onAnyDatabase((database) => {
         ),
       );
       expect(statuses.toSorted()).toEqual([200, ...Array(39).fill(401)]);
-    }, 120_000);
+    }, 300_000);
 
     test("is rejected after 12 hours", async () => {
       const token = tokenOf(await newAddress());
@@ -159,7 +159,7 @@ onAnyDatabase((database) => {
       seen.push(address);
     }
     expect(new Set(seen).size).toBe(2);
-  }, 120_000);
+  }, 300_000);
 
   describe("The command", () => {
     test("explains why it cannot print an address", async () => {
@@ -206,7 +206,7 @@ onAnyDatabase((database) => {
       await crashing.exited;
       const after = await print({ PRESAGE_DATABASE_URL: presage.databaseUrl });
       expect(after).toEqual({ address: expect.stringContaining(`${presage.url}/`), notice: "" });
-    }, 120_000);
+    }, 300_000);
 
     // What it says of other servers comes from the same rows on both databases.
     if (database.name === "PostgreSQL") return;
@@ -236,7 +236,7 @@ onAnyDatabase((database) => {
         });
       }
       await other.stop();
-    }, 120_000);
+    }, 300_000);
 
     test("finds the server that is left of two at one address, whichever stops first", async () => {
       for (const stopsFirst of [0, 1]) {
@@ -256,7 +256,7 @@ onAnyDatabase((database) => {
         });
         await servers[1 - stopsFirst]?.stop();
       }
-    }, 120_000);
+    }, 300_000);
 
     test("says when no server answers: none was started, or it has stopped or crashed", async () => {
       const url = await database.create();
@@ -277,7 +277,7 @@ onAnyDatabase((database) => {
         const notice = signal === "SIGTERM" ? none : crashed;
         expect((await print(everywhere)).notice).toBe(notice);
       }
-    }, 120_000);
+    }, 300_000);
   });
 
   test("with an https public URL, the cookie is for https only", async () => {

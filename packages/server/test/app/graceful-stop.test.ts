@@ -122,7 +122,7 @@ test("while it stops, kept-alive connections are served and told to close, and n
   expect(answers.map(({ status }) => status)).toStrictEqual([200, 200]);
   expect(await presage.exited).toBe(0);
   await upstream.stop();
-}, 120_000);
+}, 300_000);
 
 test("open pages do not hold up the stop: their event streams end, and idle connections are closed", async () => {
   await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: "sqlite::memory:" });
@@ -143,7 +143,7 @@ test("open pages do not hold up the stop: their event streams end, and idle conn
   expect(await presage.exited).toBe(0);
   await expectEventually(idle.isClosed, true);
   expect(await presage.stdout()).not.toContain("cutOff");
-}, 120_000);
+}, 300_000);
 
 slowTest(
   "a key's last use is written on stop",

@@ -156,7 +156,7 @@ onAnyDatabase((database) => {
     expectNone(["connectionParameters", "secretKey"], log);
     expectNone([...secrets, ...texts], files);
     if (url.startsWith("sqlite:")) expect(files).toContain("of the test");
-  }, 120_000);
+  }, 300_000);
 
   /** Makes calls with a session and valid or invalid CSRF tokens; returns all responses except pages, which contain the token. */
   async function callWithSession(
@@ -264,7 +264,7 @@ onAnyDatabase((database) => {
     expect(collector.texts().join()).toContain("/share/:token");
     expectNone([token, other], [seen, log, events, files, ...collector.texts()].join("\n"));
     await collector.stop();
-  }, 120_000);
+  }, 300_000);
 
   slowTest(
     "no secret of a provider sign-in appears in any response, the log or the database's files",
@@ -340,7 +340,7 @@ test("an unreachable database at startup is reported without its password", asyn
   const output = await eventually(async () => (await presage.stdout()) + (await presage.stderr()), isRefused);
   expect(isRefused(output)).toBe(true);
   expectNone([databasePassword, upstreamKey, bootstrapKey], output);
-}, 120_000);
+}, 300_000);
 
 onPostgres((database) => {
   test("a rejected database password is reported without showing it", async () => {
@@ -350,5 +350,5 @@ onPostgres((database) => {
     const output = await failToStart({ PRESAGE_DATABASE_URL: url.href });
     expect(output).toContain("nobody");
     expectNone([databasePassword], output);
-  }, 120_000);
+  }, 300_000);
 });

@@ -117,7 +117,7 @@ test("a second server on the port of a running one does not start", async () => 
   );
   first.kill("SIGTERM");
   expect(await first.exited).toBe(0);
-}, 120_000);
+}, 300_000);
 
 test("an address that is not of this machine is one clear line", async () => {
   const refused = start([...presageCommand, "serve"], {

@@ -165,4 +165,4 @@ test("elsewhere each request is a JSON line, and those of the dashboard are at l
       expect.objectContaining({ msg: "ready", address: server.url, version: packageJson.version }),
     );
   }
-}, 120_000);
+}, 300_000);

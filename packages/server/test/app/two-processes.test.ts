@@ -19,7 +19,7 @@ onAnyDatabase((database) => {
   beforeAll(async () => {
     environment = { PRESAGE_DATABASE_URL: await database.create() };
     [one, other] = await Promise.all([spawnPresage(environment), spawnPresage(environment)]);
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     for (const server of [one, other]) await server?.[Symbol.asyncDispose]();
   });

@@ -110,7 +110,7 @@ test("below the floor uploads are refused, small writes go on, and a run waits u
   });
   expect((await upload(dataset_id, toLines(lines(7)))).status).toBe(201);
   await presage.stop();
-}, 120_000);
+}, 300_000);
 
 slowTest(
   "an upload that comes to the floor ends there, nothing of it is kept, and the next one has its room",

@@ -62,7 +62,7 @@ onEachDatabase((database) => {
         reward: expect.closeTo(0.5),
         status: "finished",
       });
-  }, 120_000);
+  }, 300_000);
 });
 
 function newStep(episodeId: string, step: number, process: string): NewStep {

@@ -52,4 +52,4 @@ test("an invalid Host is 400 where the address is read, and not an unexpected er
   ).toBe(200);
   expect(await presage.stdout()).not.toContain("unexpected error");
   expect(await presage.stderr()).not.toContain("Error");
-}, 120_000);
+}, 300_000);

@@ -46,7 +46,7 @@ onEachDatabase((database) => {
     const project = await (await one.call("POST", "/v1/projects", { name: "of the tests" })).json();
     projectId = (project as { id: string }).id;
     [resultId = ""] = await results.importAll([{ evaluator_id: "of the tests", pass: true }]);
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await store?.[Symbol.asyncDispose]();
     for (const server of [one, other]) await server?.[Symbol.asyncDispose]();

@@ -188,7 +188,7 @@ describe("A file", () => {
       "deployments.yaml:3: deployments.a.replicas.0: expected an http or https URL without a user name, password or query",
       "deployments.yaml:3: deployments.a.colour: unknown key",
     ]);
-  }, 120_000);
+  }, 300_000);
 
   test("that is not there prevents the start with one line", async () => {
     const { code, stderr } = await runPresage(["serve"], {
@@ -200,7 +200,7 @@ describe("A file", () => {
     expect(stderr).toContain(
       "PRESAGE_DEPLOYMENTS: the file cannot be read (ENOENT): /nowhere/deployments.yaml",
     );
-  }, 120_000);
+  }, 300_000);
 
   test("is read again on SIGHUP; calls in progress end on their old deployment, and a file with issues changes nothing", async () => {
     await using models = await startModels();
@@ -233,7 +233,7 @@ describe("A file", () => {
     const log = await eventually(presage.stdout, (text) => text.includes("stay as they were"));
     expect(log).toContain("deployments.yaml:1: ");
     expect(await answererOf()).toBe("only");
-  }, 120_000);
+  }, 300_000);
 });
 
 /** Asks by the header that only the new file allows, so that no call waits at the old deployment. */

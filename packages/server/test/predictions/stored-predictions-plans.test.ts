@@ -105,7 +105,7 @@ onEachDatabase((database) => {
       })),
     );
     await sql`analyze`.execute(watched);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => watched.destroy());
 
   const isScan = (line: string) =>

@@ -92,5 +92,5 @@ onAnyDatabase((database) => {
     });
     await presage.stop();
     await upstream.stop();
-  }, 120_000);
+  }, 300_000);
 });

@@ -60,7 +60,7 @@ test("shows the intervals that the server shows, also for a run that is resumed"
     expect(interval(resumed.stderr)).toBe(expected);
   }
   expect(new Set(shown).size).toBeGreaterThan(3);
-}, 120_000);
+}, 300_000);
 
 test("says which lines failed and why: the first three reasons", async () => {
   const file = await command.fileOf([

@@ -185,7 +185,7 @@ onAnyDatabase((database) => {
     const readMs = await quickestMs(() => find(`${id}`), 200);
     expect(await quickestMs(() => find(`${id}`, stranger), 404)).toBeLessThan(readMs / 2);
     expect(await quickestMs(() => correctIt(`${id}`, stranger), 404)).toBeLessThan(readMs / 2);
-  }, 120_000);
+  }, 300_000);
 
   test("a judge finds the latest corrections of its profile, one for each result", async () => {
     await using opened = await openStore(presage.databaseUrl);

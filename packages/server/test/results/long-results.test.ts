@@ -29,7 +29,7 @@ onAnyDatabase((database) => {
     await resultsOf("long", 1, 20);
     for (let part = 0; part < 5; part += 1) await resultsOf("huge", 14, 1);
     await resultsOf("short", 0, 1_000);
-  }, 120_000);
+  }, 300_000);
 
   test("An export reads few long texts at a time, and all of them in order", async () => {
     await using store = await openStore(presage.databaseUrl);

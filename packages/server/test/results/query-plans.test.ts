@@ -76,7 +76,7 @@ onAnyDatabase((database) => {
   beforeAll(async () => {
     ({ database: watched, plansOf } = await openPlanned(database));
     await fill(watched, isSqlite);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => watched.destroy());
 
   const isScan = (line: string) =>

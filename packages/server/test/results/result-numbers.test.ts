@@ -32,7 +32,7 @@ onAnyDatabase((database) => {
     const environment = { PRESAGE_DATABASE_URL: databaseUrl };
     [one, other] = await Promise.all([spawnPresage(environment), spawnPresage(environment)]);
     store = await openStore(databaseUrl);
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await store.destroy();
     for (const server of [one, other]) await server?.[Symbol.asyncDispose]();

@@ -67,7 +67,7 @@ onAnyDatabase((database) => {
         wanted.filter((id) => tagged.has(id)).reverse(),
       );
     }
-  }, 120_000);
+  }, 300_000);
 
   test("A server warns once about results dated in the future, and names the command", async () => {
     await store([{ metadata: { app: "warned" }, createdAt: future }]);

@@ -95,6 +95,15 @@ onAnyDatabase((database) => {
     expect(shown.body).toMatchObject({ labels: [{ label: "pass" }], evaluation_result: { pass: false } });
     expect((await label(1, { label: null })).body).toEqual({ data: [], correction: null });
     await label(2, { label: null });
+    // A label's correction goes with it, also from beneath somebody's own, which is withdrawn afterwards.
+    await label(3, { label: "fail" });
+    await call("POST", `/v1/evaluation-results/${results[3]?.id}/correction`, { pass: true });
+    expect((await label(3, { label: "pass" })).body).toMatchObject({ correction: { pass: true } });
+    await presage.call("DELETE", `/v1/evaluation-results/${results[3]?.id}/correction`);
+    expect((await call("GET", `/v1/evaluation-results/${results[3]?.id}`)).body).toMatchObject({
+      evaluation_result: { pass: true, correction: null },
+    });
+    await label(3, { label: null });
     await label(2, { label: null, annotator: "ada" });
     expect((await call("GET", `/v1/evaluation-results/${results[2]?.id}/labels`)).body.data).toEqual([]);
   });

@@ -36,7 +36,7 @@ beforeAll(async () => {
     PRESAGE_DATABASE_URL: "sqlite::memory:",
   });
   datasets = datasetClient(presage);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await presage.stop();
   await upstream.stop();

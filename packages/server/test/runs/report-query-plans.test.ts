@@ -44,7 +44,7 @@ onAnyDatabase((database) => {
     }
     otherRevision = await storeRun(watched, account, another, { predictions });
     await sql.raw(isSqlite ? "analyze" : "vacuum analyze").execute(watched);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => watched.destroy());
 
   async function find(id = "") {

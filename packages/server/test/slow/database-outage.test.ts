@@ -16,11 +16,11 @@ let upstream: TestUpstream;
 beforeAll(async () => {
   postgres = await startPostgres();
   upstream = startUpstream();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await upstream.stop();
   await postgres.remove();
-}, 120_000);
+}, 300_000);
 
 interface Keys {
   /** Has just made a prediction. */
@@ -108,7 +108,7 @@ test("with PostgreSQL down, recently used keys keep working, others are 503 and 
   await expectRecovery(presage, keys);
   expect(await stopPredicting()).toStrictEqual(new Set([200]));
   await presage.stop();
-}, 120_000);
+}, 300_000);
 
 test("with PostgreSQL silent, recently used keys keep working, others are 503 and never 401; then it recovers by itself", async () => {
   const direct = new URL(await postgres.createDatabase());
@@ -129,4 +129,4 @@ test("with PostgreSQL silent, recently used keys keep working, others are 503 an
   expect(await stopPredicting()).toStrictEqual(new Set([200]));
   await presage.stop();
   await relay.stop();
-}, 120_000);
+}, 300_000);

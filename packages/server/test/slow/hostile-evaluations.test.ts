@@ -61,7 +61,7 @@ test("Short texts with thousands of sentences, whose pairs would take seconds, a
   const other = Array.from({ length: 1_000 }, (_, index) => `y x ${-index}.`).join("");
   expect(await outcomeOf(pltrdy, one, other)).toBe("unusable_input");
   expect(await outcomeOf(pltrdy, other, one)).toBe("unusable_input");
-}, 120_000);
+}, 300_000);
 
 test("A pattern that no linear-time engine can match is rejected at its field", async () => {
   const config = { pattern: "(a)\\1" };
@@ -79,7 +79,7 @@ test("A schema with a hostile pattern gets a verdict", async () => {
   expect(
     await outcomeOf(await profile("json-schema", { schema }), JSON.stringify(`${"a".repeat(10_000)}!`)),
   ).toBe("fail");
-}, 120_000);
+}, 300_000);
 
 test("A schema whose references multiply ends in time", async () => {
   const levels = 40;
@@ -99,7 +99,7 @@ test("A schema whose references multiply ends in time", async () => {
   if (response.status === 201) {
     expect(await outcomeOf({ evaluator: "json-schema", profile_name: "references" }, "1")).toBe("timeout");
   } else expect(response.status).toBe(422);
-}, 120_000);
+}, 300_000);
 
 test.each(["json-match", "json-schema", "state-change", "exact-match"])(
   "%s of JSON nested 10,000 deep gets an outcome",
@@ -199,4 +199,4 @@ test("Predictions are served while six expensive evaluations run", async () => {
   expect(served).toBeGreaterThan(20);
   const items = await running;
   expect(new Set(items.map(({ status }) => status)).has("validation_error")).toBe(false);
-}, 120_000);
+}, 300_000);

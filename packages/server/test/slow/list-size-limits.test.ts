@@ -30,7 +30,7 @@ onAnyDatabase((database) => {
       PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
       BUN_JSC_forceRAMSize: "301989888",
     });
-  }, 120_000);
+  }, 300_000);
   afterAll(() => presage[Symbol.asyncDispose]());
 
   async function read(path: string): Promise<{ status: number; body: Record<string, unknown[]> }> {
@@ -57,7 +57,7 @@ onAnyDatabase((database) => {
     }
     const huge = await read(`${taxonomies}?name=huge`);
     expect(JSON.stringify(huge.body.data).length).toBeGreaterThan(hugeBytes);
-  }, 120_000);
+  }, 300_000);
 
   test("Many concurrent lists of long revisions do not block anyone else", async () => {
     let isOver = false;
@@ -81,7 +81,7 @@ onAnyDatabase((database) => {
     expect(await listed).toEqual(lists.map(() => [200, true]));
     expect(slowestMs).toBeLessThan(5_000);
     if (process.platform === "linux") expect(await peakMemory(presage)).toBeLessThan(900 * megabyte);
-  }, 120_000);
+  }, 300_000);
 
   test("A revision has at most 1,000 labels", async () => {
     await presage.call("POST", taxonomies, { error_taxonomy_name: "labels", body: [] });

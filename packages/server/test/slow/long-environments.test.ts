@@ -30,7 +30,7 @@ onAnyDatabase((database) => {
       await presage.call("POST", "/v1/environments/long/tasks", { initial_state, prompt: `${index}` });
       expect((await presage.call("POST", "/v1/episodes", { environment: "long", index })).status).toBe(201);
     }
-  }, 120_000);
+  }, 300_000);
   afterAll(() => presage[Symbol.asyncDispose]());
 
   test("what has no long text is listed without reading any", async () => {
@@ -40,7 +40,7 @@ onAnyDatabase((database) => {
     const told = await presage.call("POST", "/long/tasks", { split: "train" });
     expect(((await told.json()) as { tasks: unknown[] }).tasks).toHaveLength(tasks);
     if (process.platform === "linux") expect(await peakMemory(presage)).toBeLessThan(before + 200 * megabyte);
-  }, 120_000);
+  }, 300_000);
 
   test("a page of more than 64 MB of tasks is refused, and a smaller one is complete", async () => {
     const page = (query: string) => presage.call("GET", `/v1/environments/long/tasks?${query}`);
@@ -52,7 +52,7 @@ onAnyDatabase((database) => {
       "11",
     ]);
     expect(TaskListResponse.parse(await (await page("limit=3&after=9")).json()).next).toBeNull();
-  }, 120_000);
+  }, 300_000);
 
   /** Copies of an environment with a megabyte, and as many revisions of it. */
   async function storeWide(): Promise<void> {
@@ -86,5 +86,5 @@ onAnyDatabase((database) => {
     expect(EnvironmentListResponse.parse(await some.json()).data).toHaveLength(50);
     const names = await presage.call("GET", "/list_environments");
     expect(await names.json()).toHaveLength(68);
-  }, 120_000);
+  }, 300_000);
 });

@@ -76,5 +76,5 @@ onAnyDatabase((database) => {
     );
     expect(ends.filter((isWhole) => isWhole)).toHaveLength(1_500);
     for (const { socket } of streams) socket.destroy();
-  }, 120_000);
+  }, 300_000);
 });

@@ -156,7 +156,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     ).toBe(1);
     upstream.answerAll();
     expect((await later).status).toBe(200);
-  }, 120_000);
+  }, 300_000);
 
   test("chunked bodies count as they arrive, and their memory is released if they break off", async () => {
     await using presage = await start({ PRESAGE_UPSTREAM_URL: upstream.url });
@@ -182,7 +182,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
-  }, 120_000);
+  }, 300_000);
 
   test("a request that could never fit is 413, without Retry-After", async () => {
     await using presage = await start({
@@ -217,7 +217,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
     await chatty.stop();
-  }, 120_000);
+  }, 300_000);
 
   test("long responses of short evaluations count while their clients do not read them", async () => {
     await using presage = await start({});
@@ -231,7 +231,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
-  }, 120_000);
+  }, 300_000);
 });
 
 onEachDatabase((database) => {
@@ -243,7 +243,7 @@ onEachDatabase((database) => {
       const output = String(stored).padEnd(megabyte, "x");
       await storeResults(store.database, store.owner.account_id, [{ sample: { output } }]);
     }
-  }, 120_000);
+  }, 300_000);
 
   describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     // Many of medium length on one, a few of full length on the other: together they cover what 10 of 62 MB would.
@@ -265,7 +265,7 @@ onEachDatabase((database) => {
       expect(lengths[0]).toBeGreaterThan(2 * limit * megabyte);
       expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
       await expectNothingHeld(presage);
-    }, 120_000);
+    }, 300_000);
 
     // The response is the same on both.
     if (database.name === "PostgreSQL") return;
@@ -289,6 +289,6 @@ onEachDatabase((database) => {
       for (const socket of sockets) socket.destroy();
       await expectNothingHeld(presage);
       expect(await search({ limit: 1 })).toBe(200);
-    }, 120_000);
+    }, 300_000);
   });
 });

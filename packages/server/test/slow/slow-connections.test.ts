@@ -77,7 +77,7 @@ test.concurrent("clients that send one byte per second are disconnected in time 
   for (const call of longCalls) expect((await call).status).toBe(200);
   await expectEventually(readInFlight, 0);
   await upstream.stop();
-}, 120_000);
+}, 300_000);
 
 /** Uploads a body in one piece per second. */
 async function uploadSlowly(presage: SpawnedPresage, bytesPerSecond: number, seconds: number) {
@@ -107,7 +107,7 @@ test.concurrent("an upload is closed if it is slower than 16 KB per second, and 
   ]);
   // Whitespace is not a body.
   expect(uploads).toEqual([422, 422, "closed"]);
-}, 120_000);
+}, 300_000);
 
 test.concurrent("predictions cut off by a stop after 30 s are logged", async () => {
   const upstream = await startRawUpstream(() => {});
@@ -133,7 +133,7 @@ test.concurrent("predictions cut off by a stop after 30 s are logged", async () 
   const requests = records.filter(({ route }) => route === "/v1/predict");
   expect(requests.map(({ requestId }) => requestId).sort()).toEqual(requestIds);
   await upstream.stop();
-}, 120_000);
+}, 300_000);
 
 /** Searches, and reads only the beginning of the response until told to continue. */
 async function openSlowSearch(presage: SpawnedPresage) {
@@ -198,4 +198,4 @@ test.concurrent("requests that wait for the database longer than the idle timeou
   expect(await end).toEndWith("]}\r\n0\r\n\r\n");
   await holder.query("rollback");
   await Promise.all([holder.end(), watcher.end()]);
-}, 120_000);
+}, 300_000);

@@ -69,7 +69,7 @@ onAnyDatabase((database) => {
     // In the order in which they came, nearly all of the summaries would have been first.
     expect(mine.answered()).toBeLessThan(nearlyAll);
     expect(new Set(await Promise.all(mine.all))).toEqual(new Set([200]));
-  }, 120_000);
+  }, 300_000);
 
   test("abandoned summaries that have not begun never do", async () => {
     const before = await made();
@@ -81,5 +81,5 @@ onAnyDatabase((database) => {
     // It comes after all that were abandoned, had they kept their places.
     expect((await server.mine("POST", `${path}/summary`, summary)).status).toBe(200);
     expect((await made()) - before).toBeLessThan(nearlyAll);
-  }, 120_000);
+  }, 300_000);
 });

@@ -10,7 +10,7 @@ import { startRelay } from "../support/store/relay.ts";
 let postgres: PostgresServer;
 beforeAll(async () => {
   postgres = await startPostgres();
-}, 120_000);
+}, 300_000);
 afterAll(() => postgres.remove(), 60_000);
 
 const waiting = "PostgreSQL is unavailable; waiting for it for up to 60 s";
@@ -55,7 +55,7 @@ test("a server that starts before PostgreSQL waits for it and then serves", asyn
   await expectWaiting(presage);
   await postgres.start();
   await expectReady(presage);
-}, 120_000);
+}, 300_000);
 
 test("a PostgreSQL that accepts connections and does not respond is waited for", async () => {
   const relay = await relayTo(await createPostgresDatabase());
@@ -67,7 +67,7 @@ test("a PostgreSQL that accepts connections and does not respond is waited for",
   presage.kill("SIGKILL");
   await presage.exited;
   await relay.stop();
-}, 120_000);
+}, 300_000);
 
 test("a PostgreSQL that falls silent during the migrations is waited for", async () => {
   const directUrl = await createPostgresDatabase();
@@ -94,7 +94,7 @@ test("a PostgreSQL that falls silent during the migrations is waited for", async
   presage.kill("SIGKILL");
   await presage.exited;
   await relay.stop();
-}, 120_000);
+}, 300_000);
 
 test("SIGTERM ends a server that waits for PostgreSQL", async () => {
   await using presage = await launchPresage({

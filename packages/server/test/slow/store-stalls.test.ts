@@ -38,11 +38,11 @@ beforeAll(async () => {
   [postgres, frozen] = await Promise.all([startPostgres(), startPostgres()]);
   template = await ensureTemplate(postgres.url);
   upstream = startUpstream();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await upstream.stop();
   await Promise.all([postgres.remove(), frozen.remove()]);
-}, 120_000);
+}, 300_000);
 
 const createDatabase = () => createDatabaseAt(postgres.url, `template ${template}`);
 

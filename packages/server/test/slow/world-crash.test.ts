@@ -138,5 +138,5 @@ onEachDatabase((database) => {
     } finally {
       await presage[Symbol.asyncDispose]();
     }
-  }, 240_000);
+  }, 600_000);
 });

@@ -60,7 +60,7 @@ describe.each(upstreamClients)("over %s", (client) => {
         expect(sent.bytes).toBeLessThan(128 * mebibyte);
       }
       expect(server.upstream.received).toHaveLength(2);
-    }, 120_000);
+    }, 300_000);
   }
 
   slowTest(

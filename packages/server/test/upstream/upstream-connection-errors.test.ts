@@ -41,7 +41,7 @@ describe.each(upstreamClients)("over %s", (client) => {
     expect(response.status).toBe(503);
     expect(await errorBody(response)).toStrictEqual(unavailable);
     await presage.stop();
-  }, 120_000);
+  }, 300_000);
 
   test("a connection reset before the response is retried", async () => {
     await using server = await presageWithRawUpstream(({ socket, number }) => {

@@ -49,7 +49,7 @@ beforeAll(async () => {
     PRESAGE_UPSTREAM_URL: `https://localhost:${upstream.port}/v1`,
     PRESAGE_UPSTREAM_MODEL: "m",
   });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await presage?.[Symbol.asyncDispose]();
   await upstream.stop(true);
@@ -65,7 +65,7 @@ test("connections to an https upstream are kept, as many as there are calls in f
     expect(await Promise.all(calls)).toEqual(Array(inFlight).fill(200));
   }
   expect(connections.size).toBe(inFlight);
-}, 120_000);
+}, 300_000);
 
 test.each(upstreamClients)(
   "over %s, a request and a response to the client are one write each, head and body",

@@ -55,7 +55,7 @@ describe.each(upstreamClients)("over %s", (client) => {
         await using server = await presageWithRawUpstream(({ socket }) => answerTwice(socket));
         const pauseMs = when === "while there are no requests" ? 60 : 0;
         expect(await askInTurn(() => server.predict(), 10, pauseMs)).toEqual(["Open."]);
-      }, 120_000);
+      }, 300_000);
     }
   }
 
@@ -69,7 +69,7 @@ describe.each(upstreamClients)("over %s", (client) => {
       );
       const contents = await askInTurn(() => server.predict(), 50, 0);
       expect(contents).toEqual(contents.map((_, index) => `${index + 1}`));
-    }, 120_000);
+    }, 300_000);
   }
 
   test("without kept-alive connections a second response goes to no one, even while others wait", async () => {
@@ -85,5 +85,5 @@ describe.each(upstreamClients)("over %s", (client) => {
     const callers = Array.from({ length: 4 }, () => askInTurn(() => server.predict(), 25, 0));
     expect((await Promise.all(callers)).flat()).toEqual(["Open.", "Open.", "Open.", "Open."]);
     expect(connections.size).toBe(100);
-  }, 120_000);
+  }, 300_000);
 });

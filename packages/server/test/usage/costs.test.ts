@@ -286,7 +286,7 @@ describe("A price list", () => {
     expect(missing.stderr).toContain(
       "PRESAGE_PRICES: the file cannot be read (ENOENT): /nowhere/prices.yaml",
     );
-  }, 120_000);
+  }, 300_000);
 
   test("is read again on SIGHUP, for usage of before as well; with issues it stays as it was", async () => {
     const directory = await mkdtemp(join(tmpdir(), "presage-prices-"));
@@ -315,5 +315,5 @@ describe("A price list", () => {
     expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
     await upstream.stop();
     await rm(directory, { recursive: true });
-  }, 120_000);
+  }, 300_000);
 });

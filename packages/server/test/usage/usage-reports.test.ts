@@ -138,7 +138,7 @@ onAnyDatabase((database) => {
       expect(locationsOf(await issuesOf(answer))).toEqual([{ type: "value_error", loc: ["query", "since"] }]);
       const one = await presage.call("GET", `/v1/usage?${query}&api_key_id=${keyIds[0]}`);
       expect(await one.json()).toMatchObject({ data: [{ api_key_id: keyIds[0], requests: 1 }] });
-    }, 120_000);
+    }, 300_000);
 
   describe("Latencies", () => {
     const february = { since: "2026-02-01T00:00:00Z", until: "2026-02-03T00:00:00Z" };

@@ -122,6 +122,13 @@ test("The playground asks the same again", () => {
   });
 });
 
-test("A chat has no fields in the playground", () => {
+test("What a world was told beside is no parameter", () => {
+  const throughWorld = { ...asked.params, world: "shop@2", explain: true, exclude: { trajectory_id: "t-1" } };
+  expect(toPlaygroundDraft({ ...asked, params: throughWorld })).toEqual(toPlaygroundDraft(asked));
+});
+
+test("A chat, and the steps before, have no fields in the playground", () => {
   expect(toPlaygroundDraft({ ...asked, interaction: null })).toBeUndefined();
+  const history = [{ action: "look", observation: "A kitchen." }];
+  expect(toPlaygroundDraft({ ...asked, params: { world: "shop@2", history } })).toBeUndefined();
 });

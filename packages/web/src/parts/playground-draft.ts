@@ -192,13 +192,16 @@ function hasUnsafeInteger(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeInteger);
 }
 
-/** The playground's input that asks the same again; undefined for a chat, which it has no fields for. */
+/** What a request through a world has beside its parameters. */
+const fieldsOfWorlds = ["world", "history", "exclude", "explain"];
+
+/** The playground's input that asks the same again; undefined for a chat or steps before this one, which it has no fields for. */
 export function toPlaygroundDraft({
   context,
   interaction,
   params,
 }: Pick<StoredPredictionDetail, "context" | "interaction" | "params">): Draft | undefined {
-  if (interaction === null) return undefined;
+  if (interaction === null || params?.history) return undefined;
   const sections = contextSections.map(({ field }) => [field, context?.[field] ?? ""]);
   const { known, further } = splitParams(params ?? {});
   return {
@@ -215,7 +218,9 @@ export function toPlaygroundDraft({
 }
 
 function splitParams(params: Record<string, unknown>) {
-  const entries = Object.entries(params).filter(([, value]) => value !== null && value !== undefined);
+  const entries = Object.entries(params).filter(
+    ([name, value]) => value !== null && value !== undefined && !fieldsOfWorlds.includes(name),
+  );
   const hasField = ([name, value]: [string, unknown]) =>
     name !== "further" && paramFields.some((field) => field === name) && typeof value !== "object";
   return {

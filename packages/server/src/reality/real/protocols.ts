@@ -118,8 +118,12 @@ export const openHttp: OpenExchange = async (settings, task, signal) => {
   const body = { environment: settings.environment, ...(fill(settings.reset, task) as object) };
   const started = readAnswer(await ask(settings, { method: "POST", path, headers, body }, signal), Started);
   const ofEpisode = `${path}/${started.episode_id}`;
+  const close = async (signal: AbortSignal): Promise<void> => {
+    await ask(settings, { method: "DELETE", path: ofEpisode, headers }, signal);
+  };
+  const first = await orClosed(() => observationOf(started.observation, settings), close);
   return {
-    first: observationOf(started.observation, settings),
+    first,
     async step(action, signal) {
       const body = fill(settings.action, task, action);
       const answer = await ask(
@@ -130,11 +134,25 @@ export const openHttp: OpenExchange = async (settings, task, signal) => {
       const { observation, reward = null, terminated, truncated } = readAnswer(answer, Stepped);
       return { observation: observationOf(observation, settings), reward, done: terminated || truncated };
     },
-    async close(signal) {
-      await ask(settings, { method: "DELETE", path: ofEpisode, headers }, signal);
-    },
+    close,
   };
 };
+
+/** For an episode that did not begin. */
+const cleanUpMs = 5_000;
+
+/** What begins an episode. One that did not begin well is closed, so that it takes no place there. */
+async function orClosed<First>(
+  begin: () => First | Promise<First>,
+  close: (signal: AbortSignal) => Promise<void>,
+): Promise<First> {
+  try {
+    return await begin();
+  } catch (error) {
+    await close(AbortSignal.timeout(cleanUpMs)).catch(() => {});
+    throw error;
+  }
+}
 
 const Block = z.object({ type: z.string(), text: z.string().optional() });
 const Prompt = z.array(Block);
@@ -151,8 +169,6 @@ const Called = z.discriminatedUnion("ok", [
 ]);
 /** A task of the server's own, which is named by its place in a split. */
 const Place = z.strictObject({ split: z.string(), index: z.int() });
-/** For a session whose episode did not begin. */
-const cleanUpMs = 5_000;
 
 /** The Open Reward Standard. */
 export const openOrs: OpenExchange = async (settings, task, signal) => {
@@ -178,13 +194,8 @@ export const openOrs: OpenExchange = async (settings, task, signal) => {
     await post("/delete_session", signal);
   }
 
-  const first = await start().catch(async (error: unknown) => {
-    await close(AbortSignal.timeout(cleanUpMs)).catch(() => {});
-    throw error;
-  });
-
   return {
-    first,
+    first: await orClosed(start, close),
     async step(action, signal) {
       const { tool: name, input } = fill(settings.action, task, action) as Record<string, unknown>;
       const { data } = readEvents(await post(`${at}/call`, signal, { name, input }));

@@ -146,8 +146,8 @@ export async function putLabel(
   const earlier = await selectOwnLabel(transaction, resultId, by);
   let latest = await selectLatestCorrection(transaction, resultId);
   if (earlier !== undefined) await deleteLabel(transaction, earlier.id);
-  if (latest !== undefined && latest.id === earlier?.correction_id) {
-    await removeCorrection(transaction, locked, latest.id);
+  if (earlier?.correction_id) {
+    await removeCorrection(transaction, locked, earlier.correction_id);
     locked = (await lockResult(transaction, accountId, resultId)) ?? locked;
     latest = await selectLatestCorrection(transaction, resultId);
   }

@@ -117,7 +117,7 @@ const search = route("POST", `${path}/search`, {
     }),
     "413": errorResponse(
       "The body is too large, or the page has more than 64 MB of text; lower text_limit or limit",
-      "The 1000 results of this page have 70.1 MB of text; the limit is 64 MB. Use text_limit, or a lower limit.",
+      "The 1000 results of this page have 70.1 MB of text; the limit is 64 MB. Cut the texts with text_limit, or ask for fewer results with limit.",
     ),
   },
   async handle(services: SearchServices, { call, requester, body }) {

@@ -93,7 +93,7 @@ test("small writes get through while results with long texts are written", async
   await writing;
   await writer.end();
   expect(letIn).toBeGreaterThan(3);
-}, 120_000);
+}, 300_000);
 
 test("writes of another kind on the same thread get through while results with long texts are written", async () => {
   const { live, end } = startWriters(path);
@@ -110,7 +110,7 @@ test("writes of another kind on the same thread get through while results with l
   await writing;
   await end();
   expect(letIn).toBeGreaterThan(3);
-}, 120_000);
+}, 300_000);
 
 test("results with long texts are stored whole and in order, and are never visible in part", async () => {
   const write = createWriteInParts(opened.database);
@@ -128,7 +128,7 @@ test("results with long texts are stored whole and in order, and are never visib
   expect(ids).toEqual(records.map((_, index) => index + 1));
   await expectWhole(records, ids);
   expect([...seen].filter((results) => results !== 0 && results !== records.length)).toEqual([]);
-}, 120_000);
+}, 300_000);
 
 test("if another process takes numbers meanwhile, the results get later ones, so that readers miss none", async () => {
   const records = longRecords(400);
@@ -140,7 +140,7 @@ test("if another process takes numbers meanwhile, the results get later ones, so
   expect(Math.min(...ids)).toBeGreaterThan(between[0] ?? Number.POSITIVE_INFINITY);
   await expectWhole(records, ids);
   expect(await countRows()).toEqual({ payloads: 401, results: 401 });
-}, 120_000);
+}, 300_000);
 
 test("if another process sweeps meanwhile, nothing is lost", async () => {
   const records = longRecords(400);
@@ -149,7 +149,7 @@ test("if another process sweeps meanwhile, nothing is lost", async () => {
   const { ids } = await writing;
   await expectWhole(records, ids);
   expect(await countRows()).toEqual({ payloads: 401, results: 401 });
-}, 120_000);
+}, 300_000);
 
 test("what a killed process left behind is swept by the next one", async () => {
   const directoryOfThis = JSON.stringify(import.meta.dir);
@@ -174,7 +174,7 @@ test("what a killed process left behind is swept by the next one", async () => {
   await next.end();
   expect(ids).toEqual([1_002]);
   expect(await countRows()).toEqual({ payloads: 2, results: 2 });
-}, 120_000);
+}, 300_000);
 
 test("a duplicate request key leaves no texts behind", async () => {
   const write = createWriteInParts(opened.database);
@@ -186,4 +186,4 @@ test("a duplicate request key leaves no texts behind", async () => {
   expect(written.earlier.get(0)?.id).toBe(1);
   expect(await countRows()).toEqual({ payloads: 300, results: 300 });
   await expectWhole(rest, written.ids.slice(1));
-}, 120_000);
+}, 300_000);

@@ -56,5 +56,5 @@ test.skipIf(python === undefined)(
     expect(stdout).toMatch(/\d{4,} generated, \d{4,} passed/);
     expect(code).toBe(0);
   },
-  600_000,
+  1_200_000,
 );

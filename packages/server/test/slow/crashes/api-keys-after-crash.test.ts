@@ -49,7 +49,7 @@ onEachDatabase((database) => {
     );
     expect(statuses.filter((status) => status !== 200)).toStrictEqual([]);
     if (database.name === "SQLite") expect(integrityOf(url.slice("sqlite:".length))).toBe("ok");
-  }, 120_000);
+  }, 300_000);
 });
 
 function integrityOf(path: string): unknown {

@@ -52,5 +52,5 @@ onEachDatabase((database) => {
       await lab.stop();
       await rm(directory, { recursive: true });
     }
-  }, 300_000);
+  }, 600_000);
 });

@@ -91,4 +91,4 @@ test("when a replica is killed under load no call fails, the others keep their s
   expect(await stateOfKilled()).toBe("up");
   await presage.stop();
   await Promise.all(replicas.map((replica) => replica.stop()));
-}, 300_000);
+}, 600_000);

@@ -12,7 +12,7 @@ const upstream = useUpstream();
 let postgres: PostgresServer;
 beforeAll(async () => {
   postgres = await startPostgres();
-}, 120_000);
+}, 300_000);
 afterAll(() => postgres.remove(), 60_000);
 
 const samples = Array.from({ length: 100 }, (_, step) => ({

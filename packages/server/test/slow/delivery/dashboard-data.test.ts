@@ -62,7 +62,7 @@ beforeAll(async () => {
   });
   socket = await openEnvSocket(presage.url, "sandbox");
   prometheusUrl = await startPrometheus();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   socket?.close();
   await presage?.[Symbol.asyncDispose]();

@@ -29,7 +29,7 @@ test("3,000 connections opened while the server is busy are all held, and their 
   const answers = await askAtOnce(presage, 3_000, ["GET", "/v1/environments/sandbox"]);
   const names = answers.map(({ status, body }) => `${status} ${JSON.parse(body).name}`);
   expect(new Set(names)).toEqual(new Set(["200 sandbox"]));
-}, 120_000);
+}, 300_000);
 
 onAnyDatabase(({ create }) => {
   // Trainers begin all episodes of a batch at once, more than may wait to read or to change something.
@@ -39,5 +39,5 @@ onAnyDatabase(({ create }) => {
     const start = JSON.stringify({ environment });
     const answers = await askAtOnce(presage, 1_500, ["POST", "/v1/episodes", start]);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
-  }, 120_000);
+  }, 300_000);
 });

@@ -98,7 +98,7 @@ beforeAll(async () => {
     120_000,
   );
   url = String(ready?.address);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
   await upstream.stop();
@@ -196,7 +196,7 @@ test("SIGTERM lets the calls of all workers finish", async () => {
   expect(await Promise.all(held.responses)).toEqual(Array(24).fill(200));
   expect(await server.exited).toBe(0);
   expect(pids.filter(isAlive)).toEqual([]);
-}, 120_000);
+}, 300_000);
 
 test("of two servers started at once on one port one runs, later ones do not start, and a killed supervisor leaves no worker", async () => {
   const port = String(await freePort());
@@ -232,4 +232,4 @@ test("of two servers started at once on one port one runs, later ones do not sta
   } finally {
     for (const presage of both) await presage[Symbol.asyncDispose]();
   }
-}, 120_000);
+}, 300_000);

@@ -149,5 +149,5 @@ onEachDatabase((database) => {
       },
       { concurrency: atOnce },
     );
-  }, 300_000);
+  }, 600_000);
 });

@@ -2,7 +2,7 @@ import type { StoredPredictionDetail } from "@presage/sdk";
 import { useNavigate } from "@tanstack/react-router";
 import { DatabaseZap, FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useDeletePrediction } from "../../data/predictions.ts";
+import { useDeletePrediction, useTabState } from "../../data/predictions.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { fillPlayground, isPlaygroundEmpty, toPlaygroundDraft } from "../../parts/playground-draft.ts";
 import { Button } from "../../ui/button.tsx";
@@ -21,6 +21,8 @@ type Asking = "replace" | "dataset" | "delete";
 export function PredictionActions({ prediction, onDeleted }: PredictionActionsProps) {
   const [asking, setAsking] = useState<Asking>();
   const navigate = useNavigate();
+  const [, chooseDeployment] = useTabState<string | undefined>("playground deployment", undefined);
+  const [, chooseWorld] = useTabState<string | undefined>("playground world", undefined);
   const draft = toPlaygroundDraft(prediction);
   const sample = toSample(prediction);
   const close = () => setAsking(undefined);
@@ -28,6 +30,8 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
   function openInPlayground() {
     if (draft === undefined) return;
     fillPlayground(draft);
+    chooseWorld(() => worldAsked(prediction));
+    chooseDeployment(() => prediction.deployment ?? undefined);
     void navigate({ to: "/playground" });
   }
 
@@ -37,7 +41,11 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
         size="small"
         icon={<FlaskConical aria-hidden />}
         disabled={draft === undefined}
-        title={draft === undefined ? "The playground has no fields for the messages of a chat." : undefined}
+        title={
+          draft === undefined
+            ? "The playground has no fields for the messages of a chat, or for steps before this one."
+            : undefined
+        }
         onClick={() => (isPlaygroundEmpty() ? openInPlayground() : setAsking("replace"))}
       >
         Replay in the playground
@@ -82,6 +90,12 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
       )}
     </>
   );
+}
+
+/** What failed has no world, but says which it asked for. */
+function worldAsked({ world, params }: StoredPredictionDetail): string | undefined {
+  const asked = world?.name ?? params?.world;
+  return typeof asked === "string" ? asked.split("@")[0] : undefined;
 }
 
 interface DeletePredictionDialogProps {
