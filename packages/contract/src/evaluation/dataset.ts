@@ -32,7 +32,7 @@ const described = {
   step: "The place in the trajectory.",
   nextState: "What the environment answered.",
   reward: "The environment's reward.",
-  done: "Whether the episode ended with this step.",
+  done: "Whether the episode ended with this step. One that was cut off, as by a limit of steps, did not.",
   at: "When the answer came.",
   usage: "What the agent's call that made the action took.",
   messages:

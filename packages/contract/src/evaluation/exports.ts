@@ -26,11 +26,12 @@ const writing = {
   content,
   direction: z.enum(["world", "agent"]).optional().meta({
     default: "world",
-    description: "Of `sft`: whose turns are the assistant's, the environment's or the agent's.",
+    description:
+      "Of `sft`: whose turns are the assistant's, the environment's or the agent's. What follows an abstention is left out.",
   }),
   only: z.enum(["success"]).optional().meta({
     description:
-      "Of `sft`: only trajectories whose outcome is success; without an outcome, whose last reward is above 0.",
+      "Of `sft`: only trajectories whose outcome is success; without an outcome, whose last reward is above 0. Of a run, only those of which every prediction passes.",
   }),
   min_reward: queryNumber()
     .optional()

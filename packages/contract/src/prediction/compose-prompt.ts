@@ -28,6 +28,12 @@ export function composeUserTurn({ state, action }: { state?: string | undefined;
   return state === undefined ? `Action: ${action}` : `State: ${state}\n\nAction: ${action}`;
 }
 
+/** What a user turn was composed of; undefined: it has another form. */
+export function readUserTurn(content: string): { state?: string | undefined; action: string } | undefined {
+  const [, state, action] = /^(?:State: ([\s\S]*)\n\n)?Action: ([\s\S]*)$/.exec(content) ?? [];
+  return action === undefined ? undefined : { state, action };
+}
+
 /** Empty if every section is. All texts are used unchanged. */
 export function composeSystemTurn(context: Context | null | undefined): string {
   if (!context) return "";

@@ -40,7 +40,7 @@ import { externalTarget, readPredictions, withDataset } from "../runs/run-sample
 import { type FindNeeds, findRun } from "../runs/runs.ts";
 import { inspectLog } from "./inspect.ts";
 import { predictionToOtlp, trajectoryToOtlp } from "./otel.ts";
-import { readPairs, readPredicted, scorerOf, trajectoriesOf } from "./predicted.ts";
+import { judgeOf, readPairs, readPredicted, trajectoriesOf } from "./predicted.ts";
 import { type Trajectory, toAtif, toOpenAiChat, toSft, toShareGpt } from "./trajectories.ts";
 
 /** A file that is made as it is read. */
@@ -113,7 +113,8 @@ async function exportEpisodes(
 ): Promise<Export> {
   const wanted = readEpisodeFilter(query);
   const count = await countEpisodes(services, requester, wanted);
-  const lines = readEpisodes(services, requester, wanted);
+  const isAgents = format === "sft" && query.direction === "agent";
+  const lines = readEpisodes(services, requester, wanted, isAgents ? "agent" : "model");
   if (format === "presage") return { count, lines: redacted(lines, createRedactor(query.redact ?? "none")) };
   return { count, lines: written(grouped(mapped(lines, toSample)), format, query, hold) };
 }
@@ -137,7 +138,7 @@ async function exportRun(
     return { count, lines: redacted(await readPairs(services, requester, run, query), redactor) };
   if (format === "inspect") return { count, zip: inspectLog(services, requester, run, redactor) };
   const predicted = readPredicted(services, requester, [run], hold);
-  const trajectories = trajectoriesOf(predicted, run, scorerOf(run, query));
+  const trajectories = trajectoriesOf(predicted, run, judgeOf(run, query));
   return { count, lines: written(trajectories, format, query, hold) };
 }
 
@@ -184,7 +185,7 @@ async function* written(
 ): AsyncGenerator<object[], void> {
   const redactor = createRedactor(writing.redact ?? "default");
   const write = writerOf(format, writing);
-  for await (const { id, samples } of trajectories) {
+  for await (const { id, samples, ...rest } of trajectories) {
     // Of these, all messages of each sample are written.
     const characters = charactersOfMessages(samples);
     if (characters > 0 && (format === "atif" || format === "openai-chat")) hold(characters);
@@ -194,8 +195,7 @@ async function* written(
       clean.push(withoutSecrets(sample, redactor, texts));
       await nextTurn();
     }
-    const document = write({ id: redactor.redact(id), samples: clean });
-    if (document !== undefined) yield [document];
+    yield write({ ...rest, id: redactor.redact(id), samples: clean });
   }
 }
 
@@ -230,16 +230,16 @@ function withoutSecrets(
 function writerOf(
   format: Exclude<ExportFormat, "presage">,
   { version = "1.7", content = "false", direction = "world", only, min_reward, loss = "false" }: Writing,
-): (trajectory: Trajectory) => object | undefined {
+): (trajectory: Trajectory) => object[] {
   switch (format) {
     case "atif":
-      return (trajectory) => toAtif(trajectory, version);
+      return (trajectory) => [toAtif(trajectory, version)];
     case "openai-chat":
-      return toOpenAiChat;
+      return (trajectory) => [toOpenAiChat(trajectory)];
     case "sharegpt":
-      return toShareGpt;
+      return (trajectory) => [toShareGpt(trajectory)];
     case "otel-genai":
-      return (trajectory) => trajectoryToOtlp(trajectory, { content: isTrueWord(content) });
+      return (trajectory) => [trajectoryToOtlp(trajectory, { content: isTrueWord(content) })];
     case "sft": {
       const minReward = min_reward === undefined ? undefined : Number(min_reward);
       const options = { direction, onlySuccess: only === "success", minReward, marksLoss: isTrueWord(loss) };

@@ -235,7 +235,7 @@ test("the spans of a trajectory follow each other, whatever times its samples ha
 
 test("training data has the world's turns or the agent's, of trajectories that qualify", () => {
   const world = { direction: "world", onlySuccess: true, minReward: 1, marksLoss: false } as const;
-  expect(toSft(shop, world)).toMatchObject({
+  expect(toSft(shop, world)[0]).toMatchObject({
     messages: [
       { role: "system" },
       { role: "user", content: expect.stringContaining("State: Find the key.") },
@@ -246,7 +246,7 @@ test("training data has the world's turns or the agent's, of trajectories that q
     trajectory_id: "run-88",
   });
   const agent = { ...world, direction: "agent", marksLoss: true } as const;
-  expect(toSft(shop, agent)).toMatchObject({
+  expect(toSft(shop, agent)[0]).toMatchObject({
     messages: [
       { loss: false },
       { loss: false },
@@ -256,16 +256,17 @@ test("training data has the world's turns or the agent's, of trajectories that q
       {},
     ],
   });
-  expect(toSft(shop, agent)).toHaveProperty("tools", '[{"name":"shell"}]');
-  expect(toSft(shop, world)).not.toHaveProperty("tools");
+  expect(toSft(shop, agent)[0]).toHaveProperty("tools", '[{"name":"shell"}]');
+  expect(toSft(shop, world)[0]).not.toHaveProperty("tools");
   const [first] = shop.samples;
   const interaction = { state: "s", action: call("open door", "act") };
   const texts = { id: "a", samples: [{ ...first, interaction } as DatasetSample] };
   // Templates write arguments as they are, and a model learns JSON.
   const tool_calls = [{ function: { name: "act", arguments: '"open door"' } }];
   expect(toOpenAiChat(texts)).toMatchObject({ messages: [{}, {}, {}, { tool_calls }, {}] });
-  expect(toSft(shop, { ...world, minReward: 2 })).toBeUndefined();
-  expect(toSft({ ...shop, samples: shop.samples.slice(0, 1) }, world)).toBeUndefined();
+  expect(toSft(shop, { ...world, minReward: 2 })).toEqual([]);
+  expect(toSft({ ...shop, samples: shop.samples.slice(0, 1) }, world)).toEqual([]);
+  expect(toSft({ ...shop, isSuccess: false }, world)).toEqual([]);
 });
 
 test("what a conversation says before its first action stays; without a known action nothing is learnt", () => {
@@ -278,15 +279,75 @@ test("what a conversation says before its first action stays; without a known ac
   const told: Trajectory = { id: "c", samples: [{ ...of, messages: [...messages] }] };
   const agent = { direction: "agent", onlySuccess: false, minReward: undefined, marksLoss: false } as const;
   const texts = ["You are a kitchen.", "You see a fridge.", "open fridge", "It is open."];
-  expect(toSft(told, agent)).toMatchObject({
+  expect(toSft(told, agent)[0]).toMatchObject({
     messages: ["system", "user", "assistant", "user"].map((role, at) => ({ role, content: texts[at] })),
   });
   expect(toShareGpt(told)).toMatchObject({
     conversations: ["system", "human", "gpt", "human"].map((from, at) => ({ from, value: texts[at] })),
   });
   const unasked: Trajectory = { id: "c", samples: [{ ...of, messages: [] }] };
-  expect(toSft(unasked, agent)).toBeUndefined();
-  expect(toSft({ id: "c", samples: [...unasked.samples, ...told.samples] }, agent)).toMatchObject({
-    messages: [{}, {}, {}, {}],
+  expect(toSft(unasked, agent)).toEqual([]);
+  expect(toSft({ id: "c", samples: [...unasked.samples, ...told.samples] }, agent)).toMatchObject([
+    { messages: [{}, {}, {}, {}] },
+  ]);
+});
+
+const all = { direction: "world", onlySuccess: false, minReward: undefined, marksLoss: false } as const;
+const stepsOf = (samples: object[]): Trajectory => ({
+  id: "t",
+  samples: samples.map(
+    (sample, step) =>
+      ({ dataset_sample_id: `t/${step}`, trajectory_id: "t", step, ...sample }) as DatasetSample,
+  ),
+});
+
+test("of a prediction's prompt the agent learns what it saw and did, not how the model was told to answer", () => {
+  const system = { role: "system", content: "Answer with the next state." };
+  const first = { role: "user", content: "State: A room.\n\nAction: open box" };
+  const then = { role: "user", content: "Action: take key" };
+  const played = stepsOf([
+    { messages: [system, first], next_state: "The box is open." },
+    {
+      messages: [system, first, { role: "assistant", content: "The box is open." }, then],
+      next_state: "Taken.",
+    },
+  ]);
+  const texts = ["A room.", "open box", "The box is open.", "take key", "Taken."];
+  const messages = texts.map((content, at) => ({ role: at % 2 === 0 ? "user" : "assistant", content }));
+  expect(toSft(played, { ...all, direction: "agent" })).toEqual([{ messages, trajectory_id: "t" }]);
+  expect(toOpenAiChat(played)).toMatchObject({ messages });
+  const late = { ...played, samples: played.samples.slice(1) };
+  expect(toSft(late, { ...all, direction: "agent" })).toEqual([{ messages, trajectory_id: "t" }]);
+});
+
+test("a context that changes begins a conversation, and a guess ends what is learnt", () => {
+  const step = (state: string, environment_state: string, more: object = {}) => ({
+    context: { environment_state, task_context: "Find it." },
+    interaction: { state, action: "go" },
+    next_state: `after ${state}`,
+    ...more,
   });
+  const guess = { tags: { abstained: "true" } };
+  const changing = stepsOf([
+    step("a", "empty"),
+    step("b", "empty"),
+    step("c", "key"),
+    step("d", "key", guess),
+  ]);
+  const found = toSft(changing, all) as { messages: { role: string; content: string }[] }[];
+  expect(found.map(({ messages }) => messages.map(({ content }) => content))).toEqual([
+    [
+      expect.stringContaining("empty"),
+      "State: a\n\nAction: go",
+      "after a",
+      "State: b\n\nAction: go",
+      "after b",
+    ],
+    [expect.stringContaining("key"), "State: c\n\nAction: go", "after c"],
+  ]);
+  // Templates of chats want the roles in turn.
+  expect(toSft(changing, { ...all, direction: "agent" })).toMatchObject([
+    { messages: [{ role: "user", content: "Find it.\n\na" }, {}, {}, {}, {}, {}, {}] },
+  ]);
+  expect(toSft(stepsOf([step("a", "empty", guess)]), all)).toEqual([]);
 });

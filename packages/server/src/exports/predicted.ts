@@ -45,34 +45,41 @@ export async function* readPredicted(
   }
 }
 
-/** How an evaluator scored a prediction; undefined if it did not. */
-type Score = (prediction: RunExportLine) => number | undefined;
+type Verdict = RunExportLine["verdicts"][number];
 
-/** The scores of the evaluator that a query names, of the run's first if it names none. */
-export function scorerOf(run: Run, { evaluator, profile_name }: RunExportQuery): Score {
+/** An evaluator's verdict on a prediction; undefined if it gave none. */
+type Judge = (prediction: RunExportLine) => Verdict | undefined;
+
+/** The evaluator that a query names, the run's first if it names none. */
+export function judgeOf(run: Run, { evaluator, profile_name }: RunExportQuery): Judge {
   const wanted =
     evaluator === undefined ? run.evaluators[0] : ownEvaluatorNamed(run, { evaluator, profile_name }).own;
-  return ({ verdicts }) => {
-    const verdict = verdicts.find(
-      (one) => one.evaluator === wanted?.id && one.profile_name === wanted.profile.name,
-    );
-    return verdict && numberOf(verdict);
-  };
+  return ({ verdicts }) =>
+    verdicts.find((one) => one.evaluator === wanted?.id && one.profile_name === wanted.profile.name);
 }
 
 /** A verdict as a number: its score, otherwise whether it passed. */
-export function numberOf({ score, pass }: RunExportLine["verdicts"][number]): number | undefined {
+export function numberOf({ score, pass }: Verdict): number | undefined {
   return score ?? (pass === null ? undefined : Number(pass));
 }
 
-/** The trajectories as a run predicted them, one for each repeat, with scores as rewards. What failed is left out. */
+/** A trajectory as one repeat of a run predicts it. */
+interface Repeat {
+  samples: DatasetSample[];
+  isSuccess: boolean;
+}
+
+/**
+ * The trajectories as a run predicted them, one for each repeat, with scores as rewards. What failed is left out. Without verdicts that
+ * pass, of an evaluator that only scores, a score above 0 is a success.
+ */
 export async function* trajectoriesOf(
   predicted: AsyncIterable<PredictedSample>,
   { mode }: Pick<Run, "mode">,
-  score: Score,
+  judge: Judge,
 ): AsyncGenerator<Trajectory, void> {
   let id: string | undefined;
-  let repeats: DatasetSample[][] = [];
+  let repeats: Repeat[] = [];
   for await (const {
     sample,
     predictions: [made = []],
@@ -81,21 +88,25 @@ export async function* trajectoriesOf(
     if (sample.trajectory_id !== id) repeats = [];
     id = sample.trajectory_id;
     for (const line of made) {
+      const repeat = repeats[line.repeat] ?? { samples: [], isSuccess: true };
+      repeats[line.repeat] = repeat;
+      const { samples } = repeat;
+      const verdict = judge(line);
+      const score = verdict && numberOf(verdict);
+      repeat.isSuccess &&= line.prediction !== null && (verdict?.pass ?? (score ?? 0) > 0);
       if (line.prediction === null) continue;
-      const samples = repeats[line.repeat] ?? [];
-      repeats[line.repeat] = samples;
       const told = mode === "free-running" ? samples : [];
-      samples.push(predictedSample(sample, line.prediction, score(line), told));
+      samples.push(predictedSample(sample, line.prediction, score, told));
     }
   }
   yield* ended(repeats);
 }
 
-function* ended(repeats: readonly (DatasetSample[] | undefined)[]): Generator<Trajectory, void> {
-  for (const [repeat, samples] of repeats.entries()) {
-    const id = samples?.[0]?.trajectory_id;
-    if (samples === undefined || id === undefined) continue;
-    yield { id: repeats.length > 1 ? `${id}/repeat-${repeat}` : id, samples };
+function* ended(repeats: readonly (Repeat | undefined)[]): Generator<Trajectory, void> {
+  for (const [number, repeat] of repeats.entries()) {
+    const id = repeat?.samples[0]?.trajectory_id;
+    if (id !== undefined)
+      yield { ...repeat, id: repeats.length > 1 ? `${id}/repeat-${number}` : id } as Trajectory;
   }
 }
 
@@ -161,25 +172,26 @@ export async function readPairs(
     throw new InvalidRequestError([
       valueError(["query", "format"], "The run has no evaluator to compare by"),
     ]);
-  const scores = [run, ...(other === undefined ? [] : [other])].map((one) => scorerOf(one, query));
+  const judges = [run, ...(other === undefined ? [] : [other])].map((one) => judgeOf(one, query));
   const predicted = readPredicted(services, requester, other === undefined ? [run] : [run, other]);
   const options = {
     margin: Number(margin),
     perSample: Number(per_sample),
     isReferenceChosen: chosen === "reference",
   };
-  return pairs(predicted, scores, options);
+  return pairs(predicted, judges, options);
 }
 
 async function* pairs(
   predicted: AsyncIterable<PredictedSample>,
-  scores: readonly Score[],
+  judges: readonly Judge[],
   options: { margin: number; perSample: number; isReferenceChosen: boolean },
 ): AsyncGenerator<Pair[], void> {
   for await (const { sample, predictions } of predicted) {
     const answers = predictions.flatMap((lines, run) =>
       lines.flatMap((line) => {
-        const score = scores[run]?.(line);
+        const verdict = judges[run]?.(line);
+        const score = verdict && numberOf(verdict);
         return score === undefined || line.prediction === null ? [] : [{ text: line.prediction, score }];
       }),
     );

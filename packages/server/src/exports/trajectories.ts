@@ -1,5 +1,5 @@
 import type { DatasetSample } from "@presage/contract";
-import { composePrompt } from "@presage/contract/compose-prompt";
+import { composePrompt, composeSystemTurn, readUserTurn } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
 import type { ReadSample } from "../datasets/formats.ts";
 import { LeftOut, parsedText, TraceTexts } from "../datasets/traces/content.ts";
@@ -10,11 +10,14 @@ import { openAiChat } from "../datasets/traces/layouts/messages/openai-chat.ts";
 import { createRedactor } from "../datasets/traces/redaction/redact.ts";
 import { samplesOfTrace } from "../datasets/traces/trace-file.ts";
 import { lastReActAction } from "../datasets/traces/turns.ts";
+import { abstainedTag } from "../environments/episodes/episode-lines.ts";
 
 /** The samples of one trajectory, by step. */
 export interface Trajectory {
   id: string;
   samples: readonly DatasetSample[];
+  /** Of a run: whether all of it is predicted and passes. */
+  isSuccess?: boolean;
 }
 
 /** A tool's call as an action names it. */
@@ -40,9 +43,16 @@ export function callOf({ interaction }: DatasetSample, index: number): ToolCall 
 
 const noAction = "(none)";
 
+/** What the agent saw and did. The last turn of a conversation may tell both, in the words of a prediction's prompt. */
+function actedIn({ interaction, messages }: DatasetSample): { state?: string | undefined; action: string } {
+  if (interaction) return interaction;
+  const turn = messages?.at(-1)?.content ?? "";
+  return readUserTurn(turn) ?? { action: turn };
+}
+
 /** What the agent did, in a text that an import takes for an action. */
-export function actionText({ interaction, messages }: DatasetSample): string {
-  const text = interaction?.action ?? messages?.at(-1)?.content ?? "";
+export function actionText(sample: DatasetSample): string {
+  const text = actedIn(sample).action;
   return lastReActAction(text.trim()) === "" ? noAction : text;
 }
 
@@ -53,7 +63,7 @@ const noState = "(start)";
 function openingTexts({ samples }: Trajectory): string[] {
   const [first] = samples;
   const { task_context: task } = first?.context ?? {};
-  const { state } = first?.interaction ?? {};
+  const { state } = first === undefined ? {} : actedIn(first);
   const texts = [task, state === noState ? undefined : state].filter((text) => typeof text === "string");
   return [...new Set(texts)].filter((text) => text !== "");
 }
@@ -82,10 +92,16 @@ interface AgentMessage {
 
 const turnedRoles = { system: "system", user: "assistant", assistant: "user" } as const;
 
-/** What was said before the first action of a conversation, in which the agent is the user. */
+/** What was said before the first action of a conversation, in which the agent is the user. A prediction's prompt tells the model how to answer, not the agent. */
 function messagesBefore({ samples }: Trajectory): AgentMessage[] {
-  const before = samples[0]?.messages?.slice(0, -1) ?? [];
-  return before.map(({ role, content }) => ({ role: turnedRoles[role], content }));
+  const messages = samples[0]?.messages ?? [];
+  const isPrompt = readUserTurn(messages.at(-1)?.content ?? "") !== undefined;
+  return messages.slice(0, -1).flatMap(({ role, content }) => {
+    if (!isPrompt || role === "assistant") return [{ role: turnedRoles[role], content }];
+    const { state, action } = readUserTurn(content) ?? { action: content };
+    const seen = state === undefined ? [] : [{ role: "user", content: state } as const];
+    return role === "system" ? [] : [...seen, { role: "assistant", content: action } as const];
+  });
 }
 
 /** The messages of a trajectory: what the environment says is the user's, or a tool's that was called. */
@@ -204,48 +220,79 @@ interface SftOptions {
   marksLoss: boolean;
 }
 
-/** A trajectory as a conversation to train on: of a world model by default. Undefined if it does not qualify. */
+/** A trajectory as conversations to train on: of a world model by default. None if it does not qualify. */
 export function toSft(
-  trajectory: Trajectory,
+  { id, samples, isSuccess }: Trajectory,
   { direction, onlySuccess, minReward, marksLoss }: SftOptions,
-): object | undefined {
-  const last = trajectory.samples.at(-1);
-  if (onlySuccess && !isSuccess(last)) return undefined;
-  if (minReward !== undefined && (last?.reward ?? Number.NEGATIVE_INFINITY) < minReward) return undefined;
+): object[] {
+  const last = samples.at(-1);
+  if (onlySuccess && !(isSuccess ?? endsInSuccess(last))) return [];
+  if (minReward !== undefined && (last?.reward ?? Number.NEGATIVE_INFINITY) < minReward) return [];
+  const guess = samples.findIndex(({ tags }) => tags?.[abstainedTag] !== undefined);
+  // Nobody should learn from a guess, or from what was made of it.
+  const sure = { id, samples: guess < 0 ? samples : samples.slice(0, guess) };
   const isAgents = direction === "agent";
-  const messages = isAgents ? actedMessages(trajectory) : worldMessages(trajectory);
-  if (messages.length === 0) return undefined;
-  return {
-    messages: marksLoss ? messages.map((one) => ({ ...one, loss: one.role === "assistant" })) : messages,
-    // As a text, since a column of objects would have the parameters of all tools.
-    ...(isAgents && toolsOf(trajectory)?.length && { tools: trajectory.samples[0]?.context?.tool_schemas }),
-    trajectory_id: trajectory.id,
-  };
+  const conversations = isAgents ? [actedMessages(sure)] : worldConversations(sure);
+  return conversations
+    .filter((messages) => messages.length > 0)
+    .map((messages) => ({
+      messages: marksLoss ? messages.map((one) => ({ ...one, loss: one.role === "assistant" })) : messages,
+      // As a text, since a column of objects would have the parameters of all tools.
+      ...(isAgents && toolsOf(sure)?.length && { tools: samples[0]?.context?.tool_schemas }),
+      trajectory_id: id,
+    }));
 }
 
-/** Without samples of which no action is known, as of predictions made elsewhere. */
+/**
+ * Without samples of which no action is known, as of predictions made elsewhere. The texts of a user that follow each other are one, as
+ * templates of chats want the roles in turn.
+ */
 function actedMessages(trajectory: Trajectory): AgentMessage[] {
   const samples = trajectory.samples.filter(({ messages }) => messages?.length !== 0);
   const acted = { ...trajectory, samples };
-  return samples.length === 0 ? [] : agentMessages(acted, messagesBefore(acted));
+  const joined: AgentMessage[] = [];
+  for (const message of samples.length === 0 ? [] : agentMessages(acted, messagesBefore(acted))) {
+    const last = joined.at(-1);
+    if (last?.role === "user" && message.role === "user")
+      joined.splice(-1, 1, { ...last, content: `${last.content}\n\n${message.content}` });
+    else joined.push(message);
+  }
+  return joined;
 }
 
 /** An episode tells its outcome; other trajectories end with a reward. */
-function isSuccess(last: DatasetSample | undefined): boolean {
+function endsInSuccess(last: DatasetSample | undefined): boolean {
   const outcome = last?.tags?.outcome;
   return outcome === undefined ? (last?.reward ?? 0) > 0 : outcome === "success";
 }
 
-/** What a world model is asked, step by step, with what the environment answered in the assistant's place. */
-function worldMessages({ samples }: Trajectory): { role: string; content: string }[] {
+interface Turn {
+  role: string;
+  content: string;
+}
+
+/**
+ * What a world model is asked, step by step, with what the environment answered in the assistant's place. Where the context changes, a
+ * new conversation begins: one has one system turn.
+ */
+function worldConversations({ samples }: Trajectory): Turn[][] {
   const last = samples.at(-1);
   // A conversation's last turn has all turns before it.
-  if (last?.messages) return [...last.messages, { role: "assistant", content: last.next_state }];
-  return samples.flatMap(({ interaction, context, next_state }, index) => {
+  if (last?.messages) return [[...last.messages, { role: "assistant", content: last.next_state }]];
+  const conversations: Turn[][] = [];
+  let told: string | undefined;
+  for (const { interaction, context, next_state } of samples) {
     const asked = interaction ? composePrompt(context, interaction) : [];
-    const told = asked.filter(({ role }) => index === 0 || role !== "system");
-    return [...told, { role: "assistant", content: next_state }];
-  });
+    const system = composeSystemTurn(context);
+    const turns = [
+      ...asked.filter(({ role }) => role !== "system"),
+      { role: "assistant", content: next_state },
+    ];
+    if (told === system) conversations.at(-1)?.push(...turns);
+    else conversations.push([...asked.filter(({ role }) => role === "system"), ...turns]);
+    told = system;
+  }
+  return conversations;
 }
 
 const fields = [

@@ -115,6 +115,29 @@ onAnyDatabase((database) => {
     expect(split).toMatchObject({ next_state: "[redacted:word#1] win", tags: { split: "test" } });
   });
 
+  test("an episode that is cut off has no end, and its agent learns from what it was told", async () => {
+    for (const prompt_form of ["state-action", "chat"]) {
+      const name = await environment(
+        { prompt_form, max_steps: 2, context: { domain_knowledge: "Rules." } },
+        0,
+      );
+      await post(`/v1/environments/${name}/tasks`, { initial_state: "start", prompt: "Unlock the door." });
+      await play(name, ["one", "two"]);
+      const id = await dataset();
+      await post(`/v1/datasets/${id}/${fromEpisodes}`, { environment: name });
+      expect((await samplesOf(id)).map(({ done }) => done)).toEqual([false, false]);
+      const asAgent = `/v1/episodes/export?environment=${name}&format=sft&direction=agent`;
+      expect(await get(asAgent)).toMatchObject({
+        messages: ["Unlock the door.\n\nstart", "one", "after one", "two", "after two"].map(
+          (content, at) => ({
+            role: at % 2 === 0 ? "user" : "assistant",
+            content,
+          }),
+        ),
+      });
+    }
+  });
+
   test("episodes are chosen by what they are, or by their ids, and can be appended", async () => {
     const name = await environment({}, 2);
     const [won] = await play(name, ["win"]);

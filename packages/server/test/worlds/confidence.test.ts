@@ -193,6 +193,12 @@ onAnyDatabase((database) => {
     const unrewarded = { ...cut, info: { reward_error: null, stop_reason: info.reward_error } };
     expect(await play({})).toMatchObject({ status: 200, body: unrewarded });
     expect(await play({ on_abstain: "answer" })).toMatchObject({ status: 200, body: { truncated: false } });
+    const line = await presage.call("GET", "/v1/episodes/export");
+    expect(JSON.parse((await line.text()).split("\n")[0] ?? "")).toMatchObject({
+      tags: { abstained: "true" },
+    });
+    const learnt = await presage.call("GET", "/v1/episodes/export?format=sft");
+    expect(await learnt.text()).toBe("");
     expect(await play({ on_abstain: "fail" })).toMatchObject({
       ...{ status: 502, body: { category: "unusable_completion" } },
     });

@@ -16,7 +16,13 @@ import {
   toExportFilter,
   type WantedEpisodes,
 } from "./episode.ts";
-import { type StepRow, selectEpisode, selectMatchingIds, selectSteps } from "./episodes-store.ts";
+import {
+  type StepRow,
+  selectAbstentions,
+  selectEpisode,
+  selectMatchingIds,
+  selectSteps,
+} from "./episodes-store.ts";
 import { composeMessages, promptFormOf } from "./turns.ts";
 
 const idsAtOnce = 200;
@@ -48,11 +54,15 @@ export function* toJsonLines(lines: Iterable<object>): Generator<Uint8Array, voi
   if (part !== "") yield Buffer.from(part, "utf8");
 }
 
-/** The lines of each episode, oldest first. */
+/** Marks the line of a step at which the world abstained: what it answered is a guess. */
+export const abstainedTag = "abstained";
+
+/** The lines of each episode, oldest first: as the model was asked, or as the agent was told. */
 export async function* readEpisodes(
   services: { store: Store },
   requester: Requester,
   wanted: WantedEpisodes,
+  view: "model" | "agent" = "model",
 ): AsyncGenerator<Iterable<DatasetLine>, void> {
   const filter = await toExportFilter(services, requester, wanted);
   const reader = services.store.briefReader(requester);
@@ -62,7 +72,9 @@ export async function* readEpisodes(
     const { rows, next } = await selectMatchingIds(reader, accountId, filter, { limit: idsAtOnce, after });
     for (const { id } of rows) {
       const episode = await findUnlessDeleted(services, requester, id);
-      if (episode !== undefined) yield linesOf(episode, await selectSteps(reader, id, 0));
+      if (episode === undefined) continue;
+      const guesses = await selectAbstentions(reader, id);
+      yield linesOf(episode, await selectSteps(reader, id, 0), { guesses, view });
     }
     after = next;
   } while (after !== undefined);
@@ -82,28 +94,40 @@ export async function findUnlessDeleted(
 }
 
 /** What a step of a trajectory is made of. */
-type Step = Pick<StepRow, "step" | "action" | "observation" | "reward" | "terminated" | "truncated">;
+type Step = Pick<StepRow, "step" | "action" | "observation" | "reward" | "terminated">;
 
-/** The lines of an episode: what the model was told, and what it answered. */
-export function* linesOf(episode: Episode, steps: readonly Step[]): Generator<DatasetLine, void> {
+/** What the lines of an episode are made for, and at which of its steps the world abstained. */
+interface LineOptions {
+  view?: "model" | "agent";
+  guesses?: ReadonlySet<number>;
+}
+
+/** The lines of an episode: what the model was told, or the agent, and what the model answered. */
+export function* linesOf(
+  episode: Episode,
+  steps: readonly Step[],
+  { view = "model", guesses }: LineOptions = {},
+): Generator<DatasetLine, void> {
   const { row, config, task } = episode;
-  const context = { ...config.context, ...task.context };
+  const ofModel = { ...config.context, ...task.context };
+  const ofAgent = { task_context: task.prompt, tool_schemas: ofModel.tool_schemas };
   const tags = tagsOf(episode);
-  const isChat = promptFormOf(config) === "chat";
-  for (const [index, { step, action, observation, reward, terminated, truncated }] of steps.entries()) {
+  const isChat = view === "model" && promptFormOf(config) === "chat";
+  for (const [index, { step, action, observation, reward, terminated }] of steps.entries()) {
     const state = steps[index - 1]?.observation ?? task.initial_state;
     yield {
       trajectory_id: row.id,
       // Trajectories are counted from 0.
       step: step - 1,
       // An interaction has no empty state, but a model may have said nothing.
-      ...(isChat || state === ""
+      ...(isChat || (view === "model" && state === "")
         ? { messages: conversationOf(episode, steps, index) }
-        : { context, interaction: { state, action } }),
+        : { context: view === "agent" ? ofAgent : ofModel, interaction: { state, action } }),
       next_state: observation,
       ...(reward === null ? {} : { reward }),
-      done: terminated === 1 || truncated === 1,
-      tags,
+      // One that was cut off could have gone on.
+      done: terminated === 1,
+      tags: guesses?.has(step) ? { ...tags, [abstainedTag]: "true" } : tags,
     };
   }
 }

@@ -171,6 +171,20 @@ const stepsBetween = prepareStatement((database) =>
   withPredictions(database, "").where("step.step", ">", 0).where("step.step", "<=", 0).orderBy("step.step"),
 );
 
+/** The steps of an episode at which its world abstained. */
+export async function selectAbstentions(database: Database, episodeId: string): Promise<Set<number>> {
+  const rows = await database
+    .selectFrom("predictions as prediction")
+    .innerJoin("prediction_payloads as payload", "payload.prediction_id", "prediction.id")
+    .select(["prediction.position", "payload.request"])
+    .where("prediction.run_id", "=", episodeId)
+    .where("payload.request", "like", '%"abstained":true%')
+    .execute();
+  // The words may also be those of a parameter.
+  const abstained = rows.filter(({ request }) => JSON.parse(request ?? "{}").world?.abstained === true);
+  return new Set(abstained.map(({ position }) => position ?? 0));
+}
+
 /** How many characters the steps of an episode up to one have, but for those up to another. */
 export async function countCharacters(
   database: Database,
