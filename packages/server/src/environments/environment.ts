@@ -35,7 +35,7 @@ export interface EnvironmentRevision {
   revised_at: Micros | null;
 }
 
-/** What a setting is if the environment has none. */
+/** Defaults of an environment's settings. */
 export const environmentDefaults = { maxSteps: 30, promptForm: "state-action" } as const;
 
 const defaultTool: EnvironmentTool = {

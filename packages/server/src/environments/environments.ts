@@ -34,7 +34,7 @@ import { findRuleIssue, rewardOf } from "./rewards-and-ends.ts";
 /** A field of an environment that cannot be used, and why. */
 class InvalidEnvironmentError extends InvalidFieldError {}
 
-/** What there is that an environment may name. */
+/** Everything that an environment's config may refer to. */
 export interface ConfigServices {
   store: Store;
   registry: Registry;

@@ -6,7 +6,7 @@ import type { Requester, Store } from "../platform/storage/store.ts";
 import { type EnvironmentRevision, sandboxEnvironment, sandboxName } from "./environment.ts";
 import { selectEnvironment, selectEnvironmentSizes, selectEnvironments } from "./environments-store.ts";
 
-/** As much of it as its reality goes by. */
+/** The part of a revision that `realityOf` needs. */
 export type WatchedRevision = Pick<EnvironmentRevision, "id" | "name" | "revision" | "config">;
 
 /** What is known of an environment beside itself. */
@@ -20,7 +20,7 @@ export interface RealityServices {
   ): Promise<RealityState | undefined>;
 }
 
-/** A look at very many episodes takes longer. The next answer has what it found. */
+/** With very many episodes a look takes longer; its result is in the next answer. */
 const mostWaitMs = 500;
 
 /** What is found about an environment's reality; undefined: it takes long, or fails. */
@@ -48,7 +48,10 @@ export function refuseBuiltIn(name: string): void {
   if (name === sandboxName) throw conflict(`The environment ${name} is built in and cannot be changed.`);
 }
 
-/** One page of an account's environments, newest first. The built-in one is the last of all. `reserve` as above; without it any length is read. */
+/**
+ * One page of an account's environments, newest first. The built-in one is the last of all. `reserve` is told the size before
+ * reading; without it, pages of any size are read.
+ */
 export async function listEnvironments(
   { store }: { store: Store },
   requester: Requester,

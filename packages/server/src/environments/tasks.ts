@@ -232,7 +232,7 @@ const defaultSplit = "train";
 /** A body of empty lines must not take long. */
 const maxLines = 100_000;
 
-/** That much is read within milliseconds, whatever it contains; then other requests are served. */
+/** Reading this much takes milliseconds, whatever it contains; then other requests get a turn. */
 const charactersAtOnce = 64 * 1024;
 
 /** A trajectory's first state. */

@@ -79,7 +79,7 @@ export function reserveBody(holder: Holder, bodyBytes: number): void {
   reserveBytes(holder, bodyBytes * bytesPerBodyByte);
 }
 
-/** The same for what is held of this many characters until it is sent as one. Unlike a piece it may be too large. */
+/** Reserves memory for characters that are held until they are sent together. Unlike a piece, too many are refused. */
 export function reserveHeld(holder: Holder, characters: number): void {
   reserveBytes(holder, Math.max(characters, bytesOfPiece) * bytesPerStoredByte);
 }

@@ -225,7 +225,7 @@ export function recordCompletion(exchange: Exchange, completion: UpstreamComplet
   exchange.model = completion.model;
 }
 
-/** Records what responds to the request: who answered, and from where. */
+/** Records which deployment answered, and whether from the cache. */
 export function recordAnswer(
   exchange: Exchange,
   { bytes, cache, deployment }: Pick<UpstreamCompletion, "bytes" | "cache" | "deployment">,

@@ -63,7 +63,7 @@ const listPredictions = route("GET", path, {
   id: "listPredictions",
   summary: "List stored predictions",
   description:
-    "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, except the beginnings that `text_limit` requests.",
+    "Lists the account's stored predictions: those of runs and episodes, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, except the beginnings that `text_limit` requests.",
   query: StoredPredictionListQuery,
   responses: {
     "200": response("The predictions, newest first", StoredPredictionListResponse, {
@@ -119,7 +119,7 @@ function costOfPrediction(prices: Prices | undefined, row: StoredPredictionRow):
   return cost === null ? null : withoutNoise(cost);
 }
 
-/** Of what the dataset has. */
+/** Of the expected next state. */
 const maxExpectedCharacters = 65_536;
 
 const deleteMany = route("DELETE", path, {

@@ -63,7 +63,7 @@ export function rangesOf(filter: PredictionFilter): [RangeFilter, ...RangeFilter
   return [first, ...others];
 }
 
-/** The rows of one range. SQLite takes the index with most equalities, so those that this index has not are hidden from it. */
+/** The rows of one range. SQLite takes the index with most equalities, so columns outside this index are hidden from the planner (`+column`). */
 export function selectRange(reader: Database, accountId: string, { from, to, index, ...equal }: RangeFilter) {
   const isInIndex = {
     run: (name: string) => name === "run_id",

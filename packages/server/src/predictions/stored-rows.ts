@@ -16,7 +16,7 @@ import type { UpstreamCompletion } from "../upstream/upstream.ts";
 import type { WorldCompletion } from "../worlds/complete-through-world.ts";
 import { readPrediction } from "./predict.ts";
 
-/** As the contract says. */
+/** The contract's descriptions name the same limit. */
 const maxTextCharacters = 262_144;
 
 /** A client's prediction that is to be stored. */
@@ -37,7 +37,7 @@ export interface NewPrediction {
 
 /** What was asked beside the context, as it is stored: numbers too long for a double keep their digits. */
 export interface StoredRequest {
-  /** Who asked, if not with a key. The first field, as lists look for its first occurrence. */
+  /** Who asked, if not with a key. Must stay first: lists search the JSON for its first occurrence. */
   user_id?: string;
   interaction?: unknown;
   messages?: unknown;

@@ -148,9 +148,9 @@ export async function askWorld(
     nameOf(world),
   );
   const fields = upstreamFields(paramsThrough(world, params));
-  // It is what `through` resolved to.
+  // `capture.watch` passes on the very completion that `through` returned.
   const completion = (await complete({ ...fields, messages: [] }, request.signal)) as WorldCompletion;
-  // The records' answers are measured by nothing, and the last call is not always the one that answers.
+  // Answers from records bypass `measureCompletion`, and the last call is not always the one that answers.
   recordAnswer(exchange, completion);
   return completion;
 }

@@ -152,7 +152,7 @@ export async function selectRealSteps(
 /** The reality checks of an environment, or of one of its revisions. */
 export interface RevisionChecks {
   accountId: string;
-  /** One of the same name that was deleted before is another. */
+  /** A deleted environment of the same name does not count. */
   environmentId: string;
   environment: string;
   revision?: number | undefined;

@@ -35,7 +35,7 @@ export interface RealityWatch {
 
 /** A process that starts thousands of episodes asks the database once in this time. */
 const usualAgeMs = 2_000;
-/** Starts of episodes go by what is this much older meanwhile, rather than wait for the next look. */
+/** Until a look ends, starting episodes may use a state this much older. */
 const staleMs = 60_000;
 /** A look at very many episodes takes this share of a process's time at most. */
 const mostOfTime = 0.05;

@@ -56,7 +56,7 @@ const reviewQueue = route("POST", "/v1/evaluation-results/review", {
 
 export const reviewRoutes = [reviewQueue];
 
-/** As many verdicts are all compared with each other: their narrow rows are read in some ten milliseconds. Of more, a part is. */
+/** Up to this many verdicts are all compared with each other: their narrow rows are read in some ten milliseconds. Of more, a sample is. */
 const maxRead = 5_000;
 /** Evaluators and revisions of profiles whose scores are looked up, those with the most verdicts first. */
 const maxSeries = 12;

@@ -133,7 +133,7 @@ export function nameOf(target: RunTarget): string {
   return target.kind === "deployment" ? (target.model ?? target.deployment) : target.kind;
 }
 
-/** Of the statuses that a run never leaves. */
+/** Whether the run's status is final. */
 export function hasEnded({ status }: Pick<Run, "status">): boolean {
   return status === "finished" || status === "cancelled" || status === "failed";
 }

@@ -20,7 +20,7 @@ import {
 } from "./upstream.ts";
 
 /**
- * What is read of a completion, under the names that it has there. Everything else, such as log probabilities, which take far more memory
+ * What is read of a completion, with the upstream's field names. Everything else, such as log probabilities, which take far more memory
  * parsed than as bytes, is not in it.
  */
 export interface CompletionReading extends CompletionBody {

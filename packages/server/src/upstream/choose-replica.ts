@@ -144,7 +144,7 @@ export interface AverageLatency {
 export interface LatencyWindow {
   /** `held`: how many requests the replica had when this one began, this one included. */
   record(latencyMs: number, held: number): void;
-  /** The same for a call that ended after this time without a response. It counts in the averages, and not in the percentiles. */
+  /** Records a call that ended without a response after this long. It affects the averages, not the percentiles. */
   recordWait(waitedMs: number, held: number): void;
   /** Moving averages; undefined before the first of these calls. */
   average(): AverageLatency | undefined;

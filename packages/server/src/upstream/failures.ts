@@ -31,10 +31,10 @@ const categoryOfStatus = new Map<number, ErrorCategory>([
   [529, "unavailable"],
 ]);
 
-/** They say something about the deployment, its credential or its credit, and not about what was asked. */
+/** These concern the deployment, its credential or its credit, not the request. */
 const statusesOfDeployments = new Set([401, 402, 403, 404, 405, 407, 408, 421, 425]);
 
-/** Whether the upstream refused what was asked, or answered with nothing of use, as it would again. Of a limit of the rate, it is true as well. */
+/** Whether asking again would fail the same way: the request was refused, or the answer is unusable. Also true of rate limits. */
 export function isRefusal({ category, status }: UpstreamError): boolean {
   if (category === "context_exceeded" || category === "unusable_completion") return true;
   return status !== undefined && status >= 400 && status < 500 && !statusesOfDeployments.has(status);

@@ -23,10 +23,9 @@ interface RetryLimits {
 }
 
 /**
- * Tries one call again, on the way of every request: after a refused or reset connection or a 503, with growing, jittered pauses and
- * never before the upstream's `Retry-After`. If that is longer than our longest pause, it goes to the client instead. Each retry
- * goes to a replica that was not asked before, if there is one;
- * the first after a refused or reset connection at once.
+ * Retries a call after a refused or reset connection or a 503, with growing, jittered pauses and never before the upstream's
+ * `Retry-After`. If that is longer than our longest pause, it goes to the client instead. Each retry goes to a replica that was not
+ * asked before, if there is one; the first after a refused or reset connection at once. Every request passes through here.
  */
 export function sendWithRetries(
   replicas: Replicas,

@@ -2,8 +2,8 @@ import type { TraceHeaders } from "../platform/observability/tracing.ts";
 import type { Spender } from "../platform/prices.ts";
 
 /**
- * Which requests of a deployment are asked once: none, those that sample nothing (temperature 0), or also those with a `seed`, for
- * an upstream that keeps to it.
+ * Which completions may be reused: none, deterministic ones (temperature 0), or also those with a `seed`, for an upstream that
+ * keeps to it.
  */
 export type CachePolicy = "off" | "deterministic" | "seeded";
 

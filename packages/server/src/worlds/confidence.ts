@@ -74,7 +74,7 @@ export async function completeScored(
   return { scores, predictions, completion: predictions === 1 ? completion : withUsageOf(completion, spent) };
 }
 
-/** All of them, or the first failure, after which nobody wants the others. */
+/** All results, or the first failure, which aborts the rest. */
 async function untilOneFails<Value>(
   signal: AbortSignal,
   begin: (signal: AbortSignal) => Promise<Value>[],

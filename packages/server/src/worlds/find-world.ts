@@ -116,7 +116,7 @@ const graceMs = 15 * 60_000;
 const patienceMs = 500;
 const outageMs = 4_500;
 
-/** Others may wait for what one that leaves asked for first. */
+/** A caller who leaves must not abort a load that others share. */
 const neverAborted = new AbortController().signal;
 
 type Known = ReadyWorld | "gone" | "none";

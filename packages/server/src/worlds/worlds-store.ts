@@ -102,7 +102,10 @@ export async function selectWorldRevisions(
   return rows.map(parseWorld);
 }
 
-/** The names of who made a world's revisions, by their numbers: the first one's is stored, the others' are as long as the audit log is. */
+/**
+ * The names of who made a world's revisions, by their numbers: the first maker is stored; the others are known only while the audit
+ * log keeps their events.
+ */
 export async function selectMakers(
   reader: Database,
   accountId: string,
@@ -126,7 +129,7 @@ export async function selectMakers(
     .execute();
   const later = events.flatMap(({ userId, detail }) => {
     const { revision, fields } = JSON.parse(detail) as { revision: number; fields: string[] };
-    // To archive it is no revision.
+    // Archiving makes no revision.
     return fields.length > 0 ? [{ revision, userId }] : [];
   });
   const made = [...first, ...later];

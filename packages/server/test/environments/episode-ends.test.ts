@@ -105,8 +105,10 @@ onAnyDatabase((database) => {
     upstream.answer = () => Response.json(completion("start"));
     const reasonOf = async (config: object) =>
       (await step(await start(await environment(config)), "one")).info.stop_reason;
-    expect(await reasonOf({ max_steps: 1 })).toBe("The episode has 1 step.");
-    expect(await reasonOf({ guards: { repeat_limit: 1 } })).toBe("The same action 1 time in a row.");
+    expect(await reasonOf({ max_steps: 1 })).toBe("The episode reached its limit of 1 step.");
+    expect(await reasonOf({ guards: { repeat_limit: 1 } })).toBe(
+      "The same action was taken 1 time in a row.",
+    );
     expect(await reasonOf({ guards: { unchanged_limit: 1 } })).toBe(
       "The same observation after 1 action in a row.",
     );

@@ -187,7 +187,8 @@ onAnyDatabase((database) => {
       const refused = await send(id, "three");
       expect(refused.status).toBe(409);
       expect(await refused.json()).toEqual({
-        detail: "The episode has ended; start a new one. Why it ended: The episode has 2 steps.",
+        detail:
+          "The episode has ended; start a new one. Why it ended: The episode reached its limit of 2 steps.",
       });
     });
 

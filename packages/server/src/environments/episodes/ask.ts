@@ -39,7 +39,7 @@ export function askForRequest(
   );
   return async (question, signal) => {
     const answer = await ask(question, signal);
-    // The records' answers are measured by nothing.
+    // Answers from records bypass `measureCompletion`.
     exchange.deployment = answer.deployment;
     return answer;
   };

@@ -82,7 +82,7 @@ export function expiredBefore(): Micros {
 export interface StateServices {
   store: Store;
   knownEpisodes: KnownEpisodes;
-  /** How far an episode is that this process knows; undefined: it was deleted. */
+  /** The current progress of an episode that this process remembers; undefined: it was deleted. */
   readProgress(known: EpisodeProgress): Promise<EpisodeProgress | undefined>;
 }
 
@@ -139,7 +139,7 @@ async function findKnown(
   return progress === row ? known : { ...known, episode: { ...known.episode, row: { ...row, ...progress } } };
 }
 
-/** Forgets a state that was taken from memory, unasked and for the latest. Returns whether it was. */
+/** Forgets a state that was assumed current without asking the database. Returns whether it was. */
 export function forgetRemembered({ knownEpisodes }: StateServices, state: EpisodeState): boolean {
   const { id } = state.episode.row;
   if (knownEpisodes.find(id) !== state) return false;

@@ -71,7 +71,7 @@ export function toEpisodeStart({ row, config, task, reality }: Episode): Episode
   };
 }
 
-/** It is not known to a second: episodes that start look anew. */
+/** What is shown may be a minute old; starting an episode looks again. */
 const shownForMs = 60_000;
 
 /** Whether successes in an episode's environment are false too often, for whoever trains in it. */

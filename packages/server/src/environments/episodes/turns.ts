@@ -99,14 +99,16 @@ export async function findEnd(
   if (rule !== undefined) return { outcome: rule.outcome, isTerminated: true, reason: describe(rule) };
   const { repeat_limit: repeats, unchanged_limit: unchanged } = config.guards ?? {};
   if (repeats && isRepeated(turns, repeats))
-    return cut(`The same action ${countOf(repeats, "time")} in a row.`);
+    return cut(`The same action was taken ${countOf(repeats, "time")} in a row.`);
   if (
     unchanged &&
     isUnchanged([task.initial_state, ...turns.map((turn) => turn.observation)], unchanged, steps)
   )
     return cut(`The same observation after ${countOf(unchanged, "action")} in a row.`);
   const maxSteps = config.max_steps ?? environmentDefaults.maxSteps;
-  return steps >= maxSteps ? cut(`The episode has ${countOf(maxSteps, "step")}.`) : undefined;
+  return steps >= maxSteps
+    ? cut(`The episode reached its limit of ${countOf(maxSteps, "step")}.`)
+    : undefined;
 }
 
 /** The first rule that applies to a turn. */

@@ -26,7 +26,7 @@ export interface SocketServices extends HttpServices, MessageServices {
   keyVerifier: { verify(key: string): Caller | undefined | Promise<Caller | undefined> };
 }
 
-/** OpenEnv's client gives up after 60 s. Older ones would then take a later answer for that of their next message. */
+/** OpenEnv's client gives up after 60 s. Older clients would then mistake a late answer for the reply to their next message. */
 const deadlineMs = 50_000;
 const latestMs = 57_000;
 
@@ -214,8 +214,8 @@ function describe(
   const code = isRefused ? "SESSION_ERROR" : isUnknown ? "UNKNOWN_TYPE" : "EXECUTION_ERROR";
   const text = toError({ code, message });
   if (!isRefused) return { status, code, reply: { text } };
-  const why = reason === "forbidden" ? "may not play" : "is not valid";
-  const close = { code: closeCode.refused, reason: `The API key ${why} any more.` };
+  const why = reason === "forbidden" ? "may no longer play" : "is no longer valid";
+  const close = { code: closeCode.refused, reason: `The API key ${why}.` };
   return { status, code, reply: { text, close } };
 }
 

@@ -41,7 +41,7 @@ interface RunningCall {
 /** As in a step over HTTP. */
 const maxActionCharacters = 100_000;
 
-/** The action of a call, or, for the agent to read, why it is not valid. */
+/** The action of a call, or why it is invalid, worded for the agent. */
 function readAction(
   config: Pick<EnvironmentConfig, "tool">,
   { name, input }: { name: string; input: Readonly<Record<string, unknown>> },

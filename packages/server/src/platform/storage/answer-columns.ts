@@ -22,7 +22,7 @@ export interface Answer {
   confidence?: number | null;
 }
 
-/** As the contract says. */
+/** Of the model and the finish reason, which an upstream may send in any length. */
 const maxNameCharacters = 200;
 
 /** The columns of a prediction that its answer fills; undefined without an answer. */

@@ -119,7 +119,7 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
   });
 }
 
-/** Looks at each environment with an alarm, so that one is told of though nobody asks. */
+/** Checks every environment that has a limit, so that alarms are raised though nobody asks. */
 async function watchAlarms(
   { store, realityOf }: RealityServices,
   signal: AbortSignal,

@@ -178,11 +178,11 @@ export type Predictor = (
 
 interface PredictorServices extends StepsOfRun {
   predict: PredictStep;
-  /** If the target needs it. */
+  /** Set for the target `most-frequent`. */
   mostFrequent: MostFrequent | undefined;
-  /** The same. */
+  /** Set for the target `retrieval`. */
   answerFromRecords: AnswerFromRecords | undefined;
-  /** The same. */
+  /** Set for the target `world`. */
   worldRun: WorldRun | undefined;
 }
 
