@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { conflict } from "../platform/errors.ts";
+import { neverAborted } from "../platform/limits/deadline.ts";
 import { deleteInBatches, inTimedTransaction } from "../platform/storage/batches.ts";
 import { isHeldClosed } from "../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
@@ -336,8 +337,6 @@ export async function selectColumns(database: Database): Promise<Map<string, Set
   return new Map(tables.map(({ name, columns }) => [name, new Set(columns.map((each) => each.name))]));
 }
 
-const untilDone = new AbortController().signal;
-
 /**
  * Deletes a batch after the other until there is nothing left, or until someone joins the account: what they store stays. Returns the
  * number of rows.
@@ -355,7 +354,7 @@ export async function eraseInBatches(
       );
       return { deleted: result, heldMs, next: result === 0 ? undefined : true };
     },
-    { signal: untilDone },
+    { signal: neverAborted },
   );
 }
 

@@ -7,6 +7,7 @@ import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { recordChange } from "../platform/audit.ts";
 import { notFound, ServiceError } from "../platform/errors.ts";
+import { neverAborted } from "../platform/limits/deadline.ts";
 import { type Micros, microsPerMs, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -188,7 +189,7 @@ export async function admitSession(
   const token = sessionTokens.generate();
   const now = nowMicros();
   // Finished even if the browser disconnects, as browsers do when they load the next page.
-  const database = store.writer({ accountId: turn, signal: new AbortController().signal });
+  const database = store.writer({ accountId: turn, signal: neverAborted });
   await database.transaction().execute(async (transaction) => {
     const { userId, accountId, idToken } = await admit(transaction);
     await lockUsers(transaction, earlier === undefined ? [userId] : [userId, earlier.userId]);

@@ -3,6 +3,7 @@ import { readSettingsFile } from "../config/files.ts";
 import { parseRealEnvironments } from "../config/real-environments.ts";
 import { askAs } from "../environments/episodes/ask.ts";
 import { type JudgeServices, matches } from "../environments/rewards-and-ends.ts";
+import { neverAborted } from "../platform/limits/deadline.ts";
 import {
   createBackgroundTurns,
   createFairSlots,
@@ -32,7 +33,7 @@ export async function composeRealEnvironments(
   { runEvaluator }: Pick<JudgeServices, "runEvaluator">,
 ) {
   // Texts of real environments share the threads as if they were of one more account.
-  const requester = { accountId: "real environments", signal: new AbortController().signal };
+  const requester = { accountId: "real environments", signal: neverAborted };
   const realEnvironments = createRealEnvironments(await readRealEnvironments(config), (pattern, text) =>
     matches({ runEvaluator }, requester, pattern, text),
   );

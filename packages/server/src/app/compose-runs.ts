@@ -8,6 +8,7 @@ import { createStartTurns, type StartServices } from "../environments/episodes/s
 import { createKnownSessions, createSessionIds, sweepSessions } from "../environments/ors/ors-sessions.ts";
 import type { Delivery } from "../environments/ors/ors-sessions-store.ts";
 import type { CallServices } from "../environments/ors/take-call.ts";
+import { neverAborted } from "../platform/limits/deadline.ts";
 import { createRoomForBytes, quarterOfMemory } from "../platform/limits/memory.ts";
 import { createBackgroundTurns, createFairSlots, type PlacesBehindLive } from "../platform/limits/turns.ts";
 import type { Log } from "../platform/observability/logger.ts";
@@ -159,9 +160,8 @@ export function composeRuns(
 
 function writeInTurns(database: Database): WriteWork {
   const turns = createFairSlots({ slots: writingConnections });
-  const never = new AbortController().signal;
   return async (work) => {
-    const release = await turns.take(work.runId, never);
+    const release = await turns.take(work.runId, neverAborted);
     return await storeWork(database, work).finally(release);
   };
 }

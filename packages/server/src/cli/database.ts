@@ -9,6 +9,7 @@ import { type ImportOptions, importAccount } from "../accounts/import-account.ts
 import { selectAccountNames } from "../accounts/users-store.ts";
 import type { OpenedStore } from "../app/storage.ts";
 import type { Config } from "../config/config.ts";
+import { neverAborted } from "../platform/limits/deadline.ts";
 import {
   checkSqlite,
   copySqlite,
@@ -248,7 +249,7 @@ async function exportToFile(config: Config, file: string, options: { account?: s
     const writing = await createPartial(partial);
     try {
       // Servers keep writing meanwhile.
-      const reader = store.reader({ accountId: account.id, signal: new AbortController().signal });
+      const reader = store.reader({ accountId: account.id, signal: neverAborted });
       const reading = reader.transaction();
       const snapshot = isPostgres(store.database) ? reading.setIsolationLevel("repeatable read") : reading;
       await snapshot.execute(async (transaction) => {

@@ -9,6 +9,7 @@ import { readRealEnvironments } from "../app/compose-reality.ts";
 import { type Config, ConfigError, readConfig, unknownVariables } from "../config/config.ts";
 import type { RawEnvironment } from "../config/values.ts";
 import { UpstreamError } from "../platform/errors.ts";
+import { neverAborted } from "../platform/limits/deadline.ts";
 import { maxSkewMs, type SeenClock } from "../platform/storage/clock.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { type InspectedDatabase, inspectDatabase } from "../platform/storage/open.ts";
@@ -284,7 +285,7 @@ async function resetOnce(given: RealEnvironmentSettings, timeoutMs: number): Pro
   const settings = { ...given, timeoutMs: Math.min(given.timeoutMs, timeoutMs) };
   const [environment] = createRealEnvironments([settings], () => Promise.resolve(false)).all();
   try {
-    const session = await environment?.open({ initial_state: "" }, new AbortController().signal);
+    const session = await environment?.open({ initial_state: "" }, neverAborted);
     await session?.close();
     return { check, state: "good", text: `${name} begins an episode` };
   } catch (error) {
@@ -314,7 +315,7 @@ async function ask(check: Finding["check"], options: UpstreamOptions): Promise<F
   const [url = ""] = options.urls;
   const place = `${options.name} at ${replicaAddress(url)}`;
   try {
-    const { models } = await createUpstream(options).listModels(new AbortController().signal);
+    const { models } = await createUpstream(options).listModels(neverAborted);
     const ids = models.map(({ id }) => id);
     const { model = ids[0] } = options;
     if (model === undefined) return { check, state: "bad", text: `${place} lists no model. Load one there` };

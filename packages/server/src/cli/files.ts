@@ -15,7 +15,7 @@ import { SingleBar } from "cli-progress";
 import { pMapIterable } from "p-map";
 import type { z } from "zod";
 import { InvalidRequestError, validate } from "../http/validate.ts";
-import { countOf, printable, shortened } from "../platform/words.ts";
+import { countOf, isObject, printable, shortened } from "../platform/words.ts";
 import { CommandError, defaultMaxHttpRequests, interruptedExitCode, printNotice } from "./command.ts";
 
 /** Where output lines go: to a file, to standard output, or nowhere. */
@@ -102,7 +102,7 @@ export class InvalidLineError extends Error {}
 /** Parses an input line, which must be a JSON object. */
 export function parseLine(text: string): Record<string, unknown> {
   const value = parseJson(text);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  if (isObject(value)) return { ...value };
   throw new InvalidLineError("the line is not a JSON object");
 }
 

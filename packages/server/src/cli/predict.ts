@@ -9,6 +9,7 @@ import type { Command } from "commander";
 import { composeDeployments, needsSandbox } from "../app/compose-deployments.ts";
 import type { Config } from "../config/config.ts";
 import { UpstreamError } from "../platform/errors.ts";
+import { neverAborted } from "../platform/limits/deadline.ts";
 import { createLog } from "../platform/observability/logger.ts";
 import { countOf } from "../platform/words.ts";
 import { predict } from "../predictions/predict.ts";
@@ -180,7 +181,6 @@ async function withPredictor(
   const { deployments, stopSandbox } = await composeDeployments(config, createLog("silent").logger);
   const { urls } = config.upstream;
   if (needsSandbox(config)) printSandboxNotice();
-  const neverAborted = new AbortController().signal;
   try {
     await work(async (request) => {
       try {

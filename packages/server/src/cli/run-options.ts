@@ -1,6 +1,7 @@
 import { DatasetFormat, RunCreateRequest, type RunMode, type RunTarget } from "@presage/contract";
 import type { Command } from "commander";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
+import { isObject } from "../platform/words.ts";
 import { CommandError, choice, collect, onServer, readTags } from "./command.ts";
 import type { ConnectionOptions } from "./connect.ts";
 import { toReference } from "./evaluate/evaluators.ts";
@@ -268,6 +269,6 @@ function readObject(flag: string, text: string): object {
   } catch {
     // Not even JSON.
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  if (isObject(value)) return value;
   throw new CommandError(`${flag} takes a JSON object`);
 }

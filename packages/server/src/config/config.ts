@@ -2,6 +2,7 @@ import type { Role } from "@presage/contract";
 import type { z } from "zod";
 import packageJson from "../../package.json" with { type: "json" };
 import type { OtlpTarget, TelemetryOptions } from "../platform/observability/otlp.ts";
+import { isObject } from "../platform/words.ts";
 import {
   type Environment,
   type EnvironmentName,
@@ -306,8 +307,7 @@ function shown(name: EnvironmentName, value: unknown): string {
   if (name === "PRESAGE_DATABASE_URL" || name === "PRESAGE_REDIS_URL")
     return withoutCredentials(String(value));
   if (secretNames.has(name)) return "***";
-  const isPairs = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isPairs
+  return isObject(value)
     ? Object.entries(value)
         .map((pair) => pair.join("="))
         .join(",")

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { compilePattern } from "../platform/patterns.ts";
+import { isObject } from "../platform/words.ts";
 import {
   isPlaceholder,
   placeholdersOf,
@@ -136,7 +137,7 @@ function findFaultOfPattern(success: Entry["success"]): string | undefined {
 function findFaultOfTemplate(template: Template, place: Place, protocol: Entry["protocol"]) {
   if (!placeholdersOf(template).every((path) => isPlaceholder(path, place)))
     return expectedPlaceholders[place];
-  const isMap = typeof template === "object" && template !== null && !Array.isArray(template);
+  const isMap = isObject(template);
   if (protocol === "ors" && place === "action" && !(isMap && "tool" in template && "input" in template))
     return "expected a map of tool and input";
   if (protocol === "http" && !isMap) return "expected a map of keys and values";

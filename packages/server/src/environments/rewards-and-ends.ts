@@ -37,8 +37,11 @@ export interface JudgedStep {
   tags: Readonly<Record<string, string>>;
 }
 
-/** The score, or why there is none. */
-export type RewardOutcome = { reward: number } | { error: string };
+/** The score of a step, or why there is none where there should be one. */
+export interface Reward {
+  reward: number | null;
+  error: string | null;
+}
 
 /** The field of a rule whose pattern cannot be used, and why; undefined: all can. */
 export function findRuleIssue(rule: EpisodeStop): { field: string; message: string } | undefined {
@@ -90,7 +93,7 @@ export async function judge(
   services: JudgeServices,
   { accountId, keyId, goal, input, observation, tags, ...wanted }: JudgedStep,
   signal: AbortSignal,
-): Promise<RewardOutcome> {
+): Promise<Reward> {
   const resolved = await resolveEvaluators(services, accountId, [toWanted(wanted)]).catch(
     (error: unknown) => {
       if (error instanceof InvalidEvaluatorsError) return [];
@@ -98,7 +101,8 @@ export async function judge(
     },
   );
   const [evaluator] = resolved;
-  if (evaluator === undefined) return { error: "The evaluator or its profile no longer exists." };
+  if (evaluator === undefined)
+    return { reward: null, error: "The evaluator or its profile no longer exists." };
   const { id, family, profile, explainStrategy } = evaluator;
   const sample = {
     input: toStorableText(input),
@@ -121,6 +125,6 @@ export async function judge(
       outcome,
     },
   ]);
-  if (outcome.status !== "success") return { error: outcome.errorMessage ?? outcome.status };
-  return { reward: outcome.score ?? (outcome.pass === true ? 1 : 0) };
+  if (outcome.status !== "success") return { reward: null, error: outcome.errorMessage ?? outcome.status };
+  return { reward: outcome.score ?? (outcome.pass === true ? 1 : 0), error: null };
 }

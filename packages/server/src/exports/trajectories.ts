@@ -11,6 +11,7 @@ import { createRedactor } from "../datasets/traces/redaction/redact.ts";
 import { samplesOfTrace } from "../datasets/traces/trace-file.ts";
 import { lastReActAction } from "../datasets/traces/turns.ts";
 import { abstainedTag } from "../environments/episodes/episode-lines.ts";
+import { isObject } from "../platform/words.ts";
 
 /** The samples of one trajectory, by step. */
 export interface Trajectory {
@@ -196,8 +197,7 @@ function stepOf(sample: DatasetSample, index: number) {
   const { next_state, reward, done, at, usage } = sample;
   const call = callOf(sample, index);
   const extra = { ...(reward !== undefined && { reward }), ...(done !== undefined && { done }) };
-  const isCalled =
-    call !== undefined && typeof call.input === "object" && call.input !== null && !Array.isArray(call.input);
+  const isCalled = call !== undefined && isObject(call.input);
   return {
     source: "agent",
     ...(at !== undefined && { timestamp: at }),
@@ -343,7 +343,7 @@ function differences(sample: DatasetSample, found: ReadSample): object | null {
 
 /** Without fields that are not there. */
 function present(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value ?? undefined;
+  if (!isObject(value)) return value ?? undefined;
   const given = Object.entries(value).filter(([, field]) => field !== undefined && field !== null);
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }

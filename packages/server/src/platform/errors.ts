@@ -84,6 +84,14 @@ export class InvalidFieldError extends Error {
   }
 }
 
+/** What is not found is an issue of the field that names it. */
+export function issueIfGone(path: InvalidFieldError["path"]): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
+    throw new InvalidFieldError(path, error.message.replace(/\.$/, ""));
+  };
+}
+
 /** A call to a model that is not made, as it would cost more than a budget allows, or nobody knows what. */
 export class SpendingRefusedError extends ServiceError {
   /** Of a model without a price. */

@@ -27,6 +27,11 @@ export function withoutNulls<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Fields;
 }
 
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** For an `LRUCache` of many entries. Told of a `max`, it takes the memory of as many at once: 28 bytes each. */
 export function lruLimit(entries: number) {
   return { maxSize: entries, sizeCalculation: () => 1 };

@@ -16,7 +16,7 @@ import { eventStreamHeaders } from "../http/response.ts";
 import { InvalidRequestError, missing } from "../http/validate.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
-import { withoutNulls } from "../platform/words.ts";
+import { isObject, withoutNulls } from "../platform/words.ts";
 import {
   readTokenCounts,
   readUpstreamCachedTokens,
@@ -24,7 +24,6 @@ import {
   traceCompletion,
 } from "../upstream/completion.ts";
 import type { Upstream } from "../upstream/create-upstream.ts";
-import { isObject } from "../upstream/failures.ts";
 import type {
   CompletionBody,
   CompletionOptions,
@@ -100,25 +99,14 @@ export function upstreamFields(set: Fields): Record<string, unknown> {
   return fields;
 }
 
+const notSet = new Set(["model", "messages", "context", "interaction", "params", "stream"]);
+const replacedByParams = new Set([...notSet, "max_tokens", "temperature", "top_p", "top_k"]);
+
 /** What a request sets beside the model and what the prompt is made of. `params` replaces the sampling fields at its top level. */
-export function setFields(request: ChatRequest): Record<string, unknown> {
-  const {
-    model: _,
-    messages: __,
-    context: ___,
-    interaction: ____,
-    params,
-    stream: _____,
-    ...topLevel
-  } = request;
-  const {
-    max_tokens: _max,
-    temperature: _temperature,
-    top_p: _topP,
-    top_k: _topK,
-    ...unknownFields
-  } = topLevel;
-  return params ? { ...unknownFields, ...params } : topLevel;
+export function setFields({ params, ...request }: ChatRequest): Record<string, unknown> {
+  const leftOut = params ? replacedByParams : notSet;
+  const topLevel = Object.entries(request).filter(([name]) => !leftOut.has(name));
+  return { ...Object.fromEntries(topLevel), ...params };
 }
 
 /** Reads a completion into a prediction, leniently, since servers differ. */
@@ -245,8 +233,7 @@ function recordUpstreamTime(exchange: Exchange, startedAtMs: number, endedAtMs: 
 
 function withDefault(holder: unknown, name: string, value: unknown): unknown {
   if (holder === undefined) return { [name]: value };
-  const mayHold = typeof holder === "object" && holder !== null && !Array.isArray(holder);
-  return mayHold ? { [name]: value, ...holder } : holder;
+  return isObject(holder) ? { [name]: value, ...holder } : holder;
 }
 
 function isSet(value: unknown): boolean {

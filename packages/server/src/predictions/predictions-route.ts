@@ -126,10 +126,9 @@ async function answerThroughWorld(
   call: CallWithCaller,
   world: ReadyWorld,
   body: WorldModelRequest,
-  how: Pick<CompletionOptions, "session" | "sharing">,
+  how: Parameters<typeof predictThroughWorld>[4],
 ): Promise<Response> {
-  const { session, sharing } = how;
-  const predicting = predictThroughWorld(services, call, world, body, { session, sharing });
+  const predicting = predictThroughWorld(services, call, world, body, how);
   reserveSentBody(call.exchange);
   const { prediction, completion } = await predicting;
   const answer =

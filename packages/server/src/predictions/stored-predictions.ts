@@ -126,14 +126,14 @@ export async function* readDetails(
       limit: exportedAtOnce,
       after,
     });
-    for (const row of rows) {
-      const shown = toStoredPrediction(row, false, new Map());
-      const found = withTexts ? await selectPrediction(reader, accountId, row.id) : undefined;
-      // Deleted since its row was read: that is no reason to fail.
-      if (withTexts && found === undefined) continue;
-      const detail = found && (await findDetail(services, requester, found));
-      yield [detail === undefined ? { ...shown, ...noTexts } : await detail.read(shown)];
-    }
+    const page = rows.map((row) => toStoredPrediction(row, false, new Map()));
+    if (!withTexts) yield page.map((shown) => ({ ...shown, ...noTexts }));
+    else
+      for (const shown of page) {
+        const found = await selectPrediction(reader, accountId, shown.id);
+        // Deleted since its row was read: that is no reason to fail.
+        if (found !== undefined) yield [await (await findDetail(services, requester, found)).read(shown)];
+      }
     if (next === undefined) return;
     after = next;
   }

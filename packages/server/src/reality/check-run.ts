@@ -8,6 +8,7 @@ import { selectSteps } from "../environments/episodes/episodes-store.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import type { Changer } from "../platform/audit.ts";
 import { conflict, UploadError } from "../platform/errors.ts";
+import { neverAborted } from "../platform/limits/deadline.ts";
 import { withLease } from "../platform/storage/leases.ts";
 import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
@@ -219,7 +220,7 @@ async function makeRun(
     services.runs.wake();
     return run;
   } catch (error) {
-    const always = { ...requester, signal: new AbortController().signal };
+    const always = { ...requester, signal: neverAborted };
     if (run !== undefined) await deleteRun(services, always, run.id).catch(() => {});
     const made = { id: dataset.id, withRuns: false };
     if (known === undefined) await deleteDataset(services, always, made).catch(() => {});

@@ -24,8 +24,8 @@ import { type Changer, recordChange } from "../platform/audit.ts";
 import {
   conflict,
   InvalidFieldError,
+  issueIfGone,
   notFound,
-  ServiceError,
   UploadError,
   undefinedIfGone,
 } from "../platform/errors.ts";
@@ -263,10 +263,9 @@ async function beginWithRecordings(
 ): Promise<Begun> {
   await refuseGoals(services, requester, environment);
   const wanted = { id: dataset_id ?? "", number: asked ?? undefined };
-  const { number: revision } = await findRevision(services, requester, wanted).catch((error: unknown) => {
-    if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
-    throw new InvalidFieldError(["dataset_id"], error.message);
-  });
+  const { number: revision } = await findRevision(services, requester, wanted).catch(
+    issueIfGone(["dataset_id"]),
+  );
   const drawn = await draw({ seed, limit }, async (after: TrajectoryPage["after"]) => {
     const page = { contains: undefined, order: "trajectory_id" as const, limit: pageLimit, after };
     const found = await listTrajectories(services, requester, { ...wanted, number: revision }, page);

@@ -16,7 +16,7 @@ import { findRuleIssue, rewardOf } from "../environments/rewards-and-ends.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { InvalidFieldError, notFound, ServiceError } from "../platform/errors.ts";
+import { InvalidFieldError, issueIfGone, notFound } from "../platform/errors.ts";
 import { type Micros, microsPerMs, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -144,12 +144,7 @@ async function pinEnds(
   }
   if (!("environment" in wanted)) return reward;
   const path = ["ends", "environment"];
-  const environment = await findEnvironment(services, requester, wanted.environment).catch(
-    (error: unknown) => {
-      if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
-      throw new InvalidFieldError(path, "There is no such environment");
-    },
-  );
+  const environment = await findEnvironment(services, requester, wanted.environment).catch(issueIfGone(path));
   const { name, revision, config } = environment;
   if (!config.stop?.length)
     throw new InvalidFieldError(path, "The environment has no rule that ends an episode");

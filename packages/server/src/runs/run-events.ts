@@ -9,6 +9,7 @@ import type { HttpServices } from "../http/exchange.ts";
 import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../http/response.ts";
 import { route } from "../http/route.ts";
 import { ServiceError } from "../platform/errors.ts";
+import { neverAborted } from "../platform/limits/deadline.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { ClientCounts } from "./client/client-counts.ts";
 import examples from "./examples.json" with { type: "json" };
@@ -122,7 +123,7 @@ function look(services: EventServices, { id, account_id: accountId }: Run): Prom
   const shared = looks.get(id);
   if (shared !== undefined) return shared;
   // It goes on if the stream that began it ends.
-  const looking = findRun(services, { accountId, signal: new AbortController().signal }, id);
+  const looking = findRun(services, { accountId, signal: neverAborted }, id);
   looks.set(id, looking);
   const forget = () => void looks.delete(id);
   looking.then(() => setTimeout(forget, shareMs).unref(), forget);

@@ -6,8 +6,14 @@ import { deleteSharesOf } from "../platform/storage/rows.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
-import type { Run, RunEvaluator, RunTarget, RunTries } from "./run.ts";
-import { type HeldLease, isOfDeadProcess } from "./run.ts";
+import {
+  type HeldLease,
+  isOfDeadProcess,
+  type Run,
+  type RunEvaluator,
+  type RunTarget,
+  type RunTries,
+} from "./run.ts";
 
 export const runColumns = [
   "id",

@@ -21,6 +21,7 @@ import { openSecretPage, type Route, reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { conflict, notFound, ServiceError } from "../platform/errors.ts";
+import { neverAborted } from "../platform/limits/deadline.ts";
 import { microsPerDay, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { paragraph, reportPolicy, toHtml } from "../runs/report/pages.ts";
@@ -160,10 +161,8 @@ export function sharePageRoutes(services: PageServices & { keyDigest: KeyDigest 
 }
 
 /** For all who wait for it, also if the first one leaves. */
-const unending = new AbortController().signal;
-
 async function writePage(services: PageServices, { exchange }: Call, share: StoredShare): Promise<string> {
-  const requester: Requester = { accountId: share.account_id, signal: unending };
+  const requester: Requester = { accountId: share.account_id, signal: neverAborted };
   try {
     const { title, parts } = await shareKinds[share.kind].show({ services, exchange, requester, share });
     const until = new Date(share.expires_at / 1_000).toISOString().slice(0, "2026-01-31".length);

@@ -1,7 +1,8 @@
 import type { Usage, UsageFailure } from "@presage/contract";
 import { ServiceError, SpendingRefusedError, UpstreamError } from "../platform/errors.ts";
 import type { ChatParent, ChatSpan } from "../platform/observability/tracing.ts";
-import { classifyCarriedError, isObject, unexpectedResponse } from "./failures.ts";
+import { isObject } from "../platform/words.ts";
+import { classifyCarriedError, unexpectedResponse } from "./failures.ts";
 import type { ReadResponse } from "./send.ts";
 import type {
   Complete,

@@ -1,5 +1,11 @@
 import { ClientDisconnectedError, UpstreamError } from "../platform/errors.ts";
-import { type Cancellation, createDeadlines, type Deadline, orAborted } from "../platform/limits/deadline.ts";
+import {
+  type Cancellation,
+  createDeadlines,
+  type Deadline,
+  neverAborted,
+  orAborted,
+} from "../platform/limits/deadline.ts";
 import {
   type ByteBudget,
   createByteBudget,
@@ -91,11 +97,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const startDeadline = createDeadlines({ timeoutMs, timeoutError, abortError });
   const replicas = createReplicas(options, (url) => createSendOnce({ ...options, url }));
   // Many calls wait for this one response, so none of them can abort it.
-  const servedModel = createServedModel(
-    options.model,
-    () => listModels(new AbortController().signal),
-    options.nowMs,
-  );
+  const servedModel = createServedModel(options.model, () => listModels(neverAborted), options.nowMs);
 
   const { policy = "off", completions } = options.cache ?? {};
   const cached =

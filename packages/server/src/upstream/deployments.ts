@@ -63,7 +63,7 @@ export function createDeployments(
   openUpstream: (settings: NamedDeploymentSettings) => Upstream,
 ): Deployments {
   let current = new Map<string, { deployment: Deployment; digest: string }>();
-  let fallbackFor: Deployment;
+  let byDefault: Deployment;
   let areCached = false;
   let revision = 0;
 
@@ -90,14 +90,14 @@ export function createDeployments(
     current = new Map(replaced.map((one) => [one.deployment.name, one]));
     const named = find(next.defaultName);
     if (named === undefined) throw new Error(`There is no deployment ${next.defaultName}.`);
-    fallbackFor = named;
+    byDefault = named;
     revision += 1;
     areCached = next.deployments.some(({ cache }) => cache !== "off");
   }
 
   replace(settings);
   return {
-    getDefault: () => fallbackFor,
+    getDefault: () => byDefault,
     find,
     all: () => [...current.values()].map(({ deployment }) => deployment),
     areCached: () => areCached,
@@ -106,15 +106,21 @@ export function createDeployments(
   };
 }
 
+/** The error of a call to a deployment that the file no longer declares. */
+export function noDeployment(name: string | undefined): UpstreamError {
+  return new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
+}
+
 /** Asks another deployment, for its own model, once no replica can be asked. A time-out is never tried again. */
 function withFallback(upstream: Upstream, findFallback: () => Upstream | undefined): Upstream {
   return {
     ...upstream,
     complete: (request, clientSignal, options) =>
       upstream.complete(request, clientSignal, options).catch((error: unknown) => {
-        const isServed = !isUnserved(error) || error.category === "timeout";
-        const fallback = findFallback();
-        if (isServed || upstream.replicas.canServe() || fallback === undefined) throw error;
+        const mayFallBack =
+          isUnserved(error) && error.category !== "timeout" && !upstream.replicas.canServe();
+        const fallback = mayFallBack ? findFallback() : undefined;
+        if (fallback === undefined) throw error;
         const { model: _, ...rest } = request;
         return fallback.complete(rest satisfies CompletionRequest, clientSignal, options);
       }),

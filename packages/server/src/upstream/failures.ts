@@ -1,6 +1,6 @@
 import type { ErrorCategory } from "@presage/contract";
 import { type StatedError, UpstreamError } from "../platform/errors.ts";
-import { beginning } from "../platform/words.ts";
+import { beginning, isObject } from "../platform/words.ts";
 
 const maxBodyCharacters = 4_096;
 
@@ -113,10 +113,6 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function cut(body: string): string {

@@ -13,7 +13,7 @@ import {
 const shortBytes = 64 * 1024;
 
 export interface HttpRequest {
-  method: "GET" | "HEAD" | "POST";
+  method: "GET" | "POST";
   /** Below the base URL. */
   path: string;
   /** With their line ends. */
@@ -248,7 +248,7 @@ export function createHttpClient(url: string): { send(request: HttpRequest): Pro
       const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
       const exchange: Exchange = {
         request,
-        message: responseParser().start(request.method),
+        message: responseParser().start(),
         resolve,
         reject,
         onAbort: () => fail(exchange, signal.reason),

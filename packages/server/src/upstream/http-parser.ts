@@ -39,15 +39,13 @@ export interface HttpMessage {
   name: string;
   value: string;
   isInValue: boolean;
-  /** Its request was HEAD. */
-  readonly hasNoBody: boolean;
   /** Where llhttp keeps its state. */
   readonly parser: number;
 }
 
 export interface ResponseParser {
   /** Every message must be ended. */
-  start(method: string): HttpMessage;
+  start(): HttpMessage;
   /** Reads on, and returns how many of the bytes belong to the message. Throws an `HttpError`. */
   read(message: HttpMessage, bytes: Uint8Array): number;
   /** The connection was closed in good order, which is how some responses end. Throws an `HttpError` if this one should not. */
@@ -75,7 +73,6 @@ const unexpectedLength = 4;
 const invalidLength = 11;
 const paused = 21;
 const stop = -1;
-const withoutBody = 1;
 
 const maxHeadBytes = 32 * 1024;
 /** At most this much is copied into llhttp's memory at once. */
@@ -129,7 +126,7 @@ function createResponseParser(): ResponseParser {
         current.status = status;
         isTooLarge = (current.declaredLength ?? 0) > maxResponseBytes;
         if (isTooLarge) return stop;
-        return current.hasNoBody ? withoutBody : ok;
+        return ok;
       },
       wasm_on_body(_, at, length) {
         if (current === undefined) return stop;
@@ -207,7 +204,7 @@ function createResponseParser(): ResponseParser {
   }
 
   return {
-    start: (method) => ({
+    start: () => ({
       status: 0,
       isComplete: false,
       mayKeepAlive: false,
@@ -220,7 +217,6 @@ function createResponseParser(): ResponseParser {
       name: "",
       value: "",
       isInValue: false,
-      hasNoBody: method === "HEAD",
       parser: idle.pop() ?? allocate(),
     }),
     read(message, bytes) {

@@ -11,13 +11,8 @@ import {
   slownessOf,
 } from "./choose-replica.ts";
 import { isRefusal, isUnserved } from "./failures.ts";
-import {
-  createReplicaHealth,
-  createRetryShare,
-  type ReplicaHealth,
-  type ReplicaState,
-  type RetryShare,
-} from "./replica-health.ts";
+import { createReplicaHealth, type ReplicaHealth, type ReplicaState } from "./replica-health.ts";
+import { createRetryShare, type RetryShare } from "./retry.ts";
 import { NoResponseError, type Send, type UpstreamCall } from "./send.ts";
 import type { CompletionOptions, CompletionRequest, SessionHeader } from "./upstream.ts";
 

@@ -2,7 +2,7 @@ import { readWorldReference, type WorldConfig } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { findRevision } from "../datasets/datasets.ts";
 import { notFound, ServiceError, undefinedIfGone } from "../platform/errors.ts";
-import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
+import { neverAborted, orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { lruLimit } from "../platform/words.ts";
 import {
@@ -116,9 +116,6 @@ const graceMs = 15 * 60_000;
 const patienceMs = 500;
 const outageMs = 4_500;
 
-/** A caller who leaves must not abort a load that others share. */
-const neverAborted = new AbortController().signal;
-
 type Known = ReadyWorld | "gone" | "none";
 
 function lacksExamples(world: Known): boolean {
@@ -160,6 +157,7 @@ export function createKnownWorlds(
     const current = loads.get(key);
     if (current !== undefined) return current;
     const readAtMs = performance.now();
+    // A caller who leaves must not abort a load that others share.
     const loading = load({ ...requester, signal: neverAborted }, wanted).then((world) => {
       const before = known.get(key)?.world;
       const source = typeof before === "object" ? before.source : undefined;

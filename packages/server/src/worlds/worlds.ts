@@ -3,11 +3,12 @@ import { findNamedDataset, findRevision } from "../datasets/datasets.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import { findRewardIssue } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
-import { conflict, InvalidFieldError, ServiceError } from "../platform/errors.ts";
+import { conflict, InvalidFieldError, issueIfGone, ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
+import { withoutNulls } from "../platform/words.ts";
 import { filterOf, findWorld, type KnownWorlds, noSuchWorld } from "./find-world.ts";
 import { type Indexes, UnusableExamplesError } from "./indexes.ts";
 import { isRecords, systemTurnOf, type WorldRevision } from "./world.ts";
@@ -274,10 +275,10 @@ async function pinExamples(
     throw new InvalidWorldError(["examples", "dataset"], "There is no dataset of this name");
   const wanted = { id: dataset.id, number: examples.revision ?? undefined };
   const revision = await findRevision({ store }, requester, wanted).catch(
-    refuseField(["examples", "revision"]),
+    issueIfGone(["examples", "revision"]),
   );
   const source = { revisionId: revision.id, filter: filterOf(examples) };
-  const figures = await indexes.describe(source, requester.signal).catch(refuseField(["examples"]));
+  const figures = await indexes.describe(source, requester.signal).catch(refuseExamples);
   if (figures.examples === 0)
     throw new InvalidWorldError(["examples"], "No sample of the dataset is left to be an example");
   return {
@@ -297,14 +298,9 @@ async function pinExamples(
 /** What examples are found by: fields, normal form and windows of three bytes. */
 const featuresVersion = "bytes3-1";
 
-/** What cannot be found, or is too much, is about a field. */
-function refuseField(path: readonly string[]): (error: unknown) => never {
-  return (error) => {
-    const isAbout = error instanceof UnusableExamplesError;
-    if (isAbout || (error instanceof ServiceError && error.code === "not_found"))
-      throw new InvalidWorldError(path, error.message.replace(/\.$/, ""));
-    throw error;
-  };
+function refuseExamples(error: unknown): never {
+  if (error instanceof UnusableExamplesError) throw new InvalidWorldError(["examples"], error.message);
+  return issueIfGone(["examples"])(error);
 }
 
 /** As it is stored: without nulls, and with one place for what chooses examples. */
@@ -312,9 +308,4 @@ function toStored({ examples, ...config }: WorldConfig): WorldConfig {
   if (!examples) return withoutNulls(config);
   const { filter, ...chosen } = examples;
   return withoutNulls({ ...config, examples: { ...chosen, ...withoutNulls(filter ?? {}) } });
-}
-
-function withoutNulls<Fields extends object>(fields: Fields): Fields {
-  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(given) as Fields;
 }

@@ -1,12 +1,12 @@
 import type { CallWithCaller } from "../../http/call.ts";
 import { spenderOf } from "../../http/caller.ts";
-import { conflict, UpstreamError } from "../../platform/errors.ts";
+import { conflict } from "../../platform/errors.ts";
 import type { Answer } from "../../platform/storage/answer-columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import { measureCompletion, upstreamFields } from "../../predictions/predict.ts";
 import { readAnswer, refuseControlTokens, unusable } from "../../predictions/stored-rows.ts";
 import { recordsName } from "../../upstream/completion.ts";
-import type { Deployment, Deployments } from "../../upstream/deployments.ts";
+import { type Deployment, type Deployments, noDeployment } from "../../upstream/deployments.ts";
 import type { Complete, CompletionOptions, Sharing } from "../../upstream/upstream.ts";
 import { briefReaderOf } from "../../worlds/choose-examples.ts";
 import {
@@ -93,8 +93,7 @@ async function findAsked(
   const { deployments, store, indexes, exampleTexts, observe } = services;
   if (through === undefined) {
     const deployment = name === undefined ? deployments.getDefault() : deployments.find(name);
-    if (deployment === undefined)
-      throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
+    if (deployment === undefined) throw noDeployment(name);
     return { complete: measure(deployment.upstream.complete), paramsOf: (ofStep) => ofStep, deployment };
   }
   const world = await findReferred(services, requester, through.world);

@@ -6,7 +6,7 @@ import { nowMicros, toFlag, toStorableText } from "../../platform/storage/column
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import type { KnownWorlds } from "../../worlds/find-world.ts";
 import type { Asked } from "../../worlds/world.ts";
-import { type JudgeServices, judge, matches, rewardOf } from "../rewards-and-ends.ts";
+import { type JudgeServices, judge, matches, type Reward, rewardOf } from "../rewards-and-ends.ts";
 import {
   type Episode,
   findEpisode,
@@ -209,11 +209,6 @@ async function askOrCountFailure(
   }
 }
 
-interface Reward {
-  reward: number | null;
-  error: string | null;
-}
-
 const none: Reward = { reward: null, error: null };
 
 async function findReward(
@@ -230,7 +225,7 @@ async function findReward(
   if (wanted.when === "last" && end === undefined) return none;
   const last = turns.at(-1);
   const state = turns.at(-2)?.observation ?? task.initial_state;
-  const judged = await judge(
+  return await judge(
     services,
     {
       accountId,
@@ -244,7 +239,6 @@ async function findReward(
     },
     signal,
   );
-  return "error" in judged ? { reward: null, error: judged.error } : { reward: judged.reward, error: null };
 }
 
 /** Says why only where there should be a reward. */

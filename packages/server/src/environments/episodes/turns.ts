@@ -1,5 +1,5 @@
 import type { EnvironmentConfig, EpisodeOutcome, EpisodeStop, PromptMessage } from "@presage/contract";
-import { composePrompt, composeUserTurn } from "@presage/contract/compose-prompt";
+import { composePrompt, composeSystemTurn, composeUserTurn } from "@presage/contract/compose-prompt";
 import { toStorableText } from "../../platform/storage/columns.ts";
 import { countOf } from "../../platform/words.ts";
 import type { Asked } from "../../worlds/world.ts";
@@ -57,16 +57,9 @@ export function composeMessages(
   const context = { ...config.context, ...task.context };
   if (promptFormOf(config) === "state-action")
     return composePrompt(context, { state: turns.at(-1)?.observation ?? task.initial_state, action });
-  const [first, ...others] = [...turns.map((turn) => turn.action), action];
-  const messages: EpisodeMessage[] = composePrompt(context, {
-    state: task.initial_state,
-    action: first ?? action,
-  });
-  for (const [index, next] of others.entries()) {
-    messages.push({ role: "assistant", content: turns[index]?.observation ?? "" });
-    messages.push({ role: "user", content: composeUserTurn({ action: next }) });
-  }
-  return messages;
+  const system = composeSystemTurn(context);
+  const conversation = conversationOf(task.initial_state, turns, action);
+  return system === "" ? conversation : [{ role: "system", content: system }, ...conversation];
 }
 
 export function promptFormOf({ prompt_form: form }: EnvironmentConfig) {

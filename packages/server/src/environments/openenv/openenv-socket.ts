@@ -11,6 +11,7 @@ import { ClientDisconnectedError, ServiceError, UpstreamError } from "../../plat
 import { withDeadline } from "../../platform/limits/deadline.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../platform/storage/store-error.ts";
+import { isObject } from "../../platform/words.ts";
 import { idleMs } from "../episodes/episode.ts";
 import {
   type Conversation,
@@ -91,9 +92,8 @@ async function readMessage(frame: string | Buffer): Promise<Message> {
   if (typeof frame !== "string") throw invalid("json_invalid", "Messages are text, not bytes");
   const bytes = Buffer.from(frame);
   const { plain: message } = await readJsonBytes(bytes);
-  if (typeof message !== "object" || message === null || Array.isArray(message))
-    throw invalid("model_attributes_type", "A message is a JSON object");
-  const { type, data } = message as { type?: unknown; data?: unknown };
+  if (!isObject(message)) throw invalid("model_attributes_type", "A message is a JSON object");
+  const { type, data } = message;
   if (type === "reset") return { type, data };
   if (type === "step") return { type, data, bytes: bytes.length };
   if (type === "state" || type === "close") return { type };

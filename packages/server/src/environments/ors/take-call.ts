@@ -238,7 +238,7 @@ async function endAsFailed(services: CallServices, call: NewCall, failure: unkno
 }
 
 function describe(failure: unknown): CallError {
-  const message = failure instanceof Error ? toStorableText(failure.message).slice(0, 1_000) : "";
+  const message = failure instanceof Error ? toStorableText(failure.message, 1_000) : "";
   if (failure instanceof UpstreamError) return { category: failure.category, message };
   if (failure instanceof ServiceError) return { category: failure.code, message };
   return { category: "internal", message: "Internal error." };

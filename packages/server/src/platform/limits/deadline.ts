@@ -17,6 +17,9 @@ export interface Cancellation {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
+/** For work that goes on without whoever began it: others wait for it, or it must be finished. */
+export const neverAborted = new AbortController().signal;
+
 export interface Deadline {
   /** Aborted when the time is up or the outer signal is aborted, whichever is first, with the error of that. */
   readonly signal: Cancellation;

@@ -1,5 +1,6 @@
 import { type DatabaseConnection, type Dialect, type Driver, Kysely, PostgresAdapter } from "kysely";
 import { ServiceError } from "../errors.ts";
+import { neverAborted } from "../limits/deadline.ts";
 import { createFairSlots, type FairSlotLimits, type QueueLimits } from "../limits/turns.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 
@@ -99,8 +100,7 @@ export function createReader(dialect: Dialect, limits: FairSlotLimits) {
  * started is finished. The connections of `dialect` are shared, so the writer does not close them.
  */
 export function createWriter(dialect: Dialect, limits: FairSlotLimits): Writer {
-  const never = new AbortController().signal;
-  return openInTurns(dialect, limits, () => never).open;
+  return openInTurns(dialect, limits, () => neverAborted).open;
 }
 
 /** Once the signal of `stopsOn` is aborted, no further statement of the requester starts. */

@@ -8,7 +8,7 @@ import type { Requester } from "../../platform/storage/store.ts";
 import { upstreamFields } from "../../predictions/predict.ts";
 import { readAnswer, refuseControlTokens } from "../../predictions/stored-rows.ts";
 import { countCalls, type ModelUse, traceCompletion } from "../../upstream/completion.ts";
-import type { Deployments } from "../../upstream/deployments.ts";
+import { type Deployments, noDeployment } from "../../upstream/deployments.ts";
 import type { ExampleServices } from "../../worlds/choose-examples.ts";
 import {
   completeThroughWorld,
@@ -22,8 +22,7 @@ import { readHistory } from "../../worlds/recorded-steps.ts";
 import { type Asked, fieldsOf, isRecords, type ReadyWorld, stepsShown } from "../../worlds/world.ts";
 import { toStoredText } from "../report/outcomes-store.ts";
 import { nameOf, type Run, type RunDataset } from "../run.ts";
-import type { Step } from "./steps.ts";
-import { type PromptTurn, promptOf } from "./steps.ts";
+import { type PromptTurn, promptOf, type Step } from "./steps.ts";
 
 export interface TargetServices {
   deployments: Pick<Deployments, "find" | "getDefault">;
@@ -38,9 +37,7 @@ export async function findTarget(
 ): Promise<{ world: ReadyWorld | undefined } | { reason: string }> {
   if (provenance.finished_early) return { world: undefined };
   const lacks = (name: string) =>
-    deployments.find(name) === undefined
-      ? { reason: `There is no deployment named ${JSON.stringify(name)} now.` }
-      : undefined;
+    deployments.find(name) === undefined ? { reason: noDeployment(name).message } : undefined;
   if (target.kind === "deployment") return lacks(target.deployment) ?? { world: undefined };
   if (target.kind !== "world") return { world: undefined };
   const world = await findReferred({ knownWorlds }, { accountId, signal }, nameOf(target));
@@ -196,8 +193,7 @@ export async function askDeployment(
   try {
     leave = await takePlaceBehindLive(places, signal);
     const deployment = deployments.find(name);
-    if (deployment === undefined)
-      throw new UpstreamError("unavailable", `There is no deployment named ${JSON.stringify(name)} now.`);
+    if (deployment === undefined) throw noDeployment(name);
     const startedAtMs = performance.now();
     const caller = { accountId, keyId };
     // Without sharing: a repeat is a completion of its own.

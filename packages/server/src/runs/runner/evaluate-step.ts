@@ -19,8 +19,7 @@ import type { Store } from "../../platform/storage/store.ts";
 import type { EvaluationRecord } from "../../results/result.ts";
 import type { ResultWriter } from "../../results/write/result-writer.ts";
 import { payerOf, type Run, type RunDataset } from "../run.ts";
-import type { Step } from "./steps.ts";
-import { actionOf, stateOf, toEvaluated } from "./steps.ts";
+import { actionOf, type Step, stateOf, toEvaluated } from "./steps.ts";
 
 /** What evaluating a step needs. */
 export interface StepServices {

@@ -20,8 +20,7 @@ import {
 } from "./ask-deployment.ts";
 import type { AnswerFromRecords, MostFrequent } from "./baselines.ts";
 import type { Pace } from "./pace.ts";
-import type { Step } from "./steps.ts";
-import { promptOf, stateOf } from "./steps.ts";
+import { promptOf, type Step, stateOf } from "./steps.ts";
 
 interface StepFailure {
   category: NonNullable<PredictionsTable["error_category"]>;

@@ -10,7 +10,6 @@ import type { SampleTraitsTable } from "../../platform/storage/schema/runs.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { ExampleServices } from "../../worlds/choose-examples.ts";
 import type { ReadyWorld } from "../../worlds/world.ts";
-import type { TrajectoryLength } from "../run.ts";
 import {
   asksDeployment,
   countNames,
@@ -18,6 +17,7 @@ import {
   type Run,
   type RunDataset,
   type RunTries,
+  type TrajectoryLength,
   type WorkCounts,
 } from "../run.ts";
 import { type AskServices, askDeployment, stepsTold, type TargetServices } from "./ask-deployment.ts";
