@@ -1,5 +1,5 @@
 import { createReplicas, routingKeyOf } from "../../packages/server/src/upstream/replicas.ts";
-import type { CompleteResponse } from "../../packages/server/src/upstream/send.ts";
+import type { CompleteResponse, Send } from "../../packages/server/src/upstream/send.ts";
 import { expectedMessages } from "../lib/payload.ts";
 import type { ProcessGroup } from "../lib/processes.ts";
 import { readCpuMs } from "../lib/usage.ts";
@@ -124,20 +124,22 @@ const quantile = (values: readonly number[], share: number): number => {
 };
 
 const messages = JSON.parse(expectedMessages) as { role: string; content: string }[];
-const response: CompleteResponse = { status: 200, bytes: new Uint8Array(), text: () => "", url: "" };
+const response: CompleteResponse<undefined> = { url: "", bytes: new Uint8Array(), read: undefined };
+// `read` is called for nothing here, and returns nothing.
+const answerAtOnce = (async () => response) as unknown as Send;
 const { signal } = new AbortController();
 
 /** Calls that are answered at once, by as many sessions as are in flight; the key is the prompt's, or the session's for every other. */
 const openFleet = (replicas: number, { calls, inFlight }: ReplicasPlan["choosing"]) => {
   const urls = Array.from({ length: replicas }, (_, place) => `http://replica-${place}:8000/v1`);
   const options = { name: "default", urls, apiKey: undefined, model: "mock", timeoutMs: 60_000, retries: 2 };
-  const fleet = createReplicas(options, () => async () => response);
+  const fleet = createReplicas(options, () => answerAtOnce);
   const sessions = Array.from({ length: inFlight }, (_, place) =>
     place % 2 === 0 ? undefined : { name: "x-session-id", value: `rollout-${place}` },
   );
-  const call = (session: (typeof sessions)[number]): Promise<CompleteResponse> => {
+  const call = (session: (typeof sessions)[number]): Promise<CompleteResponse<void>> => {
     const key = fleet.needKeys ? routingKeyOf({ messages }, session) : 0;
-    return fleet.send({ method: "POST", path: "/chat/completions", signal, session, key });
+    return fleet.send({ method: "POST", path: "/chat/completions", read: () => {}, signal, session, key });
   };
   return async (): Promise<number> => {
     const before = process.cpuUsage();

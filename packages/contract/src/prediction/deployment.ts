@@ -36,7 +36,7 @@ const ReplicaStatus = z.object({
   in_flight: z.int().meta({ description: "Requests that it has not answered yet." }),
   limit: z.int().nullable().meta({
     description:
-      "How many requests it may have at once; a 429 halves it where there are other replicas. Null if there is no limit.",
+      "How many requests it may have at once; a 429 halves it where there are other replicas, and it is 0 while the replica rests. Null if there is no limit.",
   }),
   ejections: z.int().meta({ description: "How often it was ejected since the process started." }),
   last_failure: z

@@ -56,8 +56,8 @@ export async function composeDeployments(
       hasFallback: fallback !== undefined,
       findRefusal,
       ...defined({ memory, cache: completions && { policy, completions } }),
-      onReplicaChange: (url, state) => {
-        const about = { deployment: settings.name, replica: replicaAddress(url) };
+      onReplicaChange: (url, state, why) => {
+        const about = { deployment: settings.name, replica: replicaAddress(url), ...why };
         if (state === "ejected") logger.warn(about, "a replica fails and is ejected");
         else if (state === "up") logger.info(about, "a replica is back");
       },

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Candidate, chooseReplica, findPreferred, slownessOf } from "./choose-replica.ts";
-import { hash } from "./replicas.ts";
+import { hash } from "./replica.ts";
 
 interface TestReplica extends Candidate {
   name: string;

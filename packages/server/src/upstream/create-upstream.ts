@@ -34,6 +34,7 @@ import { type CompleteResponse, createSendOnce, type SendOptions } from "./send.
 import type {
   CachePolicy,
   Complete,
+  CompletionBody,
   CompletionOptions,
   CompletionRequest,
   ModelList,
@@ -49,7 +50,7 @@ export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url
   model: string | undefined;
   /** Deadline of one call in milliseconds, including its retries. */
   timeoutMs: number;
-  /** How often a call is retried after a refused or reset connection or a 503. */
+  /** How often a call is retried after a refused or reset connection, a 503, or what another replica may answer. */
   retries: number;
   /** Responses reserve from it while they are read. Absent: they reserve nothing. */
   memory?: ByteBudget;
@@ -114,8 +115,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const holder = newHolder();
     const onResponseLength = (bytes: number) => reserveResponseBytes(holder, bytes * bytesPerResponseByte, 0);
     try {
-      const call: ReplicaCall = { method: "GET", path: "/models", signal, onResponseLength, key: 0 };
-      return checkModelList(await sendWithRetries(replicas, call, { retries }));
+      const what = { method: "GET", path: "/models", read: checkModelList } as const;
+      const call: ReplicaCall<ModelList> = { ...what, signal, onResponseLength, key: 0 };
+      return (await sendWithRetries(replicas, call, { retries })).read;
     } finally {
       deadline.end();
       reserveBytes(holder, 0);
@@ -193,14 +195,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     );
   }
 
-  function toCompletion(response: CompleteResponse, model: string): UpstreamCompletion {
-    try {
-      const body = checkCompletion(response);
-      return { bytes: response.bytes, body, deployment: options.name, model, replica: response.url };
-    } catch (error) {
-      replicas.refuseAnswer(response.url, error);
-      throw error;
-    }
+  function toCompletion(
+    { bytes, read: body, url: replica }: CompleteResponse<CompletionBody>,
+    model: string,
+  ): UpstreamCompletion {
+    return { bytes, body, deployment: options.name, model, replica };
   }
 
   async function sendForCompletion(
@@ -212,11 +211,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const { namesNoModel, mayRetry, session, trace, key, spender } = how;
     const holder = newHolder();
     const sendBody = (body: Body) => {
-      const path = "/chat/completions";
+      const what = { method: "POST", path: "/chat/completions", read: checkCompletion } as const;
       const bodyBytes = typeof body === "string" ? body.length : body.size;
       const onResponseLength = (bytes: number) =>
         reserveResponseBytes(holder, bytes * bytesPerResponseByte, bodyBytes);
-      const call: ReplicaCall = { method: "POST", path, body, signal, onResponseLength, session, trace, key };
+      const how = { signal, onResponseLength, session, trace, key };
+      const call: ReplicaCall<CompletionBody> = { ...what, body, ...how };
       return sendWithRetries(replicas, call, { retries, mayRetry });
     };
     try {

@@ -47,6 +47,24 @@ export function isUnserved(error: unknown): error is UpstreamError {
   return (category === "unavailable" || category === "timeout") && (status === undefined || status === 503);
 }
 
+/**
+ * Whether it may be the request's fault as well as the replica's: what another replica makes of the request tells which. A 5xx
+ * (a crashed engine, a gateway without a server behind it), or anything but a completion.
+ */
+export function isDubious(error: unknown): error is UpstreamError {
+  if (!(error instanceof UpstreamError) || isUnserved(error)) return false;
+  const { category, status = 500 } = error;
+  return category !== "context_exceeded" && category !== "rate_limit" && (status < 400 || status >= 500);
+}
+
+/** The pause in a `Retry-After`: a number of seconds, or a date. 0 if it is absent, past or neither. */
+export function retryAfterMs(retryAfter: string | undefined): number {
+  if (retryAfter === undefined) return 0;
+  const seconds = Number(retryAfter);
+  const pauseMs = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1000;
+  return Number.isNaN(pauseMs) ? 0 : Math.max(0, pauseMs);
+}
+
 const messageOfCategory: Record<ErrorCategory, string> = {
   context_exceeded: "The input exceeds the upstream model's context length.",
   rate_limit: "The upstream limits the rate of requests.",

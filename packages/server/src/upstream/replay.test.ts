@@ -6,7 +6,8 @@ import {
   type LatencyWindow,
   slownessOf,
 } from "./choose-replica.ts";
-import { hash, routingKeyOf } from "./replicas.ts";
+import { hash } from "./replica.ts";
+import { routingKeyOf } from "./replicas.ts";
 
 interface SimulatedReplica {
   seed: number;

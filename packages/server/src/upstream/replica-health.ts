@@ -6,12 +6,23 @@ const maxOutMs = 60_000;
 /** A replica that was up for this long is ejected for the shortest time again. */
 const forgivenAfterMs = 60_000;
 
+/** Why a replica was ejected, for the log. */
+export interface EjectionReason {
+  /** That of a connection, `timeout`, `status`, or `not_a_completion`. */
+  reason: string;
+  status?: number | undefined;
+}
+
 interface Failure {
   /** Whether the replica may be ejected now. */
   mayEject(): boolean;
   /** Whether a kept connection may be to blame. */
   mayBeStale?: boolean;
+  why?: EjectionReason;
 }
+
+/** `why` is there with `ejected`. */
+export type OnReplicaChange = (state: ReplicaState, why?: EjectionReason) => void;
 
 /** Whether a replica is asked, from what became of its calls. Time is the caller's, so that tests can hold it. */
 export interface ReplicaHealth {
@@ -35,7 +46,7 @@ export interface ReplicaHealth {
  * Three failures in a row eject a replica, for 5 s and twice as long each time, up to 60 s. After that a probe must be answered and
  * then one live call; the replica is up from there.
  */
-export function createReplicaHealth(onChange: (state: ReplicaState) => void = () => {}): ReplicaHealth {
+export function createReplicaHealth(onChange: OnReplicaChange = () => {}): ReplicaHealth {
   let state: ReplicaState = "up";
   let failures = 0;
   let certainFailures = 0;
@@ -43,17 +54,17 @@ export function createReplicaHealth(onChange: (state: ReplicaState) => void = ()
   let changedAtMs = Number.NEGATIVE_INFINITY;
   let outMs = 0;
 
-  function enter(next: ReplicaState, nowMs: number): void {
+  function enter(next: ReplicaState, nowMs: number, why?: EjectionReason): void {
     state = next;
     changedAtMs = nowMs;
-    onChange(next);
+    onChange(next, why);
   }
 
-  function eject(nowMs: number): void {
+  function eject(nowMs: number, why: EjectionReason | undefined): void {
     const isForgiven = state === "up" && nowMs - changedAtMs >= forgivenAfterMs;
     outMs = isForgiven || outMs === 0 ? minOutMs : Math.min(maxOutMs, outMs * 2);
     ejections += 1;
-    enter("ejected", nowMs);
+    enter("ejected", nowMs, why);
   }
 
   return {
@@ -69,11 +80,11 @@ export function createReplicaHealth(onChange: (state: ReplicaState) => void = ()
       certainFailures = 0;
       if (state !== "up") enter("up", nowMs);
     },
-    failed(beganAtMs, nowMs, { mayEject, mayBeStale = false }) {
+    failed(beganAtMs, nowMs, { mayEject, mayBeStale = false, why }) {
       failures += 1;
       if (!mayBeStale) certainFailures += 1;
       if (state === "ejected" || (state === "returning" && beganAtMs < changedAtMs)) return;
-      if (state === "returning" || (failures >= failuresToEject && mayEject())) eject(nowMs);
+      if (state === "returning" || (failures >= failuresToEject && mayEject())) eject(nowMs, why);
     },
     isProbeDue: (nowMs) => state === "ejected" && nowMs - changedAtMs >= outMs,
     probed(isAlive, nowMs) {

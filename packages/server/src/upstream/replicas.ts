@@ -1,19 +1,24 @@
 import { UpstreamError } from "../platform/errors.ts";
 import {
-  type Candidate,
   chooseReplica,
-  createLatencyWindow,
   createRecentCalls,
   createSessionPlaces,
-  type LatencyWindow,
   type Place,
-  type RecentCalls,
   slownessOf,
 } from "./choose-replica.ts";
-import { isRefusal, isUnserved } from "./failures.ts";
-import { createReplicaHealth, type ReplicaHealth, type ReplicaState } from "./replica-health.ts";
-import { createRetryShare, type RetryShare } from "./retry.ts";
-import { NoResponseError, type Send, type UpstreamCall } from "./send.ts";
+import { isDubious, isUnserved } from "./failures.ts";
+import {
+  type BegunCall,
+  createReplica,
+  hash,
+  isLimited,
+  isTimeout,
+  outcomeOf,
+  type Replica,
+} from "./replica.ts";
+import type { OnReplicaChange } from "./replica-health.ts";
+import { createRetryShare, type RetryShare } from "./retry-share.ts";
+import { type CompleteResponse, NoResponseError, type Send, type UpstreamCall } from "./send.ts";
 import type { CompletionOptions, CompletionRequest, SessionHeader } from "./upstream.ts";
 
 /** A replica's URL as it may be shown: without user, password and query. */
@@ -43,155 +48,20 @@ function contentOf(messages: CompletionRequest["messages"], role: string): strin
   return messages.find((message) => message.role === role)?.content ?? undefined;
 }
 
-/** 32 bits, the same in every process. */
-export function hash(text: string, seed = 0): number {
-  return Number(BigInt.asUintN(32, Bun.hash.rapidhash(text, BigInt(seed))));
-}
-
-/** What a call said of the replica. */
-type Outcome = "failed" | "limited" | "answered" | "unknown";
-
-interface BegunCall {
-  beganAtMs: number;
-  /** The replica's requests in flight then, with this one. */
-  held: number;
-  /** Whether it has a connection of its own. */
-  isFreshConnection: boolean;
-}
-
-interface EndedCall extends BegunCall {
-  nowMs: number;
-  /** Whether the replica may be ejected now. */
-  mayEject(): boolean;
-}
-
-/** What is known of one replica in this process. */
-export interface Replica extends Candidate {
-  readonly url: string;
-  readonly send: Send;
-  readonly health: ReplicaHealth;
-  readonly latency: LatencyWindow;
-  readonly recent: RecentCalls;
-  slowness: number;
-  inFlight: number;
-  requests: number;
-  /** Requests that came because their key prefers this replica, or went to it before. */
-  prefixRequests: number;
-  lastFailure: { at: Date; category: UpstreamError["category"] } | undefined;
-  /** A call begins. */
-  begin(hasPrefix: boolean): void;
-  /** A call has ended; `error` is undefined if it succeeded. */
-  end(call: EndedCall, error: unknown): void;
-}
-
-interface ReplicaOptions {
-  url: string;
-  send: Send;
-  maxInFlight: number;
-  /** Whether its 429s limit what it is sent. */
-  isLimitable: boolean;
-  onChange: (state: ReplicaState) => void;
-  recent: RecentCalls;
-}
-
-function createReplica({ url, send, maxInFlight, isLimitable, onChange, recent }: ReplicaOptions): Replica {
-  const health = createReplicaHealth(onChange);
-  let ownLimit = maxInFlight;
-  let halvedAtMs = Number.NEGATIVE_INFINITY;
-
-  /** Calls that began before the last halving are of the same crowd and must not halve it again. */
-  function halve(beganAtMs: number, nowMs: number): void {
-    if (!isLimitable || beganAtMs < halvedAtMs) return;
-    ownLimit = Math.max(1, Math.floor(Math.min(ownLimit, replica.inFlight) / 2));
-    halvedAtMs = nowMs;
-  }
-
-  /**
-   * A call that was cut off would have taken longer, which counts where it waited longer than usual: a client that soon leaves says
-   * nothing. Of a replica that has never answered, only time-outs count.
-   */
-  function tellsLatency(error: unknown, waitedMs: number): boolean {
-    const usualMs = replica.latency.average()?.ms;
-    if (isTimeout(error)) return waitedMs > (usualMs ?? 0);
-    return outcomeOf(error) === "unknown" && usualMs !== undefined && waitedMs > usualMs;
-  }
-
-  const replica: Replica = {
-    url,
-    seed: hash(url),
-    send,
-    health,
-    latency: createLatencyWindow(),
-    recent,
-    slowness: 1,
-    inFlight: 0,
-    requests: 0,
-    prefixRequests: 0,
-    lastFailure: undefined,
-    /** One that returns must answer one live call first. */
-    get maxInFlight() {
-      return health.state() === "returning" ? 1 : maxInFlight;
-    },
-    get limit() {
-      return Math.min(ownLimit, replica.maxInFlight);
-    },
-    begin(hasPrefix) {
-      replica.inFlight += 1;
-      replica.requests += 1;
-      if (hasPrefix) replica.prefixRequests += 1;
-    },
-    end({ beganAtMs, held, nowMs, isFreshConnection, mayEject }, error) {
-      const outcome = outcomeOf(error);
-      if (outcome === "limited") halve(beganAtMs, nowMs);
-      replica.inFlight -= 1;
-      if (outcome !== "unknown") recent.count(1, isOfDeployment(error) ? 1 : 0);
-      const tookMs = nowMs - beganAtMs;
-      if (tellsLatency(error, tookMs)) replica.latency.recordWait(tookMs, held);
-      if (error === undefined) {
-        replica.latency.record(tookMs, held);
-        if (ownLimit < maxInFlight) ownLimit += 1;
-      } else if (isOfReplica(error)) {
-        replica.lastFailure = { at: new Date(), category: error.category };
-      }
-      if (outcome === "failed") {
-        const isReset = error instanceof NoResponseError && error.reason === "reset";
-        health.failed(beganAtMs, nowMs, { mayEject, mayBeStale: isReset && !isFreshConnection });
-      } else if (outcome !== "unknown") health.answered(beganAtMs, nowMs);
-    },
-  };
-  return replica;
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof UpstreamError && error.category === "timeout";
-}
-
-function outcomeOf(error: unknown): Outcome {
-  if (error === undefined) return "answered";
-  if (!(error instanceof UpstreamError)) return "unknown";
-  if (error.status === 429) return "limited";
-  return isUnserved(error) ? "failed" : "answered";
-}
-
-/** Whether the failure is worth showing to whoever looks after the replica: a 4xx is about the request. */
-function isOfReplica(error: unknown): error is UpstreamError {
-  if (!(error instanceof UpstreamError)) return false;
-  const { status } = error;
-  return status === undefined || status === 429 || status >= 500;
-}
-
-/** Whether the deployment failed, and not what was asked: its server, its credential, its address or its answer. */
-function isOfDeployment(error: unknown): boolean {
-  return error instanceof UpstreamError && error.category !== "rate_limit" && !isRefusal(error);
-}
-
 const probeTimeoutMs = 5_000;
 
 /** A call, and the replicas that it was sent to. */
-export interface ReplicaCall extends UpstreamCall {
+export interface ReplicaCall<Read> extends UpstreamCall<Read> {
   /** 0 for a deployment of one replica. */
   key: number;
-  triedReplicas?: Replica[];
+  tries?: Try[];
+}
+
+interface Try {
+  replica: Replica;
+  beganAtMs: number;
+  /** Its answer, if that was dubious. */
+  error?: UpstreamError;
 }
 
 /** No replica could be asked: each is ejected or has as many requests as it may. */
@@ -206,16 +76,14 @@ export interface Replicas {
   /** Whether calls need a key. */
   readonly needKeys: boolean;
   /** Sends to the replica for the call's key, and to none that it was sent to before while there is another. */
-  send: Send<ReplicaCall>;
-  /** Whether a call that got no response goes to another replica at once. */
-  mayFailOver(call: ReplicaCall, error: unknown): boolean;
+  send<Read>(call: ReplicaCall<Read>): Promise<CompleteResponse<Read>>;
+  /** Whether a call goes to another replica at once: it got no response, or one that another replica with room may better. */
+  mayFailOver(call: ReplicaCall<unknown>, error: unknown): boolean;
   /** Whether a failover is free; otherwise it counts as a retry. */
-  isFailoverFree(): boolean;
+  isFailoverFree(error: unknown): boolean;
   /** Undefined for one replica, which a call asks again as often as it may. */
   readonly retryShare: RetryShare | undefined;
   inFlight(): number;
-  /** The answer of a call that had succeeded cannot be used. */
-  refuseAnswer(url: string, error: unknown): void;
   /** Whether any replica may be asked now that did not fail its last call. */
   canServe(): boolean;
   readonly all: readonly Replica[];
@@ -229,7 +97,7 @@ export interface ReplicasOptions {
   /** Whether all replicas may be out, because another deployment takes over. Absent: false. */
   hasFallback?: boolean;
   /** Called when a replica is ejected, and when it is back. */
-  onReplicaChange?: (url: string, state: ReplicaState) => void;
+  onReplicaChange?: (url: string, ...change: Parameters<OnReplicaChange>) => void;
   /** A monotonic clock. Absent: the process's. */
   nowMs?: () => number;
 }
@@ -251,8 +119,9 @@ export function createReplicas(
       send: createSend(url),
       maxInFlight: maxInFlightPerReplica,
       isLimitable: !isSingle,
-      onChange: (state) => options.onReplicaChange?.(url, state),
+      onChange: (...change) => options.onReplicaChange?.(url, ...change),
       recent: createRecentCalls(nowMs),
+      nowMs,
     }),
   );
   /** Nothing to choose: there is one, and it is always asked. */
@@ -277,17 +146,29 @@ export function createReplicas(
 
   const places = createSessionPlaces(all);
 
-  function choose({ key, triedReplicas: tried }: ReplicaCall): Place<Replica> {
+  /** Those that this call has not been sent to. */
+  function without(tries: readonly Try[], candidates: readonly Replica[]): readonly Replica[] {
+    return candidates.filter((one) => !tries.some(({ replica }) => replica === one));
+  }
+
+  function choose({ key, tries }: Pick<ReplicaCall<unknown>, "key" | "tries">): Place<Replica> {
     if (isFixed) return { replica: all[0], hasPrefix: true };
     const candidates = askable();
-    const untried = tried === undefined ? candidates : candidates.filter((one) => !tried.includes(one));
+    const untried = tries === undefined ? candidates : without(tries, candidates);
     const { replica, hasPrefix } = places.choose(untried, key);
     return { replica: replica ?? chooseReplica(candidates, key), hasPrefix };
   }
 
-  function ended(replica: Replica, begun: BegunCall, error: unknown): void {
-    replica.end({ ...begun, nowMs: nowMs(), mayEject }, error);
+  function ended(tried: Try, doubted: Try | undefined, begun: BegunCall, error: unknown): void {
+    const ending = { nowMs: nowMs(), mayEject };
+    tried.replica.end({ ...begun, ...ending }, error);
     if (isSingle) return;
+    if (isDubious(error)) tried.error = error;
+    if (doubted?.error !== undefined) {
+      const { beganAtMs, error: answer } = doubted;
+      const isAnswered = outcomeOf(error) === "answered";
+      doubted.replica.settle(isAnswered ? { beganAtMs, error: answer } : undefined, ending);
+    }
     if (error === undefined) retryShare?.earn();
     for (const [place, slowness] of slownessOf(all.map(({ latency }) => latency.average())).entries()) {
       const one = all[place];
@@ -316,13 +197,16 @@ export function createReplicas(
       const { replica, hasPrefix } = choose(call);
       if (replica === undefined) return Promise.reject(new NoReplicaError());
       // A retry is a copy of the call, with the same list.
-      if (call.triedReplicas !== undefined) call.triedReplicas.push(replica);
-      else if (!isSingle) call.triedReplicas = [replica];
+      const tried: Try = { replica, beganAtMs: nowMs() };
+      const doubted = call.tries?.findLast(({ error }) => error !== undefined);
+      if (call.tries !== undefined) call.tries.push(tried);
+      else if (!isSingle) call.tries = [tried];
       // A list of models says nothing about the model behind it, and its latency nothing about a completion's.
       if (call.method === "GET") return replica.send(call);
       replica.begin(hasPrefix);
+      doubted?.replica.doubt();
       const begun: BegunCall = {
-        beganAtMs: nowMs(),
+        beganAtMs: tried.beganAtMs,
         held: replica.inFlight,
         isFreshConnection: call.freshConnection === true,
       };
@@ -330,21 +214,24 @@ export function createReplicas(
       const sent = replica.send(call);
       // Beside the call instead of around it: thousands wait at once.
       sent.then(
-        () => ended(replica, begun, undefined),
+        () => ended(tried, doubted, begun, undefined),
         (error) => {
-          ended(replica, begun, error);
+          ended(tried, doubted, begun, error);
           if (!isSingle && isTimeout(error)) places.timedOut(key, replica);
         },
       );
       return sent;
     },
-    mayFailOver: ({ triedReplicas = [] }, error) =>
-      !isSingle && error instanceof NoResponseError && askable().some((one) => !triedReplicas.includes(one)),
-    isFailoverFree: () => all.filter(({ health }) => !health.isDown()).length * 2 >= all.length,
-    retryShare,
-    refuseAnswer(url, error) {
-      if (isOfDeployment(error)) all.find((one) => one.url === url)?.recent.count(0, 1);
+    mayFailOver({ tries = [] }, error) {
+      if (isSingle) return false;
+      const others = without(tries, askable());
+      if (error instanceof NoResponseError) return others.length > 0;
+      return (isDubious(error) || isLimited(error)) && others.some(({ inFlight, limit }) => inFlight < limit);
     },
+    isFailoverFree: (error) =>
+      error instanceof NoResponseError &&
+      all.filter(({ health }) => !health.isDown()).length * 2 >= all.length,
+    retryShare,
     inFlight: () => all.reduce((sum, one) => sum + one.inFlight, 0),
     canServe: () =>
       askable().some(({ inFlight, maxInFlight, health }) => inFlight < maxInFlight && !health.hasFailed()),
@@ -355,8 +242,10 @@ export function createReplicas(
 /** Whether the replica answers at all. An error with another status than 503 is an answer: the live call that follows decides. */
 async function probe(replica: Replica): Promise<boolean> {
   const signal = AbortSignal.timeout(probeTimeoutMs);
-  return await replica.send({ method: "GET", path: "/models", signal, freshConnection: true }).then(
-    () => true,
-    (error: unknown) => error instanceof UpstreamError && !isUnserved(error),
-  );
+  return await replica
+    .send({ method: "GET", path: "/models", read: () => {}, signal, freshConnection: true })
+    .then(
+      () => true,
+      (error: unknown) => error instanceof UpstreamError && !isUnserved(error),
+    );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createRetryShare } from "./retry.ts";
+import { createRetryShare } from "./retry-share.ts";
 
 test("at most a fifth of the requests in flight are retries, and 3 of few", () => {
   const share = createRetryShare(() => 0);

@@ -58,7 +58,7 @@ function createSession(url: string, index: number): Bun.FetchSession {
   return new Bun.FetchSession({ tls: { sessionTimeout } as BunFetchRequestInitTLS });
 }
 
-export interface UpstreamCall {
+export interface UpstreamCall<Read = unknown> {
   method: "GET" | "POST";
   /** Below the base URL. */
   path: string;
@@ -72,6 +72,8 @@ export interface UpstreamCall {
   session?: SessionHeader | undefined;
   /** Headers beside the usual ones. */
   trace?: TraceHeaders | undefined;
+  /** Throws an `UpstreamError` for what was not asked for. */
+  read(response: ReadResponse): Read;
 }
 
 /** A 2xx response, read whole. */
@@ -84,13 +86,15 @@ export interface ReadResponse {
   text(): string;
 }
 
-/** The same, from a replica. */
-export interface CompleteResponse extends ReadResponse {
+/** What was asked for, from a replica. */
+export interface CompleteResponse<Read> {
   /** The base URL that was asked. */
   url: string;
+  bytes: Uint8Array<ArrayBuffer>;
+  read: Read;
 }
 
-export type Send<Call = UpstreamCall> = (call: Call) => Promise<CompleteResponse>;
+export type Send = <Read>(call: UpstreamCall<Read>) => Promise<CompleteResponse<Read>>;
 
 /** The connection failed before any response, so the request may be sent again. */
 export class NoResponseError extends UpstreamError {
@@ -149,7 +153,8 @@ export function createSendOnce(options: SendOptions): Send {
     }
     const { status, bytes, retryAfter } = response;
     const text = () => withoutCredential(new TextDecoder().decode(bytes));
-    if (status >= 200 && status < 300) return { status, url, bytes, retryAfter, text };
+    if (status >= 200 && status < 300)
+      return { url, bytes, read: call.read({ status, bytes, retryAfter, text }) };
     throw classifyError({ status, body: text(), retryAfter });
   };
 }

@@ -161,9 +161,9 @@ test.each(upstreamClients)(
   },
 );
 
-test("a 400, a 413 and a 500 do not eject, and are not sent to another replica", async () => {
+test("a 400 and a 413 do not eject, and are not sent to another replica", async () => {
   await using fleet = await startFleet(2);
-  for (const status of [400, 413, 500]) {
+  for (const status of [400, 413]) {
     for (const replica of fleet.replicas) {
       replica.received.length = 0;
       replica.answer = () => new Response("no", { status });
@@ -217,7 +217,7 @@ test.each(upstreamClients)(
   120_000,
 );
 
-test("a replica that limits the rate gets at most half as many requests at once, and its 429 goes to the client", async () => {
+test("a replica that limits the rate gets at most half as many requests at once, and the other one as many retries as may be", async () => {
   await using fleet = await startFleet(2);
   const { presage, replicas } = fleet;
   const [limited, other] = replicas;
@@ -241,7 +241,8 @@ test("a replica that limits the rate gets at most half as many requests at once,
   }
 
   const first = await crowd(429);
-  expect(first.statuses.filter((status) => status === 429)).toHaveLength(first.ofLimited);
+  const limits = first.statuses.filter((status) => status === 429).length;
+  expect(limits).toBeLessThan(first.ofLimited);
   const second = await crowd(200);
   expect(first.ofLimited).toBeGreaterThanOrEqual(2);
   // Fewer if it was the slower one so far.

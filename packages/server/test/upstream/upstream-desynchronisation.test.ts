@@ -142,8 +142,14 @@ test(
       while (next < responses || answered <= responses / 3) {
         const id = `${next++}`.padStart(8, "0");
         const signal = AbortSignal.timeout(deadlineMs);
-        const text = await send({ method: "POST", path: "/x", body: id, signal }).then(
-          (response) => response.text(),
+        const text = await send({
+          method: "POST",
+          path: "/x",
+          body: id,
+          signal,
+          read: ({ text }) => text(),
+        }).then(
+          (response) => response.read,
           () => undefined,
         );
         if (text !== undefined) answered += 1;

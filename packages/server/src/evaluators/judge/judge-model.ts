@@ -16,7 +16,7 @@ import {
   traceCompletion,
 } from "../../upstream/completion.ts";
 import type { Upstream } from "../../upstream/create-upstream.ts";
-import { retryAfterMs } from "../../upstream/retry.ts";
+import { retryAfterMs } from "../../upstream/failures.ts";
 import type { CompletionChoice, CompletionRequest, UpstreamCompletion } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../outcome.ts";
 import type { Complaint, ResponseFormatName } from "./prompts.ts";

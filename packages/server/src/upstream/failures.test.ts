@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { checkCompletion } from "./completion.ts";
-import { classifyCarriedError, classifyError } from "./failures.ts";
+import {
+  classifyCarriedError,
+  classifyError,
+  retryAfterMs,
+  type UnreachableReason,
+  unreachableReason,
+} from "./failures.ts";
 
 const cases: [name: string, status: number, body: unknown, category: string][] = [
   [
@@ -158,4 +164,38 @@ test("a hostile message of a megabyte is classified at once", () => {
     classifyError({ status: 500, body: JSON.stringify({ message }), retryAfter: undefined }).category,
   ).toBe("upstream");
   expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+});
+
+test.each<[string, UnreachableReason]>([
+  ["ECONNREFUSED", "refused"],
+  ["ENOTFOUND", "name"],
+  ["CERT_HAS_EXPIRED", "certificate"],
+  ["CERT_NOT_YET_VALID", "certificate"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "certificate"],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "certificate"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "certificate"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "certificate"],
+  ["EPROTO", "tls"],
+  ["something new", "other"],
+  ["", "other"],
+])("a connection that failed with %p failed for the reason %p", (code, reason) => {
+  expect(unreachableReason(code)).toBe(reason);
+});
+
+test("Retry-After is a number of seconds", () => {
+  expect(retryAfterMs("7")).toBe(7_000);
+  expect(retryAfterMs("0.5")).toBe(500);
+});
+
+test("or a date", () => {
+  const pauseMs = retryAfterMs(new Date(Date.now() + 60_000).toUTCString());
+  expect(pauseMs).toBeGreaterThan(50_000);
+  expect(pauseMs).toBeLessThanOrEqual(60_000);
+});
+
+test("There is no pause without one, for the past, and for anything else", () => {
+  for (const asked of [undefined, "", "-7", "Sat, 21 Nov 2020 00:00:00 GMT", "soon"]) {
+    expect(retryAfterMs(asked)).toBe(0);
+  }
 });
