@@ -61,6 +61,6 @@ export * from "./prediction/stored-prediction.ts";
 export * from "./prediction/through-world.ts";
 export * from "./query.ts";
 export * from "./responses.ts";
-export { readInstant, storableText } from "./text.ts";
+export { readInstant, shortText, storableText } from "./text.ts";
 export * from "./worlds/coverage.ts";
 export * from "./worlds/world.ts";

@@ -7,9 +7,10 @@ import { PresageError } from "./presage-error.ts";
  */
 export function mayRetry(
   error: unknown,
-  { method, isRepeatable = method === "GET" }: Pick<Call, "method" | "isRepeatable">,
+  { method, content, isRepeatable = method === "GET" }: Pick<Call, "method" | "content" | "isRepeatable">,
 ): error is PresageError {
-  if (!(error instanceof PresageError)) return false;
+  // A stream can be sent only once.
+  if (!(error instanceof PresageError) || content instanceof ReadableStream) return false;
   const { category, status, shouldRetry, cause } = error;
   if (status === 429 || status === 503) return isRepeatable || shouldRetry !== false;
   return category === "connection" && (isRepeatable || (status === undefined && wasNeverSent(cause)));

@@ -101,6 +101,13 @@ describe("a call is retried", () => {
     await presage.profiles.create(profile);
     expect(server.received.map(({ body }) => body)).toEqual([profile, profile]);
   });
+
+  test("not with a stream, which can be sent only once: the error is the server's own", async () => {
+    server.script(busy(429, "0"));
+    const error = await caught(presage.datasets.upload("d", new Blob(["{}\n"]).stream()));
+    expect(error).toMatchObject({ status: 429, message: expect.stringContaining("Later.") });
+    expect(server.received).toHaveLength(1);
+  });
 });
 
 describe("after a failed connection", () => {

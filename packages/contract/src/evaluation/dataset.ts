@@ -22,7 +22,7 @@ import { DatasetImport, importOptions, importPreviewOf, SampleUsage } from "./im
 import { newTags } from "./result.ts";
 
 /** With the step behind it, it still fits a result's `dataset_sample_id`. */
-const maxTrajectoryIdCharacters = 180;
+export const maxTrajectoryIdCharacters = 180;
 /** Each message of a conversation counts in every later step of it. */
 export const maxConversationMessages = 1_000;
 

@@ -10,7 +10,7 @@ import {
 } from "@presage/contract";
 import { credentialOf } from "../http/authenticate.ts";
 import { accessChangerOf } from "../http/call.ts";
-import { checkNewScopes, type SessionCookie } from "../http/caller.ts";
+import { checkNewKey, type SessionCookie } from "../http/caller.ts";
 import { errorResponse, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
@@ -67,7 +67,7 @@ const createKey = route("POST", "/v1/api-keys", {
     const headers = ignoredNames(body);
     const expiresAt = readExpiry(body.expires_at);
     const scopes = body.scopes ? toKeyScopes(body.scopes) : null;
-    checkNewScopes(call.caller, scopes);
+    checkNewKey(call.caller, { scopes, expiresAt });
     const { userId } = call.caller;
     const newKey = { userId, name: body.name, expiresAt, scopes, settings: settingsOf(body) };
     const credential = credentialOf(call.request.headers, services.sessionCookie);

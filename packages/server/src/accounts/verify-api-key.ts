@@ -225,6 +225,7 @@ function toEntry(record: KeyRecord, previous: Entry | undefined, lookedUpAtMs: n
     kind: "key",
     keyId: record.id,
     keyName: record.name,
+    expiresAt: record.expires_at,
     limits: { ratePerMinute: record.rate_limit_rpm, maxInFlight: record.max_in_flight },
     capture: record.capture,
     scopes: record.scopes === null ? null : readScopes(record.scopes),

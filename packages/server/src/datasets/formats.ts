@@ -1,5 +1,11 @@
 import { createHash } from "node:crypto";
-import { type Context, DatasetLine, maxConversationMessages, storableText } from "@presage/contract";
+import {
+  type Context,
+  DatasetLine,
+  maxConversationMessages,
+  maxTrajectoryIdCharacters,
+  shortText,
+} from "@presage/contract";
 import { z } from "zod";
 import { countOf } from "../platform/words.ts";
 import { checkLine, LineError } from "./upload/lines.ts";
@@ -113,7 +119,7 @@ export function* lineOf(sample: Omit<CanonicalSample, "parts"> & { parts: readon
   yield `${hasInteraction ? "" : "]"},${body.slice(1)}`;
 }
 
-const id = z.union([storableText(), z.int()]).nullish();
+const id = z.union([shortText(maxTrajectoryIdCharacters), z.int()]).nullish();
 const Conversation = z.looseObject({
   trajectory_id: id,
   id,
@@ -148,7 +154,7 @@ export function* readChatTrajectory(value: unknown, line: number): Generator<Rea
 
 const State = z.looseObject({ score: z.number().optional(), gameOver: z.boolean().optional() });
 const Transition = z.looseObject({
-  game: storableText(),
+  game: shortText(maxTrajectoryIdCharacters),
   state_id: z.int().min(0),
   current_state: z.looseObject({ taskDesc: z.string().optional() }),
   tick_state: State.extend({ lastAction: z.string().min(1) }),

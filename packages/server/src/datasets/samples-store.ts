@@ -203,7 +203,7 @@ export async function selectParts(
 
 /** Deletes some rows of a revision. Returns whether there may be more. */
 export async function deleteSomeRows(database: Database, revisionId: number, count: number) {
-  for (const table of ["dataset_payloads", "dataset_samples"] as const) {
+  for (const table of ["sample_traits", "dataset_payloads", "dataset_samples"] as const) {
     const { first } = await database
       .selectFrom(table)
       .select((of) => of.fn.min("position").as("first"))

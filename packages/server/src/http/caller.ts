@@ -9,6 +9,7 @@ import {
 import type { Actor, Changer } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type KeyLimits, type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
+import { type Micros, toIsoInstant, toMicros } from "../platform/storage/columns.ts";
 
 /** The cookie that carries a session's token. */
 export interface SessionCookie {
@@ -36,13 +37,22 @@ export function checkAccess({ role, proof }: Pick<Caller, "role" | "proof">, nee
   );
 }
 
-/** Refuses scopes of a new key that its creator does not have: a key never creates one that can do more. */
-export function checkNewScopes({ role, proof }: Pick<Caller, "role" | "proof">, scopes: KeyScope[] | null) {
+/** Refuses what a new key would have and its creator has not: a key never creates one that can do more, or for longer. */
+export function checkNewKey(
+  { role, proof }: Pick<Caller, "role" | "proof">,
+  { scopes, expiresAt }: { scopes: KeyScope[] | null; expiresAt: Date | null },
+) {
   const own = proof.kind === "session" ? null : proof.scopes;
   if (own !== null && (scopes === null || scopes.some((scope) => !own.includes(scope))))
     throw new ServiceError(
       "forbidden",
       `This API key has the scopes ${listed(own)}, so it can only create keys with some of these scopes. Name them in "scopes".`,
+    );
+  const until = proof.kind === "key" ? proof.expiresAt : null;
+  if (until !== null && (expiresAt === null || toMicros(expiresAt) > until))
+    throw new ServiceError(
+      "forbidden",
+      `This API key expires at ${toIsoInstant(until)}, so keys that it creates expire by then. Name a time up to that in "expires_at".`,
     );
   const allowed = scopesOfRole(role);
   const missing = scopes?.filter((scope) => !allowed.includes(scope)) ?? [];
@@ -72,6 +82,8 @@ export type Proof =
       kind: "key";
       keyId: string;
       keyName: string;
+      /** Null: never. */
+      expiresAt: Micros | null;
       limits: KeyLimits;
       /** What it may do, within the user's role; null: all that the role may. */
       scopes: readonly KeyScope[] | null;

@@ -66,6 +66,7 @@ function callOfKey(capture: string | null) {
     kind: "key" as const,
     keyId: "key",
     keyName: "key",
+    expiresAt: null,
     limits: noKeyLimits,
     scopes: null,
     capture,

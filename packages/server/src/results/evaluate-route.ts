@@ -371,12 +371,12 @@ function isToBeStored(evaluation: Evaluation, { capture }: EvaluationRequest): b
  * Another sample, or one that belongs elsewhere, is another request, whatever its key.
  */
 function requestKeys(
-  { idempotencyKey, sample, metadata }: EvaluationRequest,
+  { idempotencyKey, sample, metadata, project }: EvaluationRequest,
   resolved: readonly ResolvedEvaluator[],
 ): string[] {
   if (idempotencyKey === undefined) return [];
   const digest = createHash("sha256")
-    .update(JSON.stringify([sample, metadata]))
+    .update(JSON.stringify([sample, metadata, ...(project === undefined ? [] : [project.name])]))
     .digest("base64url");
   const timesNamed = new Map<string, number>();
   return resolved.map(({ id, profile }) => {

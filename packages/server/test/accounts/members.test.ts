@@ -90,6 +90,24 @@ onAnyDatabase((database) => {
       expect(await statusOf(all, "POST", "/v1/api-keys", { name: "x", scopes })).toBe(422);
   });
 
+  test("A key that expires creates none that is good for longer", async () => {
+    const owner = await makeKey(store, await makeUser(store, "owner"));
+    const newKey = async (headers: Headers, expires_at?: string) => {
+      const response = await call(headers, "POST", "/v1/api-keys", { name: "k", expires_at });
+      const body = (await response.json()) as { key: string; detail: string };
+      return { status: response.status, ...body };
+    };
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    const soon = inDays(1);
+    const key = { "x-api-key": (await newKey(owner, soon)).key };
+    expect(await newKey(key, soon)).toMatchObject({ status: 201 });
+    for (const later of [undefined, inDays(2)])
+      expect(await newKey(key, later)).toMatchObject({
+        status: 403,
+        detail: expect.stringContaining(`expires at ${soon}`),
+      });
+  });
+
   test("whoami says the role now and the scopes", async () => {
     const userId = await makeUser(store, "member");
     const key = await makeKey(store, userId, ["predict"]);

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { Dataset, DatasetListResponse, type DatasetSample } from "@presage/contract";
+import { sql } from "kysely";
 import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient, toLines } from "../support/resources/datasets.ts";
@@ -49,7 +50,7 @@ onAnyDatabase((database) => {
       await using store = await openStore(presage.databaseUrl);
       const rows = await Promise.all([
         store.database.selectFrom("dataset_revisions").select("id").where("id", "=", id).execute(),
-        ...(["dataset_samples", "dataset_payloads", "dataset_parts"] as const).map((table) =>
+        ...(["dataset_samples", "dataset_payloads", "dataset_parts", "sample_traits"] as const).map((table) =>
           store.database.selectFrom(table).select("revision_id").where("revision_id", "=", id).execute(),
         ),
       ]);
@@ -269,8 +270,14 @@ onAnyDatabase((database) => {
     expect(tags).toEqual({ split: "test" });
     await uploadNew(id, samples);
     const countRows = await rowCounter(id);
-    // The revision, two for each sample, and two contexts.
-    expect(await countRows()).toBe(1 + 2 * 6 + 2);
+    await using store = await openStore(presage.databaseUrl);
+    await sql`insert into sample_traits (revision_id, position, digest, verb)
+      select revision_id, position, 'd', 'go' from dataset_samples
+      where revision_id = (select id from dataset_revisions where dataset_id = ${id})`.execute(
+      store.database,
+    );
+    // The revision, two for each sample with a run's traits, and two contexts.
+    expect(await countRows()).toBe(1 + 3 * 6 + 2);
     expect((await presage.call("DELETE", `/v1/datasets/${id}`)).status).toBe(204);
     expect((await presage.call("DELETE", `/v1/datasets/${id}`)).status).toBe(404);
     expect((await read(id)).status).toBe(404);

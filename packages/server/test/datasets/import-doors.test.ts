@@ -7,6 +7,7 @@ import type { Draw } from "../../../../fuzz/generate/draw.ts";
 import { layouts } from "../../src/datasets/traces/layouts.ts";
 import { mutated } from "../../src/datasets/traces/mutated.fixture.ts";
 import { printable } from "../../src/platform/words.ts";
+import { testKey } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
@@ -50,6 +51,19 @@ async function byCommand(bytes: Buffer, onFault: string, name: string) {
   const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(folder, "presage.db")}` };
   return await runPresage(["import", path, "--name", name, "--on-fault", onFault, "--json"], environment);
 }
+
+test("a preview of several files ends where it has read enough", async () => {
+  const line = JSON.stringify({
+    ...{ trajectory_id: "t", step: 0, interaction: { state: "s".repeat(1_000_000), action: "go" } },
+    next_state: "n",
+  });
+  const form = new FormData();
+  for (const name of ["a.jsonl", "b.jsonl"]) form.append("file", new Blob([`${line}\n`.repeat(70)]), name);
+  const response = await fetch(`${presage.url}/v1/imports/preview`, {
+    ...{ method: "POST", body: form, headers: { "x-api-key": testKey } },
+  });
+  expect(await response.json()).toMatchObject({ complete: false });
+});
 
 test(
   "a broken file has the same verdict by command line and over HTTP",

@@ -98,16 +98,20 @@ async function* joinedFiles(files: AsyncGenerator<UploadedFile, void>, reading: 
       const folder = folderOfPart(name);
       if (folder === undefined) {
         yield { name, parts: readParts(chunks, reading) };
+        // What a preview leaves unread is not consumed, so no further file would come.
+        if (reading.isComplete === false) return;
         next = await files.next();
         continue;
       }
       async function* parts() {
         while (!next.done && folderOfPart(next.value.name) === folder) {
           yield* readParts(next.value.chunks, reading, next.value.name);
+          if (reading.isComplete === false) return;
           next = await files.next();
         }
       }
       yield { name: folder || name, parts: parts() };
+      if (reading.isComplete === false) return;
     }
   } finally {
     await files.return();

@@ -158,6 +158,10 @@ export const migrations: Record<string, Migration> = {
   ),
   "048-deleted-worlds": inOrder("alter table worlds add column deleted_at bigint"),
   "049-equal-outputs": inOrder("alter table evaluation_results add column is_equal integer"),
+  "050-traits-of-deleted-samples": inOrder(
+    `delete from sample_traits
+      where not exists (select 1 from dataset_revisions where dataset_revisions.id = sample_traits.revision_id)`,
+  ),
 };
 
 /** A migration of these statements. */
