@@ -154,7 +154,12 @@ export const ErrorTaxonomyFindingsResponse = z
 export type ErrorTaxonomyFindingsResponse = z.infer<typeof ErrorTaxonomyFindingsResponse>;
 
 const modelName = z.string().nullable().meta({
-  description: "The model that wrote the evaluated outputs, as the results name it. Null if they do not.",
+  description:
+    "The model that wrote the evaluated outputs, as the results name it, or the world as `name@revision`. Null if neither is known.",
+});
+
+const baselineName = z.enum(["no-change", "most-frequent", "retrieval"]).nullable().meta({
+  description: "The rule that wrote the outputs in place of a model. Null: a model did, or it is unknown.",
 });
 
 const findingCounts = z
@@ -178,12 +183,16 @@ export const RecentErrorFindingsResponse = z
         z
           .object({
             model: modelName,
+            baseline: z.enum(["no-change", "most-frequent", "retrieval"]).nullable().meta({
+              description:
+                "The rule that wrote them instead of a model. Null: a model did, or it is unknown.",
+            }),
             evaluated: z.int().meta({ description: "Evaluations of its outputs." }),
             findings: findingCounts,
           })
           .meta({ id: "ErrorFindingsOfModel" }),
       )
-      .meta({ description: "Those with the most evaluations first." }),
+      .meta({ description: "Those with the most evaluations first, baselines last." }),
     runs: z
       .array(
         z
@@ -214,6 +223,7 @@ export const RecentErrorFindingsResponse = z
                     .datetime({ offset: true })
                     .meta({ description: "When the result was stored." }),
                   model: modelName,
+                  baseline: baselineName,
                   reason: z.string().nullable().meta({ description: "What the judge says of this error." }),
                 }),
               )

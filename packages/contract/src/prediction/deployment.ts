@@ -33,6 +33,10 @@ const ReplicaStatus = z.object({
     description:
       "`ejected`: it failed three times in a row and is left out. `returning`: it answers again and has to answer one request before it gets its share.",
   }),
+  is_failing: z.boolean().meta({
+    description:
+      "Whether it counts as out though it may still be asked: it is ejected, its last three calls failed, or all of the last 5 minutes, at least three.",
+  }),
   in_flight: z.int().meta({ description: "Requests that it has not answered yet." }),
   limit: z.int().nullable().meta({
     description:

@@ -59,8 +59,8 @@ function toStatus({ name, upstream }: Deployment, isDefault: boolean): Deploymen
   const recent = all.map((replica) => replica.recent.read());
   const calls = recent.reduce((sum, one) => sum + one.calls, 0);
   const failed = recent.reduce((sum, one) => sum + one.failed, 0);
-  const out = all.filter(({ health }) => health.state() === "ejected" || health.isFailing()).length;
-  const isOut = out === all.length || (failed === calls && calls >= callsToTell);
+  const out = all.filter(isFailing).length;
+  const isOut = out === all.length || haveAllFailed({ calls, failed });
   const isDegraded = out > 0 || (failed > 0 && failed >= calls * degradedFromErrorRate);
   return {
     name,
@@ -72,11 +72,21 @@ function toStatus({ name, upstream }: Deployment, isDefault: boolean): Deploymen
   };
 }
 
+function haveAllFailed({ calls, failed }: ReturnType<Replica["recent"]["read"]>): boolean {
+  return failed === calls && calls >= callsToTell;
+}
+
+/** The only replica of a deployment is never ejected, so its state alone does not say it. */
+function isFailing({ health, recent }: Replica): boolean {
+  return health.state() === "ejected" || health.isFailing() || haveAllFailed(recent.read());
+}
+
 function toReplicaStatus(replica: Replica): ReplicaStatus {
   const { health, lastFailure, requests, prefixRequests } = replica;
   return {
     url: replicaAddress(replica.url),
     state: health.state(),
+    is_failing: isFailing(replica),
     in_flight: replica.inFlight,
     limit: Number.isFinite(replica.limit) ? replica.limit : null,
     ejections: health.ejections(),

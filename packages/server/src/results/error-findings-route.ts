@@ -93,6 +93,8 @@ async function findErrorFindings(
   return { evaluated: all.find(({ path }) => path.length === 0)?.count ?? 0, findings };
 }
 
+type Writer = Pick<JudgedResult, "model" | "baseline">;
+
 /** No index has what a result found, so the newest ones are read, without their texts. */
 const maxConsidered = 2_000;
 const maxExamples = 3;
@@ -116,15 +118,23 @@ async function findRecentFindings(
     (result) => result.revisionId === revisionId,
   );
   // Of as many, those of no named model stand there.
-  const nameOf = ({ model }: { model: string | null }) => model ?? "undefined";
-  const models = Map.groupBy(judged, ({ model }) => model);
+  const nameOf = ({ model, baseline }: Writer) => baseline ?? model ?? "undefined";
+  const isBaseline = ({ baseline }: Writer) => Number(baseline !== null);
+  const writers = Map.groupBy(judged, ({ model, baseline }) => JSON.stringify({ model, baseline }));
   const runs = Map.groupBy(judged, ({ runId }) => runId);
   return {
     considered: ids.length,
     evaluated: judged.length,
-    models: [...models]
-      .map(([model, results]) => ({ model, evaluated: results.length, findings: countErrors(results) }))
-      .sort((a, b) => b.evaluated - a.evaluated || (nameOf(a) < nameOf(b) ? -1 : 1)),
+    models: [...writers]
+      .map(([writer, results]) => ({
+        ...(JSON.parse(writer) as Writer),
+        evaluated: results.length,
+        findings: countErrors(results),
+      }))
+      .sort(
+        (a, b) =>
+          isBaseline(a) - isBaseline(b) || b.evaluated - a.evaluated || (nameOf(a) < nameOf(b) ? -1 : 1),
+      ),
     runs: [...runs].slice(0, maxRuns).map(([runId, results]) => ({
       evaluation_run_id: runId,
       name: results[0]?.runName ?? null,
@@ -152,10 +162,10 @@ function countErrors(
 
 function findExamples(newestFirst: readonly JudgedResult[]): RecentErrorFindingsResponse["examples"] {
   const examples = new Map<string, RecentErrorFindingsResponse["examples"][number]["results"]>();
-  for (const { id, createdAt, model, found } of newestFirst) {
+  for (const { id, createdAt, model, baseline, found } of newestFirst) {
     for (const [key, reason] of new Map(found.map(({ path, reason }) => [JSON.stringify(path), reason]))) {
       const results = examples.get(key) ?? [];
-      const example = { id: String(id), created_at: toIsoInstant(createdAt), model, reason };
+      const example = { id: String(id), created_at: toIsoInstant(createdAt), model, baseline, reason };
       if (results.length < maxExamples) examples.set(key, [...results, example]);
     }
   }

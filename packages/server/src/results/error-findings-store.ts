@@ -1,3 +1,4 @@
+import type { RecentErrorFindingsResponse } from "@presage/contract";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
 import type {
   ErrorFindingCountsTable,
@@ -125,8 +126,10 @@ const idsAtOnce = 1_000;
 export interface JudgedResult {
   id: number;
   createdAt: Micros;
-  /** The model that wrote the output. */
+  /** The model that wrote the output, or the world without one. */
   model: string | null;
+  /** The rule that wrote it, if the run is one of a baseline. */
+  baseline: RecentErrorFindingsResponse["models"][number]["baseline"];
   /** As the result names it. */
   runId: string | null;
   /** If that is one of the account's runs. */
@@ -145,7 +148,7 @@ export async function selectJudgedResults(reader: Database, ids: readonly number
         join.onRef("run.id", "=", "result.run_id").onRef("run.account_id", "=", "result.account_id"),
       )
       .select(["result.id", "result.created_at", "payload.additional_info", "payload.evaluated_model"])
-      .select(["result.run_id", "run.name as run_name"])
+      .select(["result.run_id", "run.name as run_name", "run.target_kind", "run.target"])
       .where("result.id", "in", some)
       .execute();
   const rows: Awaited<ReturnType<typeof select>> = [];
@@ -153,13 +156,16 @@ export async function selectJudgedResults(reader: Database, ids: readonly number
     rows.push(...(await select(ids.slice(at, at + idsAtOnce))));
   return rows
     .sort((a, b) => b.id - a.id)
-    .map(({ id, created_at, additional_info, evaluated_model, run_id, run_name }) => {
+    .map(({ id, created_at, additional_info, evaluated_model, run_id, run_name, ...run }) => {
       const { extra } = JSON.parse(additional_info ?? "{}") as { extra?: Partial<ErrorsFound> };
       const model = JSON.parse(evaluated_model ?? "null") as EvaluatedModel | null;
+      const target = JSON.parse(run.target ?? "{}") as { kind?: string; name?: string; revision?: number };
+      const world = target.kind === "world" ? `${target.name}@${target.revision}` : null;
       return {
         id,
         createdAt: created_at,
-        model: model?.name ?? model?.selectedModel ?? model?.id ?? null,
+        model: model?.name ?? model?.selectedModel ?? model?.id ?? world,
+        baseline: run.target_kind === "baseline" ? (target.kind as JudgedResult["baseline"]) : null,
         runId: run_id,
         runName: run_name,
         revisionId: extra?.error_taxonomy_revision_id,

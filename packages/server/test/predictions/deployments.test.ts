@@ -300,3 +300,17 @@ test("what is shown of a replica has its failures and latencies, and no query", 
   await presage.stop();
   await good.stop();
 });
+
+test("the only replica is never ejected, and is said to fail once all of its calls have", async () => {
+  const presage = await startPresage({
+    PRESAGE_UPSTREAM_URL: `http://127.0.0.1:${await freePort()}/v1`,
+    PRESAGE_UPSTREAM_MODEL: "m",
+  });
+  const read = async () =>
+    DeploymentListResponse.parse(await (await presage.call("GET", "/v1/deployments")).json()).data[0];
+  expect((await read())?.replicas).toMatchObject([{ state: "up", is_failing: false }]);
+  for (let time = 0; time < 3; time += 1) await presage.call("POST", "/v1/predict", prediction);
+  const { state, replicas } = (await read()) ?? {};
+  expect({ state, replicas }).toMatchObject({ state: "out", replicas: [{ state: "up", is_failing: true }] });
+  await presage.stop();
+});

@@ -1,11 +1,14 @@
 import { beforeAll, expect, test } from "bun:test";
 import { ErrorTaxonomyFindingsResponse, RecentErrorFindingsResponse } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { datasetClient } from "../support/resources/datasets.ts";
 import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { evaluatorProfileClient } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { runClient } from "../support/resources/runs.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { markedSamples, worldClient } from "../support/resources/worlds.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
@@ -197,8 +200,8 @@ onAnyDatabase((database) => {
     const found = RecentErrorFindingsResponse.parse(await response.json());
     expect(found.evaluated).toBe(6);
     expect(found.models).toEqual([
-      { model: "small", evaluated: 4, findings: [{ path: ["doors", "gone"], count: 4 }] },
-      { model: "large", evaluated: 2, findings: [{ path: ["doors", "open"], count: 1 }] },
+      { model: "small", baseline: null, evaluated: 4, findings: [{ path: ["doors", "gone"], count: 4 }] },
+      { model: "large", baseline: null, evaluated: 2, findings: [{ path: ["doors", "open"], count: 1 }] },
     ]);
     expect(found.runs).toEqual([
       {
@@ -221,5 +224,28 @@ onAnyDatabase((database) => {
     expect(ids).toEqual(ids.toSorted((a, b) => b - a));
     const elsewhere = await presage.call("GET", `${path}/${id}/recent-findings`, undefined, stranger);
     expect(elsewhere.status).toBe(404);
+  });
+
+  test("What a baseline wrote is apart from models, and without a name of a model a world has its own", async () => {
+    const { id } = await create({ error_taxonomy_name: "of baselines", body: ["gone"] });
+    const datasets = datasetClient(presage);
+    const dataset_id = await datasets.create();
+    await datasets.uploadNew(dataset_id, markedSamples);
+    const config = { examples: { dataset: dataset_id }, model: { kind: "retrieval" } };
+    await worldClient(presage).create("rooms", config);
+    const runIds: string[] = [];
+    for (const target of [{ baseline: "no-change" }, { baseline: "retrieval" }, { world: "rooms" }])
+      runIds.push((await runClient(presage).create({ dataset_id, target })).id);
+    const found = foundOn(today(), id, [["gone"]]);
+    const [unchanged, ...others] = runIds.map((runId) => ({ ...found, metadata: { app: "runs", runId } }));
+    await store([unchanged, unchanged, ...others, found].filter((one) => one !== undefined));
+    const response = await presage.call("GET", `${path}/${id}/recent-findings`);
+    const { models } = RecentErrorFindingsResponse.parse(await response.json());
+    expect(models.map(({ findings: _, ...of }) => of)).toEqual([
+      { model: "rooms@1", baseline: null, evaluated: 1 },
+      { model: null, baseline: null, evaluated: 1 },
+      { model: null, baseline: "no-change", evaluated: 2 },
+      { model: null, baseline: "retrieval", evaluated: 1 },
+    ]);
   });
 });

@@ -5,7 +5,6 @@ import { formatCost, formatCount, formatDuration, formatShare } from "../format/
 import { type Period, periodLabels } from "../format/times.ts";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
-import { ExplainedName } from "../ui/tooltip.tsx";
 
 const live = { refetchInterval: 30_000, placeholderData: keepPreviousData } as const;
 
@@ -19,45 +18,41 @@ export function Operations({ period = "24h" }: { period?: Period }) {
     return <ErrorNotice error={failure.error} onRetry={failure.retry} />;
   const rows = usage.data?.current.data;
   const asked = rows && sumUsage(rows.filter(isPrediction));
-  const all = rows && sumUsage(rows);
+  const others = rows && sumUsage(rows.filter((row) => !isPrediction(row)));
   const p95 = latency.data?.current.overall.total_ms?.p95;
   const currency = usage.data?.current.currency;
   const facts = [
     {
       name: `Requests, ${periodLabels[period]}`,
-      explanation: `Clients’ requests for a prediction in the last ${periodLabels[period]}.`,
       value: asked && formatCount(asked.requests),
+      note: "for predictions; runs apart",
     },
     {
       name: "Error rate",
-      explanation: "The share of these requests that failed, for any reason.",
-      value:
-        asked &&
-        (asked.requests === 0
-          ? "–"
-          : `${formatShare(shareOf(asked.failed, asked.requests))}, ${formatCount(asked.failed)} failed`),
+      value: asked && (asked.requests === 0 ? "–" : `${formatShare(shareOf(asked.failed, asked.requests))}`),
+      note: asked && `${formatCount(asked.failed)} of these failed`,
     },
     {
       name: "Latency, p95",
-      explanation: "95\u00a0% of these requests took at most this, with the upstream’s time.",
       value: latency.data && (p95 === undefined ? "–" : formatDuration(p95)),
+      note: "of these, with the upstream’s time",
     },
     {
       name: `Cost, ${periodLabels[period]}`,
-      explanation: "Of all operations, runs included, at today’s prices.",
-      value: all && (all.cost === null || !currency ? "no prices" : formatCost(all.cost, currency)),
+      value: asked && (asked.cost === null || !currency ? "no prices" : formatCost(asked.cost, currency)),
+      note:
+        others?.cost && currency ? `and ${formatCost(others.cost, currency)} of runs and judges` : "of these",
     },
   ];
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-4">
-      {facts.map(({ name, explanation, value }) => (
+      {facts.map(({ name, value, note }) => (
         <div key={name} className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-2.5">
-          <dt className="text-xs text-ink-3">
-            <ExplainedName name={name} explanation={explanation} />
-          </dt>
+          <dt className="text-xs text-ink-3">{name}</dt>
           <dd className="flex min-h-6 items-center font-semibold tabular-nums">
             {value === undefined ? <Skeleton className="h-4 w-20" /> : value}
           </dd>
+          <dd className="min-h-4 text-xs text-ink-3">{value !== undefined && note}</dd>
         </div>
       ))}
     </dl>

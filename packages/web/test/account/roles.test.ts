@@ -107,7 +107,7 @@ dashboardTest(
   "The id at an identity provider is shown where there is a provider",
   async ({ visit, client }) => {
     const page = await visit("/account");
-    await page.getByText("None: in local mode the server has a single owner").waitFor();
+    await page.getByText("None: sign-in links of this server").waitFor();
     expect(await page.getByText("Your id there").count()).toBe(0);
     const me = { ...(await client.me()), oidc_issuer: "https://id.example.org", oidc_subject: "00u1" };
     await page.route("**/v1/me", (route) => route.fulfill({ json: me }));
@@ -195,7 +195,7 @@ slowDashboardTest("A viewer's key has the scopes that they choose of their own",
 
 dashboardTest("A page is loaded anew once someone else has signed in", async ({ visit, client }) => {
   const page = await visit("/account");
-  await page.getByText("None: in local mode the server has a single owner").waitFor();
+  await page.getByText("None: sign-in links of this server").waitFor();
   const me = { ...(await client.me()), id: "0190c1f4-0000-7000-8000-000000000000" };
   await page.route("**/v1/me", (route) => route.fulfill({ json: me }), { times: 1 });
   await page.evaluate(() => {

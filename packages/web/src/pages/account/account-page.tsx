@@ -82,7 +82,7 @@ function Identity() {
 const localIssuer = "urn:presage:local";
 
 function Issuer({ issuer }: { issuer: string }) {
-  if (issuer === localIssuer) return "None: in local mode the server has a single owner";
+  if (issuer === localIssuer) return "None: sign-in links of this server";
   return <span className="font-mono text-xs">{issuer}</span>;
 }
 

@@ -51,7 +51,7 @@ export function DeploymentRows({ deployment, period }: DeploymentRowsProps) {
 
 /** What the operator can do about what fails just now. */
 function Advice({ state, replicas = [] }: DeploymentStatus) {
-  const failing = replicas.filter(({ state, recent }) => state !== "up" || recent.failed > 0);
+  const failing = replicas.filter(({ is_failing, recent }) => is_failing || recent.failed > 0);
   const last = failing.flatMap(({ last_failure }) => last_failure?.category ?? []);
   if (state === "up" && last.length === 0) return null;
   const [category] = last;
@@ -75,7 +75,7 @@ function StoredCells({ deployment, period }: Pick<DeploymentRowsProps, "period">
         {isError && data === undefined ? (
           <span className="text-xs text-fail">could not be read</span>
         ) : all === 0 ? (
-          none
+          <span className="text-xs text-ink-3">none stored</span>
         ) : (
           <Link
             to="/predictions"
@@ -119,7 +119,8 @@ function LatencyCell<High extends string>({ latency, high }: LatencyCellProps<Hi
 }
 
 function ReplicaRow({ replica }: { replica: Replica }) {
-  const { url, state, in_flight, limit, latency_ms, last_failure, recent } = replica;
+  const { url, state, is_failing, in_flight, limit, latency_ms, last_failure, recent } = replica;
+  const { tone, label } = state === "up" && is_failing ? failingLook : looks[state];
   return (
     <tr className="h-9 whitespace-nowrap text-ink-2">
       <RowHeader className="pl-8!">
@@ -128,7 +129,7 @@ function ReplicaRow({ replica }: { replica: Replica }) {
         </span>
       </RowHeader>
       <Cell>
-        <Badge tone={looks[state].tone}>{looks[state].label}</Badge>
+        <Badge tone={tone}>{label}</Badge>
       </Cell>
       <Cell isNumber className={clsx(recent.failed > 0 && "text-warn")}>
         {recent.calls === 0 ? none : `${formatCount(recent.failed)} of ${formatCount(recent.calls)} tries`}
@@ -156,6 +157,9 @@ const looks: Record<Replica["state"], { tone: Tone; label: string }> = {
   returning: { tone: "warn", label: "Returning" },
 };
 
+/** It is still asked, as it is the only one left. */
+const failingLook = { tone: "fail", label: "Failing" } as const;
+
 const states = {
   up: { tone: "pass", label: "Up" },
   degraded: { tone: "warn", label: "Degraded" },
@@ -164,7 +168,7 @@ const states = {
 
 function StateBadge({ state, error_rate, replicas }: DeploymentStatus) {
   const { tone, label } = states[state];
-  const up = replicas?.filter((replica) => replica.state === "up").length;
+  const up = replicas?.filter((replica) => replica.state === "up" && !replica.is_failing).length;
   const said = [
     replicas && `${up} of ${replicas.length} up`,
     error_rate ? `${formatShare(error_rate)} errors` : undefined,

@@ -73,10 +73,10 @@ function DeploymentsPage() {
             </Table>
           </Card>
           <p className="text-xs text-ink-3">
-            A deployment’s failures and latency are of your account’s stored predictions of the last{" "}
-            {periodLabels[period]}, at most the newest 10,000, whichever process made them.{" "}
+            A deployment’s row is of your account’s stored predictions of the last {periodLabels[period]},
+            runs included, at most the newest 10,000.{" "}
             {showsReplicas
-              ? `A replica’s are of the process that answered just now: tries of the last 5 minutes, and its last 256 answers. They are read every ${refreshMs / 1000} seconds.`
+              ? "A replica’s is of the process that answered just now: tries of the last 5 minutes, and its last 256 answers."
               : "Replicas and their state are shown to the account that runs this server."}
           </p>
         </>

@@ -113,7 +113,7 @@ export function KindCard({
       hint={
         data === undefined
           ? "…"
-          : `In the newest ${counted(data.evaluated, "evaluation")} with this revision, by the ${by === "run" ? "run that they belong to" : "model that wrote the output"}.`
+          : `In the newest ${counted(data.evaluated, "evaluation")} with this revision, by the ${by === "run" ? "run that they belong to" : "model that wrote the output; baselines are apart"}.`
       }
       className="min-h-80 lg:sticky lg:top-4"
     >
@@ -129,12 +129,13 @@ export function KindCard({
                   </KindShare>
                 ))
               : data.models.map((of) => (
-                  <KindShare key={of.model ?? ""} of={of} kind={kind} subject="of this model’s outputs">
-                    {of.model === null ? (
-                      <span className="text-ink-3">Unnamed model</span>
-                    ) : (
-                      <InlineText text={of.model} />
-                    )}
+                  <KindShare
+                    key={`${of.baseline} ${of.model}`}
+                    of={of}
+                    kind={kind}
+                    subject={of.baseline === null ? "of this model’s outputs" : "of this baseline’s outputs"}
+                  >
+                    <Writer {...of} />
                   </KindShare>
                 ))}
           </ul>
@@ -143,7 +144,7 @@ export function KindCard({
             <p className="px-4 py-2 text-sm text-ink-3">None of the newest evaluations found it.</p>
           ) : (
             <ul className="flex flex-col pb-2">
-              {examples.map(({ id, model, reason, created_at }) => (
+              {examples.map(({ id, reason, created_at, ...by }) => (
                 <li key={id}>
                   <button
                     type="button"
@@ -151,11 +152,11 @@ export function KindCard({
                     onClick={() => onOpen(id)}
                     className="flex w-full flex-col gap-0.5 px-4 py-2 text-left text-sm -outline-offset-2 hover:bg-hover aria-[current=true]:bg-accent-soft"
                   >
-                    <span className="line-clamp-2 wrap-anywhere">
+                    <span className="line-clamp-2 wrap-anywhere text-accent-ink">
                       {reason === null || reason === "" ? `Result ${id}` : <InlineText text={reason} />}
                     </span>
                     <span className="text-xs text-ink-3">
-                      <InlineText text={model ?? "unnamed model"} /> · <Time at={created_at} />
+                      <Writer {...by} /> · <Time at={created_at} />
                     </span>
                   </button>
                 </li>
@@ -216,6 +217,16 @@ function KindShare({ of: { evaluated, findings }, kind, subject, children }: Kin
       </span>
     </li>
   );
+}
+
+function Writer({
+  model,
+  baseline,
+}: Pick<RecentErrorFindingsResponse["models"][number], "model" | "baseline">) {
+  if (baseline !== null) return <span className="text-ink-3">Baseline, {baseline.replace("-", " ")}</span>;
+  if (model === null)
+    return <span className="text-ink-3">Not named: imported, or sent without its model</span>;
+  return <InlineText text={model} />;
 }
 
 /** A run of Presage has a page; other runs have results. */

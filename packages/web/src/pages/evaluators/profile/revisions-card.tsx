@@ -42,7 +42,7 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
             <HeaderCell>Created</HeaderCell>
             <HeaderCell isNumber>Evaluations</HeaderCell>
             {hasRates && <HeaderCell className="w-72">Pass rate</HeaderCell>}
-            <HeaderCell className="w-52">People agreed</HeaderCell>
+            <HeaderCell className="w-52">People agreed, by corrections</HeaderCell>
             <HeaderCell isNumber>Corrections</HeaderCell>
           </tr>
         </thead>
@@ -104,7 +104,10 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
           })}
         </tbody>
       </Table>
-      <div className="border-t border-line px-4 py-2">{children}</div>
+      <div className="border-t border-line px-4 py-2">
+        <p className="text-xs text-ink-3">By labels, which are counted apart from corrections:</p>
+        {children}
+      </div>
       {revisions.length > maxAtFirst && (
         <div className="border-t border-line px-2 py-1.5">
           <Button variant="quiet" size="small" onClick={() => setShowsAll(!showsAll)}>
