@@ -97,10 +97,11 @@ interface ErrorPageOptions {
 
 /** An error response as a page for people. */
 export function errorPage({ status, text, requestId, url, headers }: ErrorPageOptions): Response {
-  const title = titles[status] ?? "Something went wrong";
+  const isDeadLink = status === 404 && url === null;
+  const title = isDeadLink ? "This link does not work" : (titles[status] ?? "Something went wrong");
   const body = `<h1>${title}</h1>
 <p role="alert">${Bun.escapeHTML(text)}</p>
-<p>${status === 404 ? dashboardLink : `<a class="button" href="${Bun.escapeHTML(retryAddress(url))}">Try again</a>`}</p>
+<p>${isDeadLink ? "" : status === 404 ? dashboardLink : `<a class="button" href="${Bun.escapeHTML(retryAddress(url))}">Try again</a>`}</p>
 <p class="aside">Request id: <code>${Bun.escapeHTML(requestId)}</code></p>`;
   return pageResponse({ title, body, status, headers });
 }

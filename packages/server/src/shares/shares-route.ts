@@ -177,7 +177,7 @@ async function writePage(services: PageServices, { exchange }: Call, share: Stor
 function ended(): ServiceError {
   return new ServiceError(
     "not_found",
-    "This link does not work: it has ended, or what it showed is gone. Ask whoever sent it for a new one.",
+    "It has ended, or what it showed is gone. Ask whoever sent it for a new one.",
   );
 }
 

@@ -28,6 +28,12 @@ const errorsPath = "docs/reference/errors.md";
 /** For those who change Presage. */
 const forContributors = ["ARCHITECTURE.md", "STYLE.md", "adding-a-family.md", "contributing.md"];
 
+/** What a newcomer reads first; the others follow by their titles. */
+const readingOrder =
+  "delivery datasets traces runs evaluations labels worlds environments training reality operate-access operate-settings operate-monitoring operate-runs operate-limits".split(
+    " ",
+  );
+
 export function readGuides(root: string): Guide[] {
   const read = (path: string, name: string, group: string, title?: string): Guide => {
     const markdown = readFileSync(join(root, path), "utf8");
@@ -46,7 +52,17 @@ export function readGuides(root: string): Guide[] {
     ...ownFiles.map(({ path, name, title }) => read(path, name, "Guides", title)),
     ...inFolder("docs/reference", "Guides", "reference-"),
     ...inFolder("docs/operate", "Operate", "operate-"),
-  ].sort((one, other) => one.group.localeCompare(other.group) || one.title.localeCompare(other.title));
+  ].sort(
+    (one, other) =>
+      one.group.localeCompare(other.group) ||
+      placeOf(one) - placeOf(other) ||
+      one.title.localeCompare(other.title),
+  );
+}
+
+function placeOf({ address }: Guide): number {
+  const place = readingOrder.indexOf(address.slice("/docs/guides/".length));
+  return place === -1 ? readingOrder.length : place;
 }
 
 interface ArticleProps {

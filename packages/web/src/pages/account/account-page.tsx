@@ -98,7 +98,7 @@ function CaptureCard() {
       hint="Prompts and responses, readable by everyone in your account. An API key can override the setting."
     >
       <dl className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm sm:grid-cols-[9rem_minmax(0,1fr)]">
-        <Fact look="row" name="The server stores">
+        <Fact look="row" name="Which are stored">
           {describeCapture(setting)}
         </Fact>
         <Fact look="row" name="Deleted after">

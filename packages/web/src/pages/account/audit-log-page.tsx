@@ -186,7 +186,7 @@ function Change({ event }: { event: AuditEvent }) {
 }
 
 function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): string {
-  const who = email ?? names[user_id ?? ""] ?? "someone who is gone";
+  const who = names[user_id ?? ""] ?? email ?? "someone who is gone";
   if (kind === "command_line") return name === null ? "Command line" : `Command line (${name})`;
   return kind === "api_key" ? `${who}, key ${name}` : who;
 }
@@ -194,7 +194,6 @@ function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): 
 /** A time is shown by its day, an evaluator without its version. */
 function inWords(value: unknown, field: string): string {
   if (field === "pass_rate" && typeof value === "number") return formatShare(value);
-  if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return formatCount(value);
   const text = String(value).replace(/^(\d{4}-\d\d-\d\d)T.*/, "$1");
   return field === "evaluators" ? withoutVersion(text) : text;
@@ -213,6 +212,8 @@ function describeDetail({ object_id, detail: { name, ...detail }, names }: Audit
     // An id without a name says nothing to people.
     if (shown === null || shown === undefined) return [];
     const label = field.replace(/_ids?$/, "").replaceAll("_", " ");
+    if (typeof shown === "boolean")
+      return [shown ? label : label.startsWith("with ") ? label.replace("with", "without") : `not ${label}`];
     return [
       `${label}: ${[shown]
         .flat()

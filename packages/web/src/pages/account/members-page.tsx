@@ -27,7 +27,13 @@ function MembersPage() {
   return (
     <Page
       title="Members"
-      hint="Who is in your account. Owners can do everything, members can predict and evaluate, viewers can only read. A new role takes effect at once, for the user’s keys too."
+      hint={
+        <>
+          Owners can do everything, members can predict and evaluate, viewers can only read. Others join by
+          the identity provider, or by <code className="font-mono text-xs">presage users add NAME</code> on
+          the server; <code className="font-mono text-xs">presage users end</code> ends their access.
+        </>
+      }
     >
       <OwnersOnly>
         <MembersCard />
@@ -140,7 +146,8 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       label: "Last seen",
       hint: "When they last used the dashboard or one of their keys",
       value: ({ last_seen_at }) => last_seen_at,
-      cell: ({ last_seen_at }) => (last_seen_at ? <Time at={last_seen_at} /> : "Never"),
+      cell: ({ last_seen_at }) =>
+        last_seen_at ? <Time at={last_seen_at} /> : <span className="text-warn">Never</span>,
       widthPx: 124,
       isNewestFirst: true,
     },

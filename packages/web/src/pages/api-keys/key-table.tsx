@@ -135,7 +135,7 @@ export function keyState(
 }
 
 function scopesOf({ scopes }: Pick<ApiKeyResponse, "scopes">): string {
-  return scopes?.join(", ") ?? "Everything";
+  return scopes?.join(", ") ?? "All scopes";
 }
 
 const factColumns: DataColumn<KeyRow>[] = [
@@ -214,8 +214,20 @@ const factColumns: DataColumn<KeyRow>[] = [
     id: "used",
     label: "Last used",
     value: ({ apiKey }) => apiKey.last_used_at,
-    cell: ({ apiKey: { last_used_at } }) => (last_used_at ? <Time at={last_used_at} /> : "Never"),
-    widthPx: 124,
+    cell: ({ apiKey: { last_used_at, scopes }, state }) =>
+      last_used_at ? (
+        <Time at={last_used_at} />
+      ) : scopes == null && state === "active" ? (
+        <span
+          className="text-warn"
+          title="It may do all that its user may, and nothing uses it: revoke it, or narrow its scopes."
+        >
+          Never, all scopes
+        </span>
+      ) : (
+        "Never"
+      ),
+    widthPx: 132,
     isNewestFirst: true,
   },
 ];
@@ -338,6 +350,7 @@ function actionsColumn(
           <Button
             variant="quiet"
             size="small"
+            className="text-fail!"
             onClick={() => onRevoke(apiKey)}
             aria-label={`Revoke ${apiKey.name}`}
           >

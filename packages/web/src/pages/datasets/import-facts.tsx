@@ -8,7 +8,7 @@ import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 /** One of what is left out, and several. */
 const leftOutNouns: Record<keyof DatasetImport["left_out"], [string, string]> = {
   reasoning: ["reasoning text", "reasoning texts"],
-  text_beside_call: ["text beside a call", "texts beside a call"],
+  text_beside_call: ["text beside a call of a tool", "texts beside calls of tools"],
   last_message_of_agent: ["last message of the agent", "last messages of the agent"],
   call_without_answer: ["call without an answer", "calls without an answer"],
   answer_without_call: ["answer without a call", "answers without a call"],

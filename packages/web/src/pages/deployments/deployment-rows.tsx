@@ -74,6 +74,8 @@ function StoredCells({ deployment, period }: Pick<DeploymentRowsProps, "period">
       <Cell isNumber>
         {isError && data === undefined ? (
           <span className="text-xs text-fail">could not be read</span>
+        ) : data === undefined ? (
+          none
         ) : all === 0 ? (
           <span className="text-xs text-ink-3">none stored</span>
         ) : (

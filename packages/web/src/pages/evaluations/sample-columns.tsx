@@ -135,6 +135,15 @@ export function sampleColumns(
       isSortable: false,
       widthPx: 112,
     },
+    {
+      id: "when",
+      label: "When",
+      hint: "The last verdict.",
+      value: ({ results }) => results.at(-1)?.created_at,
+      isSortable: false,
+      isNewestFirst: true,
+      widthPx: 120,
+    },
   ];
 }
 

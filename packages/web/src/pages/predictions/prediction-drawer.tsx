@@ -27,6 +27,8 @@ interface PredictionDrawerProps {
   id: string | undefined;
   previous: string | undefined;
   next: string | undefined;
+  /** As “$0.0012”, where the list has it. */
+  cost: string | undefined;
   log: PredictionLog;
   onOpen(id: string | undefined): void;
   onCloseAutoFocus(event: Event): void;
@@ -47,6 +49,7 @@ export function PredictionDrawer({ id, onOpen, onCloseAutoFocus, ...rest }: Pred
 
 function OpenPrediction({
   id,
+  cost,
   log,
   onOpen,
   ...neighbours
@@ -62,7 +65,12 @@ function OpenPrediction({
         {prediction === undefined ? (
           <Awaited error={error} onRetry={refetch} count={4} className="h-20" />
         ) : (
-          <PredictionDetail prediction={prediction} log={log} onDeleted={() => onOpen(undefined)} />
+          <PredictionDetail
+            prediction={prediction}
+            cost={cost}
+            log={log}
+            onDeleted={() => onOpen(undefined)}
+          />
         )}
       </ScrollRegion>
     </>
@@ -71,13 +79,14 @@ function OpenPrediction({
 
 interface PredictionDetailProps {
   prediction: StoredPredictionDetail;
+  cost: string | undefined;
   log: PredictionLog;
   onDeleted(): void;
 }
 
 /** What was asked, what was answered, and by whom. */
-function PredictionDetail({ prediction, log, onDeleted }: PredictionDetailProps) {
-  const { output, reasoning, error_message, params, requested_model } = prediction;
+function PredictionDetail({ prediction, cost, log, onDeleted }: PredictionDetailProps) {
+  const { output, reasoning, error_message, params, requested_model, interaction } = prediction;
   const turns = promptOf(prediction);
   const fields = { ...(requested_model !== null && { model: requested_model }), ...params };
   return (
@@ -87,6 +96,8 @@ function PredictionDetail({ prediction, log, onDeleted }: PredictionDetailProps)
         <span className="flex-1" />
         <PredictionActions prediction={prediction} onDeleted={onDeleted} />
       </div>
+      <p className="-mt-2 text-xs text-ink-2 tabular-nums">{summaryOf(prediction, cost)}</p>
+      {interaction?.action != null && <PlainText text={interaction.action} label="Action" />}
       {error_message !== null && <PlainText text={error_message} label="Error" isProse />}
       {output !== null && <PlainText text={output} label="Answer" />}
       {prediction.expected != null && <PlainText text={prediction.expected} label="Expected" />}
@@ -112,6 +123,21 @@ function PredictionDetail({ prediction, log, onDeleted }: PredictionDetailProps)
       <PredictionFacts prediction={prediction} log={log} />
     </div>
   );
+}
+
+/** When, by whom and at what price, before texts of any length. */
+function summaryOf(prediction: StoredPredictionDetail, cost: string | undefined): string {
+  const { created_at, api_key_name, made_by, latency_ms, prompt_tokens, completion_tokens } = prediction;
+  const facts = [
+    exactTime(created_at),
+    api_key_name ?? made_by,
+    latency_ms === null ? null : formatDuration(latency_ms),
+    prompt_tokens === null
+      ? null
+      : `${formatCount(prompt_tokens)} + ${formatCount(completion_tokens)} tokens`,
+    cost,
+  ];
+  return facts.filter((fact) => fact != null).join(" · ");
 }
 
 /** Each leads to its result. */

@@ -13,7 +13,7 @@ import {
   useDeletePredictions,
   useRefreshPredictions,
 } from "../../data/predictions.ts";
-import { counted } from "../../format/numbers.ts";
+import { counted, formatCost } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { toPredictionFilter } from "../../parts/predictions.ts";
@@ -143,6 +143,7 @@ function LogTable({ log, filter, list, count }: LogTableProps) {
         id={search.open}
         previous={index > 0 ? rows?.[index - 1]?.id : undefined}
         next={index >= 0 ? rows?.[index + 1]?.id : undefined}
+        cost={costOf(rows?.[index])}
         log={log}
         onOpen={open}
         onCloseAutoFocus={table.takeFocusBack}
@@ -157,9 +158,14 @@ function exportAddress(filter: StoredPredictionFilter): string {
 }
 
 /** What was asked live has nothing that it is compared with. */
-const liveColumnIds = defaultColumnIds(predictionColumns).filter(
-  (id) => id !== "expected" && id !== "verdicts",
-);
+/** It has neither, but someone who waits. */
+const liveColumnIds = defaultColumnIds(predictionColumns)
+  .filter((id) => id !== "expected" && id !== "verdicts")
+  .concat("latency");
+
+function costOf(row: LoggedPrediction | undefined): string | undefined {
+  return row?.cost == null || row.currency === null ? undefined : formatCost(row.cost, row.currency);
+}
 
 function describeCount({ data, isError }: LogTableProps["count"], isFiltered: boolean): string {
   if (data === undefined) return isError ? "These predictions could not be counted." : "Counting…";

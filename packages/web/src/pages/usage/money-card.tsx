@@ -83,7 +83,9 @@ export function MoneyCard({ month, budgets }: MoneyCardProps) {
 
 function wordsOf({ state, stops }: Budget): string {
   if (state === "stopped") return "It is spent: requests that ask a model are refused.";
-  return stops ? "Requests that ask a model are refused once it is spent." : "It warns and refuses nothing.";
+  return stops
+    ? "Requests that ask a model are refused once it is spent."
+    : "No request is refused when it is spent.";
 }
 
 function Amount({ children }: { children: ReactNode }) {

@@ -2,7 +2,7 @@ import type { SpendingResponse, SpentByPerson, SpentWithKey } from "@presage/sdk
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { formatCost, formatCount, formatShare } from "../../format/numbers.ts";
+import { counted, formatCost, formatCount, formatShare } from "../../format/numbers.ts";
 import { operationLabels } from "../../format/words.ts";
 import { Card } from "../../ui/card.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
@@ -132,6 +132,12 @@ function Row({ depth, name, note, figures, currency, isStrong = false, opened }:
     <span className="flex min-w-0 flex-col sm:flex-row sm:items-baseline sm:gap-2">
       <span className={clsx("wrap-anywhere", isStrong && "font-medium")}>{name}</span>
       {note !== undefined && <span className="text-xs text-ink-3">{note}</span>}
+      {requests !== undefined && (
+        <span className="text-xs text-ink-3 sm:hidden">
+          {counted(requests, "request")}
+          {failed !== undefined && failed > 0 && `, ${formatCount(failed)} failed`}
+        </span>
+      )}
     </span>
   );
   return (

@@ -41,10 +41,9 @@ const keptBefore = 8;
 
 /** 0: from the beginning, where that tells them apart, or nothing does. */
 function startOfDifference(text: string, other: string): number {
-  const shorter = Math.min(text.length, other.length);
   let alike = 0;
-  while (alike < shorter && text[alike] === other[alike]) alike += 1;
-  return alike === shorter || alike < 2 * keptBefore ? 0 : cutBefore(text, alike - keptBefore);
+  while (alike < text.length && text[alike] === other[alike]) alike += 1;
+  return text === other || alike < 2 * keptBefore ? 0 : cutBefore(text, alike - keptBefore);
 }
 
 const keptAtEnd = 12;

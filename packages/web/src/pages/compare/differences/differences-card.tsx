@@ -46,7 +46,7 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
             <HeaderCell isNumber>Pass rate</HeaderCell>
             <HeaderCell isNumber>Samples</HeaderCell>
             <HeaderCell isNumber>Better / worse / same</HeaderCell>
-            <HeaderCell isNumber>Detectable</HeaderCell>
+            <HeaderCell isNumber>Detectable, points</HeaderCell>
           </tr>
         </thead>
         {evaluators.map((evaluator) => (

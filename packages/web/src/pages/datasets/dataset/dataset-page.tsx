@@ -133,14 +133,6 @@ function DatasetActions({ dataset, revision, onUpload }: DatasetActionsProps) {
   const [isDeleteOpen, setDeleteOpen] = useState(false);
   return (
     <>
-      <AllowedButton
-        needs="evaluate"
-        variant="quiet"
-        icon={<Trash2 aria-hidden />}
-        onClick={() => setDeleteOpen(true)}
-      >
-        Delete
-      </AllowedButton>
       {revision !== undefined && (
         <a
           href={`/v1/datasets/${dataset.id}/export?revision=${revision.revision}`}
@@ -152,6 +144,14 @@ function DatasetActions({ dataset, revision, onUpload }: DatasetActionsProps) {
           Download
         </a>
       )}
+      <AllowedButton
+        needs="evaluate"
+        variant="quiet"
+        icon={<Trash2 aria-hidden />}
+        onClick={() => setDeleteOpen(true)}
+      >
+        Delete
+      </AllowedButton>
       <AllowedButton needs="evaluate" icon={<Upload aria-hidden />} onClick={onUpload}>
         Upload revision
       </AllowedButton>

@@ -180,11 +180,13 @@ const maxListed = 50;
 
 /** The pass rate in each run that used a profile. Its height is the same while it loads; `figures` is then undefined. */
 function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] | undefined }) {
-  const shown = sortRates(figures ?? []).slice(0, maxListed);
+  const shown = sortRates(figures ?? [])
+    .slice(0, maxListed)
+    .sort((one, other) => (other.pass_rate ?? -1) - (one.pass_rate ?? -1));
   return (
     <Card
       title="Pass rate by run"
-      hint={`With people’s corrections and 95\u00a0% intervals; the ${maxListed} with the most verdicts.`}
+      hint={`With people’s corrections and 95\u00a0% intervals, the highest first; the ${maxListed} with the most verdicts.`}
       className="flex max-h-80 min-h-28 flex-col *:first:shrink-0 print:max-h-none"
     >
       <div className="scroll-edges-y min-h-0 flex-1 overflow-y-auto print:overflow-visible">

@@ -1,5 +1,6 @@
 import { describeDraw, describeFailures, describeTrouble } from "@presage/contract/describe-runs";
 import type { ListedRun, Run } from "@presage/sdk";
+import { clsx } from "clsx";
 import { type Headline, isActive } from "../../../data/runs.ts";
 import { describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
 import { describeTarget, shortEvaluatorName } from "../../../format/words.ts";
@@ -20,9 +21,10 @@ export interface RunRow {
 
 const rateOf = ({ headline }: RunRow) => (headline === null || headline === "loading" ? undefined : headline);
 
-/** The columns of the list, where all rows have one evaluator with its name in the heading. */
-export function runColumns(evaluator: string | undefined): DataColumn<RunRow>[] {
-  return [...columns.slice(0, place), passRateColumn(evaluator), ...columns.slice(place)];
+/** The columns of the list, where all rows have one evaluator with its name in the heading. Without goals, theirs would be empty. */
+export function runColumns(evaluator: string | undefined, hasGoals: boolean): DataColumn<RunRow>[] {
+  const all = [...columns.slice(0, place), passRateColumn(evaluator), ...columns.slice(place)];
+  return hasGoals ? all : all.map((column) => (column.id === "goal" ? { ...column, isExtra: true } : column));
 }
 
 /** Before it are the run, its status, and what it is of. */
@@ -176,8 +178,11 @@ const columns: DataColumn<RunRow>[] = [
 
 function Trouble({ run }: { run: Run }) {
   const text = describeTrouble(run.progress).join("; ");
+  const { truncated, empty } = run.progress.answers ?? { truncated: 0, empty: 0 };
+  // Calls that were tried again have their answers.
+  const isOfAnswers = truncated + empty > 0;
   return (
-    <span className="block truncate text-xs text-warn" title={text}>
+    <span className={clsx("block truncate text-xs", isOfAnswers ? "text-warn" : "text-ink-3")} title={text}>
       {text}
     </span>
   );

@@ -213,7 +213,8 @@ function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
     );
   }, [found, external, read, datasets]);
   const evaluator = commonEvaluator(rows ?? []);
-  const columns = useMemo(() => runColumns(evaluator), [evaluator]);
+  const hasGoals = rows?.some(({ run }) => run.goal != null) ?? true;
+  const columns = useMemo(() => runColumns(evaluator, hasGoals), [evaluator, hasGoals]);
   const view = useTableView("runs", columns, { isInAddress: true });
   const table = useDataTable({
     label: "Runs",

@@ -1,13 +1,13 @@
 import type { Run, RunSample } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Route, X } from "lucide-react";
+import { Route } from "lucide-react";
 import { findQueryError, usePresage } from "../../../data/client.ts";
 import { datasetSampleQuery } from "../../../data/datasets.ts";
 import { storedPredictionQuery } from "../../../data/predictions.ts";
 import { runSampleQuery, runTrajectoryQuery } from "../../../data/runs.ts";
-import { buttonClass, IconButton } from "../../../ui/button.tsx";
-import { Drawer } from "../../../ui/dialog.tsx";
+import { buttonClass } from "../../../ui/button.tsx";
+import { Drawer, DrawerHeader } from "../../../ui/dialog.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ScrollRegion } from "../../../ui/page.tsx";
@@ -23,6 +23,9 @@ interface SampleDrawerProps {
   /** Undefined: it is closed. */
   sampleId: string | undefined;
   repeat: number;
+  previous: RunSample | undefined;
+  next: RunSample | undefined;
+  onOpen(sample: RunSample): void;
   onClose(): void;
   onCloseAutoFocus(event: Event): void;
   onRepeat(repeat: number): void;
@@ -49,18 +52,18 @@ function DrawerContent({
   names,
   sampleId,
   repeat,
-  onClose,
   onRepeat,
+  ...place
 }: Omit<SampleDrawerProps, "sampleId" | "onCloseAutoFocus"> & { sampleId: string }) {
   const presage = usePresage();
   const found = useQuery(runSampleQuery(presage, run.id, sampleId));
   const sample = found.data?.find((one) => one.repeat === repeat) ?? found.data?.[0];
   return (
     <>
-      <header className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-4 py-2.5">
-        <h2 className="min-w-0 flex-1 basis-48 truncate font-mono text-sm font-semibold">
-          <InlineText text={sampleId} />
-        </h2>
+      <DrawerHeader {...place}>
+        <InlineText text={sampleId} />
+      </DrawerHeader>
+      <div className="flex shrink-0 flex-wrap items-center justify-end gap-2 border-b border-line px-4 py-2 empty:hidden">
         {found.data !== undefined && found.data.length > 1 && (
           <Segmented
             label="Repeat"
@@ -83,8 +86,7 @@ function DrawerContent({
             Whole trajectory
           </Link>
         )}
-        <IconButton label="Close" icon={<X aria-hidden />} onClick={onClose} />
-      </header>
+      </div>
       <ScrollRegion label="The sample" className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
         <div className="flex flex-col gap-4 p-4">
           {found.error !== null && <ErrorNotice error={found.error} onRetry={found.refetch} />}

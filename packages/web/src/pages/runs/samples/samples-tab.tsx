@@ -56,6 +56,7 @@ function SampleMatrix({ run }: { run: Run }) {
   );
   const rows = list.data;
   const openId = search.sample === undefined ? undefined : idOf(search.sample, search.repeat ?? 0);
+  const index = rows?.findIndex((row) => idOf(row.dataset_sample_id, row.repeat) === openId) ?? -1;
   const table = useDataTable({
     label: "Samples",
     view,
@@ -94,6 +95,11 @@ function SampleMatrix({ run }: { run: Run }) {
         names={names}
         sampleId={search.sample}
         repeat={search.repeat ?? 0}
+        previous={rows?.[index - 1]}
+        next={index < 0 ? undefined : rows?.[index + 1]}
+        onOpen={({ dataset_sample_id: sample, repeat }) =>
+          change({ sample, repeat: repeat === 0 ? undefined : repeat })
+        }
         onClose={() => change({ sample: undefined, repeat: undefined })}
         onCloseAutoFocus={table.takeFocusBack}
         onRepeat={(repeat) => change({ repeat: repeat === 0 ? undefined : repeat })}
