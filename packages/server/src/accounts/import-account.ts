@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { conflict } from "../platform/errors.ts";
+import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
+import { commandName } from "../platform/words.ts";
 import {
   type AccountTable,
   accountTables,
@@ -21,6 +23,7 @@ import {
   repeatedRow,
   toStored,
 } from "./export-account.ts";
+import { lockAccount } from "./users-store.ts";
 
 /** Rows of one statement. */
 const rowsAtOnce = 200;
@@ -76,6 +79,11 @@ export async function importAccount(
       );
     const accountName = options.accountName ?? header.account;
     const accountId = await findOrAddAccount(transaction, accountName);
+    await lockAccount(transaction, accountId);
+    if ((await selectClosed(transaction, [accountId])).size > 0)
+      throw conflict(
+        `The account ${accountName} is being deleted. Finish that with \`${commandName} users erase\`, or name another one with --account.`,
+      );
     await refuseUsedAccount(transaction, accountId, accountName, header);
     const userIds = await findOrAddUsers(transaction, accountId, header.users);
     const offset = header.results === null ? 0 : await options.takeNumbers(transaction, header.results);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Dataset, Run } from "@presage/contract";
 import { sql } from "kysely";
 import { localIssuer } from "../../src/accounts/users-store.ts";
+import { closeAccount, reopenAccount } from "../../src/platform/storage/closed-accounts-store.ts";
 import { insertCheck } from "../../src/reality/checks-store.ts";
 import { writeUsage } from "../../src/usage/usage-store.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
@@ -305,6 +306,16 @@ onAnyDatabase((database) => {
       1,
       expect.stringMatching(/^Line 2: .* in another account/),
     ]);
+  });
+
+  test("Nothing is imported into an account that is being deleted, as the deletion would go on", async () => {
+    const url = await database.create();
+    await using opened = await openStore(url);
+    await closeAccount(opened.database, opened.owner.account_id);
+    const ran = await run(url, "import", join(folder, "first.jsonl"));
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringMatching(/^The account .* is being deleted\./)]);
+    await reopenAccount(opened.database, opened.owner.account_id);
+    expect((await run(url, "import", join(folder, "first.jsonl"))).code).toBe(0);
   });
 
   test("Of a file that is cut, damaged or of another schema nothing is stored", async () => {
