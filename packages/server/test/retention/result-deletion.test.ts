@@ -8,6 +8,7 @@ import { eventually, expectEventually } from "../support/eventually.ts";
 import { errorBody } from "../support/presage/error-body.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -81,6 +82,19 @@ onAnyDatabase((database) => {
     expect((await presage.call("DELETE", `${path}/${id}`)).status).toBe(404);
     await using opened = await openStore(presage.databaseUrl);
     await expectSoundRollups(presage, opened.database);
+  });
+
+  test("After its last imported result, an alias means Presage's evaluator again, and the app is not listed", async () => {
+    const { importAll, search } = evaluationResultsClient(() => presage);
+    const texts = { evaluated_model_output: "x", evaluated_model_gold_answer: "x", app: "kept" };
+    await evaluationClient(() => presage).evaluate({ evaluators: [{ evaluator: "exact-match" }], ...texts });
+    const [id] = await importAll([{ evaluator_id: "exact-match", pass: true, app: "emptied" }]);
+    const appsOf = async () => (await search({ evaluator_id: "exact-match" })).map(({ app }) => app).join();
+    const listed = async () => await (await presage.call("GET", "/v1/apps")).text();
+    expect([await appsOf(), await listed()]).toEqual(["emptied", expect.stringContaining("emptied")]);
+    expect((await presage.call("DELETE", `${path}/${id}`)).status).toBe(204);
+    await expectEventually(appsOf, "kept");
+    expect(await listed()).not.toContain("emptied");
   });
 
   test("What is corrected after the count stays, also if it matches by then", async () => {

@@ -102,6 +102,21 @@ onAnyDatabase((database) => {
     }
   });
 
+  test("Names of tags that are used no more make room for others", async () => {
+    const count = async () => {
+      const names = opened.database.selectFrom("evaluation_tag_names").select("name");
+      return (await names.where("name", "like", "unused-%").execute()).length;
+    };
+    const tags = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`unused-${index}`, "x"]));
+    const fields = [{ createdAt: firstDay, metadata: { app: "default", tags } }];
+    await storeResults(opened.database, opened.owner.account_id, fields);
+    while (await rollUpSomeTags(opened.database));
+    await expectEventually(count, 40);
+    await deleteBefore(firstDay + 2 * day);
+    await expectSoundRollups(presage, opened.database);
+    expect(await count()).toBe(0);
+  });
+
   test("After a transaction that deleted nothing there is a pause, and the next one has as many rows", async () => {
     const limits: number[] = [];
     const startedAtMs = performance.now();

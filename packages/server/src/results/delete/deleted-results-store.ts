@@ -143,7 +143,7 @@ async function deleteTags(transaction: Database, tags: readonly EvaluationTagsTa
   }
 }
 
-/** What is counted, by its key, and then what is known of tags: series before values, which are unused without them. */
+/** What is counted, by its key, and then what is known of tags: series before values, and values before names: each is unused without those before. */
 const keys = {
   evaluation_counts: ["series_id", "day", "verdict", "score_mille"],
   evaluation_total_counts: ["account_id", "day", "score_mille", "verdict"],
@@ -151,6 +151,7 @@ const keys = {
   error_finding_counts: ["account_id", "revision_id", "day", "path_id"],
   evaluation_tag_series: ["id"],
   evaluation_tag_values: ["id"],
+  evaluation_tag_names: ["account_id", "name"],
 } as const;
 
 /** What evaluations insert is merged into these. The others are written by who counts by tag. */
@@ -173,6 +174,10 @@ function isEmpty(table: CountsTable) {
       return sql<SqlBool>`not exists (select 1 from evaluation_tag_counts where series_id = evaluation_tag_series.id)`;
     case "evaluation_tag_values":
       return sql<SqlBool>`not exists (select 1 from evaluation_tag_series where tag_id = evaluation_tag_values.id)`;
+    case "evaluation_tag_names":
+      // One that is no longer counted may have results without values.
+      return sql<SqlBool>`counted_up_to is null and not exists (select 1 from evaluation_tag_values as tag
+        where tag.account_id = evaluation_tag_names.account_id and tag.name = evaluation_tag_names.name)`;
     default:
       return sql<SqlBool>`count = 0`;
   }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres, type Requester, type Store } from "../../platform/storage/store.ts";
+import { hasCounts } from "../summary/summary-store.ts";
 import type { ColumnOrder, SearchFilter, SearchPage } from "./filter.ts";
 import {
   allOf,
@@ -49,7 +50,8 @@ export async function selectApps(
     .distinct()
     .where("account_id", "=", accountId)
     // Every result is counted in such a series too; those of single runs may be many.
-    .where("spans_runs", "=", 1);
+    .where("spans_runs", "=", 1)
+    .where(hasCounts(reader));
   if (after !== undefined) query = query.where(app, ">", after);
   const rows = await query.orderBy(app).limit(limit).offset(offset).execute();
   return rows.map((row) => row.app);

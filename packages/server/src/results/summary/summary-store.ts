@@ -1,4 +1,4 @@
-import { type Expression, type RawBuilder, sql } from "kysely";
+import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import { type Flag, type Micros, microsPerDay, microsPerMs, toFlag } from "../../platform/storage/columns.ts";
 import type { CountedVerdict } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
@@ -361,7 +361,18 @@ export async function hasResultsOf(reader: Database, accountId: string, evaluato
     .select("id")
     .where("account_id", "=", accountId)
     .where("evaluator_id", "=", evaluatorId)
+    // Every result is counted in such a series too; those of single runs may be many.
+    .where("spans_runs", "=", 1)
+    .where(hasCounts(reader))
     .limit(1)
     .executeTakeFirst();
   return series !== undefined;
+}
+
+/** Of a series, which stays when its last result is deleted: whether it has any. */
+export function hasCounts(reader: Database): RawBuilder<SqlBool> {
+  const isIn = (table: CountsTable) =>
+    sql`exists (select 1 from ${sql.table(table)} where series_id = evaluation_series.id and count > 0)`;
+  const merged = isIn("evaluation_counts");
+  return isPostgres(reader) ? sql`(${merged} or ${isIn("evaluation_count_deltas")})` : sql`${merged}`;
 }
