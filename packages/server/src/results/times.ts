@@ -7,7 +7,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import { selectCorrectedAt } from "./corrections-store.ts";
 import { addErrorFindings, countErrorFindings } from "./error-findings-store.ts";
-import { resetTagRollup } from "./summary/tags.ts";
+import { lockRollUp, resetTagRollup } from "./summary/tags.ts";
 import { addCounted, countableColumns, recount } from "./write/counts-store.ts";
 import { lockMerging, mergeCounts } from "./write/merge-counts.ts";
 
@@ -117,6 +117,8 @@ export async function describeFuture(database: Database, lastSound: Micros) {
 
 async function mendSome(transaction: Database, lastSound: Micros): Promise<number> {
   if (isPostgres(transaction)) await lockMerging(transaction);
+  // Before the rows, as who deletes results does.
+  await lockRollUp(transaction);
   const rows = await lockFutureResults(transaction, lastSound, resultsAtOnce);
   const ids = rows.map(({ id }) => id);
   const info = await selectAdditionalInfo(
@@ -222,13 +224,14 @@ async function selectAdditionalInfo(
   return new Map(rows.map(({ result_id, additional_info }) => [result_id, additional_info]));
 }
 
-/** Some of the corrections dated after `lastSound`, the earliest first. */
+/** Some of the corrections dated after `lastSound`, the earliest first. Those of a result dated so itself could get no sound time. */
 async function selectFutureCorrections(database: Database, lastSound: Micros, limit: number) {
   return await database
     .selectFrom("evaluation_corrections as correction")
     .innerJoin("evaluation_results as result", "result.id", "correction.result_id")
     .select(["correction.id", "correction.result_id", "result.created_at"])
     .where("correction.created_at", ">", lastSound)
+    .where("result.created_at", "<=", lastSound)
     .orderBy("correction.created_at")
     .orderBy("correction.id")
     .limit(limit)

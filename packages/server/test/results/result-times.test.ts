@@ -1,7 +1,7 @@
 import { expect, setSystemTime, test } from "bun:test";
 import { numbersPerStretch } from "../../src/platform/storage/columns.ts";
 import { selectErrorFindings } from "../../src/results/error-findings-store.ts";
-import { countFutureResults, watchClocks } from "../../src/results/times.ts";
+import { countFutureResults, mendCorrections, watchClocks } from "../../src/results/times.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
@@ -149,6 +149,20 @@ onAnyDatabase((database) => {
     const { correction } = await find(id);
     expect(correction).toMatchObject({ pass: true, comment: "last" });
     expect(Math.abs(Date.parse(correction?.created_at ?? "") - Date.now())).toBeLessThan(60_000);
+  });
+
+  test("Corrections of a result that is dated in the future itself stay, and their repair ends", async () => {
+    await using opened = await openStore(await database.create());
+    const { id: user_id, account_id } = opened.owner;
+    const [{ id: result_id } = { id: 0 }] = await storeResults(opened.database, account_id, [
+      { createdAt: future },
+    ]);
+    const corrections = Array.from({ length: 200 }, (_, index) => ({
+      ...{ id: Bun.randomUUIDv7(), account_id, result_id, user_id, created_at: future + index },
+      ...{ pass: 1 as const, score: null, comment: null, profile_public_id: null },
+    }));
+    await opened.database.insertInto("evaluation_corrections").values(corrections).execute();
+    expect(await mendCorrections(opened.database, now)).toBe(0);
   });
 
   test("If every result is dated in the future, nothing is repaired, as the current clock is more likely wrong", async () => {

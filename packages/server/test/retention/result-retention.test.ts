@@ -117,6 +117,11 @@ onAnyDatabase((database) => {
     expect(await count()).toBe(0);
   });
 
+  test("There is a pause after a part of the results that was only looked through", async () => {
+    const { deleted, heldMs } = await deleteOldResults(opened.database, firstDay - day, undefined, 20);
+    expect([deleted, heldMs > 0]).toEqual([0, true]);
+  });
+
   test("After a transaction that deleted nothing there is a pause, and the next one has as many rows", async () => {
     const limits: number[] = [];
     const startedAtMs = performance.now();

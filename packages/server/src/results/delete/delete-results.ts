@@ -108,13 +108,15 @@ export async function deleteOldResults(
   limit: number,
 ): Promise<DeletedBatch<AgePosition>> {
   const wanted = Math.max(limit, candidatesAtOnce);
+  const startedAtMs = performance.now();
   const candidates = await selectOldest(database, before, position ?? start, wanted);
   const deletable = candidates.filter(({ is_of_run }) => !is_of_run).slice(0, limit);
   // Those between the last one that is deleted and the end are looked at again.
   const isCut = deletable.length === limit;
   const last = isCut ? deletable.at(-1) : candidates.at(-1);
   const next = isCut || candidates.length === wanted ? last : undefined;
-  if (deletable.length === 0) return { deleted: 0, heldMs: 0, next };
+  // Runs may keep millions, which every look passes: with a pause after each part of them.
+  if (deletable.length === 0) return { deleted: 0, heldMs: performance.now() - startedAtMs, next };
   const { result, heldMs } = await inTimedTransaction(
     database,
     (transaction) =>
