@@ -330,7 +330,7 @@ export const CorrectionRequest = z
     pass: z.boolean().meta({ description: "The correct verdict. The evaluator's own confirms it." }),
     score_raw: score.nullish().meta({
       description:
-        "The correct score. Defaults to 1 for a pass and 0 for a fail, and to none if the evaluator gave none.",
+        "The correct score. Defaults to the evaluator's own if its verdict is confirmed, otherwise to 1 for a pass and 0 for a fail; to none if the evaluator gave none.",
     }),
     comment: boundedText(10_000).nullish().meta({ description: "Why the verdict is corrected." }),
   })

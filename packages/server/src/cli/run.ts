@@ -223,6 +223,9 @@ class InterruptedError extends Error {
   }
 }
 
+/** A deployment that does not come back for this long leaves a job in CI waiting for nothing. */
+const mostPausedMs = 10 * 60_000;
+
 /** Shows a run's progress until it has ended. On Ctrl-C the run is paused, and an `InterruptedError` thrown. */
 export async function followRun(
   connection: RunConnection,
@@ -233,6 +236,7 @@ export async function followRun(
   const progress = showProgress(run);
   const waiting = new AbortController();
   let lastReason: string | null = null;
+  let pausedSinceMs: number | undefined;
   const onProgress = (now: Run) => {
     progress.update(now);
     const { status, status_reason: reason } = now;
@@ -241,6 +245,11 @@ export async function followRun(
       throw new CommandError(`The run was paused. To finish it:\n  ${command}`);
     if (reason !== null && reason !== lastReason) progress.say(`Waiting: ${printable(reason)}`);
     lastReason = reason;
+    pausedSinceMs = status === "paused" ? (pausedSinceMs ?? Date.now()) : undefined;
+    if (pausedSinceMs !== undefined && Date.now() - pausedSinceMs >= mostPausedMs)
+      throw new CommandError(
+        `The run has been waiting for its deployment for 10 minutes: ${printable(reason ?? "")}\nTo follow it again:\n  ${command}`,
+      );
   };
   const { call, waiting: options } = connection;
   const ended = call(({ runs }) =>

@@ -57,6 +57,13 @@ onAnyDatabase((database) => {
     expect(await idsOf({ score_raw_max: 0.3 })).toEqual([]);
   });
 
+  test("a confirmed verdict keeps its score", async () => {
+    const id = await store({ outcome: { status: "success", pass: false, score: 0.25 } });
+    expect(await correct(id, { pass: false })).toMatchObject({
+      correction: { pass: false, score_raw: 0.25 },
+    });
+  });
+
   test("of several corrections the latest counts, even if concurrent", async () => {
     const id = await store({});
     await correct(id, { pass: false });

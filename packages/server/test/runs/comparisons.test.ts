@@ -264,6 +264,18 @@ onAnyDatabase((database) => {
       survives_one_failure: true,
       interval: { level: 0.95, lower: expect.any(Number), upper: expect.any(Number) },
     });
+    // A judge that grades some verdicts must not hide those that it does not.
+    const partly = await store(
+      {
+        predictions: long.samples.map((_, at) => [
+          { verdicts: [{ pass: at === 0, score: at === 0 ? 1 : null }] },
+        ]),
+      },
+      long,
+    );
+    expect((await compare(candidate, partly)).evaluators[0]?.candidates[0]).toMatchObject({
+      ...{ measure: "pass_rate", count: 24, difference: -17 / 24, outcome: "worse" },
+    });
     const graded = await store({ predictions: long.samples.map(() => scored(1)) }, long);
     const mixed = (await compare(reference, candidate, graded)).evaluators[0]?.candidates;
     expect(mixed?.map(({ measure, count, difference }) => [measure, count, difference])).toEqual([

@@ -240,8 +240,9 @@ export async function correctResult(
   if (result.outcome.status !== "success") {
     throw conflict("The evaluation has no verdict to correct.");
   }
-  const isGraded = result.outcome.score !== undefined;
-  const score = correction.score ?? (isGraded ? Number(pass) : null);
+  const { score: own, pass: ownPass } = result.outcome;
+  const ofVerdict = own === undefined ? null : pass === ownPass ? own : Number(pass);
+  const score = correction.score ?? ofVerdict;
   // A repeated request contains all but the time of the first.
   const { createdAt } = await doOnce(services.store.writer(requester), once, {
     async work(transaction) {

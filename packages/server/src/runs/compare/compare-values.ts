@@ -24,9 +24,11 @@ export interface Values {
   /** Of samples with a value or a failure, which scores 0 and does not pass. */
   readonly scoreWithFailures: Float64Array;
   readonly passWithFailures: Float64Array;
+  /** Whether each verdict has a score. */
+  readonly isGraded: boolean;
 }
 
-/** What is compared: scores, or verdicts where one of the runs has them without a score. */
+/** What is compared: scores, or verdicts where one of the runs has any without a score. */
 export interface Measured {
   readonly measure: ComparisonCandidate["measure"];
   value(values: Values): Float64Array;
@@ -35,7 +37,7 @@ export interface Measured {
 
 export function measureOf(all: readonly Values[]): Measured {
   const has = (values: Float64Array) => values.some((value) => !Number.isNaN(value));
-  return all.some(({ score }) => has(score)) && all.every(({ score, pass }) => has(score) || !has(pass))
+  return all.some(({ score }) => has(score)) && all.every(({ pass, isGraded }) => isGraded || !has(pass))
     ? { measure: "score", value: ({ score }) => score, withFailures: (of) => of.scoreWithFailures }
     : { measure: "pass_rate", value: ({ pass }) => pass, withFailures: (of) => of.passWithFailures };
 }
@@ -44,6 +46,7 @@ export function measureOf(all: readonly Values[]): Measured {
 export async function valuesOf(outcomes: Outcomes, indexes: Int32Array, hasPasses: boolean): Promise<Values> {
   const none = () => new Float64Array(indexes.length).fill(Number.NaN);
   const values = { score: none(), pass: none(), scoreWithFailures: none(), passWithFailures: none() };
+  let isGraded = true;
   const tally = createTally();
   for (let index = 0; index < indexes.length; index++) {
     if (index % samplesAtOnce === 0) await nextTurn();
@@ -53,13 +56,14 @@ export async function valuesOf(outcomes: Outcomes, indexes: Int32Array, hasPasse
     const { judged, passed, failed } = tally;
     const score = outcomes.scores[own] ?? 0;
     const graded = outcomes.graded[own] ?? 0;
+    isGraded &&= graded >= judged;
     if (graded + failed > 0) values.scoreWithFailures[index] = score / (graded + failed);
     if (graded > 0) values.score[index] = score / graded;
     if (!hasPasses) continue;
     if (judged + failed > 0) values.passWithFailures[index] = passed / (judged + failed);
     if (judged > 0) values.pass[index] = passed / judged;
   }
-  return values;
+  return { ...values, isGraded };
 }
 
 /** The indexes of samples for which all have a value, in this order. */

@@ -1,0 +1,45 @@
+import { afterEach, expect, setSystemTime, test } from "bun:test";
+import type { Run } from "@presage/contract";
+import type { RunConnection } from "./open-connection.ts";
+import { followRun } from "./run.ts";
+
+const progress = { samples: 10, predicted: 0, failed_predictions: 0, evaluated: 0 };
+const paused = {
+  id: "run-1",
+  status: "paused",
+  status_reason: "The upstream cannot be reached.",
+  progress,
+  notes: [],
+};
+
+/** A connection to a run that is seen in these states, each some minutes after the one before. */
+function seen(...states: { status?: string; minutes: number }[]) {
+  const runs = {
+    async waitUntilEnded(_id: string, { onProgress }: { onProgress(run: Run): void }) {
+      let nowMs = Date.parse("2026-01-01");
+      for (const { minutes, status = "paused" } of states) {
+        nowMs += minutes * 60_000;
+        setSystemTime(nowMs);
+        onProgress({ ...paused, status } as Run);
+      }
+      return { ...paused, status: "finished" };
+    },
+  };
+  return {
+    call: (use: (client: object) => unknown) => use({ runs }),
+    waiting: {},
+  } as unknown as RunConnection;
+}
+
+afterEach(() => {
+  setSystemTime();
+});
+
+test("a deployment that stays away for ten minutes ends the command, with the reason and how to go on", async () => {
+  const away = followRun(seen({ minutes: 0 }, { minutes: 9 }, { minutes: 1 }), paused as Run, undefined);
+  expect(String(await away.catch((error) => error))).toMatch(
+    /for 10 minutes: The upstream cannot be reached\.\nTo follow it again:\n {2}presage run --resume run-1$/,
+  );
+  const back = seen({ minutes: 0 }, { minutes: 9, status: "running" }, { minutes: 1 }, { minutes: 9 });
+  expect(await followRun(back, paused as Run, undefined)).toMatchObject({ status: "finished" });
+});
