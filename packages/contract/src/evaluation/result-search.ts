@@ -135,7 +135,7 @@ export const EvaluationResultSearchRequest = EvaluationResultFilter.extend({
     .meta({
       default: "-created_at",
       description:
-        "By time, by sample or by score, and with a minus in reverse. By sample, numbers count by value (`run/9` precedes `run/10`). Scores count to a thousandth, as corrected. By sample or score, results without are left out, and after_id and before_id are places in this order.",
+        "By time, by sample or by score, and with a minus in reverse. By sample, numbers count by value (`run/9` precedes `run/10`). Scores count to a thousandth, as corrected. By sample or score, results without are left out, and after_id and before_id are places in this order, where their results are now: one that is gone is refused, and what is corrected between two pages may come twice or not at all.",
     }),
   limit: z.int().min(1).max(1000).nullish().meta({ default: 50, description: "Maximum number of results." }),
   offset: z.literal(0).nullish().meta({ description: "Pages are by id; 0 is accepted for compatibility." }),

@@ -9,7 +9,7 @@ import {
 } from "@presage/contract";
 import { readEvaluatorName, readProfileName } from "../../evaluators/old-names.ts";
 import type { Registry } from "../../evaluators/registry.ts";
-import { InvalidRequestError } from "../../http/validate.ts";
+import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../../platform/storage/lists.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
@@ -19,7 +19,7 @@ import { selectIdsAtTimes, selectLastSettled } from "../write/results-store.ts";
 import { selectPayloadBytes, selectResults } from "../write/stored-results-store.ts";
 import type { ColumnOrder, ResultFilter, SearchFilter, SearchPage, TimeOrder } from "./filter.ts";
 import { selectResultIds } from "./search-store.ts";
-import { selectIdsByColumn } from "./values-store.ts";
+import { selectIdsByColumn, selectOwnIds } from "./values-store.ts";
 
 /** What reading a filter needs: an alias stands for the newest evaluator. */
 export interface FilterServices {
@@ -154,6 +154,7 @@ export async function searchIds(
 ): Promise<number[]> {
   if (order !== "newest-first" && order !== "oldest-first") {
     const { afterId, beforeId, ...rest } = filter;
+    await refuseGonePlaces(reader, accountId, { after_id: afterId, before_id: beforeId });
     const found = { accountId, filter: await withTimesAsIds(reader, rest), page: { order, limit } };
     return await selectIdsByColumn(reader, { ...found, afterId, beforeId });
   }
@@ -161,6 +162,27 @@ export async function searchIds(
   // In this order: all that follows finds what is settled.
   const settled = await withSettledOnly(reader, filter, page);
   return await selectResultIds(reader, { accountId, filter: await withTimesAsIds(reader, settled), page });
+}
+
+/** The place of a result that is gone is not known. An empty page in its stead would read as the end. */
+async function refuseGonePlaces(
+  reader: Database,
+  accountId: string,
+  places: Record<"after_id" | "before_id", number | undefined>,
+): Promise<void> {
+  const given = Object.entries(places).flatMap(([name, id]) => (id === undefined ? [] : [{ name, id }]));
+  const there = await selectOwnIds(
+    reader,
+    accountId,
+    given.map(({ id }) => id),
+  );
+  const gone = given.filter(({ id }) => !there.has(id));
+  if (gone.length > 0)
+    throw new InvalidRequestError(
+      gone.map(({ name, id }) =>
+        valueError(["body", name], "There is no such result, or it was deleted: begin at the first page", id),
+      ),
+    );
 }
 
 /** The indexes are in the order of ids, not of times: times narrow the range of ids, and each result's time is checked. */

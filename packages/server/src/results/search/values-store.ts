@@ -136,6 +136,22 @@ function walkConditions(
   ];
 }
 
+/** Which of these are ids of an account's results. */
+export async function selectOwnIds(
+  reader: Database,
+  accountId: string,
+  ids: readonly number[],
+): Promise<Set<number>> {
+  if (ids.length === 0) return new Set();
+  const rows = await reader
+    .selectFrom("evaluation_results")
+    .select("id")
+    .where("id", "in", ids)
+    .where("account_id", "=", accountId)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Nothing is before or after a result that has no place in the order. */
 async function positionCondition(
   reader: Database,
