@@ -94,7 +94,8 @@ function instanceOf(
 /** The error may name the address, which has no credentials; headers are in none. */
 function logEnds(logger: Logger, signal: "traces" | "metrics", url: string): LogExport {
   const outage = watchOutage(logger, {
-    begins: `could not send ${signal}; those in between are lost`,
+    // Metrics are totals, so the next export has everything.
+    begins: `could not send ${signal}${signal === "traces" ? "; those in between are lost" : ""}`,
     ends: `${signal} are sent again`,
     fields: { url },
   });

@@ -79,7 +79,10 @@ async function superviseWorkers(
   async function receive(message: FromWorker, from: WorkerProcess) {
     if (message.kind === "listening") slots.shareAddress(message.port);
     else if (message.kind === "ready") firstReady.resolve(message.started);
-    else if (message.request.kind === "metrics")
+    else if (message.request.kind === "last-figures") {
+      figures.keep(from, message.request.figures);
+      from.send({ kind: "response", id: message.id });
+    } else if (message.request.kind === "metrics")
       from.send({ kind: "response", id: message.id, text: await figures.read(running()) });
     else {
       await askAll(message.request, from);
@@ -141,7 +144,8 @@ function createSlots(
     if (!areFilled) return;
     figures.countRestart();
     const pauseMs = slot.pause.after(performance.now() - worker.startedAtMs);
-    logger.error(
+    // A worker that was told to end is no error.
+    logger[exit.code === 0 ? "info" : "error"](
       { worker: slot.index + 1, processId: worker.pid, ...exit, pauseMs },
       "a worker ended; starting another",
     );
@@ -189,6 +193,8 @@ export interface SupervisorLink {
   forgetKey(digest: string): Promise<void>;
   /** How the supervisor's questions are answered from now on. */
   answerWith(answers: Answers): void;
+  /** Before the worker ends: its counts remain. */
+  sendLastFigures(): Promise<void>;
   /** Resolves when the supervisor has ended. */
   readonly closed: Promise<string>;
 }
@@ -261,6 +267,12 @@ export function connectToSupervisor(): SupervisorLink | undefined {
     answerWith(given) {
       answers = given;
       if (missedReread) void given.rereadFiles();
+    },
+    async sendLastFigures() {
+      const figures = await answers?.figures();
+      // A supervisor that has ended shows no metrics.
+      if (figures === undefined || !process.connected) return;
+      await request({ kind: "last-figures", figures }).catch(() => {});
     },
     closed: closed.promise,
   };

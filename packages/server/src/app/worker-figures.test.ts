@@ -83,3 +83,12 @@ test("the counts of a replica remain when a worker ends, its gauges do not", asy
   expect([...counts(after), replica(after, "in_flight"), replica(after, "up")]).toEqual([2, 20, 16, 4, 1]);
   expect(after).toContain("# TYPE presage_replica_requests_total counter");
 });
+
+test("what a worker sends before it ends counts, though nobody asked for it", async () => {
+  const figures = createWorkerFigures<TestWorker>();
+  const [ends, stays] = [createWorker(), createWorker()];
+  ends.metrics.tokens(["prompt"], 10);
+  figures.keep(ends, (await ends.ask()) ?? []);
+  figures.retire(ends);
+  expect(readSeries(await figures.read([stays]), 'presage_tokens_total{kind="prompt"}')).toBe(10);
+});

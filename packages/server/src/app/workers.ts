@@ -66,8 +66,11 @@ export type ToSupervisor =
   | { kind: "answer"; id: number; figures?: Figures }
   | { kind: "request"; id: number; request: SupervisorRequest };
 
-/** What a worker asks of the supervisor: the metrics of all workers, or that all others forget a key. */
-export type SupervisorRequest = { kind: "metrics" } | { kind: "forget-key"; digest: string };
+/** What a worker asks of the supervisor: the metrics of all workers, that all others forget a key, or that its own last metrics be kept. */
+export type SupervisorRequest =
+  | { kind: "metrics" }
+  | { kind: "forget-key"; digest: string }
+  | { kind: "last-figures"; figures: Figures };
 
 /** How the supervisor starts a worker. */
 export interface WorkerStart {
@@ -204,7 +207,9 @@ type Worker = Pick<WorkerProcess, "ask">;
 export interface WorkerFigures<Of extends Worker = Worker> {
   /** In Prometheus' text format. A worker that does not answer in time counts as it last did. */
   read(workers: readonly Of[]): Promise<string>;
-  /** Keeps the counts of a worker that has ended, as far as they were read. */
+  /** What a worker that is about to end has counted. */
+  keep(worker: Of, figures: Figures): void;
+  /** Keeps the counts of a worker that has ended, as far as they are known. */
   retire(worker: Of): void;
   countRestart(): void;
 }
@@ -241,6 +246,7 @@ export function createWorkerFigures<Of extends Worker>(): WorkerFigures<Of> {
       running = answered.filter(Boolean).length;
       return await sum([...latest.values(), retired, await own.getMetricsAsJSON()]).metrics();
     },
+    keep: (worker, figures) => void latest.set(worker, figures),
     retire(worker) {
       const figures = latest.get(worker) ?? [];
       latest.delete(worker);

@@ -10,6 +10,7 @@ import { type Config, ConfigError, readConfig, unknownVariables } from "../confi
 import type { RawEnvironment } from "../config/values.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { neverAborted } from "../platform/limits/deadline.ts";
+import { reasonOf } from "../platform/observability/logger.ts";
 import { maxSkewMs, type SeenClock } from "../platform/storage/clock.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { type InspectedDatabase, inspectDatabase } from "../platform/storage/open.ts";
@@ -131,7 +132,8 @@ async function checkDatabase({ databaseUrl: url, minFreeDiskBytes }: Config): Pr
     return [describe(inspected, url), describeClock(inspected.aheadMs, inspected.seenClock), disk];
   } catch (error) {
     // PostgreSQL's own errors name the user, and no password.
-    const reason = error instanceof Error && error.message !== "" ? error.message : "no response";
+    const { reason: stated, code } = reasonOf(error);
+    const reason = (stated || code || "no response").replace(/\.$/, "");
     const advice = isSqlite(url)
       ? "Check the file and its folder, whose owner must be the server's user"
       : "Check PRESAGE_DATABASE_URL, that PostgreSQL runs, and the user's rights";

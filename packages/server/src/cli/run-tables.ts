@@ -66,6 +66,11 @@ function describeChange(previous: RunReport["previous"]): string[] {
 export function printTable<Item>(tableColumns: readonly Column<Item>[], rows: readonly Item[]): void {
   const width = Math.min(maxTableWidth, process.stdout.columns ?? maxTableWidth);
   const { text, leftOut } = textTable(tableColumns, rows, width);
+  // Without a terminal, nothing is too narrow.
+  if (leftOut.length > 0 && process.stdout.columns === undefined) {
+    process.stdout.write(`${textTable(tableColumns, rows).text}\n`);
+    return;
+  }
   process.stdout.write(`${text}\n`);
   if (leftOut.length > 0)
     printNotice(`This terminal is too narrow for ${leftOut.join(", ")}; --json shows everything.`);

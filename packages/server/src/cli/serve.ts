@@ -162,6 +162,7 @@ async function runServer(config: Config, log: Log, { stopped, onReady, worker }:
   await file?.remove();
   const cutOff = await server.drain();
   if (cutOff > 0) logger.warn({ cutOff }, "requests still running at the shutdown deadline were cut off");
+  await worker?.link.sendLastFigures();
   await presage.dispose();
   logger.info("stopped");
 }

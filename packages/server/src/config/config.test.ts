@@ -297,7 +297,8 @@ describe("Each variable", () => {
   });
 
   test("with an unknown PRESAGE_ variable is reported", () => {
-    expect(unknownVariables({ PRESAGE_PROT: "1", PRESAGE_PORT: "1", HOME: "/" })).toEqual(["PRESAGE_PROT"]);
+    const raw = { PRESAGE_PROT: "1", PRESAGE_PORT: "1", PRESAGE_URL: "http://a", HOME: "/" };
+    expect(unknownVariables(raw)).toEqual(["PRESAGE_PROT"]);
   });
 });
 

@@ -256,10 +256,16 @@ export function hasFilesToReread({ deployments, pricesPath, realEnvironments }: 
   return [deployments, pricesPath, realEnvironments].some((file) => file !== undefined);
 }
 
+/** Those that only the clients read. */
+const variablesOfClients = ["PRESAGE_URL"];
+
 /** Variables with our prefix that Presage does not know: most likely misspelt. */
 export function unknownVariables(raw: RawEnvironment): string[] {
   return Object.keys(raw).filter(
-    (name) => name.startsWith("PRESAGE_") && !Object.hasOwn(environment.shape, name),
+    (name) =>
+      name.startsWith("PRESAGE_") &&
+      !Object.hasOwn(environment.shape, name) &&
+      !variablesOfClients.includes(name),
   );
 }
 

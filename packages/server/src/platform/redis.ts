@@ -1,6 +1,5 @@
 import type { Redis as RedisClient } from "ioredis";
 import { type Logger, watchOutage } from "./observability/logger.ts";
-import { defined } from "./words.ts";
 
 /** The most that the store may delay a call. */
 const answerTimeoutMs = 50;
@@ -99,7 +98,8 @@ function watchConnection(client: RedisClient, logger: Pick<Logger, "warn">) {
     if (isGone || isStopped) return;
     isGone = true;
     logger.warn(
-      defined({ reason: lastError && reasonOf(lastError) }),
+      // A server that ends in good order closes its connections, without an error.
+      { reason: lastError === undefined ? "the connection was closed" : reasonOf(lastError) },
       "Redis is unavailable; each process works by itself",
     );
   });

@@ -14,7 +14,7 @@ import { reserveResponse } from "../http/memory.ts";
 import { readExactBytes } from "../http/request.ts";
 import { eventStreamHeaders } from "../http/response.ts";
 import { InvalidRequestError, missing } from "../http/validate.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { ServiceError, SpendingRefusedError } from "../platform/errors.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 import { isObject, withoutNulls } from "../platform/words.ts";
 import {
@@ -183,14 +183,18 @@ export function measureCompletion(
   /** Deliberately not passed the request: an async function would keep it in memory until it ends. */
   async function measure(pending: Promise<UpstreamCompletion>, startedAtMs: number) {
     let isHit = false;
+    let isRefused = false;
     try {
       const completion = await pending;
       isHit = completion.cache?.result === "hit";
       recordCompletion(exchange, completion);
       return completion;
+    } catch (error) {
+      isRefused = error instanceof SpendingRefusedError;
+      throw error;
     } finally {
-      // What is stored did not wait for the upstream.
-      if (!isHit) recordUpstreamTime(exchange, startedAtMs, performance.now());
+      // What is stored, or refused by a budget, did not wait for the upstream.
+      if (!isHit && !isRefused) recordUpstreamTime(exchange, startedAtMs, performance.now());
     }
   }
 }

@@ -56,6 +56,14 @@ afterAll(() => rm(folder, { recursive: true }));
 const run = (...args: string[]) => runPresage(args, environment);
 const file = (name: string) => join(folder, name);
 
+test("a preview shortens every text, and shows a tab as a space", async () => {
+  const long = { ...world, state: `a\tb${"c".repeat(5_000)}` };
+  await Bun.write(file("long.jsonl"), toLines([long]));
+  const { stdout } = await run("import", file("long.jsonl"), "--preview");
+  expect(stdout).not.toContain("u{9}");
+  expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThan(300);
+});
+
 test("a preview says what files hold, and needs no database", async () => {
   const { code, stdout, stderr } = await run("import", file("runs"), "--preview");
   const leftOut = ["READ ME.md", "config", "empty.jsonl", "notes.json", "run.log", "tsconfig.json"];

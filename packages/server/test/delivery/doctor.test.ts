@@ -224,6 +224,7 @@ describe("Of the database it finds", () => {
     const gone = { PRESAGE_DATABASE_URL: `postgres://ada:hidden-password@127.0.0.1:${nothingAt}/presage` };
     const { code, of } = await diagnose(gone);
     expect([code, of("database")[0]?.state, of("clock")[0]?.state]).toEqual([1, "bad", "off"]);
+    expect(of("database")[0]?.text).toMatch(/ECONNREFUSED.*[^.]\. Check PRESAGE_DATABASE_URL/);
     const url = await createPostgresDatabase();
     expect((await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url })).code).toBe(0);
     const readOnly = `${url}?options=-c%20default_transaction_read_only%3Don`;

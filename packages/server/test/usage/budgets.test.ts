@@ -87,6 +87,9 @@ onAnyDatabase((database) => {
     expect(error).toMatchObject({ message: detail, code: "insufficient_quota", param: null });
     expect([currency, data]).toMatchObject(["USD", [{ limit: 45, spent: 54, share: 1.2, state: "stopped" }]]);
     expect(new Date(resets_at).getUTCDate()).toBe(1);
+    const metrics = await (await server.call("GET", "/metrics")).text();
+    // Only what was sent waited for the upstream.
+    expect(metrics).toContain("presage_upstream_duration_seconds_count 3\n");
     expect(await server.set({ limit: 100, stops: true })).toMatchObject([{ spent: 54, state: "ok" }]);
     expect(await predictAt(server)).toBe(200);
     expect(await server.set({ limit: null })).toEqual([]);

@@ -44,6 +44,11 @@ test("budgets are shown, set and cleared, of the account and of a key, with even
       { api_key_id: id, limit: 50.5, stops: false, spent: 0 },
     ],
   });
+  const shown = await presage("budget", "show");
+  expect([lines(shown.stdout)[0], shown.stderr]).toEqual([
+    expect.stringMatching(/at the limit$/),
+    expect.not.stringContaining("terminal"),
+  ]);
   expect(lines((await presage("budget", "clear")).stdout)).toHaveLength(2);
   expect((await presage("budget", "clear", "--key", id)).stdout).toBe("There is no budget.\n");
   const { stdout } = await presage("audit", "--json");

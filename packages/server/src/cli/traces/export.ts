@@ -12,7 +12,7 @@ import {
 import type { QueryOf } from "@presage/sdk";
 import type { Command } from "commander";
 import { replaceFile } from "../../platform/storage/backup.ts";
-import { CommandError, choice, examples, type FlagsOf, onServer, queryOf } from "../command.ts";
+import { CommandError, choice, examples, type FlagsOf, onServer, printNotice, queryOf } from "../command.ts";
 import { configure } from "../config.ts";
 import { type ConnectionOptions, findRun, getDataset } from "../connect.ts";
 import { checkOutputFile } from "../files.ts";
@@ -51,7 +51,7 @@ export function addDatasetExport(datasets: Command): void {
       onConnection(async (connection, name: string, flags: ExportFlags<DatasetExportQuery>) => {
         const { id } = await getDataset(connection, name);
         const query = exportQuery<DatasetExportQuery>(flags);
-        await connection.call((client) => write(client.datasets.export(id, query), flags.out));
+        await connection.call((client) => write(client.datasets.export(id, query), flags));
       }),
     );
 }
@@ -75,7 +75,7 @@ export function addRunExport(runs: Command): void {
         const { id } = await findRun(connection, name);
         const against = flags.against && { against: (await findRun(connection, flags.against)).id };
         const query = exportQuery<RunExportQuery>({ ...flags, ...(against || {}) });
-        await connection.call((client) => write(client.runs.export(id, query), flags.out));
+        await connection.call((client) => write(client.runs.export(id, query), flags));
       }),
     );
 }
@@ -99,7 +99,7 @@ export function addEpisodesCommands(program: Command): void {
       if (!checked.success)
         throw new CommandError(checked.error.issues[0]?.message ?? "The options are wrong");
       await withConnection(configure(), flags, ({ call }) =>
-        call(({ episodes }) => write(episodes.export(checked.data), flags.out)),
+        call(({ episodes }) => write(episodes.export(checked.data), { out: flags.out })),
       );
     });
 }
@@ -109,12 +109,27 @@ function exportQuery<Query>({ server: _, out: __, atif, content, loss, ...others
   return queryOf<QueryOf<Query>>({ ...others, ...switches, version: atif });
 }
 
-/** The file appears once it is complete. */
-async function write(chunks: AsyncIterable<Uint8Array>, out: string | undefined): Promise<void> {
-  if (out === undefined) {
-    await pipeline(Readable.from(chunks), process.stdout, { end: false });
-    return;
+const noPairs =
+  "There are no pairs: no sample has a better and a worse prediction. Run it with more repeats, name another run with --against, or use --chosen reference.";
+
+/** The file appears once it is complete. Says so if nothing is in it. */
+async function write(
+  chunks: AsyncIterable<Uint8Array>,
+  { out, format }: { out?: string | undefined; format?: string | undefined },
+): Promise<void> {
+  let isEmpty = true;
+  async function* counted() {
+    for await (const chunk of chunks) {
+      if (chunk.length > 0) isEmpty = false;
+      yield chunk;
+    }
   }
-  checkOutputFile(out);
-  await replaceFile(resolve(out), (partial) => pipeline(Readable.from(chunks), createWriteStream(partial)));
+  if (out === undefined) await pipeline(Readable.from(counted()), process.stdout, { end: false });
+  else {
+    checkOutputFile(out);
+    await replaceFile(resolve(out), (partial) =>
+      pipeline(Readable.from(counted()), createWriteStream(partial)),
+    );
+  }
+  if (isEmpty) printNotice(format === "preference" ? noPairs : "Nothing matches: what was written is empty.");
 }

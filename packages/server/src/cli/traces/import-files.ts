@@ -17,7 +17,7 @@ import { checkFiles } from "../files.ts";
 const maxTextCharacters = 160;
 const maxTools = 12;
 
-/** What a file holds, in lines: its layout, its figures, what is left out, and its first sample, as a whole or cut. */
+/** What a file holds, in lines: its layout, its figures, what is left out, and its first sample, with all of its fields or the usual ones. */
 export function describePreview(
   { shown }: ImportFile,
   preview: ImportPreview,
@@ -36,7 +36,7 @@ export function describePreview(
     ...(skipped === 0 ? [] : [`  faulty: ${skipped}`]),
     ...(complete ? [] : ["  only the first 64 MiB were read for this table"]),
     ...(preview.warnings ?? []).map((warning) => `  ${printable(warning)}`),
-    ...describeSample(first[0], isWhole ? Number.POSITIVE_INFINITY : maxTextCharacters),
+    ...describeSample(first[0], isWhole),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -68,11 +68,10 @@ function listed(heading: string, counts: Readonly<Record<string, number>>): stri
   return texts.length === 0 ? [] : [`  ${heading}: ${texts.join(", ")}`];
 }
 
-function describeSample(sample: DatasetSample | undefined, maxCharacters: number): string[] {
+function describeSample(sample: DatasetSample | undefined, isWhole: boolean): string[] {
   if (sample === undefined) return [];
   const { trajectory_id, step, interaction, context, messages, next_state, reward, done, at, usage, tags } =
     sample;
-  const isWhole = maxCharacters === Number.POSITIVE_INFINITY;
   const more = isWhole
     ? {
         ...context,
@@ -91,15 +90,13 @@ function describeSample(sample: DatasetSample | undefined, maxCharacters: number
   return [
     `  first sample   ${printable(trajectory_id)} step ${step}`,
     ...Object.entries(texts).flatMap(([name, text]) =>
-      text === undefined || text === null
-        ? []
-        : [`    ${name.padEnd(7)} ${oneLine(String(text), maxCharacters)}`],
+      text === undefined || text === null ? [] : [`    ${name.padEnd(7)} ${oneLine(String(text))}`],
     ),
   ];
 }
 
-function oneLine(text: string, maxCharacters: number): string {
-  return printable(shortened(text, maxCharacters).replaceAll(/\r?\n/g, "⏎"));
+function oneLine(text: string): string {
+  return printable(shortened(text, maxTextCharacters).replaceAll(/\r?\n/g, "⏎").replaceAll("\t", " "));
 }
 
 type Fault = ImportPreview["faults"][number];

@@ -27,9 +27,6 @@ interface Scene {
 }
 
 const maxHistory = 64;
-/** How many examples are shown behind each answer. */
-const shownInPlay = 3;
-
 /** Reads actions from standard input, and prints what a world answers, until the input ends. */
 export async function playWorld(connection: RunConnection, world: World, options: PlayOptions) {
   const scene = await beginScene(connection, world, options);
@@ -101,7 +98,7 @@ async function act(
       );
     if (explain && !json) {
       const preview = await call(({ worlds }) => worlds.preview(world, request));
-      printNotice(describeExamples(preview, shownInPlay).join("\n"));
+      printNotice(describeExamples(preview).join("\n"));
     }
     scene.state = content.trim() === "" ? noOutput : content;
     history.push({ action, next_state: content });
@@ -113,15 +110,15 @@ async function act(
 }
 
 /** The examples of a prediction, the most similar first: how similar, which one, and what it says. */
-export function describeExamples(
-  { messages, explain }: Pick<WorldPreview, "messages" | "explain">,
-  most = Number.POSITIVE_INFINITY,
-): string[] {
+export function describeExamples({
+  messages,
+  explain,
+}: Pick<WorldPreview, "messages" | "explain">): string[] {
   const { examples, left_out } = explain;
   if (examples.length === 0) return ["No example is similar."];
   // A preview has all of them.
   const turns = explain.reduced ? [] : turnsOf(messages, examples.length);
-  const shown = examples.slice(0, most).flatMap((example, index) => {
+  const shown = examples.flatMap((example, index) => {
     const id = example.dataset_sample_id ?? `example ${index + 1}`;
     const text = turns[index];
     return [`${example.similarity.toFixed(3)}  ${printable(id)}`, ...(text ? [`       ${text}`] : [])];

@@ -192,22 +192,28 @@ export function watchOutage(
   logger: Pick<Logger, "warn">,
   words: { begins: string; ends: string; fields?: object },
 ): OutageWatch {
-  let outage: { sinceMs: number; lastFailureAtMs: number; failures: number; kinds: Set<string> } | undefined;
+  let outage:
+    | { sinceMs: number; lastFailureAtMs: number; workedAtMs?: number; failures: number; kinds: Set<string> }
+    | undefined;
   return {
     failed(kind, describe) {
       const nowMs = performance.now();
       outage ??= { sinceMs: nowMs, lastFailureAtMs: nowMs, failures: 0, kinds: new Set() };
       outage.lastFailureAtMs = nowMs;
+      delete outage.workedAtMs;
       outage.failures += 1;
       if (outage.kinds.has(kind)) return;
       outage.kinds.add(kind);
       logger.warn({ ...words.fields, ...describe() }, words.begins);
     },
     responded() {
-      if (outage === undefined || performance.now() - outage.lastFailureAtMs < quietMs) return;
-      const { sinceMs, lastFailureAtMs, failures } = outage;
+      if (outage === undefined) return;
+      const nowMs = performance.now();
+      outage.workedAtMs ??= nowMs;
+      if (nowMs - outage.lastFailureAtMs < quietMs) return;
+      const { sinceMs, workedAtMs, failures } = outage;
       outage = undefined;
-      const lastedMs = Math.round(lastFailureAtMs - sinceMs);
+      const lastedMs = Math.round(workedAtMs - sinceMs);
       logger.warn({ ...words.fields, lastedMs, failures }, words.ends);
     },
     isUp: () => outage === undefined,
@@ -220,8 +226,9 @@ export function watchDatabase(logger: Logger) {
     begins: "database unavailable",
     ends: "database available again",
   });
-  // Messages differ from statement to statement, so they are not kinds of failure.
-  return { failed: (error: unknown) => failed("", () => reasonOf(error)), responded, isUp };
+  // Messages differ from statement to statement, so they are not kinds of failure; codes are.
+  const failedWith = (reason: ReturnType<typeof reasonOf>) => failed(reason.code ?? "", () => reason);
+  return { failed: (error: unknown) => failedWith(reasonOf(error)), responded, isUp };
 }
 
 /** The database's own message and code, without the rest of its error: the details may contain a row. */

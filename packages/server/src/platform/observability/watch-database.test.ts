@@ -48,7 +48,7 @@ test("it is over when a statement succeeds and none has failed for 10 s", () => 
   watch.responded();
   expect(lines).toEqual([
     begins,
-    { level: 40, msg: "database available again", lastedMs: 5_000, failures: 2 },
+    { level: 40, msg: "database available again", lastedMs: 14_999, failures: 2 },
   ]);
 });
 
@@ -82,4 +82,10 @@ test("the reason is the database's own message, even if it was wrapped", () => {
     new Error("The key cannot be checked", { cause: new Error("not available", { cause: refused }) }),
   );
   expect(lines).toMatchObject([{ reason: "connect ECONNREFUSED" }]);
+});
+
+test("another cause is logged once, even within the same outage", () => {
+  const other = Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
+  for (let call = 0; call < 10; call += 1) watch.failed(call % 2 === 0 ? failure : other);
+  expect(lines.map(({ code }) => code)).toEqual(["57P01", "ECONNREFUSED"]);
 });

@@ -46,3 +46,16 @@ test("intermittent failures are one outage, even with different reasons", () => 
   fail("reset");
   expect(lines.at(-1)).toEqual(down("reset"));
 });
+
+test("an outage lasts until it works again, however seldom it was asked", () => {
+  fail("refused");
+  nowMs += 20_000;
+  watch.responded();
+  expect(lines.at(-1)).toMatchObject({ msg: "up", lastedMs: 20_000 });
+  fail("refused");
+  nowMs += 3_000;
+  watch.responded();
+  nowMs += 9_000;
+  watch.responded();
+  expect(lines.at(-1)).toMatchObject({ msg: "up", lastedMs: 3_000 });
+});

@@ -119,6 +119,8 @@ interface Pace {
   /** Where even few rows take longer than this, they are made fewer. */
   mostMs: number;
   leastRows: number;
+  /** Whether they are never made fewer than `leastRows`: where round trips take the time, fewer rows are no faster. */
+  keepsLeast: boolean;
   minPauseMs: number;
   /** The least length of a pause, as a multiple of the transaction before it. */
   pausePerHeld: number;
@@ -128,9 +130,23 @@ interface Pace {
  * SQLite has one writer at a time: another write may wait for as long as a batch takes. Pauses are longer than other processes' between
  * two attempts at the file.
  */
-const paceOnSqlite: Pace = { targetMs: 4, mostMs: 20, leastRows: 15, minPauseMs: 12, pausePerHeld: 1.5 };
+const paceOnSqlite: Pace = {
+  targetMs: 4,
+  mostMs: 20,
+  leastRows: 15,
+  keepsLeast: false,
+  minPauseMs: 12,
+  pausePerHeld: 1.5,
+};
 /** Others write meanwhile, and most of the time goes into round trips. */
-const paceOnPostgres: Pace = { targetMs: 8, mostMs: 25, leastRows: 20, minPauseMs: 12, pausePerHeld: 2 };
+const paceOnPostgres: Pace = {
+  targetMs: 8,
+  mostMs: 25,
+  leastRows: 40,
+  keepsLeast: true,
+  minPauseMs: 12,
+  pausePerHeld: 2,
+};
 const firstRows = 20;
 const maxRows = 2_000;
 /** A batch may be followed by one of at most this many times its rows: what rows take differs much. */
@@ -177,12 +193,12 @@ export async function deleteInBatches<Place>(
 
 function nextRows(
   { deleted, size = deleted, heldMs }: DeletedBatch<unknown>,
-  { targetMs, mostMs, leastRows }: Pace,
+  { targetMs, mostMs, leastRows, keepsLeast }: Pace,
 ): number {
-  if (heldMs > mostMs) return Math.max(Math.floor(size / 2), 1);
-  const growth = Math.min(Math.max(targetMs / heldMs, 0.5), maxGrowth);
   // Much of a small transaction's time is the commit's.
   const least = Math.min(leastRows, Math.ceil(size * maxGrowth));
+  if (heldMs > mostMs) return Math.max(Math.floor(size / 2), keepsLeast ? least : 1);
+  const growth = Math.min(Math.max(targetMs / heldMs, 0.5), maxGrowth);
   return Math.min(Math.max(Math.floor(size * growth), least), maxRows);
 }
 

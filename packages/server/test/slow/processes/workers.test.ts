@@ -184,6 +184,15 @@ test("a worker that is killed is replaced, only its own calls fail, and no count
   expect((await server.stderr()).match(/This link signs in/g)).toHaveLength(1);
 });
 
+test("a worker that is told to end leaves its counts, though nobody has read them", async () => {
+  const [ends = 0] = await eventually(answeringProcesses, ({ length }) => length === 2);
+  const counted = await metric(predicted);
+  for (let call = 0; call < 20; call += 1) expect((await predict()).status).toBe(200);
+  process.kill(ends, "SIGTERM");
+  await expectEventually(() => isAlive(ends), false);
+  expect(await metric(predicted)).toBe(counted + 20);
+});
+
 test("SIGTERM lets the calls of all workers finish", async () => {
   const pids = await eventually(answeringProcesses, ({ length }) => length === 2);
   const held = await holdPredictions(24);
