@@ -57,7 +57,8 @@ const run = (...args: string[]) => runPresage(args, environment);
 const file = (name: string) => join(folder, name);
 
 test("a preview shortens every text, and shows a tab as a space", async () => {
-  const long = { ...world, state: `a\tb${"c".repeat(5_000)}` };
+  const said = { role: "user", content: `a\tb${"c".repeat(5_000)}` };
+  const long = { ...world, messages: [said, ...world.messages.slice(1)] };
   await Bun.write(file("long.jsonl"), toLines([long]));
   const { stdout } = await run("import", file("long.jsonl"), "--preview");
   expect(stdout).not.toContain("u{9}");

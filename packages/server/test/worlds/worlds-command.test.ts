@@ -316,6 +316,10 @@ test.each(places)("a world is measured beside what is simpler, on what tests, in
   const listed = (await run("runs", "list", "--json")).stdout.trim().split("\n");
   const frequent = listed.map((line) => JSON.parse(line)).find(({ name }) => name === "most frequent");
   expect([frequent.progress.samples, frequent.target.from.revision]).toEqual([16, 1]);
+  const preference = ["--format", "preference", "--evaluator", "exact-match"];
+  const pairless = await run("runs", "export", frequent.id, ...preference);
+  expect([pairless.code, pairless.stdout]).toEqual([0, ""]);
+  expect(pairless.stderr).toStartWith("There are no pairs: ");
   const counted = (await run("datasets", "export", "graded-examples")).stdout;
   expect(counted.trim().split("\n")).toHaveLength(24);
   expect(counted).not.toContain('"test"');
