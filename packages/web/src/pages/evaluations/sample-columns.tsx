@@ -4,6 +4,7 @@ import { withoutVersion } from "../../format/words.ts";
 import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import type { Sort } from "../../ui/data-table/table-view.ts";
+import { Time } from "../../ui/time.tsx";
 import { Explained } from "../../ui/tooltip.tsx";
 import { Beginning, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark, verdictColumnWidthPx } from "../../ui/verdict.tsx";
@@ -130,19 +131,18 @@ export function sampleColumns(
     {
       id: "run",
       label: "Run",
+      hint: "And when the last verdict was given.",
       value: ({ runId }) => runId,
-      cell: ({ runId }) => (runId === null ? "–" : <RunLink id={runId} />),
+      cell: ({ runId, results }) => (
+        <>
+          {runId === null ? "–" : <RunLink id={runId} />}
+          <span className="block text-xs text-ink-3">
+            <Time at={results.at(-1)?.created_at ?? ""} />
+          </span>
+        </>
+      ),
       isSortable: false,
       widthPx: 112,
-    },
-    {
-      id: "when",
-      label: "When",
-      hint: "The last verdict.",
-      value: ({ results }) => results.at(-1)?.created_at,
-      isSortable: false,
-      isNewestFirst: true,
-      widthPx: 120,
     },
   ];
 }

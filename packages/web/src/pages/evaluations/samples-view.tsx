@@ -67,7 +67,7 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
     hasDrawer: true,
     openId: open?.id,
     sorting: "server",
-    spare: ["when", "run", "gold"],
+    spare: ["run", "gold"],
     isMain: true,
   });
   return (

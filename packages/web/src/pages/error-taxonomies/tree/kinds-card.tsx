@@ -225,7 +225,7 @@ function Writer({
 }: Pick<RecentErrorFindingsResponse["models"][number], "model" | "baseline">) {
   if (baseline !== null) return <span className="text-ink-3">Baseline, {baseline.replace("-", " ")}</span>;
   if (model === null)
-    return <span className="text-ink-3">Not named: imported, or sent without its model</span>;
+    return <span className="text-ink-3">No model named</span>;
   return <InlineText text={model} />;
 }
 
