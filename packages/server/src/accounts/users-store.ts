@@ -212,7 +212,14 @@ export async function selectUsers(database: Database, idOrEmail: string): Promis
   return await database
     .selectFrom("users")
     .selectAll()
-    .where((row) => row.or([row("id", "=", wanted), row(row.fn<string>("lower", ["email"]), "=", wanted)]))
+    .where((row) =>
+      row.or([
+        row("id", "=", wanted),
+        row(row.fn<string>("lower", ["email"]), "=", wanted),
+        // SQLite lowers only the letters of ASCII.
+        row("email", "=", idOrEmail),
+      ]),
+    )
     .execute();
 }
 

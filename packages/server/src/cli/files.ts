@@ -7,7 +7,7 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { appendFile, rename, writeFile } from "node:fs/promises";
+import { open, rename } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { ValidationError } from "@presage/contract";
@@ -184,14 +184,18 @@ async function keepFinishedLines<Line extends OutputLine>(
   if (!existsSync(path)) return finished;
   await refuseForeignFile(path, noun);
   const kept = `${path}.kept`;
-  await writeFile(kept, "");
-  for await (const { text } of readLines(path)) {
-    const line = parse(text);
-    if (line === undefined || !isFinished(line)) continue;
-    const id = lineId(line.line, line.digest);
-    if (!inputIds.has(id) || finished.has(id)) continue;
-    finished.set(id, line);
-    await appendFile(kept, `${text}\n`);
+  const file = await open(kept, "w");
+  try {
+    for await (const { text } of readLines(path)) {
+      const line = parse(text);
+      if (line === undefined || !isFinished(line)) continue;
+      const id = lineId(line.line, line.digest);
+      if (!inputIds.has(id) || finished.has(id)) continue;
+      finished.set(id, line);
+      await file.appendFile(`${text}\n`);
+    }
+  } finally {
+    await file.close();
   }
   await rename(kept, path);
   return finished;

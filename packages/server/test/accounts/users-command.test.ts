@@ -131,6 +131,13 @@ onAnyDatabase((database) => {
       expect([await use(bob.browser), await use(twin.browser)]).toEqual([200, 200]);
     });
 
+    test("finds a user whose address has capital letters beyond ASCII, as it is stored", async () => {
+      running.provider.people.set("joerg", { name: "Jörg", email: "JÖRG@example.org" });
+      const { browser } = await signIn("joerg");
+      expect(await users("end", "JÖRG@example.org")).toMatchObject({ code: 0 });
+      expect(await use(browser)).toBe(401);
+    });
+
     test("ends the owner's bootstrap key for good, and unused printed addresses", async () => {
       const url = await database.create();
       const local = await startPresage({ PRESAGE_DATABASE_URL: url });

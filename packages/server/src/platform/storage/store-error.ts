@@ -95,6 +95,11 @@ export function isStoreUncertain(error: unknown): boolean {
   return codeOf(error) === "store_uncertain";
 }
 
+/** Whether PostgreSQL undid the transaction in favour of another. It works again at once. */
+export function isDeadlock(error: unknown): boolean {
+  return /^40(?:001|P01)$/.test(codeOf(error));
+}
+
 /** Whether PostgreSQL's wait for a lock timed out. */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === "55P03";

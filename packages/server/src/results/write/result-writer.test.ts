@@ -160,6 +160,17 @@ describe("a batch that the store rejects", () => {
     expect(store.inputs()).toEqual([["a", "bad", "b", "c"], ["a"], ["bad", "b"], ["c"]]);
   });
 
+  test("because of a deadlock, is retried call by call as well, and no waiting call fails", async () => {
+    const store = scriptedStore();
+    const { write } = createResultWriter(store.write);
+    const calls = outcomes([write(named("a")), write(named("b"))]);
+    await turn();
+    const gathered = outcomes([write(named("c"))]);
+    await store.refuse(0, Object.assign(new Error("deadlock detected"), { code: "40P01" }));
+    for (const write of [1, 2, 3]) await store.answer(write, 1);
+    expect([await calls, await gathered]).toEqual([["stored", "stored"], ["stored"]]);
+  });
+
   test("because it is unreachable, fails as a whole and is not retried", async () => {
     const store = scriptedStore();
     const { write } = createResultWriter(store.write);

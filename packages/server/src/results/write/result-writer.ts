@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { charactersOf } from "../../evaluators/outcome.ts";
 import { isOverloaded, ServiceError } from "../../platform/errors.ts";
-import { isStoreUnavailable, storeUnavailable } from "../../platform/storage/store-error.ts";
+import { isDeadlock, isStoreUnavailable, storeUnavailable } from "../../platform/storage/store-error.ts";
 import type { EvaluationRecord, StoredResult } from "../result.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 
@@ -55,7 +55,7 @@ export function createResultWriter(write: WriteResults) {
   }
 
   /**
-   * If the store rejects a batch, its calls are retried one by one, so that no call fails because of another's records. If the store
+   * If the store rejects a batch, or undoes it for another transaction, its calls are retried one by one, so that no call fails because of another's records. If the store
    * is unavailable, all waiting calls fail at once instead of in turn, and the error is returned.
    */
   async function writeOrSplit(batch: readonly WaitingCall[]): Promise<unknown> {
@@ -65,7 +65,7 @@ export function createResultWriter(write: WriteResults) {
       // First the next batch goes to the store: making the responses takes about as long as storing the results.
       setImmediate(resolveAll, batch, numberResults(records, written));
     } catch (error) {
-      if (isStoreUnavailable(error)) {
+      if (isStoreUnavailable(error) && !isDeadlock(error)) {
         rejectAll(batch, error);
         rejectAll(waiting, storeUnavailable(error));
         waiting = [];
