@@ -13,7 +13,7 @@ class Labels(TraceImports, RealityTables, Goals):
         """Stores labels: JSON Lines or objects such as `{"result_id": "1", "annotator": "ada", "label": "fail"}`.
 
         In place of `result_id` a line may have `run_id` and `dataset_sample_id`. Without `annotator` it is yours, and
-        then it corrects a verdict that it disagrees with. None as `label` takes an earlier one back.
+        then it corrects a verdict that it disagrees with. A `label` of None withdraws an earlier one.
         """
         return send_lines(self._connections.send, "/v1/evaluation-labels", labels, timeout_s)
 

@@ -359,8 +359,8 @@ export async function eraseInBatches(
 }
 
 /**
- * Deletes everything that an account has but its results, which are counted, its users and their keys. In small transactions: where one
- * is interrupted, another call goes on. Returns the number of rows by table.
+ * Deletes all of an account's data except results (they are counted), users and keys. In small transactions: where one is interrupted,
+ * another call goes on. Returns the number of rows by table.
  */
 export async function eraseRows(database: Database, accountId: string) {
   const erased = new Map<string, number>();

@@ -56,7 +56,7 @@ export async function lockCaller(
   if (!isLive) throw notAuthenticated();
 }
 
-/** Refuses a caller whose role is another one by now: a cache may still say that they are an owner, or in this account. */
+/** Checks the role that a caller has now: a cache may still say that they are an owner, or in this account. */
 export async function checkRoleNow(transaction: Database, caller: Caller, need: Need): Promise<void> {
   const self = await selectUser(transaction, caller.userId);
   const role = self?.account_id === caller.accountId ? self.role : "viewer";

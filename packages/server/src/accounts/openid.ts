@@ -383,7 +383,7 @@ function accountOf(claim: unknown): string {
   if (name !== undefined && isStorable(name, maxAccountName)) return name;
   throw refused(
     "no_account",
-    "Your identity provider does not say which account you belong to. Ask its administrator to add that.",
+    "Your identity provider does not say which account you belong to. Ask its administrator to add the account claim.",
   );
 }
 

@@ -224,7 +224,7 @@ async function useSignInToken(
 
 /**
  * Creates the user at the first sign-in and updates them at later ones. An account that is being erased is opened again for whoever joins
- * it; whoever leaves one leaves no record there.
+ * it; leaving one is not recorded in it.
  */
 export async function provisionUser(
   database: Database,

@@ -245,7 +245,7 @@ export function generateCommandLineKey(): string {
   return commandLineScheme + randomBytes(32).toString("base64url");
 }
 
-/** Lets commands with the key act as the owner, in predicting, and in what makes and reads runs and worlds. Only the key's digest stays in memory. */
+/** Lets commands that have the key predict, evaluate and read as the owner. Only the key's digest stays in memory. */
 export function createCommandLineAccess(key: string | undefined, findOwner: () => Promise<User>) {
   const digestOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
   const expected = key && digestOf(key);

@@ -14,7 +14,7 @@ import { selectNextDeletion } from "../results/delete/deleted-results-store.ts";
 import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld, takeDeletionStep } from "./deletions.ts";
 import { logFailure, type Writers } from "./storage.ts";
 
-/** People look for what they have just asked. */
+/** People look up predictions right after making them. */
 const captureIntervalMs = 1_000;
 
 /** Stores predictions of clients. */

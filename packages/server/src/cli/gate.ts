@@ -88,7 +88,7 @@ type ComparedEvaluator = Pick<Comparison["evaluators"][number], "evaluator" | "p
 interface Regressions {
   /** What is shown to be worse than the reference by more than `--max-regression`, and what hides it. */
   worse: string[];
-  /** What looks worse by more, with too little to tell it from chance. */
+  /** What looks worse by more, but may be chance. */
   undecided: string[];
 }
 

@@ -128,7 +128,7 @@ export async function discardRunsOf(transaction: Database, accountId: string, da
   );
 }
 
-/** Runs of its samples, and those whose baseline learns from it. */
+/** Runs on the dataset, and runs whose baseline learns from it. */
 function namesDataset(accountId: string, datasetId: string): RawBuilder<SqlBool> {
   const learnsFrom = `%"datasetId":${JSON.stringify(datasetId)}%`;
   return sql<SqlBool>`account_id = ${accountId}

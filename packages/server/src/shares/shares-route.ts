@@ -37,7 +37,7 @@ import {
 } from "./shares-store.ts";
 
 const scheme = "pss_";
-/** More would be a program's, and each is a row that someone has to look through. */
+/** Only a program would make more, and people have to look through the list. */
 const maxShares = 1_000;
 
 interface NewShare {
@@ -196,7 +196,7 @@ const createLink = route("POST", "/v1/shares", {
   id: "createShare",
   summary: "Share a run, a comparison or a reality check",
   description:
-    "Makes a link with which anyone can read one run's report, one comparison or one reality check, without signing in. A key with scopes needs `read` too. The link ends at its time, when it is revoked, when its maker's key or role no longer allows to make it, and when what it shows is deleted. The response is the only one with the link.",
+    "Makes a link with which anyone can read one run's report, one comparison or one reality check, without signing in. A key with scopes needs `read` too. The link ends at its time, when it is revoked, when its maker's key or role no longer allows it, and when what it shows is deleted. The response is the only one with the link.",
   body: ShareCreateRequest,
   bodyExample: { kind: exampleShare.kind, ids: exampleShare.ids },
   responses: {

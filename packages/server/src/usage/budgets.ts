@@ -73,7 +73,7 @@ async function changeBudget(services: BudgetServices, requester: Changer, reques
   return showBudgets(services, requester.accountId);
 }
 
-/** What costs nobody knows can neither be limited nor warned of. */
+/** A cost that nobody knows can be neither limited nor warned about. */
 function refuseUnpriced({ prices, pricedModels }: BudgetServices, { limit, stops }: BudgetRequest): void {
   if (limit === null) return;
   const list = prices.current();

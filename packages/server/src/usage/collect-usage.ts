@@ -172,7 +172,7 @@ function toPlausible(tokens: number): number {
   return Number.isFinite(tokens) ? Math.min(Math.max(tokens, 0), maxTokens) : 0;
 }
 
-/** Usage that needs more totals than these is lost: the database has been unavailable for long. */
+/** Usage beyond this many totals is dropped, which happens only if the database is down for long. */
 const maxPending = 10_000;
 
 interface UsageCollector {

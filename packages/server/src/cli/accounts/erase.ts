@@ -66,9 +66,7 @@ export async function eraseUser(config: Config, idOrEmail: string, { yes = false
       : await eraseOneOf(database, user, issuer);
     print("Deleted", erased);
     if (config.identity.oidc !== undefined)
-      printNotice(
-        `A user who can still sign in at ${issuer} is made anew. If that is possible, prevent it there.`,
-      );
+      printNotice(`A user who can still sign in at ${issuer} is created again. Block them there.`);
   });
 }
 

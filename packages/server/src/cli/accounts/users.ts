@@ -166,7 +166,7 @@ async function endUserAccess(config: Config, idOrEmail: string): Promise<void> {
     printNotice("Running servers reject the keys within 5 s.");
     if (oidc !== undefined) {
       printNotice(
-        `A user who can still sign in at ${oidc.issuer} regains access. If that is possible, prevent it there and run this command again.`,
+        `A user who can still sign in at ${oidc.issuer} regains access. Block them there, then run this command again.`,
       );
     }
   });

@@ -41,7 +41,7 @@ interface ImportFigures extends Omit<DatasetImport, "options"> {
 /** Of what a file gives at its end, which may be all that it has. */
 const batchSamples = 20;
 const maxListed = 100;
-/** How much of an upload is read, decompressed. */
+/** How much of an upload a preview reads, decompressed. */
 const previewBytes = 64 * 1024 * 1024;
 const firstSamples = 3;
 

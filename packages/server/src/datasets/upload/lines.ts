@@ -124,7 +124,7 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
 /** A short input may become a thousand times longer; this much of the output is made at once. */
 const chunkSize = 256 * 1024;
 
-/** Far more than recorded texts compress by. What is above it fills a disk with a few megabytes. */
+/** Recorded texts compress far less. A few megabytes that compress more could fill a disk. */
 export const maxRatio = 200;
 /** So much may come of any body: a short one of a few lines that repeat compresses a thousandfold. */
 export const bytesOfAnyRatio = 32 * 1024 * 1024;
@@ -179,7 +179,7 @@ export function malformed(what: string): UploadError {
 }
 
 export function tooDense(): ServiceError {
-  const message = `The body becomes more than ${maxRatio} times as long when it is decompressed. Send it uncompressed.`;
+  const message = `Decompressed, the body is more than ${maxRatio} times as long. Send it uncompressed.`;
   return new ServiceError("body_too_large", message);
 }
 

@@ -132,7 +132,7 @@ const previewOfImport = route("POST", "/v1/imports/preview", {
     "200": response("What the import would store", ImportPreview, examples.importPreview),
     "413": errorResponse(
       "The file is 200 times as long as its compressed form",
-      "The body becomes more than 200 times as long when it is decompressed. Send it uncompressed.",
+      "Decompressed, the body is more than 200 times as long. Send it uncompressed.",
     ),
     "422": response("No format fits, or the request is not valid", HTTPValidationError, {
       detail: [{ type: "unrecognised_layout", loc: ["body"], msg: 'No known format: its keys are "foo"' }],

@@ -75,7 +75,7 @@ export async function completeWithRetries(
     try {
       return await traceCompletion(counted, span, request, signal, options);
     } finally {
-      // Who came with this call is due with it, and leaves the queue before the slot could start a call in vain.
+      // Calls of one request share its deadline. Given a moment, they leave the queue before the slot goes to one in vain.
       if (signal.aborted) setTimeout(release, releaseAfterAbortMs);
       else release();
     }

@@ -97,14 +97,14 @@ const config = z.strictObject({
 });
 export type JudgeConfig = z.output<typeof config>;
 
-/** Of these the wording is known not to speak of it. */
+/** Built-in criteria that do not mention the gold answer. */
 const builtInCriteria = new Set(
   judgeProfiles
     .filter(({ config: { required_fields } }) => !required_fields.includes(goldAnswer))
     .map((one) => one.config.pass_criteria),
 );
 
-/** Whoever sees the solution judges otherwise, so it is kept from judges whose criteria are known not to speak of it. */
+/** Seeing the solution biases a judge, so it is hidden if the criteria are known not to mention it. */
 export function needsGold({ required_fields, pass_criteria }: JudgeConfig): boolean {
   if (required_fields.length > 0) return required_fields.includes(goldAnswer);
   return !builtInCriteria.has(pass_criteria);

@@ -52,7 +52,7 @@ interface BatchedWrites<Value> {
 export interface Batching<Value> {
   /** Absent: five seconds. */
   intervalMs?: number | undefined;
-  /** If it fails, what it has taken out of the batch counts as done. */
+  /** If it throws, entries that it has removed from the batch are not written again. */
   write(batch: Map<string, Value>): Promise<void>;
   /** Called at each interval, also if there was nothing to write. Nothing is written meanwhile. */
   afterwards?: (() => Promise<void>) | undefined;

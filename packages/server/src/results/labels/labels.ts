@@ -325,7 +325,7 @@ async function appendCorrection(
   return { id, createdAt };
 }
 
-/** Removes the latest correction of a result that is locked: what counted before it counts again. */
+/** Removes one correction of a locked result: the latest other one counts again, or else the evaluator's verdict. */
 async function removeCorrection(transaction: Database, locked: Countable, correctionId: string) {
   const { pass, score } = await selectCountedWithout(transaction, locked.id, correctionId);
   await deleteCorrection(transaction, { id: correctionId, resultId: locked.id, pass, score });

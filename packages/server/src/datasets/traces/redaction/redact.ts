@@ -113,7 +113,7 @@ export interface Redactor {
   keepNumbers(text: string): void;
 }
 
-/** Further secrets have the number 0: what is remembered of a secret takes memory. */
+/** Remembering secrets takes memory, so further ones all get the number 0. */
 const maxRemembered = 200_000;
 const maxTimes = 5;
 const noRules: RedactRules = { rules: [], emails: false, phones: false };

@@ -47,7 +47,7 @@ function announced(kind: string, word: string, rest: string, isSecret?: Form["is
   return { kind, tells, pattern: new RegExp(`${word}${rest}`, "iy"), isAnnounced: true, isSecret };
 }
 
-/** In each, what may repeat without a limit is no tell of its own, so that all of them take linear time. */
+/** No tell of a form can begin inside its unbounded part, so that each takes linear time. */
 const forms: readonly Form[] = [
   token("anthropic", ["sk-ant-"], "[\\w-]{20,}"),
   token(
