@@ -20,7 +20,7 @@ function seen(...states: { status?: string; minutes: number }[]) {
       for (const { minutes, status = "paused" } of states) {
         nowMs += minutes * 60_000;
         setSystemTime(nowMs);
-        onProgress({ ...paused, status } as Run);
+        onProgress({ ...paused, status } as unknown as Run);
       }
       return { ...paused, status: "finished" };
     },
@@ -36,10 +36,14 @@ afterEach(() => {
 });
 
 test("a deployment that stays away for ten minutes ends the command, with the reason and how to go on", async () => {
-  const away = followRun(seen({ minutes: 0 }, { minutes: 9 }, { minutes: 1 }), paused as Run, undefined);
+  const away = followRun(
+    seen({ minutes: 0 }, { minutes: 9 }, { minutes: 1 }),
+    paused as unknown as Run,
+    undefined,
+  );
   expect(String(await away.catch((error) => error))).toMatch(
     /for 10 minutes: The upstream cannot be reached\.\nTo follow it again:\n {2}presage run --resume run-1$/,
   );
   const back = seen({ minutes: 0 }, { minutes: 9, status: "running" }, { minutes: 1 }, { minutes: 9 });
-  expect(await followRun(back, paused as Run, undefined)).toMatchObject({ status: "finished" });
+  expect(await followRun(back, paused as unknown as Run, undefined)).toMatchObject({ status: "finished" });
 });
