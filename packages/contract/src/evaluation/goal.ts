@@ -53,6 +53,7 @@ export const GoalListResponse = listOf("GoalListResponse", Goal, "The latest fir
 /** The goal of a run's name, and whether the run reaches it. */
 export const RunGoal = z
   .object({
+    run_name: z.string().meta({ description: "The name of the runs that it is set for." }),
     ...goal,
     state: z.enum(["met", "missed", "undecided"]).meta({
       description:

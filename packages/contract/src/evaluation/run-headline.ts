@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { listOf } from "../query.ts";
-import { intervalOf } from "../responses.ts";
 import { RunGoal } from "./goal.ts";
 import { ReportEvaluator, Run } from "./run.ts";
-import { previousFields, RunCost, RunFigures, runDifference } from "./run-report.ts";
+import { bestBaseline, previousFields, RunCost, RunFigures, runDifference } from "./run-report.ts";
 
 /** Those of a report's figures that a list shows. */
 export const HeadlineFigures = RunFigures.pick({
@@ -27,6 +26,7 @@ export const RunHeadline = z
   .object({
     ...ReportEvaluator.shape,
     ...HeadlineFigures.shape,
+    baseline: bestBaseline,
     cost: RunCost.pick({ currency: true, total: true, unpriced_tokens: true })
       .extend({
         per_1000: z.number().nullable().meta({
@@ -47,7 +47,7 @@ export const ListedRun = z
       description:
         "Its report's figures by the evaluator of its goal, or else by its first one; they are made within seconds of its end. Null before, and for external runs.",
     }),
-    goal: RunGoal.nullable().meta({ description: "Of its name. Null if none is set." }),
+    goal: RunGoal.nullable().meta({ description: "Of its name; of the latest figures also the newest that is set for earlier runs of the same target, mode and dataset. Null if none is set." }),
   })
   .meta({ id: "ListedRun" });
 export type ListedRun = z.infer<typeof ListedRun>;
@@ -61,20 +61,7 @@ export const Headline = z
   .object({
     run: ListedRun.meta({ description: "The newest finished run of this target, mode and dataset." }),
     dataset_name: z.string().nullable().meta({ description: "Null if the dataset is gone." }),
-    baseline: z
-      .object({
-        kind: z.enum(["no-change", "most-frequent", "retrieval"]).meta({ description: "What it predicts." }),
-        run_id: z.uuid().nullable().meta({
-          description: "Its run. Null: the verdicts on the state before the action, in the run itself.",
-        }),
-        pass_rate: z.number().meta({ description: "By the same evaluator." }),
-        interval: intervalOf("Of the pass rate, at 95 %. Null if `run_id` is."),
-        count: z.int().meta({ description: "Samples with a verdict." }),
-      })
-      .nullable()
-      .meta({
-        description: "The highest pass rate of a baseline on the same revision. Null if there is none.",
-      }),
+    baseline: bestBaseline,
     change: z
       .object({ ...previousFields, ...runDifference })
       .nullable()

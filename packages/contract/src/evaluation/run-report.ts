@@ -29,6 +29,25 @@ const noChange = z
       "The same evaluator's verdicts on the state before the action, on the samples that have a verdict. Null if there are none, for example because a model judges, and of free-running runs, which are not told that state.",
   });
 
+/** What a model has to beat. */
+export const RunBaseline = z
+  .object({
+    kind: z.enum(["no-change", "most-frequent", "retrieval"]).meta({ description: "What it predicts." }),
+    run_id: z.uuid().nullable().meta({
+      description: "Its run. Null: the verdicts on the state before the action, in the run itself.",
+    }),
+    pass_rate: number("By the same evaluator."),
+    interval: intervalOf("Of the pass rate, at 95 %. Null if `run_id` is."),
+    count: count("Samples with a verdict."),
+  })
+  .meta({ id: "RunBaseline" });
+export type RunBaseline = z.infer<typeof RunBaseline>;
+
+/** The field that has the best of them. */
+export const bestBaseline = RunBaseline.nullable().meta({
+  description: "The highest pass rate of a baseline on the same revision. Null if there is none.",
+});
+
 const figures = {
   samples: count("Samples of the group, whatever became of them."),
   count: count("Samples with a verdict. With repeats, a sample's value is the mean of its repeats."),
@@ -127,6 +146,7 @@ export const RunEvaluatorReport = z
   .object({
     ...ReportEvaluator.shape,
     ...figures,
+    baseline: bestBaseline,
     corrected: CorrectedRate.optional().meta({
       description: "The pass rate that people would give, where some have labelled verdicts.",
     }),

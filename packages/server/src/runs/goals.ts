@@ -120,7 +120,7 @@ export function judgeGoal(
   { leaky: isLeaky, draw }: Pick<RunProvenance, "leaky" | "draw">,
   isPreliminary: boolean,
 ): RunGoal {
-  const { evaluator, profile_name, pass_rate } = goal;
+  const { run_name, evaluator, profile_name, pass_rate } = goal;
   const decide = (): Pick<RunGoal, "state" | "why"> => {
     const undecided = (why: RunGoal["why"]) => ({ state: "undecided" as const, why });
     if (isPreliminary) return undecided("not_ended");
@@ -134,7 +134,7 @@ export function judgeGoal(
     if (draw !== undefined) return undecided("pilot");
     return (withFailures ?? 0) < pass_rate ? undecided("failures") : { state: "met", why: null };
   };
-  return { evaluator, profile_name, pass_rate, ...decide() };
+  return { run_name, evaluator, profile_name, pass_rate, ...decide() };
 }
 
 /** Stores a goal in place of the one that runs of its name have. */

@@ -13,6 +13,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { type ClientCounts, withClientCounts } from "./client/client-counts.ts";
 import { judgeGoal, selectGoalsOf } from "./goals.ts";
+import { type Baselines, findBaseline, readBaselines } from "./headlines/baselines.ts";
 import { type HeadedRun, type StoredHeadline, withHeadline } from "./headlines/headlines-store.ts";
 import {
   isClientRun,
@@ -98,9 +99,12 @@ export async function toListedRuns(
   requester: Requester,
   runs: readonly HeadedRun[],
   prices: Prices | undefined,
+  goalOf?: (run: Run) => GoalsTable | undefined,
 ): Promise<ListedRun[]> {
-  const goals = await selectGoalsOf(store.briefReader(requester), requester.accountId, runs);
-  return runs.map((run) => toListedRun(run, goals.get(run.name), prices));
+  const reader = store.briefReader(requester);
+  const goals = goalOf ? undefined : await selectGoalsOf(reader, requester.accountId, runs);
+  const baselines = await readBaselines(reader, requester.accountId, runs);
+  return runs.map((run) => toListedRun(run, goalOf?.(run) ?? goals?.get(run.name), baselines, prices));
 }
 
 /** Ends a run and keeps what it has. Cancelling it again changes nothing. */
@@ -257,13 +261,18 @@ export async function sweepRuns(database: Database): Promise<void> {
 }
 
 /** By its goal's evaluator, at today's prices. */
-function toListedRun(run: HeadedRun, goal: GoalsTable | undefined, prices: Prices | undefined): ListedRun {
+function toListedRun(
+  run: HeadedRun,
+  goal: GoalsTable | undefined,
+  baselines: Baselines,
+  prices: Prices | undefined,
+): ListedRun {
   const { headline } = run;
   const evaluators = headline?.evaluators ?? [];
   const isOpen = headline === null && isPreliminary(run);
   return {
     ...toRun(run),
-    headline: headline && toHeadline(run, headline, goal, prices),
+    headline: headline && toHeadline(run, headline, goal, baselines, prices),
     goal: goal === undefined ? null : judgeGoal(goal, evaluators, run.provenance, isOpen),
   };
 }
@@ -272,12 +281,14 @@ function toHeadline(
   run: Run,
   { evaluators, asked, tokens }: StoredHeadline,
   goal: GoalsTable | undefined,
+  baselines: Baselines,
   prices: Prices | undefined,
 ): RunHeadline | null {
   const found = evaluators.find((one) => goal !== undefined && isMeant(goal, one)) ?? evaluators[0];
   if (found === undefined) return null;
   // Headlines of before have it of free-running runs, too.
-  const main = run.mode === "free-running" ? { ...found, no_change: null } : found;
+  const figures = run.mode === "free-running" ? { ...found, no_change: null } : found;
+  const main = { ...figures, baseline: findBaseline(run, figures, baselines) };
   const tokensByModel = new Map(
     tokens.map(({ model, prompt_tokens: prompt, cached_tokens: cached, completion_tokens: completion }) => [
       model,

@@ -108,7 +108,13 @@ onAnyDatabase((database) => {
 
     const goal = { evaluator: "exact-match", pass_rate: 0.6 };
     expect((await setGoal(name, goal)).status).toBe(200);
-    expect(await stateOf(name)).toEqual({ ...goal, profile_name: null, state: "met", why: null });
+    expect(await stateOf(name)).toEqual({
+      ...goal,
+      run_name: name,
+      profile_name: null,
+      state: "met",
+      why: null,
+    });
     expect((await report(id)).goal?.state).toBe("met");
     await setGoal(name, { ...goal, pass_rate: 0.99 });
     expect(await stateOf(name)).toMatchObject({ state: "undecided", why: "within_interval" });
@@ -211,6 +217,18 @@ onAnyDatabase((database) => {
       },
     ]);
     expect(rows[0]?.change?.difference).toBeCloseTo(4 / 12);
+    const best = rows[0]?.baseline;
+    expect((await listed("two"))[0]?.headline?.baseline).toEqual(best);
+    expect((await report(newest)).evaluators[0]?.baseline).toEqual(best);
+    expect((await listed("the records"))[0]?.headline?.baseline).toMatchObject({ kind: "no-change" });
+    // The newest run has no goal of its own.
+    await setGoal("one", { evaluator: "exact-match", pass_rate: 0.9 });
+    const again = (await read("/v1/headlines", HeadlineListResponse)).data;
+    expect(again.find(({ run }) => run.id === newest)?.run.goal).toMatchObject({
+      run_name: "one",
+      state: "undecided",
+    });
+    expect((await listed("two"))[0]?.goal).toBeNull();
     expect(free).toMatchObject({
       run: { mode, headline: { pass_rate: 1 / 12, no_change: null } },
       baseline: { kind: "retrieval", pass_rate: 8 / 12 },

@@ -5,9 +5,11 @@ import type { PriceList } from "../../platform/prices.ts";
 import { selectNames } from "../../platform/storage/rows.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import examples from "../examples.json" with { type: "json" };
+import { selectGoalsOf } from "../goals.ts";
 import { isSameNamed, type Run } from "../run.ts";
 import { toListedRuns } from "../runs.ts";
-import { type HeadedRun, selectHeadedRuns } from "./headlines-store.ts";
+import { baselineOf } from "./baselines.ts";
+import { selectHeadedRuns } from "./headlines-store.ts";
 import { lineOf } from "./previous.ts";
 
 interface Services {
@@ -38,54 +40,32 @@ const mostRows = 50;
 async function findHeadlines({ store, prices }: Services, requester: Requester): Promise<Headline[]> {
   const reader = store.briefReader(requester);
   const all = await selectHeadedRuns(reader, requester.accountId);
-  const runs = all.filter(({ provenance }) => provenance.draw === undefined);
-  const newest = new Map<string, HeadedRun>();
-  for (const run of runs) {
-    const line = lineOf(run);
-    if (baselineOf(run) === undefined && !newest.has(line)) newest.set(line, run);
-  }
-  const shown = [...newest.values()].slice(0, mostRows);
-  const listed = await toListedRuns({ store }, requester, shown, prices.current());
+  const runs = all.filter((run) => run.provenance.draw === undefined && baselineOf(run) === undefined);
+  const lines = Map.groupBy(runs, lineOf);
+  const goals = await selectGoalsOf(reader, requester.accountId, runs);
+  // The newest run may have another name than those that the goal was set for.
+  const goalOf = (run: Run) =>
+    goals.get(run.name) ??
+    (lines.get(lineOf(run)) ?? [])
+      .flatMap(({ name }) => goals.get(name) ?? [])
+      .sort((a, b) => b.created_at - a.created_at)[0];
+  const shown = [...lines.values()].flatMap(([newest]) => newest ?? []).slice(0, mostRows);
+  const listed = await toListedRuns({ store }, requester, shown, prices.current(), goalOf);
   const datasetIds = listed.map(({ dataset_id }) => dataset_id);
   const names = await selectNames(reader, requester.accountId, datasetIds);
-  const known = new Set(runs.map(({ id }) => id));
+  const known = new Set(all.map(({ id }) => id));
   return listed.map((run, index) => ({
     run,
     dataset_name: names.get(run.dataset_id ?? "") ?? null,
-    baseline: run.headline && findBaseline(shown[index], run.headline, runs),
+    baseline: run.headline && run.headline.baseline,
     change: run.headline && findChange(shown[index]?.headline?.previous ?? null, run.headline, known),
   }));
-}
-
-function baselineOf({ target: { kind } }: Run) {
-  return kind === "no-change" || kind === "most-frequent" || kind === "retrieval" ? kind : undefined;
-}
-
-type Main = NonNullable<Headline["run"]["headline"]>;
-
-/** What a model has to beat: the best of those that predicted the same samples without one. */
-function findBaseline(of: Run | undefined, main: Main, runs: readonly HeadedRun[]): Headline["baseline"] {
-  const found: NonNullable<Headline["baseline"]>[] = [];
-  if (main.no_change !== null) {
-    const { pass_rate, count } = main.no_change;
-    found.push({ kind: "no-change", run_id: null, pass_rate, interval: null, count });
-  }
-  for (const other of runs) {
-    const kind = baselineOf(other);
-    if (kind === undefined || other.mode !== of?.mode) continue;
-    if (other.dataset?.revisionId !== of.dataset?.revisionId) continue;
-    const figures = other.headline?.evaluators.find((one) => isSameNamed(one, main));
-    if (figures === undefined || figures.pass_rate === null) continue;
-    const { pass_rate, pass_interval: interval, count } = figures;
-    found.push({ kind, run_id: other.id, pass_rate, interval, count });
-  }
-  return found.sort((a, b) => b.pass_rate - a.pass_rate)[0] ?? null;
 }
 
 /** A run before that was deleted since is not named. */
 function findChange(
   previous: RunPrevious | null,
-  main: Main,
+  main: NonNullable<Headline["run"]["headline"]>,
   known: ReadonlySet<string>,
 ): Headline["change"] {
   if (previous === null || !known.has(previous.run_id)) return null;

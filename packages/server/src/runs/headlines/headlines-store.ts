@@ -88,6 +88,23 @@ export async function selectFinishedBefore(
 
 const newestRuns = 500;
 
+/** An account's finished baselines of these revisions, with their headlines. */
+export async function selectHeadedBaselines(
+  reader: Database,
+  accountId: string,
+  revisionIds: readonly number[],
+): Promise<HeadedRun[]> {
+  if (revisionIds.length === 0) return [];
+  const rows = await selectFinished(reader, accountId)
+    .select([...runColumns, "headline"])
+    .where("target_kind", "=", "baseline")
+    .where("revision_id", "in", revisionIds)
+    .where("headline", "is not", null)
+    .limit(newestRuns)
+    .execute();
+  return rows.map((row) => withHeadline({ ...parseRun(row), headline: row.headline }));
+}
+
 /** An account's newest finished runs over datasets, with their headlines. */
 export async function selectHeadedRuns(reader: Database, accountId: string): Promise<HeadedRun[]> {
   const rows = await selectFinished(reader, accountId)

@@ -11,7 +11,7 @@ const figures = {
   interval: null,
   pass_rate: 1,
   pass_interval: null,
-  no_change: null,
+  baseline: null,
 };
 
 test("an evaluator is described as far as its figures go", () => {
@@ -34,9 +34,9 @@ test("an evaluator is described as far as its figures go", () => {
       trajectories: 12,
       pass_rate: 2 / 3,
       pass_interval: { level: 0.95, lower: 0.4831, upper: 0.81 },
-      no_change: { mean: 0.025, pass_rate: 0.025, count: 40 },
+      baseline: { kind: "retrieval", run_id: null, pass_rate: 0.554, interval: null, count: 40 },
     }),
   ).toBe(
-    "rouge-l passes 66.7 % (95 % interval 48.3 to 81.0 %) of 36 samples in 12 trajectories; leaving the state unchanged passes 2.5 % of 40.",
+    "rouge-l passes 66.7 % (95 % interval 48.3 to 81.0 %) of 36 samples in 12 trajectories; the best baseline, retrieval, passes 55.4 % of 40.",
   );
 });

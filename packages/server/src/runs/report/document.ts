@@ -35,8 +35,8 @@ import { endsParts, fewestTrajectories, figureTable } from "./parts.ts";
 
 type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
   Pick<
-    RunFigures,
-    "count" | "failed" | "trajectories" | "mean" | "interval" | "pass_rate" | "pass_interval" | "no_change"
+    RunEvaluatorReport,
+    "count" | "failed" | "trajectories" | "mean" | "interval" | "pass_rate" | "pass_interval" | "baseline"
   >;
 
 /** What a run says by one evaluator, in a sentence for reports. Names are as they are: whoever writes the sentence escapes it. */
@@ -50,13 +50,11 @@ export function describeEvaluator(one: Described): string {
     const range = interval === null ? "" : ` (95 % interval ${formatScoreInterval(interval)})`;
     return `${name} scores ${formatScore(one.mean)}${range} on ${basis}.${without}`;
   }
-  const { pass_interval: interval, no_change: unchanged } = one;
+  const { pass_interval: interval, baseline: best } = one;
   const range = interval === null ? "" : ` (95 % interval ${formatShareInterval(interval)})`;
-  const some = unchanged === null || unchanged.count === one.count ? "" : ` of ${unchanged.count}`;
+  const some = best === null || best.count === one.count ? "" : ` of ${best.count}`;
   const baseline =
-    unchanged === null
-      ? ""
-      : `; leaving the state unchanged passes ${formatShare(unchanged.pass_rate)}${some}`;
+    best === null ? "" : `; the best baseline, ${best.kind}, passes ${formatShare(best.pass_rate)}${some}`;
   return `${name} passes ${formatShare(one.pass_rate)}${range} of ${basis}${baseline}.${without}`;
 }
 
@@ -157,12 +155,12 @@ function overviewChart(evaluators: readonly RunEvaluatorReport[]): ReportPart[] 
       name: nameOf(one),
       value: hasPasses ? one.pass_rate : one.mean,
       interval: hasPasses ? one.pass_interval : one.interval,
-      reference: (hasPasses ? one.no_change?.pass_rate : one.no_change?.mean) ?? null,
+      reference: (hasPasses ? one.baseline?.pass_rate : one.no_change?.mean) ?? null,
     };
   });
   if (rows.every(({ value }) => value === null)) return [];
   const isMarked = rows.some(({ reference }) => reference !== null);
-  const caption = `Pass rate, or mean score where there is none, with its 95 % interval.${isMarked ? " Mark: leaving the state unchanged." : ""}`;
+  const caption = `Pass rate, or mean score where there is none, with its 95 % interval.${isMarked ? " Mark: the best baseline; of scores, leaving the state unchanged." : ""}`;
   return [{ kind: "intervals", caption, axis: sharesAxis, rows }];
 }
 

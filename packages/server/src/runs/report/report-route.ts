@@ -31,6 +31,7 @@ export const exampleReport = {
     {
       ...finishedRun.evaluators[0],
       ...figures,
+      baseline: examples.headlined.headline.baseline,
       strata: {
         step: [{ key: 0, ...figures }],
         trajectory: [{ key: "kitchen-1", ...figures }],
@@ -58,7 +59,7 @@ const getReport = route("GET", "/v1/runs/:id/report", {
   id: "getRunReport",
   summary: "Report on a run",
   description:
-    "Returns a run's figures so far: scores and pass rates with intervals clustered by trajectory, overall and by groups of samples, next to the no-change baseline. An external run's report is made of the results that name it in experiment_id or evaluation_run_id. As JSON, as one HTML page without scripts, or as Markdown.",
+    "Returns a run's figures so far: scores and pass rates with intervals clustered by trajectory, overall and by groups of samples, next to the best baseline. An external run's report is made of the results that name it in experiment_id or evaluation_run_id. As JSON, as one HTML page without scripts, or as Markdown.",
   params: RunPath,
   query: RunReportQuery,
   responses: {

@@ -9,6 +9,7 @@ import type { Requester, Store } from "../../platform/storage/store.ts";
 import { readClientResults } from "../client/client-results.ts";
 import { comparisonMemoryBytes } from "../compare/compare-runs.ts";
 import { judgeGoal, selectGoalsOf } from "../goals.ts";
+import { findBaseline, readBaselines } from "../headlines/baselines.ts";
 import { findPrevious } from "../headlines/previous.ts";
 import { withCorrected } from "../labels/corrected.ts";
 import {
@@ -169,6 +170,7 @@ async function reportClientResults(
     reports.push({
       ...evaluator.names,
       ...shown(report),
+      baseline: null,
       strata: {
         step: strata.step.map(shown),
         trajectory: strata.trajectory.map(shown),
@@ -237,13 +239,15 @@ export async function reportRun(
   const samples = await readRunSamples(reader, run);
   const predictions = await totalPredictions(reader, run, samples.count);
   const dimensions = await reportDimensions(samples);
+  const baselines = await readBaselines(reader, run.account_id, [run]);
   const evaluators: RunReport["evaluators"] = [];
   const survival: NonNullable<RunReport["survival"]> = [];
   const evaluations: Record<string, number> = {};
   for (const [evaluatorIndex, evaluator] of run.evaluators.entries()) {
     const outcomes = await readOutcomes(reader, run, evaluatorIndex, predictions.failed);
     const names = toEvaluatorNames(evaluator);
-    evaluators.push({ ...names, ...(await reportOutcomes(dimensions, samples, outcomes)) });
+    const judged = { ...names, ...(await reportOutcomes(dimensions, samples, outcomes)) };
+    evaluators.push({ ...judged, baseline: findBaseline(run, judged, baselines) });
     if (run.mode === "free-running")
       survival.push({ ...names, ...(await reportSurvival(samples, outcomes)) });
     for (const [status, count] of Object.entries(outcomes.failures)) {
