@@ -129,6 +129,7 @@ export type {
   RunEvaluator,
   RunEvaluatorReport,
   RunExportLine,
+  RunBaseline,
   RunFigures,
   RunGoal,
   RunHeadline,

@@ -325,6 +325,18 @@ export const EnvironmentReality = RealityFigures.extend({
   state: RealityState.nullable().meta({
     description: "Of the latest revision alone: whether there is an alarm. Null without a limit.",
   }),
+  limited_check: z
+    .object({
+      ...RealityCheck.pick({ id: true, name: true }).shape,
+      false_success_limit: z.number().meta({ description: "The check's limit." }),
+      outcome: z.enum(["above", "below", "undecided"]).meta({ description: "As that of its figures." }),
+      sentence: RealityFigures.shape.sentence,
+    })
+    .nullable()
+    .meta({
+      description:
+        "The newest reality check with another limit than the environment's, and what it says. Null if there is none.",
+    }),
 }).meta({ id: "EnvironmentReality" });
 export type EnvironmentReality = z.infer<typeof EnvironmentReality>;
 

@@ -47,7 +47,10 @@ export const ListedRun = z
       description:
         "Its report's figures by the evaluator of its goal, or else by its first one; they are made within seconds of its end. Null before, and for external runs.",
     }),
-    goal: RunGoal.nullable().meta({ description: "Of its name; of the latest figures also the newest that is set for earlier runs of the same target, mode and dataset. Null if none is set." }),
+    goal: RunGoal.nullable().meta({
+      description:
+        "Of its name; of the latest figures also the newest that is set for earlier runs of the same target, mode and dataset. Null if none is set.",
+    }),
   })
   .meta({ id: "ListedRun" });
 export type ListedRun = z.infer<typeof ListedRun>;

@@ -288,7 +288,11 @@ const getEnvironmentReality = route("GET", "/v1/environments/:name/reality", {
   params: EnvironmentPath,
   query: EnvironmentRealityQuery,
   responses: {
-    "200": response("The figures", EnvironmentReality, { ...examples.figures, state: null }),
+    "200": response("The figures", EnvironmentReality, {
+      ...examples.figures,
+      state: null,
+      limited_check: null,
+    }),
     ...noSuch("environment"),
   },
   async handle(services: RealityServices, { reserve, requester, params: { name }, query }) {

@@ -170,6 +170,24 @@ function checksOf(reader: Database, { accountId, environmentId, environment, rev
   );
 }
 
+/** The newest check with a limit of its own, which has an episode. */
+export async function selectLimitedCheck(
+  reader: Database,
+  wanted: RevisionChecks,
+  usual: number | null,
+): Promise<(RealityChecksTable & { false_success_limit: number }) | undefined> {
+  const row = await checksOf(reader, wanted)
+    .selectAll("check")
+    .where("check.false_success_limit", "is not", null)
+    .$if(usual !== null, (query) => query.where("check.false_success_limit", "!=", usual))
+    .where("check.status", "!=", "cancelled")
+    .where("check.episodes", ">", 0)
+    .orderBy("check.created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row && { ...row, false_success_limit: row.false_success_limit ?? 0 };
+}
+
 /** How many episodes they have, and what else changes whenever a check is made, deleted or goes on. */
 export async function countEpisodes(reader: Database, wanted: RevisionChecks) {
   const { episodes, checks, last } = await checksOf(reader, wanted)

@@ -245,6 +245,12 @@ export async function realityFigures(
   };
 }
 
+/** What a check says of its limit. */
+export async function heldAgainst(limit: number, episodes: readonly CheckedEpisode[]) {
+  const { false_success_rate: rate, counts } = await pairFigures(episodes);
+  return { outcome: outcomeOf(rate, limit), sentence: describeFalseSuccess(rate, counts.onlyFirst) };
+}
+
 function toCounts({ bothPass, onlyFirst, onlySecond, bothFail }: PairFigures["counts"]) {
   return { both: bothPass, only_simulated: onlyFirst, only_real: onlySecond, neither: bothFail };
 }

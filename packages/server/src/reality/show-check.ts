@@ -17,6 +17,7 @@ import type {
   RealityEpisodesTable,
   RealityReplaysTable,
 } from "../platform/storage/schema/reality.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
 import { firstRows, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
@@ -25,9 +26,10 @@ import {
   countEpisodes,
   selectEpisodesOfEnvironment,
   selectLastEpisodes,
+  selectLimitedCheck,
   type selectRealSteps,
 } from "./checks-store.ts";
-import { type CheckedEpisode, percent, realityFigures } from "./figures.ts";
+import { type CheckedEpisode, heldAgainst, percent, realityFigures } from "./figures.ts";
 import { countReplays } from "./replays/replays-store.ts";
 
 interface Services {
@@ -68,12 +70,28 @@ export async function describeEnvironment(
   const reader = services.store.reader(requester);
   const ofAll = { accountId: requester.accountId, environment: name, environmentId: environment.id };
   const { episodes } = await countEpisodes(reader, ofAll);
-  reserve(Math.min(episodes, mostEpisodes) * bytesPerEpisode);
+  // Those of one check are read once more.
+  reserve(2 * Math.min(episodes, mostEpisodes) * bytesPerEpisode);
   const wanted = { ...ofAll, policy, from: from === undefined ? undefined : readInstant(from) };
   const found = await selectEpisodesOfEnvironment(reader, wanted, mostEpisodes);
   const limit = environment.config.real?.false_success_limit ?? null;
   const state = (await services.realityOf(requester, environment, 0)) ?? null;
-  return { ...(await realityFigures(found.map(toChecked), limit)), state };
+  const limited = await selectLimitedCheck(reader, ofAll, limit);
+  return {
+    ...(await realityFigures(found.map(toChecked), limit)),
+    state,
+    limited_check: limited === undefined ? null : await describeLimited(reader, limited),
+  };
+}
+
+async function describeLimited(
+  reader: Database,
+  check: RealityChecksTable & { false_success_limit: number },
+): Promise<EnvironmentReality["limited_check"]> {
+  const { id, name, false_success_limit } = check;
+  const episodes = await selectLastEpisodes(reader, id, mostEpisodes);
+  const held = await heldAgainst(false_success_limit, episodes.map(toChecked));
+  return { id, name, false_success_limit, ...held };
 }
 
 /** A check with how far its replays are. */

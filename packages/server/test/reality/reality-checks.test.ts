@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { RealityCheck, RealityCheckDetail, RealityFigures } from "@presage/contract";
+import { EnvironmentReality, RealityCheck, RealityCheckDetail, RealityFigures } from "@presage/contract";
 import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
@@ -43,7 +43,11 @@ onAnyDatabase((database) => {
     expect(figures.consistency).toBeNull();
 
     const all = await presage.call("GET", "/v1/environments/sandbox/reality?policy=late");
-    const ofEnvironment = RealityFigures.parse(await all.json());
+    const ofEnvironment = EnvironmentReality.parse(await all.json());
+    expect(ofEnvironment).toMatchObject({
+      state: null,
+      limited_check: { id, false_success_limit: 0.1, outcome: "above", sentence: figures.sentence },
+    });
     expect(ofEnvironment.counts).toEqual({ both: 10, only_simulated: 10, only_real: 0, neither: 0 });
     // An episode counts since it was checked, however old its check is.
     await using opened = await openStore(presage.databaseUrl);

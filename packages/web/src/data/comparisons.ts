@@ -6,6 +6,7 @@ import type {
   ComparisonCandidate,
   Presage,
   Run,
+  RunBaseline,
   RunSample,
 } from "@presage/sdk";
 import { queryOptions, useQuery } from "@tanstack/react-query";
@@ -99,25 +100,27 @@ function sampleInRun(
 }
 
 export interface BaselineDifference {
-  /** A finished run that predicts no change on the same revision; null if there is none, undefined if that could not be read. */
-  baseline: Run | null | undefined;
+  /** The id of a baseline's finished run on the same revision; null if there is none, undefined if that could not be read. */
+  baseline: string | null | undefined;
   comparison: Comparison | undefined;
   error: Error | null;
 }
 
-/** How a finished run compares with predicting no change, if that was run on the same revision. Null while that is not known. */
-export function useBaselineDifference(run: Run): BaselineDifference | null {
+/** How a finished run compares with the best baseline, or with predicting no change once that has a run. Null while that is not known. */
+export function useBaselineDifference(run: Run, best: RunBaseline | null): BaselineDifference | null {
   const presage = usePresage();
-  const { data: runs = run.dataset_id === null ? [] : undefined, error: listError } = useQuery({
+  const isListed = run.dataset_id !== null && !best?.run_id;
+  const { data: runs = isListed ? undefined : [], error: listError } = useQuery({
     ...runsOnDatasetQuery(presage, run.dataset_id ?? ""),
-    enabled: run.dataset_id !== null,
+    enabled: isListed,
     // One that was just started ends soon.
     refetchInterval: ({ state: { data } }) =>
       data?.some((other) => isBaselineFor(run, other) && isActive(other)) === true ? 1_000 : false,
   });
-  const baseline = runs?.find((other) => isBaselineFor(run, other) && other.status === "finished");
+  const baseline =
+    best?.run_id ?? runs?.find((other) => isBaselineFor(run, other) && other.status === "finished")?.id;
   const { data: comparison, error } = useQuery({
-    ...comparisonQuery(presage, [baseline?.id ?? "", run.id]),
+    ...comparisonQuery(presage, [baseline ?? "", run.id]),
     enabled: baseline !== undefined && run.status === "finished",
   });
   if (runs === undefined) return listError && { baseline: undefined, comparison, error: listError };

@@ -27,6 +27,11 @@ export function alarmIn(state: State | null | undefined): State | State["policie
   return state?.policies.findLast((one) => one.state === "alarm");
 }
 
+/** The newest check that is shown to be above a limit of its own. */
+export function checkAboveLimit({ limited_check: check }: EnvironmentReality): typeof check {
+  return check?.outcome === "above" ? check : null;
+}
+
 /** The names of environments that have a limit of false success, or are in the latest reality checks. */
 export function checkedEnvironmentsQuery(presage: Presage) {
   return queryOptions({

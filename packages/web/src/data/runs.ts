@@ -101,6 +101,11 @@ export function isActive({ status }: Run): boolean {
   return status === "queued" || status === "running" || status === "paused";
 }
 
+/** Whether it paused itself, and tries its deployment again every 30 seconds: one that a person paused has no reason. */
+export function waitsForDeployment({ status, status_reason }: Run): boolean {
+  return status === "paused" && status_reason !== null;
+}
+
 /** A run that stays up to date until it has ended: by its events, or by asking where they do not arrive. */
 export function useLiveRun(id: string) {
   const presage = usePresage();

@@ -53,11 +53,10 @@ export function RunStatus({ status }: Pick<Run, "status">) {
 }
 
 /** The pass rate of a newest run with its interval and count, and what it has to beat. */
-export function HeadlineRate({ of }: { of: Headline | undefined }) {
+export function HeadlineRate({ of }: { of: Pick<Headline, "run"> | undefined }) {
   const headline = of?.run.headline;
-  if (of === undefined || headline == null) return <span className="text-ink-3">–</span>;
-  const { baseline } = of;
-  const { pass_rate, pass_interval, count, trajectories, evaluator } = headline;
+  if (headline == null) return <span className="text-ink-3">–</span>;
+  const { baseline, pass_rate, pass_interval, count, trajectories, evaluator } = headline;
   return (
     <RateCell
       rate={pass_rate}

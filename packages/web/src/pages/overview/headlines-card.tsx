@@ -23,7 +23,7 @@ export function HeadlinesCard() {
     <Card
       className="@container"
       title="Can I train in it?"
-      hint="The latest run of each target over each dataset, with its 95&nbsp;% interval. The grey mark is the best baseline."
+      hint="The latest run of each target, best first, with its 95&nbsp;% interval. The grey mark is the best baseline."
       actions={
         <Link to="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">
           All runs
@@ -44,7 +44,7 @@ export function HeadlinesCard() {
         <Table label="Latest runs">
           <thead>
             <tr className="border-b border-line phone:hidden">
-              <HeaderCell>Target and dataset</HeaderCell>
+              <HeaderCell>Target</HeaderCell>
               <HeaderCell className="w-1/3">Pass rate</HeaderCell>
               <HeaderCell className={onlyWide}>Goal</HeaderCell>
               <HeaderCell className={onlyWide}>Since the run before</HeaderCell>
@@ -54,17 +54,59 @@ export function HeadlinesCard() {
               </HeaderCell>
             </tr>
           </thead>
-          <tbody>
-            {data.map((row) => (
-              <Row key={row.run.id} row={row} />
-            ))}
-          </tbody>
+          {groupsOf(data).map((rows) => (
+            <Group key={rows[0]?.run.dataset_id} rows={rows} />
+          ))}
         </Table>
       )}
       <Reality />
     </Card>
   );
 }
+
+/** By dataset, the one with the newest run first; in each, the best first. */
+function groupsOf(rows: readonly Headline[]): Headline[][] {
+  const rateOf = ({ run }: Headline) => run.headline?.pass_rate ?? -1;
+  const groups = [...Map.groupBy(rows, ({ run }) => run.dataset_id).values()];
+  return groups.map((group) => group.toSorted((a, b) => rateOf(b) - rateOf(a)));
+}
+
+/** As many runs as a comparison has. */
+const maxCompared = 5;
+
+function Group({ rows }: { rows: readonly Headline[] }) {
+  const [first] = rows;
+  const comparable = rows
+    .filter(({ run }) => run.mode === first?.run.mode && run.revision === first?.run.revision)
+    .slice(0, maxCompared);
+  return (
+    <tbody className="border-b border-line last:border-0">
+      <tr className="bg-sunken text-xs text-ink-2">
+        <th colSpan={6} scope="rowgroup" className="px-4 py-1.5 text-left font-medium">
+          <span className="flex flex-wrap justify-between gap-x-4">
+            <span className="wrap-anywhere">
+              <InlineText text={first?.dataset_name ?? "deleted dataset"} />
+            </span>
+            {comparable.length > 1 && (
+              <Link
+                to="/compare"
+                search={{ runs: comparable.map(({ run }) => run.id).join(",") }}
+                className={link}
+              >
+                Which is better? Compare {comparable.length}
+              </Link>
+            )}
+          </span>
+        </th>
+      </tr>
+      {rows.map((row) => (
+        <Row key={row.run.id} row={row} />
+      ))}
+    </tbody>
+  );
+}
+
+const link = "text-accent-ink underline underline-offset-2";
 
 /** Whether success in environments was real, where that was checked. */
 function Reality() {
@@ -101,9 +143,21 @@ function Reality() {
 const onlyWide = "hidden @min-[58rem]:table-cell";
 
 function Row({ row }: { row: Headline }) {
-  const { run, dataset_name } = row;
-  const { id, target, mode, revision, goal, finished_at, created_at } = run;
+  const { run } = row;
+  const { id, target, mode, revision, finished_at, created_at } = run;
   const cost = run.headline?.cost ?? null;
+  const details = (
+    <>
+      <Goal run={run} />
+      {row.change !== null && <Change row={row} />}
+      {(run.progress.failed > 0 || isTroubled(run)) && <Failed run={run} />}
+      {cost !== null && cost.per_1000 !== null && (
+        <span className="whitespace-nowrap text-ink-2">
+          <Cost cost={cost} /> per 1,000
+        </span>
+      )}
+    </>
+  );
   return (
     <tr className="border-b border-line align-top last:border-0 hover:bg-hover phone:flex phone:flex-col">
       <RowHeader className="min-w-40 @min-[58rem]:min-w-48 phone:px-4 phone:pb-0">
@@ -116,25 +170,19 @@ function Row({ row }: { row: Headline }) {
           <InlineText text={"predictions" in target ? run.name : describeTarget(target)} />
         </Link>
         <span className="block text-xs wrap-anywhere text-ink-3">
-          <InlineText text={dataset_name ?? "deleted dataset"} /> r{revision}
+          Revision {revision}
           {mode === "free-running" && " · free-running"} · <Time at={finished_at ?? created_at} />
         </span>
-        <span className="mt-1 flex flex-wrap items-start gap-x-3 gap-y-1 text-xs @min-[58rem]:hidden">
-          {goal !== null && <GoalState goal={goal} />}
-          {row.change !== null && <Change row={row} />}
-          {hasTrouble(run.progress) && <Failed run={run} />}
-          {cost !== null && cost.per_1000 !== null && (
-            <span className="whitespace-nowrap text-ink-2">
-              <Cost cost={cost} /> per 1,000
-            </span>
-          )}
+        <span className="mt-1 flex flex-wrap items-start gap-x-3 gap-y-1 text-xs phone:hidden @min-[58rem]:hidden">
+          {details}
         </span>
       </RowHeader>
       <Cell className="align-top phone:px-4 phone:pt-1 @min-[58rem]:min-w-68">
         <HeadlineRate of={row} />
+        <span className="mt-1 hidden flex-wrap items-start gap-x-3 gap-y-1 text-xs phone:flex">{details}</span>
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
-        {goal === null ? nothing : <GoalState goal={goal} />}
+        <Goal run={run} />
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
         <Change row={row} />
@@ -150,6 +198,26 @@ function Row({ row }: { row: Headline }) {
 }
 
 const nothing = <span className="text-ink-3">–</span>;
+
+/** A goal may be that of earlier runs of the target, whose name is said. */
+function Goal({ run: { id, name, goal } }: Pick<Headline, "run">) {
+  if (goal === null)
+    return (
+      <Link to="/runs/$runId" params={{ runId: id }} className={`text-xs ${link}`}>
+        Set a goal
+      </Link>
+    );
+  return (
+    <span className="flex flex-col items-start text-xs">
+      <GoalState goal={goal} />
+      {goal.run_name !== name && (
+        <span className="wrap-anywhere text-ink-3">
+          of <InlineText text={goal.run_name} />
+        </span>
+      )}
+    </span>
+  );
+}
 
 const arrows = { better: ArrowUp, worse: ArrowDown, undecided: ArrowRight };
 
@@ -172,7 +240,7 @@ function Change({ row: { run, change } }: { row: Headline }) {
           to="/compare"
           search={{ runs: `${run_id},${run.id}` }}
           title={`Compare with ${name}`}
-          className="underline-offset-2 hover:underline"
+          className={link}
         >
           {formatPoints(difference)} points
         </Link>
@@ -185,24 +253,32 @@ function Change({ row: { run, change } }: { row: Headline }) {
   );
 }
 
-function hasTrouble(progress: Headline["run"]["progress"]): boolean {
-  return describeTrouble(progress).length + describeFailures(progress).length > 0;
+/** From this share of the predictions on, what failed, or was tried again, is worth a warning. */
+const troubling = 0.01;
+
+function isTroubled({ progress: { failed, samples, tries } }: Headline["run"]): boolean {
+  const retried = Object.values(tries?.retried ?? {}).reduce((sum, count) => sum + count, 0);
+  return Math.max(failed, retried) > troubling * samples;
 }
 
-function Failed({ run: { progress } }: Pick<Headline, "run">) {
+function Failed({ run }: Pick<Headline, "run">) {
+  const { progress } = run;
   const trouble = describeTrouble(progress);
-  const failures = describeFailures(progress);
   return (
-    <span className={clsx("text-xs", hasTrouble(progress) ? "text-warn" : "text-ink-3")}>
-      <span className="whitespace-nowrap" title={failures.join(", ")}>
+    <span
+      className={clsx("text-xs", isTroubled(run) ? "text-warn" : "text-ink-3")}
+      title={[...describeFailures(progress), ...trouble].join(", ")}
+    >
+      <span className="whitespace-nowrap">
         <span className="@min-[58rem]:hidden">Failed </span>
         {formatCount(progress.failed)} of {formatCount(progress.samples)}
       </span>
-      {trouble.map((text) => (
-        <span key={text} title={text} className="block whitespace-nowrap">
-          {text.replace(/ \(.*\)$/, "").replace(/ calls? tried again$/, " retried")}
-        </span>
-      ))}
+      {isTroubled(run) &&
+        trouble.map((text) => (
+          <span key={text} className="block whitespace-nowrap">
+            {text.replace(/ \(.*\)$/, "").replace(/ calls? tried again$/, " retried")}
+          </span>
+        ))}
     </span>
   );
 }

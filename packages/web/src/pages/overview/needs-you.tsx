@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
-import { alarmIn, checkedEnvironmentsQuery, pausedChecksQuery, realityQuery } from "../../data/reality.ts";
+import { alarmIn, checkAboveLimit, checkedEnvironmentsQuery, pausedChecksQuery, realityQuery } from "../../data/reality.ts";
 import { queueSize, reviewQueueQuery } from "../../data/review.ts";
 import { maxPausedRuns, pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
@@ -72,6 +72,16 @@ export function NeedsYou() {
         key: `alarm ${name}`,
         link: <RealityLink name={name} />,
         why: `Alarm. ${unbroken(alarm.sentence)}`,
+      };
+    }),
+    ...names.flatMap((name, index) => {
+      const { data } = reality[index] ?? {};
+      const check = data && checkAboveLimit(data);
+      if (!check) return [];
+      return {
+        key: `limit ${name}`,
+        link: <RealityLink name={name} />,
+        why: `Above the limit of ${formatShare(check.false_success_limit)} of ${check.name}. ${unbroken(check.sentence)}`,
       };
     }),
     ...(checks.data ?? []).map(({ id, name, environment, reason }) => ({

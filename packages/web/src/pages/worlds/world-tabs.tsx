@@ -3,15 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePresage } from "../../data/client.ts";
 import { worldRevisionsQuery } from "../../data/worlds.ts";
-import { counted } from "../../format/numbers.ts";
-import { describeTarget, shortEvaluatorNames } from "../../format/words.ts";
+import { describeTarget } from "../../format/words.ts";
 import { DatasetLink } from "../../parts/datasets.tsx";
-import { RunStatus } from "../../parts/runs.tsx";
+import { HeadlineRate, RunStatus } from "../../parts/runs.tsx";
 import { changesInWords } from "../../parts/worlds.ts";
 import { Fold } from "../../ui/card.tsx";
 import { configChanges, RevisionChanges } from "../../ui/config-changes.tsx";
 import { Awaited } from "../../ui/notice.tsx";
-import { RateCell } from "../../ui/pass-rate.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
@@ -77,40 +75,30 @@ export function QualityTab({ runs }: { runs: readonly ListedRun[] }) {
         </tr>
       </thead>
       <tbody>
-        {shown.map((run) => {
-          const nameOf = shortEvaluatorNames(run.evaluators.map(({ evaluator }) => evaluator));
-          return (
-            <tr key={run.id} className="border-b border-line last:border-b-0">
-              <RowHeader>
-                <span className="flex items-center gap-2">
-                  <Link
-                    to="/runs/$runId"
-                    params={{ runId: run.id }}
-                    className="truncate font-medium text-accent-ink hover:underline"
-                  >
-                    <InlineText text={run.name} />
-                  </Link>
-                  {run.status !== "finished" && <RunStatus status={run.status} />}
-                </span>
-              </RowHeader>
-              <Cell>{describeTarget(run.target)}</Cell>
-              <Cell>{run.dataset_id !== null && <DatasetLink id={run.dataset_id} />}</Cell>
-              <Cell>
-                {run.headline !== null && (
-                  <RateCell
-                    rate={run.headline.pass_rate}
-                    interval={run.headline.pass_interval}
-                    baseline={run.headline.no_change?.pass_rate}
-                    note={`${nameOf(run.headline.evaluator)}, ${counted(run.headline.count, "sample")}`}
-                  />
-                )}
-              </Cell>
-              <Cell isNumber>
-                <Time at={run.created_at} />
-              </Cell>
-            </tr>
-          );
-        })}
+        {shown.map((run) => (
+          <tr key={run.id} className="border-b border-line last:border-b-0">
+            <RowHeader>
+              <span className="flex items-center gap-2">
+                <Link
+                  to="/runs/$runId"
+                  params={{ runId: run.id }}
+                  className="truncate font-medium text-accent-ink hover:underline"
+                >
+                  <InlineText text={run.name} />
+                </Link>
+                {run.status !== "finished" && <RunStatus status={run.status} />}
+              </span>
+            </RowHeader>
+            <Cell>{describeTarget(run.target)}</Cell>
+            <Cell>{run.dataset_id !== null && <DatasetLink id={run.dataset_id} />}</Cell>
+            <Cell>
+              <HeadlineRate of={{ run }} />
+            </Cell>
+            <Cell isNumber>
+              <Time at={run.created_at} />
+            </Cell>
+          </tr>
+        ))}
       </tbody>
     </Table>
   );

@@ -136,7 +136,7 @@ function WorldsPage() {
     rowId: ({ name }) => name,
     rowName: referenceOf,
     link: ({ name }) => ({ to: "/worlds/$name", params: { name } }),
-    spare: ["trajectories", "confidence", "revised", "examples"],
+    spare: ["trajectories", "revised", "examples"],
     isMain: true,
   });
   const newWorld = (

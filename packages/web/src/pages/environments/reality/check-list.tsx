@@ -1,11 +1,11 @@
-import type { RealityCheck, RealityEpisode } from "@presage/sdk";
+import type { EnvironmentReality, RealityCheck, RealityEpisode } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { checkedEpisodesQuery, mostListed, useChangeCheck, useRunOfCheck } from "../../../data/reality.ts";
-import { counted, formatCount } from "../../../format/numbers.ts";
+import { counted, formatCount, formatShare } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { ShareButton } from "../../../parts/share.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
@@ -15,8 +15,10 @@ import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { EpisodeLink, Section } from "./section.tsx";
 
+type Limited = NonNullable<EnvironmentReality["limited_check"]>;
+
 /** The checks, and the episodes of one of them. */
-export function CheckList({ checks }: { checks: readonly RealityCheck[] }) {
+export function CheckList({ checks, limited }: { checks: readonly RealityCheck[]; limited: Limited | null }) {
   const [chosen, choose] = useState<string>();
   const shown =
     checks.find(({ id }) => id === chosen) ??
@@ -28,7 +30,13 @@ export function CheckList({ checks }: { checks: readonly RealityCheck[] }) {
       <Section title="Checks" className="lg:col-span-2">
         <ul aria-label="Reality checks" className="max-h-60 divide-y divide-line overflow-y-auto text-sm">
           {checks.map((check) => (
-            <Check key={check.id} check={check} isShown={check === shown} onShow={() => choose(check.id)} />
+            <Check
+              key={check.id}
+              check={check}
+              limited={limited?.id === check.id ? limited : null}
+              isShown={check === shown}
+              onShow={() => choose(check.id)}
+            />
           ))}
         </ul>
       </Section>
@@ -40,7 +48,8 @@ const tones: Record<RealityCheck["status"], Tone> = {
   running: "accent",
   paused: "warn",
   cancelled: "neutral",
-  completed: "pass",
+  // That it ended says nothing of what it found.
+  completed: "neutral",
 };
 const sources: Record<RealityCheck["source"], string> = {
   pairs: "known outcomes",
@@ -49,7 +58,27 @@ const sources: Record<RealityCheck["source"], string> = {
   continuous: "continuous",
 };
 
-function Check({ check, isShown, onShow }: { check: RealityCheck; isShown: boolean; onShow(): void }) {
+const limitTones = { above: "fail", below: "pass", undecided: "warn" } as const;
+const limitWords = { above: "Above", below: "Below", undecided: "Not clearly below" };
+
+/** “Above your limit of 20 %” */
+export function LimitBadge({ check: { outcome, false_success_limit } }: { check: Limited }) {
+  return (
+    <Badge tone={limitTones[outcome]}>
+      {limitWords[outcome]} your limit of {formatShare(false_success_limit)}
+    </Badge>
+  );
+}
+
+interface CheckProps {
+  check: RealityCheck;
+  /** What it says of its limit, if that is known. */
+  limited: Limited | null;
+  isShown: boolean;
+  onShow(): void;
+}
+
+function Check({ check, limited, isShown, onShow }: CheckProps) {
   const { id, name, status, source, episodes, waiting, failed, reason, created_at } = check;
   const change = useChangeCheck(id);
   return (
@@ -64,6 +93,7 @@ function Check({ check, isShown, onShow }: { check: RealityCheck; isShown: boole
         >
           <InlineText text={name} />
         </button>
+        {limited && <LimitBadge check={limited} />}
         <Badge tone={tones[status]}>{status}</Badge>
         <span className="flex-1 text-xs text-ink-2 tabular-nums">
           {sources[source]}, {counted(episodes, "episode")} checked

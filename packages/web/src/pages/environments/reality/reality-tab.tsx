@@ -14,7 +14,8 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { SelectField } from "../../../ui/form/fields.tsx";
 import { Awaited, ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { CheckList } from "./check-list.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { CheckList, LimitBadge } from "./check-list.tsx";
 import { Exploits, Outcomes, PolicyCurve } from "./reality-figures.tsx";
 
 /** Whether success in this environment is success in the real one, and so whether to stop. */
@@ -43,7 +44,7 @@ export function RealityTab({ environment }: { environment: Environment }) {
             {figures.exploits.verbs.length > 0 && <Exploits exploits={figures.exploits} />}
           </>
         )}
-        {checks.length > 0 && <CheckList checks={checks} />}
+        {checks.length > 0 && <CheckList checks={checks} limited={figures.limited_check} />}
       </div>
     </>
   );
@@ -76,13 +77,22 @@ interface StateProps {
 }
 
 function State({ environment: { config, revision, is_built_in }, figures, checks }: StateProps) {
-  const { state, sentence } = figures;
+  const { state, sentence, limited_check: limited } = figures;
+  const ofCheck = limited && (
+    <p className="flex flex-wrap items-center gap-2">
+      <LimitBadge check={limited} />
+      <span>
+        <InlineText text={limited.name} />: {unbroken(limited.sentence)}
+      </span>
+    </p>
+  );
   if (state === null)
     return (
       <>
+        {ofCheck}
         <p className="font-medium">{unbroken(sentence)}</p>
         <p className="text-ink-2">
-          No limit says when to stop.{" "}
+          No limit of the environment says when to stop.{" "}
           {is_built_in
             ? "The built-in environment has none: make one of your own to be warned."
             : "Revise the environment to set one, with the real environment that it simulates."}
@@ -98,6 +108,7 @@ function State({ environment: { config, revision, is_built_in }, figures, checks
   );
   return (
     <>
+      {ofCheck}
       <p className="flex flex-wrap items-center gap-2 font-medium">
         <Badge tone={tone}>
           {name}

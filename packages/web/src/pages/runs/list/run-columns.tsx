@@ -34,7 +34,7 @@ function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
   return {
     id: "pass_rate",
     label: evaluator === undefined ? "Pass rate" : `Pass rate, ${evaluator}`,
-    hint: "By the goal’s evaluator, else the first; interval at 95\u00a0%, clustered by trajectory. The mark is the no-change baseline.",
+    hint: "By the goal’s evaluator, else the first; interval at 95\u00a0%, clustered by trajectory. The mark is the best baseline.",
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} isNamed={evaluator === undefined} />,
     isNumber: true,
@@ -80,7 +80,7 @@ const columns: DataColumn<RunRow>[] = [
             </span>
           )
         )}
-        <Trouble run={run} />
+        {isActive(run) && <Trouble run={run} />}
       </>
     ),
     widthPx: 200,
@@ -127,17 +127,17 @@ const columns: DataColumn<RunRow>[] = [
     label: "Goal",
     hint: "The pass rate to reach: met if the whole interval reaches it, missed if all of it is below.",
     value: ({ run }) => run.goal?.pass_rate,
-    cell: ({ run: { goal } }) => goal && <GoalState goal={goal} />,
+    cell: ({ run: { goal } }) => (goal === null ? <span className="text-ink-3">–</span> : <GoalState goal={goal} />),
     widthPx: 140,
   },
   {
-    id: "no_change",
-    label: "No change",
-    hint: "The pass rate of predicting the state before the action, on the same samples.",
-    value: (row) => rateOf(row)?.no_change?.pass_rate,
-    cell: (row) => formatShare(rateOf(row)?.no_change?.pass_rate ?? null),
+    id: "baseline",
+    label: "Best baseline",
+    hint: "The highest pass rate of a baseline on the same revision, by the same evaluator.",
+    value: (row) => rateOf(row)?.baseline?.pass_rate,
+    cell: (row) => <Baseline of={rateOf(row)?.baseline} />,
     isNumber: true,
-    widthPx: 100,
+    widthPx: 128,
     isExtra: true,
   },
   {
@@ -176,6 +176,15 @@ const columns: DataColumn<RunRow>[] = [
   },
 ];
 
+function Baseline({ of }: { of: Headline["baseline"] | undefined }) {
+  if (!of) return <span className="text-ink-3">–</span>;
+  return (
+    <>
+      {formatShare(of.pass_rate)} <span className="text-xs text-ink-3">{of.kind.replace("-", " ")}</span>
+    </>
+  );
+}
+
 function Trouble({ run }: { run: Run }) {
   const text = describeTrouble(run.progress).join("; ");
   const { truncated, empty } = run.progress.answers ?? { truncated: 0, empty: 0 };
@@ -192,12 +201,12 @@ function PassRate({ row: { run, headline }, isNamed }: { row: RunRow; isNamed: b
   if (headline === "loading") return <Skeleton className="ml-auto h-3 w-40" />;
   if (headline === null || headline.pass_rate === null)
     return <span className="text-ink-3">{isActive(run) ? "when it ends" : "no verdicts"}</span>;
-  const { pass_rate, pass_interval, no_change } = headline;
+  const { pass_rate, pass_interval, baseline } = headline;
   const name = shortEvaluatorName(headline);
   return (
     <Explained
       className="flex items-center gap-2"
-      text={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.`}
+      text={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.${baseline === null ? "" : ` Best baseline: ${baseline.kind.replace("-", " ")}, ${formatShare(baseline.pass_rate)}.`}`}
     >
       {isNamed && <span className="w-22 shrink-0 truncate text-left text-xs text-ink-2">{name}</span>}
       <span aria-hidden className="min-w-16 flex-1 phone:order-1">
@@ -205,7 +214,7 @@ function PassRate({ row: { run, headline }, isNamed }: { row: RunRow; isNamed: b
           value={pass_rate}
           lower={pass_interval?.lower ?? pass_rate}
           upper={pass_interval?.upper ?? pass_rate}
-          baseline={no_change?.pass_rate}
+          baseline={baseline?.pass_rate}
         />
       </span>
       <span className="w-14 font-medium text-ink">{formatShare(pass_rate)}</span>

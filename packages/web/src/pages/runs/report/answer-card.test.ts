@@ -1,7 +1,14 @@
 import { expect, test } from "bun:test";
 import { answerOf } from "./answer-card.tsx";
 
-const figures = { pass_rate: 0.8, no_change: { mean: 0.5, pass_rate: 0.5, count: 10 } };
+const baseline = (kind: "no-change" | "retrieval") => ({
+  kind,
+  run_id: null,
+  pass_rate: 0.5,
+  interval: null,
+  count: 10,
+});
+const figures = { pass_rate: 0.8, baseline: baseline("retrieval") };
 const compared = {
   difference: 0.3,
   interval: { level: 0.95, lower: 0.2, upper: 0.4 },
@@ -15,7 +22,7 @@ test("the answer is the outcome of the test, whatever the figures are", () => {
   expect(answerOf(figures, compared)).toMatchObject({ outcome: "better" });
   expect(answerOf(figures, { ...compared, outcome: "undecided" })).toMatchObject({
     outcome: "undecided",
-    title: "Not shown to be better than no change",
+    title: "Not shown to be better than the best baseline, retrieval",
   });
 });
 
@@ -36,5 +43,5 @@ test("without a run of the baseline nothing is claimed", () => {
     outcome: "unknown",
     detail: expect.stringContaining("+30.0"),
   });
-  expect(answerOf({ pass_rate: 0.8, no_change: null }, undefined).title).toBe("No baseline to compare with");
+  expect(answerOf({ pass_rate: 0.8, baseline: null }, undefined).title).toBe("No baseline to compare with");
 });

@@ -1,5 +1,5 @@
 import { describeP, formatPoints, measureNames } from "@presage/contract/describe-runs";
-import type { ComparisonCandidate, Run, RunFigures, RunReport } from "@presage/sdk";
+import type { ComparisonCandidate, Run, RunBaseline, RunReport } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
@@ -43,16 +43,16 @@ const looks: Record<Answer["outcome"], { tone: Tone; icon: typeof CircleCheck }>
   unknown: { tone: "neutral", icon: CircleMinus },
 };
 
-/** Whether the model is good enough: its figures beside those of predicting no change, and the difference. */
+/** Whether the model is good enough: its figures beside those of the best baseline, and the difference. */
 export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
   const { evaluators } = report;
-  const known = useBaselineDifference(run);
+  const known = useBaselineDifference(run, chosen.baseline);
   const difference = differenceOf(known?.comparison, chosen);
   const isComparing =
     run.status === "finished" &&
     (known === null || (known.baseline !== null && known.comparison === undefined && known.error === null));
   const answer: Answer = isComparing
-    ? { outcome: "unknown", title: "Comparing with no change …", detail: "" }
+    ? { outcome: "unknown", title: "Comparing with the best baseline …", detail: "" }
     : answerOf(chosen, difference);
   const { tone, icon: Icon } = looks[answer.outcome];
   const isBaseline = "baseline" in run.target && run.target.baseline === "no-change";
@@ -60,7 +60,9 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
     key: evaluatorKey(one),
     label: nameEvaluator(one, evaluators),
     ...figureOf(one, measure),
+    ...(measure === "pass_rate" && { reference: one.baseline?.pass_rate ?? null }),
   }));
+  const kind = kindOf(chosen.baseline);
   const differences = evaluators.flatMap((one) => {
     const found = differenceOf(known?.comparison, one);
     if (found === undefined || found.difference === null) return [];
@@ -89,14 +91,16 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
             <Badge tone={tone} icon={<Icon aria-hidden />}>
               {answer.title}
             </Badge>
-            {known?.baseline === null && <MeasureBaseline run={run} evaluators={evaluators} />}
+            {known?.baseline === null && kind === "no change" && (
+              <MeasureBaseline run={run} evaluators={evaluators} />
+            )}
           </div>
         )}
         {/* The second line comes with the comparison. */}
         <p className={clsx("text-sm text-ink-2", !isBaseline && "min-h-[2lh]")}>
           <Sentence
             name={nameEvaluator(chosen, evaluators)}
-            figures={isBaseline ? { ...chosen, no_change: null } : chosen}
+            figures={isBaseline ? { ...chosen, baseline: null } : chosen}
             detail={
               isBaseline ? "Nothing was predicted: each state was taken for the next one." : answer.detail
             }
@@ -134,20 +138,20 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
           rows={rows}
           domain={[0, 1]}
           {...measureFormats[measure]}
-          referenceLabel="No change"
-          note="The mark across a row is the no-change baseline on the same samples."
+          referenceLabel={measure === "pass_rate" ? "Best baseline" : "No change"}
+          note={`The mark across a row is the ${measure === "pass_rate" ? "best measured" : "no-change"} baseline.`}
         />
         {differences.length > 0 && (
           <IntervalTable
             mark="dot"
-            label="Difference from no change"
+            label={`Difference from ${kind}`}
             rowLabel="Evaluator"
             valueLabel="Points"
-            explanation={`Paired difference of the ${compared} from predicting no change, in percentage points, on the samples that both have a verdict for. Interval at 95\u00a0%, clustered by trajectory; p is Holm’s.`}
+            explanation={`Paired difference of the ${compared} from the baseline ${kind}, in percentage points, on the samples that both have a verdict for. Interval at 95\u00a0%, clustered by trajectory; p is Holm’s.`}
             rows={differences}
             format={formatPoints}
             formatTick={(value) => formatPoints(value).replace(/\.0$/, "")}
-            note={`Difference of the ${compared} from the run that predicts no change, in percentage points.`}
+            note={`Difference of the ${compared} from the baseline ${kind}, in percentage points.`}
           />
         )}
       </div>
@@ -161,23 +165,29 @@ type Compared = Pick<
 >;
 
 const titles: Record<ComparisonCandidate["outcome"], string> = {
-  better: "Better than predicting no change",
-  worse: "Worse than predicting no change",
-  undecided: "Not shown to be better than no change",
+  better: "Better than",
+  worse: "Worse than",
+  undecided: "Not shown to be better than",
 };
 
-/** Whether the model is shown to be better than predicting that nothing changes. */
+/** “most frequent”. What no baseline is named for is compared with no change. */
+function kindOf(baseline: RunBaseline | null): string {
+  return (baseline?.kind ?? "no-change").replace("-", " ");
+}
+
+/** Whether the model is shown to be better than the best of what predicts without one. */
 export function answerOf(
-  { pass_rate, no_change }: Pick<RunFigures, "pass_rate" | "no_change">,
+  { pass_rate, baseline }: Pick<RunReport["evaluators"][number], "pass_rate" | "baseline">,
   compared: Compared | undefined,
 ): Answer {
+  const kind = kindOf(baseline);
   if (compared === undefined || compared.difference === null) {
-    if (pass_rate === null || no_change === null)
+    if (pass_rate === null || baseline === null)
       return { outcome: "unknown", title: "No baseline to compare with", detail: "" };
     return {
       outcome: "unknown",
-      title: "Difference from no change not tested",
-      detail: `The difference is ${formatPoints(pass_rate - no_change.pass_rate)} points; whether that is more than chance is known once this run and one of the baseline have finished.`,
+      title: `Difference from ${kind} not tested`,
+      detail: `The difference is ${formatPoints(pass_rate - baseline.pass_rate)} points; whether that is more than chance is known once this run and one of the baseline have finished.`,
     };
   }
   const { difference, interval, measure, outcome, p_adjusted } = compared;
@@ -186,13 +196,13 @@ export function answerOf(
       ? "no interval"
       : `95\u00a0% interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
   const p = p_adjusted === null ? "" : `, ${unbroken(describeP(p_adjusted))}`;
-  const better = outcome === "better" ? "the model" : "no change";
+  const better = outcome === "better" ? "the model" : kind;
   const undone =
     compared.survives_one_failure === false
       ? ` One trajectory in which ${better} fails whole would undo this.`
       : "";
   const detail = `The ${measureNames[measure]} differs by ${formatPoints(difference)} points (${range}${p}).${undone}`;
-  return { outcome, title: titles[outcome], detail };
+  return { outcome, title: `${titles[outcome]} the best baseline, ${kind}`, detail };
 }
 
 /** Makes the run that predicts no change, which the difference needs. */
@@ -245,7 +255,7 @@ interface SentenceProps {
 
 function Sentence({
   name,
-  figures: { pass_rate, pass_interval, no_change, count, trajectories },
+  figures: { pass_rate, pass_interval, baseline, count, trajectories },
   detail,
 }: SentenceProps) {
   if (pass_rate === null) return `${name} has no verdict.`;
@@ -257,10 +267,22 @@ function Sentence({
         <span className="tabular-nums"> (95&nbsp;% interval {describeInterval(pass_interval)})</span>
       )}
       .{" "}
-      {no_change !== null && (
+      {baseline !== null && (
         <>
-          The no-change baseline passes{" "}
-          <strong className="font-semibold text-ink tabular-nums">{formatShare(no_change.pass_rate)}</strong>.{" "}
+          The best baseline,{" "}
+          {baseline.run_id === null ? (
+            kindOf(baseline)
+          ) : (
+            <Link
+              to="/runs/$runId"
+              params={{ runId: baseline.run_id }}
+              className="text-accent-ink underline underline-offset-2"
+            >
+              {kindOf(baseline)}
+            </Link>
+          )}
+          , passes{" "}
+          <strong className="font-semibold text-ink tabular-nums">{formatShare(baseline.pass_rate)}</strong>.{" "}
         </>
       )}
       {detail}

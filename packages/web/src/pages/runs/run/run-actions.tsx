@@ -14,7 +14,7 @@ import {
   Trash2,
 } from "lucide-react";
 import { useState } from "react";
-import { isActive, useChangeRun, useDeleteRun } from "../../../data/runs.ts";
+import { isActive, useChangeRun, useDeleteRun, waitsForDeployment } from "../../../data/runs.ts";
 import { AllowedButton, AllowedMenuItem } from "../../../parts/allowed.tsx";
 import { LabelSampleButton } from "../../../parts/label-sample.tsx";
 import { ShareButton } from "../../../parts/share.tsx";
@@ -91,30 +91,32 @@ interface PauseButtonProps {
   onChange(change: "pause" | "resume"): void;
 }
 
-/** Pauses a run or goes on with it. Absent for one that has ended. */
+/** Pauses a run or goes on with it: both while it waits for its deployment. Absent for one that has ended. */
 function PauseButton({ run, isBusy, onChange }: PauseButtonProps) {
-  if (run.status === "running" || run.status === "queued") {
-    return (
-      <AllowedButton
-        needs="evaluate"
-        icon={<Pause aria-hidden />}
-        isBusy={isBusy}
-        onClick={() => onChange("pause")}
-      >
-        Pause
-      </AllowedButton>
-    );
-  }
-  if (run.status !== "paused") return null;
+  const isWaiting = waitsForDeployment(run);
   return (
-    <AllowedButton
-      needs="evaluate"
-      icon={<CirclePlay aria-hidden />}
-      isBusy={isBusy}
-      onClick={() => onChange("resume")}
-    >
-      {run.status_reason === null ? "Resume" : "Try again"}
-    </AllowedButton>
+    <>
+      {run.status === "paused" && (
+        <AllowedButton
+          needs="evaluate"
+          icon={<CirclePlay aria-hidden />}
+          isBusy={isBusy}
+          onClick={() => onChange("resume")}
+        >
+          {isWaiting ? "Try now" : "Resume"}
+        </AllowedButton>
+      )}
+      {(run.status === "running" || run.status === "queued" || isWaiting) && (
+        <AllowedButton
+          needs="evaluate"
+          icon={<Pause aria-hidden />}
+          isBusy={isBusy}
+          onClick={() => onChange("pause")}
+        >
+          {isWaiting ? "Stop trying" : "Pause"}
+        </AllowedButton>
+      )}
+    </>
   );
 }
 

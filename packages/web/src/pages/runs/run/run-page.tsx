@@ -5,7 +5,7 @@ import { createLazyRoute, Link } from "@tanstack/react-router";
 import { CirclePause, TriangleAlert } from "lucide-react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetNamesQuery } from "../../../data/datasets.ts";
-import { isActive, runReportQuery, useLiveRun } from "../../../data/runs.ts";
+import { isActive, runReportQuery, useLiveRun, waitsForDeployment } from "../../../data/runs.ts";
 import { formatCount, formatShare } from "../../../format/numbers.ts";
 import { describeTarget } from "../../../format/words.ts";
 import { ProgressBar, RunStatus } from "../../../parts/runs.tsx";
@@ -107,7 +107,9 @@ function RunFacts({ run }: { run: Run }) {
 function ProgressCard({ run }: { run: Run }) {
   const { status_reason, progress, notes } = run;
   const failed = isActive(run) ? [] : describeFailures(progress);
-  const said = [...failed, ...describeTrouble(progress), ...notes];
+  // What calls that were tried again came to is with the errors, below the figures.
+  const trouble = isActive(run) ? describeTrouble(progress) : [];
+  const said = [...failed, ...trouble, ...notes];
   const hasSomethingToSay = isActive(run) || status_reason !== null || said.length > 0;
   if (!hasSomethingToSay) return null;
   return (
@@ -137,6 +139,8 @@ function ProgressCard({ run }: { run: Run }) {
           <p className="flex items-start gap-2 text-sm text-warn">
             <CirclePause className="mt-0.5 size-4 shrink-0" aria-hidden />
             {status_reason}
+            {waitsForDeployment(run) &&
+              " Waiting for the deployment: one sample is tried again by itself, every 30 s at most."}
           </p>
         )}
         {said.length > 0 && (
