@@ -135,7 +135,7 @@ test("The share to keep is said in one sentence, and never as more than it is", 
   expect([say(0.6299), say(1), say(0), say(null, "Too few.")]).toEqual([
     "If you keep only the 62 % it is surest of, at most 5 % are wrong.",
     "Of all predictions, at most 5 % are wrong.",
-    "There is no share, however sure it is of it, of which it is shown that at most 5 % are wrong.",
+    "No threshold is shown to keep the error rate under 5 %.",
     "Too few.",
   ]);
 });

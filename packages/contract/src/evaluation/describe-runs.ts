@@ -289,7 +289,7 @@ export function describeSurvivalMethod({ seed }: Pick<RunSurvival, "seed">): str
 export function describeCoverage({ value, risk, note }: RunCalibration["coverage_at_risk"]): string {
   const few = `at most ${percent(risk)} are wrong`;
   if (value === null) return note ?? "";
-  if (value === 0) return `There is no share, however sure it is of it, of which it is shown that ${few}.`;
+  if (value === 0) return `No threshold is shown to keep the error rate under ${percent(risk)}.`;
   if (value === 1) return `Of all predictions, ${few}.`;
   return `If you keep only the ${percent(value)} it is surest of, ${few}.`;
 }

@@ -78,8 +78,7 @@ onAnyDatabase((database) => {
       preliminary: false,
       of: "confidence",
       without_confidence: 5,
-      sentence:
-        "There is no share, however sure it is of it, of which it is shown that at most 5 % are wrong.",
+      sentence: "No threshold is shown to keep the error rate under 5 %.",
       auroc: { value: 1, count: 70, trajectories: 18 },
       coverage_at_risk: { value: 0, threshold: null, risk: 0.05 },
     });

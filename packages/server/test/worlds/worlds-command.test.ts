@@ -441,7 +441,7 @@ test.each(places)("a world is calibrated, and a threshold proposed for it, in %s
   const card = await run("calibrate", "luck-held", "--evaluator", "exact-match");
   expect([card.code, card.stdout]).toEqual([
     0,
-    expect.stringContaining("\nThere is no share, however sure it is of it, of which it is shown"),
+    expect.stringContaining("\nNo threshold is shown to keep the error rate"),
   ]);
   expect(card.stdout).toMatch(/^AUROC +1\.000 /m);
   expect(card.stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);

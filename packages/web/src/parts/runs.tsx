@@ -99,6 +99,14 @@ export function GoalState({ goal: { state, pass_rate } }: { goal: RunGoal }) {
   );
 }
 
+/** From this share of the predictions on, what failed, was cut or was tried again is worth a warning. */
+const troubling = 0.01;
+
+export function isTroubled({ failed, samples, answers, tries }: Run["progress"]): boolean {
+  const retried = Object.values(tries?.retried ?? {}).reduce((sum, count) => sum + count, 0);
+  return Math.max(failed, answers?.truncated ?? 0, answers?.empty ?? 0, retried) > troubling * samples;
+}
+
 /** What a new run starts with. */
 export interface NewRunSearch {
   /** A dataset's id. */

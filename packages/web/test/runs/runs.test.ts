@@ -63,7 +63,7 @@ dashboardTest(
     await page.getByText("Difference from no change not tested").waitFor();
 
     await page.getByRole("button", { name: "Measure the difference" }).click();
-    await page.getByText("Better than predicting no change").waitFor();
+    await page.getByText("Better than the best baseline, no change").waitFor();
     const difference = page.getByRole("figure", { name: "Difference from no change" });
     await difference
       .getByRole("row")

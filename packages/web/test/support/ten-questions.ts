@@ -27,7 +27,12 @@ export interface Question {
 /** About the newest run over a dataset, of which there are two, with a goal and a price. */
 export function tenQuestions(dataset: string): Question[] {
   const row = (page: Page) =>
-    page.getByRole("region", { name: "Latest runs" }).getByRole("row").filter({ hasText: dataset });
+    page
+      .getByRole("region", { name: "Latest runs" })
+      .locator("tbody")
+      .filter({ hasText: dataset })
+      .locator("tr + tr")
+      .first();
   const run = (page: Page) => row(page).getByRole("link").first();
   const entry = (name: string) => (page: Page) =>
     page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name, exact: true });

@@ -9,7 +9,7 @@ import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
 import { headlinesQuery } from "../../data/runs.ts";
 import { formatCost, formatCount, unbroken } from "../../format/numbers.ts";
 import { describeTarget } from "../../format/words.ts";
-import { GoalState, HeadlineRate, NewRunLink } from "../../parts/runs.tsx";
+import { GoalState, HeadlineRate, isTroubled, NewRunLink } from "../../parts/runs.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Awaited, EmptyState } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
@@ -150,7 +150,7 @@ function Row({ row }: { row: Headline }) {
     <>
       <Goal run={run} />
       {row.change !== null && <Change row={row} />}
-      {(run.progress.failed > 0 || isTroubled(run)) && <Failed run={run} />}
+      {(run.progress.failed > 0 || isTroubled(run.progress)) && <Failed run={run} />}
       {cost !== null && cost.per_1000 !== null && (
         <span className="whitespace-nowrap text-ink-2">
           <Cost cost={cost} /> per 1,000
@@ -179,7 +179,9 @@ function Row({ row }: { row: Headline }) {
       </RowHeader>
       <Cell className="align-top phone:px-4 phone:pt-1 @min-[58rem]:min-w-68">
         <HeadlineRate of={row} />
-        <span className="mt-1 hidden flex-wrap items-start gap-x-3 gap-y-1 text-xs phone:flex">{details}</span>
+        <span className="mt-1 hidden flex-wrap items-start gap-x-3 gap-y-1 text-xs phone:flex">
+          {details}
+        </span>
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
         <Goal run={run} />
@@ -253,27 +255,20 @@ function Change({ row: { run, change } }: { row: Headline }) {
   );
 }
 
-/** From this share of the predictions on, what failed, or was tried again, is worth a warning. */
-const troubling = 0.01;
-
-function isTroubled({ progress: { failed, samples, tries } }: Headline["run"]): boolean {
-  const retried = Object.values(tries?.retried ?? {}).reduce((sum, count) => sum + count, 0);
-  return Math.max(failed, retried) > troubling * samples;
-}
-
 function Failed({ run }: Pick<Headline, "run">) {
   const { progress } = run;
+  const hasTrouble = isTroubled(progress);
   const trouble = describeTrouble(progress);
   return (
     <span
-      className={clsx("text-xs", isTroubled(run) ? "text-warn" : "text-ink-3")}
+      className={clsx("text-xs", hasTrouble ? "text-warn" : "text-ink-3")}
       title={[...describeFailures(progress), ...trouble].join(", ")}
     >
       <span className="whitespace-nowrap">
         <span className="@min-[58rem]:hidden">Failed </span>
         {formatCount(progress.failed)} of {formatCount(progress.samples)}
       </span>
-      {isTroubled(run) &&
+      {hasTrouble &&
         trouble.map((text) => (
           <span key={text} className="block whitespace-nowrap">
             {text.replace(/ \(.*\)$/, "").replace(/ calls? tried again$/, " retried")}

@@ -90,7 +90,7 @@ function State({ environment: { config, revision, is_built_in }, figures, checks
     return (
       <>
         {ofCheck}
-        <p className="font-medium">{unbroken(sentence)}</p>
+        {limited?.sentence !== sentence && <p className="font-medium">{unbroken(sentence)}</p>}
         <p className="text-ink-2">
           No limit of the environment says when to stop.{" "}
           {is_built_in

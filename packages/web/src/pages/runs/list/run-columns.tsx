@@ -4,7 +4,7 @@ import { clsx } from "clsx";
 import { type Headline, isActive } from "../../../data/runs.ts";
 import { describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
 import { describeTarget, shortEvaluatorName } from "../../../format/words.ts";
-import { GoalState, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
+import { GoalState, isTroubled, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { Skeleton } from "../../../ui/skeleton.tsx";
@@ -80,7 +80,7 @@ const columns: DataColumn<RunRow>[] = [
             </span>
           )
         )}
-        {isActive(run) && <Trouble run={run} />}
+        {isTroubled(run.progress) && <Trouble run={run} />}
       </>
     ),
     widthPx: 200,
@@ -127,7 +127,8 @@ const columns: DataColumn<RunRow>[] = [
     label: "Goal",
     hint: "The pass rate to reach: met if the whole interval reaches it, missed if all of it is below.",
     value: ({ run }) => run.goal?.pass_rate,
-    cell: ({ run: { goal } }) => (goal === null ? <span className="text-ink-3">–</span> : <GoalState goal={goal} />),
+    cell: ({ run: { goal } }) =>
+      goal === null ? <span className="text-ink-3">–</span> : <GoalState goal={goal} />,
     widthPx: 140,
   },
   {

@@ -151,7 +151,7 @@ function FailuresCard({
       count,
     })),
   ].sort((one, other) => other.count - one.count);
-  if (kinds.length === 0) return null;
+  if (kinds.length === 0 && run.notes.length === 0) return null;
   const { pass_rate_failures_as_zero: rate, mean_failures_as_zero: mean } = chosen;
   const withFailures = [
     ...(rate === null ? [] : [`pass rate ${formatShare(rate)}`]),
@@ -189,6 +189,9 @@ function FailuresCard({
           ))}
         </tbody>
       </Table>
+      {run.notes.length > 0 && (
+        <p className="border-t border-line px-4 py-2 text-xs text-ink-3">{run.notes.join(" ")}</p>
+      )}
       {chosen.failed > 0 && withFailures.length > 0 && (
         <p className="border-t border-line px-4 py-2 text-xs text-ink-3">
           With failures as zero, by {chosen.evaluator}: {withFailures.join(", ")}.

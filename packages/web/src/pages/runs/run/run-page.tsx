@@ -8,7 +8,7 @@ import { datasetNamesQuery } from "../../../data/datasets.ts";
 import { isActive, runReportQuery, useLiveRun, waitsForDeployment } from "../../../data/runs.ts";
 import { formatCount, formatShare } from "../../../format/numbers.ts";
 import { describeTarget } from "../../../format/words.ts";
-import { ProgressBar, RunStatus } from "../../../parts/runs.tsx";
+import { isTroubled, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { inPlace } from "../../../search-params.ts";
 import { Card } from "../../../ui/card.tsx";
@@ -107,9 +107,9 @@ function RunFacts({ run }: { run: Run }) {
 function ProgressCard({ run }: { run: Run }) {
   const { status_reason, progress, notes } = run;
   const failed = isActive(run) ? [] : describeFailures(progress);
-  // What calls that were tried again came to is with the errors, below the figures.
-  const trouble = isActive(run) ? describeTrouble(progress) : [];
-  const said = [...failed, ...trouble, ...notes];
+  const trouble = isTroubled(progress) ? describeTrouble(progress) : [];
+  // What came to nothing is with the errors, below the figures.
+  const said = [...failed, ...trouble, ...(run.status === "finished" ? [] : notes)];
   const hasSomethingToSay = isActive(run) || status_reason !== null || said.length > 0;
   if (!hasSomethingToSay) return null;
   return (
