@@ -76,9 +76,10 @@ const maxCompared = 5;
 
 function Group({ rows }: { rows: readonly Headline[] }) {
   const [first] = rows;
-  const comparable = rows
-    .filter(({ run }) => run.mode === first?.run.mode && run.revision === first?.run.revision)
-    .slice(0, maxCompared);
+  // Runs are compared in one mode, over one revision: that with the most.
+  const alike = Object.values(Object.groupBy(rows, ({ run }) => `${run.mode} ${run.revision}`));
+  const [most = []] = alike.map((of = []) => of).sort((one, other) => other.length - one.length);
+  const comparable = most.slice(0, maxCompared);
   return (
     <tbody className="border-b border-line last:border-0">
       <tr className="bg-sunken text-xs text-ink-2">
