@@ -57,7 +57,7 @@ async function findHeadlines({ store, prices }: Services, requester: Requester):
   return listed.map((run, index) => ({
     run,
     dataset_name: names.get(run.dataset_id ?? "") ?? null,
-    baseline: run.headline && run.headline.baseline,
+    baseline: run.headline?.baseline ?? null,
     change: run.headline && findChange(shown[index]?.headline?.previous ?? null, run.headline, known),
   }));
 }

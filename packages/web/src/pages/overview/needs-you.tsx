@@ -4,7 +4,13 @@ import type { ReactNode } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
-import { alarmIn, checkAboveLimit, checkedEnvironmentsQuery, pausedChecksQuery, realityQuery } from "../../data/reality.ts";
+import {
+  alarmIn,
+  checkAboveLimit,
+  checkedEnvironmentsQuery,
+  pausedChecksQuery,
+  realityQuery,
+} from "../../data/reality.ts";
 import { queueSize, reviewQueueQuery } from "../../data/review.ts";
 import { maxPausedRuns, pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
