@@ -224,8 +224,7 @@ function Writer({
   baseline,
 }: Pick<RecentErrorFindingsResponse["models"][number], "model" | "baseline">) {
   if (baseline !== null) return <span className="text-ink-3">Baseline, {baseline.replace("-", " ")}</span>;
-  if (model === null)
-    return <span className="text-ink-3">No model named</span>;
+  if (model === null) return <span className="text-ink-3">No model named</span>;
   return <InlineText text={model} />;
 }
 
