@@ -1,4 +1,4 @@
-import { afterEach, expect, setSystemTime, test } from "bun:test";
+import { afterEach, expect, setSystemTime, spyOn, test } from "bun:test";
 import type { Run } from "@presage/contract";
 import type { RunConnection } from "./open-connection.ts";
 import { followRun } from "./run.ts";
@@ -36,6 +36,8 @@ afterEach(() => {
 });
 
 test("a deployment that stays away for ten minutes ends the command, with the reason and how to go on", async () => {
+  // Its progress is for people.
+  using _ = spyOn(process.stderr, "write").mockImplementation(() => true);
   const away = followRun(
     seen({ minutes: 0 }, { minutes: 9 }, { minutes: 1 }),
     paused as unknown as Run,

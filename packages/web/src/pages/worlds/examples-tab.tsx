@@ -20,7 +20,7 @@ interface ExamplesTabProps {
   runs: readonly Run[] | undefined;
 }
 
-/** What its examples are of, and how they are chosen. */
+/** How well its examples cover what is asked, what they are of, and how they are chosen. */
 export function ExamplesTab({ world, runs }: ExamplesTabProps) {
   const { examples } = world.pinned;
   const texts = Object.entries(textsOf(world.config)).map(
@@ -31,6 +31,21 @@ export function ExamplesTab({ world, runs }: ExamplesTabProps) {
   );
   return (
     <>
+      {examples !== null && (
+        <section aria-label="Coverage" className="flex min-w-0 flex-col gap-3 border-b border-line p-4">
+          <h3 className="text-sm font-semibold">How well they cover what is asked</h3>
+          {runs === undefined ? (
+            "…"
+          ) : run === undefined ? (
+            <p className="text-sm text-ink-2">
+              A run through {referenceOf(world)} shows here how similar its examples are to what is asked, by
+              kind of action, and which of them mislead.
+            </p>
+          ) : (
+            <Coverage world={world} pinned={examples} runs={runs} />
+          )}
+        </section>
+      )}
       <dl className="grid grid-cols-[9rem_1fr] text-sm">
         {[...texts, ...worldFacts(world)].map(([name, text]) => (
           <Fact key={name} look="lined" name={name}>
@@ -46,21 +61,6 @@ export function ExamplesTab({ world, runs }: ExamplesTabProps) {
           </Fact>
         ))}
       </dl>
-      {examples !== null && (
-        <section aria-label="Coverage" className="flex min-w-0 flex-col gap-3 border-t border-line p-4">
-          <h3 className="text-sm font-semibold">How well they cover what is asked</h3>
-          {runs === undefined ? (
-            "…"
-          ) : run === undefined ? (
-            <p className="text-sm text-ink-2">
-              A run through {referenceOf(world)} shows here how similar its examples are to what is asked, by
-              kind of action, and which of them mislead.
-            </p>
-          ) : (
-            <Coverage world={world} pinned={examples} runs={runs} />
-          )}
-        </section>
-      )}
     </>
   );
 }
@@ -71,6 +71,7 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
   if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
   const { predictions, without_example: without, judged, right, actions, misleading } = data;
   const run = runs?.find(({ id }) => id === data.run_id);
+  const byWrong = actions.toSorted((one, other) => other.judged - other.right - (one.judged - one.right));
   return (
     <>
       <p className="text-sm text-ink-2">
@@ -79,7 +80,7 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
         {shortEvaluatorNames([data.evaluator])(data.evaluator)},{" "}
         {without === 0 ? "none" : formatCount(without)} without a similar example.
       </p>
-      <Table label="Kinds of action, those with the least similar examples first" isStacked>
+      <Table label="Kinds of action, those with the most wrong answers first" isStacked>
         <thead className="border-b border-line">
           <tr>
             <HeaderCell>Kind of action</HeaderCell>
@@ -89,7 +90,7 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
           </tr>
         </thead>
         <tbody>
-          {actions.map((action) => (
+          {byWrong.map((action) => (
             <ActionRow key={action.verb} action={action} />
           ))}
         </tbody>

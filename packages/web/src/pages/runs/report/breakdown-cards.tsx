@@ -14,7 +14,7 @@ import type { CurvePoint, CurveSeries } from "../../../ui/charts/curve.ts";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { Explained } from "../../../ui/tooltip.tsx";
-import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
 import {
   figureOf,
   type Measure,
@@ -104,8 +104,8 @@ interface StrataCardProps {
   rowLabel: string;
   strata: readonly RunStratum[];
   measure: Measure;
-  /** In place of the report's order. */
-  isLowestFirst?: boolean;
+  /** What loses most first, in place of the report's order: rare groups have the lowest rates by chance. */
+  isMostLostFirst?: boolean;
   /** The run whose trajectories the rows are, to lead there. */
   runId?: string;
 }
@@ -117,7 +117,7 @@ export function StrataCard({
   rowLabel,
   strata,
   measure,
-  isLowestFirst = false,
+  isMostLostFirst = false,
   runId,
 }: StrataCardProps) {
   const rows = strata
@@ -136,13 +136,14 @@ export function StrataCard({
               params={{ runId, trajectoryId: label }}
               className="text-accent-ink underline-offset-2 hover:underline"
             >
-              <InlineText text={label} />
+              <SampleName id={label} />
             </Link>
           ),
         ...figureOf(stratum, measure),
       };
     });
-  if (isLowestFirst) rows.sort((one, other) => (one.value ?? 2) - (other.value ?? 2));
+  const lost = ({ value, count }: (typeof rows)[number]) => (value === null ? -1 : (1 - value) * count);
+  if (isMostLostFirst) rows.sort((one, other) => lost(other) - lost(one));
   return (
     <Card title={title} hint={hint}>
       <IntervalTable

@@ -96,10 +96,10 @@ export function ReportTab({ run, report }: ReportTabProps) {
           <StrataCard
             title="By action verb"
             rowLabel="Verb"
-            hint="By the action’s first word: the 50 most frequent, worst first."
+            hint="By the action’s first word: the 50 most frequent, those with the most failures first."
             strata={chosen.strata.verb}
             measure={measure}
-            isLowestFirst
+            isMostLostFirst
           />
           <FailuresCard report={report} chosen={chosen} />
         </div>
