@@ -100,10 +100,7 @@ class Presage(Labels):
         return Comparison(self._connections.send(Call("GET", "/v1/comparisons", query={"runs": runs})))
 
     def request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
-        """Any other call, such as `request("GET", "/v1/environments")`.
-
-        Only a GET is retried if the connection breaks.
-        """
+        """Any other call: `request("GET", "/v1/environments")`. Only a GET is retried if the connection breaks."""
         return self._connections.send(other_call(method, path, body, query))
 
 
