@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
 import { type PluginContext, rolldown } from "rolldown";
 import { digestOfSources } from "../../scripts/digest-of-sources.ts";
@@ -199,7 +199,7 @@ function preload(file: string): string {
 function compress(file: string): void {
   const bytes = readFileSync(file);
   writeFileSync(`${file}.br`, brotliCompressSync(bytes));
-  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+  writeFileSync(`${file}.gz`, Bun.gzipSync(bytes, { library: "libdeflate", level: 12 }));
   rmSync(file);
 }
 

@@ -76,7 +76,7 @@ class Runs(_Resource, RunUploads, RunTables):
         patience_s: float = 60.0,
         timeout_s: float = float("inf"),
     ) -> dict[str, Any]:
-        """Waits until a run has ended; a paused one has not. Raises after `timeout_s`, or `patience_s` with no server."""
+        """Waits until a run has ended; a paused one has not. Raises after `timeout_s`, or `patience_s` offline."""
         read_at = started_at = monotonic()
         while monotonic() - started_at <= timeout_s:
             try:

@@ -295,7 +295,6 @@ onAnyDatabase((database) => {
     ["GET", "/v1/evaluation-results/export"],
     ["GET", "/v1/evaluation-results/export?format=csv"],
     ["POST", "/v1/evaluation-results/search", { order: "dataset_sample_id" }],
-    ["POST", "/v1/evaluation-results/search", { order: "dataset_sample_id", after_id: own.result }],
     ...[
       {},
       { app: mark },
@@ -327,6 +326,23 @@ onAnyDatabase((database) => {
       const response = await callWithKey(presage.url, method, path, body, stranger);
       expect(`${path} ${response.status}`).toBe(`${path} 200`);
       expect(await response.text()).not.toContain(mark);
+    }
+  });
+
+  test("A result of another account is no place in an order, as one that nobody has", async () => {
+    for (const after_id of [own.result, 999_999_999]) {
+      const body = { order: "dataset_sample_id", after_id };
+      const response = await callWithKey(
+        presage.url,
+        "POST",
+        "/v1/evaluation-results/search",
+        body,
+        stranger,
+      );
+      expect(response.status).toBe(422);
+      expect((await response.text()).replace(String(after_id), "…")).toContain(
+        "There is no such result, or it was deleted",
+      );
     }
   });
 

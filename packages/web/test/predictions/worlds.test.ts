@@ -271,7 +271,8 @@ dashboardTest("Runs that asked a world are its quality", async ({ visit, client 
   const row = page.getByRole("row").filter({ hasText: "by its records" });
   await row.getByText("measured@1").waitFor();
   await row.getByText("exact-match").waitFor();
-  await row.getByText("50.0 %").waitFor();
+  await row.getByText("50.0 %", { exact: true }).waitFor();
+  await row.getByText("not clearly above no change").waitFor();
 
   await page.getByRole("tab", { name: "Examples 6" }).click();
   const coverage = page.getByRole("region", { name: "Coverage" });
