@@ -11,18 +11,26 @@ import { connectTo } from "../support/store/postgres.ts";
 
 // These tests mostly wait, so they run concurrently.
 
-/** The log's messages of level warning and above. */
-async function warnings(presage: SpawnedPresage): Promise<string[]> {
-  const lines = (await presage.stdout()).trim().split("\n");
-  const records = lines.map((line) => JSON.parse(line) as { level: number; msg: string; address?: string });
-  return records.filter(({ level }) => level >= 40).map(({ msg }) => msg);
+interface Warning {
+  level: number;
+  msg: string;
+  code?: string;
 }
 
-/** The same without the warning of every start. */
+/** The log's lines of level warning and above. */
+async function warnings(presage: SpawnedPresage): Promise<Warning[]> {
+  const lines = (await presage.stdout()).trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as Warning).filter(({ level }) => level >= 40);
+}
+
+/** Their messages, without the warning of every start. An outage has a line for each of its reasons, which is one here. */
 async function storeLines(presage: SpawnedPresage): Promise<string[]> {
-  return (await warnings(presage)).filter(
-    (message) => !message.startsWith("PRESAGE_UPSTREAM_URL is not set"),
+  const lines = (await warnings(presage)).filter(
+    ({ msg }) => !msg.startsWith("PRESAGE_UPSTREAM_URL is not set"),
   );
+  const reasons = lines.map(({ msg, code }) => `${msg} ${code}`);
+  expect(reasons).toEqual([...new Set(reasons)]);
+  return lines.map(({ msg }) => msg).filter((msg, index, all) => msg !== all[index - 1]);
 }
 
 /** Makes changes and reads, and returns the statuses of both. */
@@ -54,7 +62,7 @@ async function asOperator(url: string, ...statements: string[]): Promise<void> {
 
 onAnyDatabase((database) => {
   if (database.name === "PostgreSQL") {
-    test.concurrent("a read-only database gives 503, with one log line when it begins and one when it ends", async () => {
+    test.concurrent("a read-only database gives 503, with a log line for each reason when it begins and one when it ends", async () => {
       const url = await database.create();
       const name = new URL(url).pathname.slice(1);
       await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
@@ -98,7 +106,7 @@ onAnyDatabase((database) => {
     });
   }
 
-  test.concurrent("a destroyed database gives 503, with one log line", async () => {
+  test.concurrent("a destroyed database gives 503, with a log line for each reason", async () => {
     const url = await database.create();
     await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
     await makeFixtures(presage);
