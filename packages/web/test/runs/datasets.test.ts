@@ -77,7 +77,7 @@ slowDashboardTest("Several files are previewed, and become one revision", async 
   });
   const one = page.getByRole("region", { name: "one.jsonl" });
   await one.getByText("messages with tool calls").waitFor();
-  await one.getByText("1 last message of the agent, 1 text beside a call").waitFor();
+  await one.getByText("1 last message of the agent, 1 text beside a call of a tool").waitFor();
   await one.getByText("reward: all").waitFor();
   const notes = page.getByRole("region", { name: "notes.json" });
   await notes.getByText("No format fits this file").waitFor();
@@ -95,7 +95,7 @@ slowDashboardTest("Several files are previewed, and become one revision", async 
   await page.getByLabel("Split").selectOption("By trajectory");
   await page.getByRole("button", { name: "Import 2 samples" }).click();
   await page.getByRole("heading", { level: 1, name: "one" }).waitFor();
-  await page.getByText("2 last messages of the agent, 2 texts beside a call").waitFor();
+  await page.getByText("2 last messages of the agent, 2 texts beside calls of tools").waitFor();
   await page.getByText("split_by=trajectory").waitFor();
   const [dataset] = (await client.datasets.list()).filter(({ name }) => name === "one");
   expect(dataset?.latest_revision).toMatchObject({ revision: 1, samples: 2, trajectories: 2 });
