@@ -107,7 +107,8 @@ def note_on_test(sizes, sums):
 def compare(runs, trajectory, dimensions):
     """`runs` are tallies, the reference's first. Returns its figures, and each candidate's before what needs all p-values."""
     has = lambda values: not np.isnan(values).all()  # noqa: E731
-    has_scores = any(has(of["score"]) for of in runs) and all(has(of["score"]) or not has(of["passed"]) for of in runs)
+    is_graded = lambda of: np.nansum(of["verdicts"] - of["graded"]) == 0  # noqa: E731
+    has_scores = any(has(of["score"]) for of in runs) and all(is_graded(of) or not has(of["passed"]) for of in runs)
     name, with_failures = ("score", "zero") if has_scores else ("passed", "zero_passed")
     judged = np.flatnonzero(~np.any([np.isnan(of[name]) for of in runs], axis=0))
     ended = np.flatnonzero(~np.any([np.isnan(of[with_failures]) for of in runs], axis=0))

@@ -129,12 +129,12 @@ def case(name, base, runs, matches):
 def fixed_cases():
     draw = np.random.default_rng(SEED)
     samples = draw_samples(draw, draw.integers(1, 8, 24), VERBS)
-    reference, second = draw_run(draw, samples, 1, 0.1), draw_run(draw, samples, 3, 0.05)
+    reference, second = draw_run(draw, samples, 1, 0.1, ungraded=0), draw_run(draw, samples, 3, 0.05, ungraded=0)
     same = list(range(len(samples)))
     # Another revision: in another order, without some samples and with one that is new.
     order = [int(place) for place in draw.permutation(len(samples))[10:]]
     moved = [samples[place] for place in order] + [{"trajectory": "new", "step": 0, "changes": 0, "verb": "go", "tags": {}}]
-    third = draw_run(draw, moved, 2, -0.1)
+    third = draw_run(draw, moved, 2, -0.1, ungraded=0)
     match = [order.index(place) if place in order else None for place in same]
     yield case("three runs of two revisions", samples, [(samples, reference), (samples, second), (moved, third)], [same, same, match])
     few = draw_samples(draw, [4, 1, 40, 3, 2, 2, 1, 5])

@@ -53,7 +53,7 @@ dashboardTest("A corrected score is shown beside the evaluator’s", async ({ vi
   const [result] = await client.results.importBatch([
     { evaluator_id: "theirs", pass: false, score_raw: 0.063, app: "scores" },
   ]);
-  await client.results.correct(result?.id ?? "", { pass: false });
+  await client.results.correct(result?.id ?? "", { pass: false, score_raw: 0 });
   const page = await visit("/evaluations?app=scores");
   await showsResults(page, 1);
   const cell = page.getByRole("cell", { name: "0.063" });

@@ -174,7 +174,7 @@ slowBrowserTest(
         await route.continue();
       });
       await page.goto(new URL("/", page.url()).href);
-      await page.getByRole("row").filter({ hasText: "widths" }).getByText("50.0 %").first().waitFor();
+      await page.getByText("50.0 %").first().waitFor();
       await page.waitForLoadState("networkidle");
       expect(await page.evaluate(() => Reflect.get(window, "shifts"))).toEqual([]);
     }

@@ -14,8 +14,9 @@ export async function readBaselines(
   accountId: string,
   runs: readonly Run[],
 ): Promise<Baselines> {
-  const revisionIds = new Set(runs.flatMap(({ dataset }) => dataset?.revisionId ?? []));
-  const found = await selectHeadedBaselines(reader, accountId, [...revisionIds]);
+  const revisionIds = [...new Set(runs.flatMap(({ dataset }) => dataset?.revisionId ?? []))];
+  const datasetIds = [...new Set(runs.flatMap(({ dataset }) => dataset?.datasetId ?? []))];
+  const found = await selectHeadedBaselines(reader, accountId, { datasetIds, revisionIds });
   return Map.groupBy(found, ({ dataset }) => dataset?.revisionId);
 }
 

@@ -88,16 +88,17 @@ export async function selectFinishedBefore(
 
 const newestRuns = 500;
 
-/** An account's finished baselines of these revisions, with their headlines. */
+/** An account's finished baselines of these revisions of datasets, with their headlines. */
 export async function selectHeadedBaselines(
   reader: Database,
   accountId: string,
-  revisionIds: readonly number[],
+  { datasetIds, revisionIds }: { datasetIds: readonly string[]; revisionIds: readonly number[] },
 ): Promise<HeadedRun[]> {
   if (revisionIds.length === 0) return [];
   const rows = await selectFinished(reader, accountId)
     .select([...runColumns, "headline"])
     .where("target_kind", "=", "baseline")
+    .where("dataset_id", "in", datasetIds)
     .where("revision_id", "in", revisionIds)
     .where("headline", "is not", null)
     .limit(newestRuns)
