@@ -142,7 +142,7 @@ export function StrataCard({
         ...figureOf(stratum, measure),
       };
     });
-  const lost = ({ value, count }: (typeof rows)[number]) => (value === null ? -1 : (1 - value) * count);
+  const lost = ({ value, count = 0 }: (typeof rows)[number]) => (value === null ? -1 : (1 - value) * count);
   if (isMostLostFirst) rows.sort((one, other) => lost(other) - lost(one));
   return (
     <Card title={title} hint={hint}>
