@@ -19,7 +19,7 @@ import { selectIdsAtTimes, selectLastSettled } from "../write/results-store.ts";
 import { selectPayloadBytes, selectResults } from "../write/stored-results-store.ts";
 import type { ColumnOrder, ResultFilter, SearchFilter, SearchPage, TimeOrder } from "./filter.ts";
 import { selectResultIds } from "./search-store.ts";
-import { selectIdsByColumn, selectOwnIds } from "./values-store.ts";
+import { GonePlaceError, selectIdsByColumn } from "./values-store.ts";
 
 /** What reading a filter needs: an alias stands for the newest evaluator. */
 export interface FilterServices {
@@ -154,9 +154,10 @@ export async function searchIds(
 ): Promise<number[]> {
   if (order !== "newest-first" && order !== "oldest-first") {
     const { afterId, beforeId, ...rest } = filter;
-    await refuseGonePlaces(reader, accountId, { after_id: afterId, before_id: beforeId });
     const found = { accountId, filter: await withTimesAsIds(reader, rest), page: { order, limit } };
-    return await selectIdsByColumn(reader, { ...found, afterId, beforeId });
+    return await selectIdsByColumn(reader, { ...found, afterId, beforeId }).catch((error: unknown) =>
+      refuseGonePlace(error, afterId),
+    );
   }
   const page = { order, limit };
   // In this order: all that follows finds what is settled.
@@ -164,25 +165,11 @@ export async function searchIds(
   return await selectResultIds(reader, { accountId, filter: await withTimesAsIds(reader, settled), page });
 }
 
-/** The place of a result that is gone is not known. An empty page in its stead would read as the end. */
-async function refuseGonePlaces(
-  reader: Database,
-  accountId: string,
-  places: Record<"after_id" | "before_id", number | undefined>,
-): Promise<void> {
-  const given = Object.entries(places).flatMap(([name, id]) => (id === undefined ? [] : [{ name, id }]));
-  const there = await selectOwnIds(
-    reader,
-    accountId,
-    given.map(({ id }) => id),
-  );
-  const gone = given.filter(({ id }) => !there.has(id));
-  if (gone.length > 0)
-    throw new InvalidRequestError(
-      gone.map(({ name, id }) =>
-        valueError(["body", name], "There is no such result, or it was deleted: begin at the first page", id),
-      ),
-    );
+function refuseGonePlace(error: unknown, afterId: number | undefined): never {
+  if (!(error instanceof GonePlaceError)) throw error;
+  const name = error.id === afterId ? "after_id" : "before_id";
+  const reason = "There is no such result, or it was deleted: begin at the first page";
+  throw new InvalidRequestError([valueError(["body", name], reason, error.id)]);
 }
 
 /** The indexes are in the order of ids, not of times: times narrow the range of ids, and each result's time is checked. */

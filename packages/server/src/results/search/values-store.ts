@@ -136,20 +136,15 @@ function walkConditions(
   ];
 }
 
-/** Which of these are ids of an account's results. */
-export async function selectOwnIds(
-  reader: Database,
-  accountId: string,
-  ids: readonly number[],
-): Promise<Set<number>> {
-  if (ids.length === 0) return new Set();
-  const rows = await reader
-    .selectFrom("evaluation_results")
-    .select("id")
-    .where("id", "in", ids)
-    .where("account_id", "=", accountId)
-    .execute();
-  return new Set(rows.map(({ id }) => id));
+/** The result that a page begins beside is gone, and its place with it. An empty page in its stead would read as the end. */
+export class GonePlaceError extends Error {
+  readonly id: number;
+
+  constructor(id: number) {
+    super(`There is no result ${id}`);
+    this.name = "GonePlaceError";
+    this.id = id;
+  }
 }
 
 /** Nothing is before or after a result that has no place in the order. */
@@ -165,9 +160,9 @@ async function positionCondition(
     .where("id", "=", id)
     .where("account_id", "=", accountId)
     .executeTakeFirst();
-  const key = row?.key ?? null;
-  if (key === null) return [sql`1 = 0`];
-  return [sql`(${sql.ref(`result.${column}`)}, result.id) ${comparison} (${key}, ${id})`];
+  if (row === undefined) throw new GonePlaceError(id);
+  if (row.key === null) return [sql`1 = 0`];
+  return [sql`(${sql.ref(`result.${column}`)}, result.id) ${comparison} (${row.key}, ${id})`];
 }
 
 export interface Tag {
