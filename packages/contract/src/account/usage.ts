@@ -6,9 +6,9 @@ import { dateTime, instant } from "../text.ts";
 export const UsageOperation = z.enum(["predict", "chat", "evaluate", "judge", "run"]);
 export type UsageOperation = z.infer<typeof UsageOperation>;
 
-const outcomes = [...ErrorCategory.options, "invalid", "other"] as const;
+const outcomes = [...ErrorCategory.options, "budget", "invalid", "other"] as const;
 
-/** Why a request failed: an error's category, `invalid` for an invalid request, or `other`. */
+/** Why a request failed: an error's category, `budget` if a budget is spent, `invalid` for an invalid request, or `other`. */
 export const UsageFailure = z.enum(outcomes);
 export type UsageFailure = z.infer<typeof UsageFailure>;
 

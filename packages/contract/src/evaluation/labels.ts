@@ -55,6 +55,9 @@ export const LabelLine = z
         description: "Its results of all evaluators get the label, unless `evaluator` names one.",
       }),
     evaluator: storableText().optional().meta({ description: "An evaluator's id or family." }),
+    texts: z.record(z.string(), z.unknown()).optional().meta({
+      description: "What the person read, as `presage label --draw` prints it. It is not stored.",
+    }),
   })
   .check(({ value, issues }) => {
     const bySample = value.run_id !== undefined && value.dataset_sample_id !== undefined;

@@ -39,6 +39,10 @@ describe("--min-pass-rate", () => {
       "exact-match system:mdlm-semantic: the pass rate 0.0 % is below --min-pass-rate 80.0 %",
     ]);
     expect(findShortfalls([of(exact, 0.8), of(change, 0.1)], [readMinimum("0.5")])).toHaveLength(1);
+    // Rounded alike, the two would read as equal.
+    expect(findShortfalls([of(exact, 0.7996)], minimums)).toEqual([
+      "exact-match: the pass rate 79.96 % is below --min-pass-rate 80.00 %",
+    ]);
   });
 });
 

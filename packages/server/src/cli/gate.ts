@@ -64,10 +64,19 @@ export function findShortfalls(
           one.failed === 0
             ? ""
             : `, with ${countOf(one.failed, "prediction")} without a verdict as not passed,`;
-        const rate = percent(one.pass_rate_failures_as_zero ?? 0);
-        return `${nameOf(one)}: the pass rate ${rate}${counted} is below --min-pass-rate ${percent(minimum.share)}`;
+        const [rate, least] = percentsApart(one.pass_rate_failures_as_zero ?? 0, minimum.share);
+        return `${nameOf(one)}: the pass rate ${rate}${counted} is below --min-pass-rate ${least}`;
       }),
   );
+}
+
+/** Two shares in percent, with as many decimals as tell them apart: “50.56 % is below 50.60 %”. */
+function percentsApart(one: number, other: number): [string, string] {
+  for (let digits = 1; digits < 12; digits += 1) {
+    const texts = [one, other].map((share) => `${(100 * share).toFixed(digits)} %`) as [string, string];
+    if (texts[0] !== texts[1]) return texts;
+  }
+  return [percent(one), percent(other)];
 }
 
 type ComparedEvaluator = Pick<Comparison["evaluators"][number], "evaluator" | "profile_name"> & {

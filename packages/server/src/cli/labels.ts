@@ -31,6 +31,8 @@ const whole = (text: string) => {
   return Number(text);
 };
 const mostDrawn = 1_000;
+/** Results whose texts are read at once. */
+const readAtOnce = 10;
 const byEvaluator = [
   "--evaluator <name[=profile]>",
   "an evaluator of the run; by default its first",
@@ -42,7 +44,7 @@ export function addLabelCommands(program: Command): void {
     .command("label <what...>")
     .summary("store people's labels, or draw what to label")
     .description(
-      "store people's labels, from the lines of a file ({result_id | run_id, dataset_sample_id, annotator, label}) or for one result by its id; or draw verdicts of a run, and print them as such lines",
+      "store people's labels, from the lines of a file ({result_id | run_id, dataset_sample_id, annotator, label}) or for one result by its id; or draw verdicts of a run, and print them as such lines with their texts",
     )
     .option(
       "--annotator <name>",
@@ -118,7 +120,7 @@ async function labelOne({ call }: Connection, id: string, label: string, { annot
   process.stdout.write(`Result ${id} is labelled ${label}.${counts}\n`);
 }
 
-/** The drawn verdicts as lines of labels that are still to be given. */
+/** The drawn verdicts as lines of labels that are still to be given, with the texts that they are about. */
 async function printDrawn(
   connection: Connection,
   nameOrId: string,
@@ -129,8 +131,22 @@ async function printDrawn(
   const { id } = await findRun(connection, nameOrId);
   const wanted = { size, seed, by, ...evaluatorNamed(evaluator) };
   const drawn = await connection.call(({ labels }) => labels.draw(id, wanted));
-  for (const { result_id } of drawn.data)
-    process.stdout.write(`${JSON.stringify({ result_id, annotator: null, label: "" })}\n`);
+  for (let at = 0; at < drawn.data.length; at += readAtOnce) {
+    const some = drawn.data.slice(at, at + readAtOnce);
+    const results = await connection.call((presage) =>
+      Promise.all(some.map(({ result_id }) => presage.results.get(result_id))),
+    );
+    for (const [index, { result_id }] of some.entries()) {
+      const { evaluated_model_input, evaluated_model_gold_answer, evaluated_model_output } =
+        results[index] ?? {};
+      const texts = {
+        input: evaluated_model_input,
+        gold_answer: evaluated_model_gold_answer,
+        output: evaluated_model_output,
+      };
+      process.stdout.write(`${JSON.stringify({ result_id, annotator: null, label: "", texts })}\n`);
+    }
+  }
   const left = drawn.left_out > 0 ? `; ${drawn.left_out} equal their gold answers and were left out` : "";
   printNotice(`${countOf(drawn.data.length, "verdict")} drawn of ${drawn.drawn_from}${left}.`);
 }

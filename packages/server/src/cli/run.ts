@@ -84,7 +84,7 @@ async function runCommand(config: Config, options: RunOptions): Promise<void> {
     const run =
       options.resume === undefined
         ? await createRun(connection, options, { evaluators, minimums })
-        : await resumeRun(connection, options.resume, { predictions, minimums });
+        : await resumeRun(connection, options.resume, { predictions, minimums, against });
     connection.start(run.id);
     const ended = await followRun(connection, run, server);
     await conclude(connection, ended, { minimums, maxRegression, undecided, against }, options);
@@ -193,9 +193,14 @@ async function upload(connection: RunConnection, { id }: Run, path: string): Pro
 async function resumeRun(
   connection: RunConnection,
   nameOrId: string,
-  { predictions, minimums }: { predictions: string | undefined; minimums: readonly Minimum[] },
+  {
+    predictions,
+    minimums,
+    against,
+  }: { predictions: string | undefined; minimums: readonly Minimum[]; against: Run | undefined },
 ): Promise<Run> {
   const run = await findRun(connection, nameOrId);
+  if (run.id === against?.id) throw new CommandError(`--against: ${nameOrId} is the same run; name another`);
   checkMinimums(minimums, run.evaluators);
   if (hasEnded(run) && run.status !== "finished")
     throw new CommandError(`The run is ${run.status} and cannot be resumed.`);

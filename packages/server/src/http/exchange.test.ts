@@ -5,6 +5,7 @@ test.each([
   [200, undefined, undefined],
   [201, undefined, undefined],
   [400, undefined, "invalid"],
+  [402, undefined, "budget"],
   [422, undefined, "invalid"],
   [413, "context_exceeded", "context_exceeded"],
   [413, undefined, "invalid"],

@@ -296,6 +296,7 @@ export function usageFailureOf(
   // A response that had begun when it failed has the status 200.
   if (category !== undefined) return category;
   if (status < 400) return undefined;
+  if (status === 402) return "budget";
   return status < 500 && status !== clientDisconnectedStatus ? "invalid" : "other";
 }
 

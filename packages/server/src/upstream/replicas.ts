@@ -79,6 +79,8 @@ export interface Replicas {
   send<Read>(call: ReplicaCall<Read>): Promise<CompleteResponse<Read>>;
   /** Whether a call goes to another replica at once: it got no response, or one that another replica with room may better. */
   mayFailOver(call: ReplicaCall<unknown>, error: unknown): boolean;
+  /** Whether a replica that the call has not asked has room for it. */
+  hasOther(call: ReplicaCall<unknown>): boolean;
   /** Whether a failover is free; otherwise it counts as a retry. */
   isFailoverFree(error: unknown): boolean;
   /** Undefined for one replica, which a call asks again as often as it may. */
@@ -149,6 +151,10 @@ export function createReplicas(
   /** Those that this call has not been sent to. */
   function without(tries: readonly Try[], candidates: readonly Replica[]): readonly Replica[] {
     return candidates.filter((one) => !tries.some(({ replica }) => replica === one));
+  }
+
+  function hasOther({ tries = [] }: Pick<ReplicaCall<unknown>, "tries">): boolean {
+    return !isSingle && without(tries, askable()).some(({ inFlight, limit }) => inFlight < limit);
   }
 
   function choose({ key, tries }: Pick<ReplicaCall<unknown>, "key" | "tries">): Place<Replica> {
@@ -222,12 +228,12 @@ export function createReplicas(
       );
       return sent;
     },
-    mayFailOver({ tries = [] }, error) {
+    mayFailOver(call, error) {
       if (isSingle) return false;
-      const others = without(tries, askable());
-      if (error instanceof NoResponseError) return others.length > 0;
-      return (isDubious(error) || isLimited(error)) && others.some(({ inFlight, limit }) => inFlight < limit);
+      if (error instanceof NoResponseError) return without(call.tries ?? [], askable()).length > 0;
+      return (isDubious(error) || isLimited(error)) && hasOther(call);
     },
+    hasOther,
     isFailoverFree: (error) =>
       error instanceof NoResponseError &&
       all.filter(({ health }) => !health.isDown()).length * 2 >= all.length,

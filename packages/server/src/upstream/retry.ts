@@ -16,10 +16,10 @@ interface RetryLimits {
 }
 
 /**
- * Retries a call after a refused or reset connection or a 503, with growing, jittered pauses and never before the upstream's
- * `Retry-After`. If that is longer than our longest pause, it goes to the client instead. Each retry goes to a replica that was not
- * asked before, if there is one; the first after a refused or reset connection at once. After a 429, or an answer that may be the replica's
- * fault, one other replica is asked at once if one has room. Every request passes through here.
+ * Retries a call after a refused or reset connection or a 503, with growing, jittered pauses. Each retry goes to a replica that was not
+ * asked before, if there is one; the first after a refused or reset connection at once. The same replica is never asked before its
+ * `Retry-After`; if that is longer than our longest pause, it goes to the client instead. After a 429, or an answer that may be the
+ * replica's fault, one other replica is asked at once if one has room. Every request passes through here.
  */
 export function sendWithRetries<Read>(
   replicas: Replicas,
@@ -77,7 +77,8 @@ async function sendAgain<Read>(
         // Some servers report a context overflow as a 503; a retry would not make it fit.
         if (!(error instanceof UpstreamError) || error.status !== 503 || error.category !== "unavailable")
           return false;
-        const pauseMs = retryAfterMs(error.retryAfter);
+        // It is the replica's own: another one need not wait for it.
+        const pauseMs = replicas.hasOther(call) ? 0 : retryAfterMs(error.retryAfter);
         if (pauseMs > maxPauseMs || !mayCount() || !mayRetry()) return false;
         await sleep(pauseMs, undefined, { signal: signalOf(signal) }).catch(() => signal.throwIfAborted());
         return true;

@@ -213,6 +213,10 @@ onAnyDatabase((database) => {
         ...["--resume", name("met"), "--against", name("worse"), "--max-regression", "0"],
       );
       expect([better.code, better.stdout]).toEqual([0, expect.stringContaining("reference")]);
+      expect(await presageRun("--resume", name("met"), "--against", name("met"))).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("is the same run; name another"),
+      });
       const refused = await presageRun(...args, "--against", "nothing");
       expect([refused.code, refused.stderr]).toEqual([1, "There is no run nothing.\n"]);
       expect(await presageRun("--dataset", "nothing", "--evaluator", "exact-match")).toMatchObject({

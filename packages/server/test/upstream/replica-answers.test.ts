@@ -130,6 +130,14 @@ test("a replica that limits the rate rests for its Retry-After, and its calls go
   expect(fleet.lost).toEqual([]);
 });
 
+test("a replica that is unavailable for long costs no call while another one is free", async () => {
+  await using fleet = await startFleet(2);
+  const [gone] = fleet.replicas;
+  gone.answer = () => new Response("loading", { status: 503, headers: { "retry-after": "30" } });
+  expect(await fleet.askAll()).toEqual(all200);
+  expect(gone.received).toHaveLength(3);
+});
+
 test("it rests for a minute at most, and where all limit the rate the client gets a 429", async () => {
   await using fleet = await startFleet(2);
   for (const replica of fleet.replicas)

@@ -79,6 +79,7 @@ export const failureLabels: Record<UsageFailure, string> = {
   unusable_completion: "No usable text from the model",
   unavailable: "Model or server unavailable",
   timeout: "Timeout",
+  budget: "Budget spent",
   invalid: "Invalid request",
   other: "Client disconnected or server error",
 };
