@@ -16,11 +16,23 @@ import {
 
 /** JSON in which each `revisionId` is another one. Those that are not known stay. */
 function mapRevisions(json: string, ids: ReadonlyMap<number, number>): string {
+  return mapField(json, "revisionId", (id) => ids.get(Number(id)) ?? id);
+}
+
+function mapField(json: string, field: string, map: (value: unknown) => unknown): string {
   return JSON.stringify(
-    JSON.parse(json, (name, value: unknown) =>
-      name === "revisionId" && typeof value === "number" ? (ids.get(value) ?? value) : value,
-    ),
+    JSON.parse(json, (name, value: unknown) => (name === field ? map(value) : value)),
   );
+}
+
+/** What a page asked names its user first; nothing else of the client's JSON may change. */
+function mapAsker(texts: Row | undefined, map: (user: unknown) => unknown): Row | undefined {
+  if (typeof texts?.request !== "string") return texts;
+  const request = texts.request.replace(
+    /^\{"user_id":("[-0-9a-f]{36}"|\d+)/,
+    (_, user: string) => `{"user_id":${JSON.stringify(map(JSON.parse(user)))}`,
+  );
+  return { ...texts, request };
 }
 
 /** How the file of an export begins. */
@@ -103,7 +115,7 @@ export async function* exportAccount(
         if (table.owns !== undefined && id !== undefined && id !== null) owned.push(id);
         if (table.owns === "revisions") numbers.revisions.set(Number(id), owned.length);
         const line: ExportLine = { table: table.table, row: toExported(table, row, numbers) };
-        if (texts !== undefined) line.texts = texts;
+        if (texts !== undefined) line.texts = mapAsker(texts, (id) => numbers.users.get(String(id)) ?? id);
         const text = JSON.stringify(line);
         if (table.maybeUser === undefined) yield text;
         else yield* held.add(text, row.hour);
@@ -167,9 +179,10 @@ function toExported(
   if (maybeUser !== undefined) {
     row[maybeUser] = numbers.users.get(String(row[maybeUser])) ?? row[maybeUser] ?? null;
   }
-  // An event about a user names them by their place too.
-  if (table === "audit_events" && isAboutUser(row)) {
-    row.object_id = numbers.users.get(String(row.object_id)) ?? row.object_id ?? null;
+  // An event about a user, or about what is theirs, names them by their place too.
+  if (table === "audit_events") {
+    if (isAboutUser(row)) row.object_id = numbers.users.get(String(row.object_id)) ?? row.object_id ?? null;
+    row.detail = mapField(String(row.detail), "user_id", (id) => numbers.users.get(String(id)) ?? id);
   }
   for (const column of revisions) {
     if (row[column] !== null) row[column] = numbers.revisions.get(Number(row[column])) ?? null;
@@ -236,8 +249,10 @@ export function toStored(
   if (maybeUser !== undefined && typeof row[maybeUser] === "number") {
     row[maybeUser] = userIds[row[maybeUser]] ?? nobody;
   }
-  if (table.table === "audit_events" && isAboutUser(row) && typeof row.object_id === "number") {
-    row.object_id = userIds[row.object_id] ?? nobody;
+  const idAt = (place: unknown) => (typeof place === "number" ? (userIds[place] ?? nobody) : place);
+  if (table.table === "audit_events") {
+    if (isAboutUser(row) && typeof row.object_id === "number") row.object_id = userIds[row.object_id] ?? nobody;
+    row.detail = mapField(String(row.detail), "user_id", idAt);
   }
   for (const name of table.revisions ?? []) {
     if (row[name] !== null) row[name] = revisionIds.get(Number(row[name])) ?? null;
@@ -255,7 +270,7 @@ export function toStored(
   if (table.table === "shares") Object.assign(row, { digest: `imported:${row.id}`, expires_at: nowMicros() });
   // Texts are those of their row, whatever they name.
   const texts = table.texts &&
-    line.texts && { ...line.texts, [table.texts.column]: row[table.texts.key] ?? null };
+    line.texts && { ...mapAsker(line.texts, idAt), [table.texts.column]: row[table.texts.key] ?? null };
   const key = table.key.map((name) => `${name} ${line.row[name]}`).join(", ");
   return { table, number, key, row, texts };
 }

@@ -50,7 +50,6 @@ export async function deleteUserRows(
   const deleted = new Map<string, number>();
   await transaction
     .deleteFrom("budgets")
-    .where("account_id", "=", account_id)
     .where("api_key_id", "in", (keys) => keys.selectFrom("api_keys").select("id").where("user_id", "=", id))
     .execute();
   for (const table of ofUser) {
@@ -334,8 +333,16 @@ export async function upsertUserWithAccount(
     .executeTakeFirstOrThrow();
   const change = known === undefined ? "created" : known.account_id === accountId ? undefined : "moved";
   const leftAccountId = change === "moved" ? known?.account_id : undefined;
-  // What they showed is not theirs to show any more, also if they come back.
-  if (change === "moved") await deleteSharesBy(transaction, id);
+  if (change === "moved") {
+    // What they showed is not theirs to show any more, also if they come back.
+    await deleteSharesBy(transaction, id);
+    // Their keys spend there now, and keep their limits.
+    await transaction
+      .updateTable("budgets")
+      .set({ account_id: accountId })
+      .where("api_key_id", "in", (keys) => keys.selectFrom("api_keys").select("id").where("user_id", "=", id))
+      .execute();
+  }
   return { userId: id, accountId, role, change, leftAccountId };
 }
 

@@ -1,6 +1,7 @@
 import { type EpisodeSelection, lateReservedNames } from "@presage/contract";
 import type { Config } from "../config/config.ts";
 import { selectEnvironmentsThrough, selectUsedNames } from "../environments/environments-store.ts";
+import { expiredBefore } from "../environments/episodes/episode.ts";
 import { createKnownEpisodes, progressReader } from "../environments/episodes/episode.ts";
 import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
 import { applyWrites, type EpisodeWrite } from "../environments/episodes/episode-writes-store.ts";
@@ -168,7 +169,10 @@ function writeInTurns(database: Database): WriteWork {
 
 /** What a world is not deleted from under. */
 export const worldUses: WorldUses = async (transaction, accountId, name) => {
-  const environments = await selectEnvironmentsThrough(transaction, accountId, name);
+  const environments = await selectEnvironmentsThrough(transaction, accountId, {
+    world: name,
+    expiredBefore: expiredBefore(),
+  });
   const runs = await selectRunsThrough(transaction, accountId, name);
   return [
     ...environments.map((one) => `the environment ${one}`),

@@ -21,7 +21,7 @@ import {
 } from "@presage/contract";
 import { errorResponse, idempotencyHeader, noSuch, page, pageTooLarge, response } from "../http/describe.ts";
 import type { HttpServices } from "../http/exchange.ts";
-import { reserveStored } from "../http/memory.ts";
+import { reserveHeld, reserveStored } from "../http/memory.ts";
 import { readKeysetPage, readNumberedPage, readOnce, toCursor } from "../http/request.ts";
 import { streamList } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
@@ -226,9 +226,10 @@ const addTasksRoute = route("POST", "/v1/environments/:name/tasks", {
     ),
   },
   async handle(services: Services, { call, requester, params: { name } }) {
-    const newTasks = await readTasks(services, call, services.settings.maxBodyBytes);
-    const once = readOnce(call, "add tasks", newTasks);
-    const { added, tasks } = await addTasks(services, requester, name, newTasks, once);
+    const given = await readTasks(call, services.settings.maxBodyBytes);
+    const once = readOnce(call, "add tasks", given);
+    const reserve = (characters: number) => reserveHeld(call.exchange, characters);
+    const { added, tasks } = await addTasks(services, requester, { name, given, reserve }, once);
     return reply(201, { added: { ...added }, tasks: { ...tasks } });
   },
 });

@@ -1,5 +1,6 @@
 import type { EnvironmentConfig, TaskSplitName } from "@presage/contract";
 import { sql } from "kysely";
+import type { Micros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type NumberedPage, newestFirst, toListPart } from "../platform/storage/lists.ts";
 import { insertRows, prepareStatement, unlessNameIsTaken } from "../platform/storage/rows.ts";
 import type {
@@ -51,15 +52,32 @@ const someRevision = prepareStatement((database) =>
 
 const bytesOfConfig = sql<number>`octet_length(revision.config)`.as("bytes");
 
-/** Names of an account's environments whose latest revisions are played by a world. */
-export async function selectEnvironmentsThrough(database: Database, accountId: string, world: string) {
+/** Names of an account's environments whose latest revisions are played by a world, or those of episodes that may go on. */
+export async function selectEnvironmentsThrough(
+  database: Database,
+  accountId: string,
+  { world, expiredBefore }: { world: string; expiredBefore: Micros },
+) {
   // In a text inside of the JSON, the quotes would be escaped.
   const rows = await withRevisions(database, accountId)
-    .whereRef("revision.revision", "=", "environment.last_revision")
+    .where((of) =>
+      of.or([
+        of("revision.revision", "=", of.ref("environment.last_revision")),
+        of.exists(
+          of
+            .selectFrom("episodes")
+            .select("episodes.id")
+            .whereRef("episodes.environment_id", "=", "environment.id")
+            .whereRef("episodes.revision", "=", "revision.revision")
+            .where("episodes.status", "=", "open")
+            .where("episodes.last_active_at", ">=", expiredBefore),
+        ),
+      ]),
+    )
     .where("revision.config", "like", `%"world":"${world}@%`)
     .orderBy("environment.name")
     .execute();
-  return rows.map(({ name }) => name);
+  return [...new Set(rows.map(({ name }) => name))];
 }
 
 /** How long the environments of a page are. */

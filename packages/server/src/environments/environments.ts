@@ -9,7 +9,7 @@ import { type Changer, recordChange, updateAuditDetail } from "../platform/audit
 import { conflict, InvalidFieldError, notFound, ServiceError } from "../platform/errors.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { type NumberedPage, refuseLargePage, toNumberedPart } from "../platform/storage/lists.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
+import { doOnce, type Once, recallEarlier } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { countOf, withoutNulls } from "../platform/words.ts";
@@ -116,6 +116,15 @@ export async function createEnvironment(
   once?: Once,
 ): Promise<EnvironmentRevision> {
   const { accountId } = requester;
+  const recall = async (receipt: { name: string }): Promise<EnvironmentRevision> => {
+    const wanted = { name: receipt.name, revision: 1 };
+    const found = await selectEnvironment(services.store.database, accountId, wanted);
+    if (found === undefined) throw notFound("environment");
+    // It may have tasks by now. A repeated request has the response of the first.
+    return { ...found, tasks: {} };
+  };
+  const earlier = await recallEarlier(services.store.database, once, recall);
+  if (earlier !== undefined) return earlier;
   if (isReservedName(name))
     throw new ServiceError(
       "bad_request",
@@ -146,13 +155,7 @@ export async function createEnvironment(
       return { id, name, revision: 1, config, tasks: {}, created_at: now, revised_at: now };
     },
     toReceipt: (environment) => ({ name: environment.name }),
-    async recall(receipt) {
-      const wanted = { name: receipt.name, revision: 1 };
-      const found = await selectEnvironment(services.store.database, accountId, wanted);
-      if (found === undefined) throw notFound("environment");
-      // It may have tasks by now. A repeated request has the response of the first.
-      return { ...found, tasks: {} };
-    },
+    recall,
   });
 }
 
@@ -251,6 +254,8 @@ export async function reviseEnvironment(
     if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw notFound("environment");
     const last = await selectEnvironment(transaction, accountId, { name });
     if (last === undefined) throw notFound("environment");
+    if (last.revision !== found.revision)
+      throw conflict("The environment was revised at the same time. Look at its new revision, then try again.");
     const config = await withWorld(transaction, withoutNulls({ ...last.config, ...changes }), world);
     const now = nowMicros();
     const revision = last.revision + 1;

@@ -19,7 +19,7 @@ import { InvalidRequestError, validate, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { notFound, ServiceError } from "../platform/errors.ts";
 import { type Pieces, readInPieces, readListed, refuseLargePage } from "../platform/storage/lists.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
+import { doOnce, type Once, recallEarlier } from "../platform/storage/once.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
 import {
@@ -49,15 +49,27 @@ interface NewTask {
   task: string;
 }
 
-/** Appends tasks to the splits of an environment: all of them, or none. */
+interface AddedTasks {
+  added: TaskCounts;
+  tasks: TaskCounts;
+}
+
+/** Tasks, or the dataset whose trajectories become tasks. */
+type GivenTasks = readonly NewTask[] | TasksFromDataset;
+
+/** Appends tasks to the splits of an environment: all of them, or none. `reserve` is told how many characters a dataset's take. */
 export async function addTasks(
   { store }: { store: Store },
   requester: Changer,
-  name: string,
-  newTasks: readonly NewTask[],
+  { name, given, reserve }: { name: string; given: GivenTasks; reserve: (characters: number) => void },
   once?: Once,
-): Promise<{ added: TaskCounts; tasks: TaskCounts }> {
+): Promise<AddedTasks> {
   refuseBuiltIn(name);
+  const recall = async (done: AddedTasks) => done;
+  const earlier = await recallEarlier(store.database, once, recall);
+  if (earlier !== undefined) return earlier;
+  const newTasks =
+    "dataset_id" in given ? await readFromDataset({ store }, requester, given, reserve) : given;
   return await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const environment = await lockEnvironment(transaction, requester.accountId, name);
@@ -70,16 +82,19 @@ export async function addTasks(
         added[split] = (added[split] ?? 0) + 1;
         return { environment_id: environment.id, split, position, task };
       });
-      if (Object.values(tasks).some((count) => count > maxTasks))
-        throw new ServiceError("quota_exceeded", `A split of an environment has at most ${maxTasks} tasks.`);
+      if (Object.values(tasks).some((count) => count > maxTasks)) throw tooManyTasks();
       await insertTasks(transaction, rows);
       await updateTaskCounts(transaction, environment.id, tasks);
       await recordChange(transaction, requester, "environment.add_tasks", environment.id, { name, ...added });
       return { added, tasks };
     },
     toReceipt: (done) => done,
-    recall: async (done) => done,
+    recall,
   });
+}
+
+function tooManyTasks(): ServiceError {
+  return new ServiceError("quota_exceeded", `A split of an environment has at most ${maxTasks} tasks.`);
 }
 
 /** Tasks of a split from an index on, in their order. */
@@ -244,11 +259,7 @@ interface FirstState {
 }
 
 /** The tasks in a request's body: a task on each line, or a dataset whose trajectories become tasks. */
-export async function readTasks(
-  services: { store: Store },
-  call: CallWithCaller,
-  maxBodyBytes: number,
-): Promise<NewTask[]> {
+export async function readTasks(call: CallWithCaller, maxBodyBytes: number): Promise<GivenTasks> {
   const lines = (await readText(call, maxBodyBytes)).trimEnd().split("\n", maxLines + 1);
   const isAlone = lines.filter((line) => line.trim() !== "").length === 1;
   if (lines.length > maxLines)
@@ -258,8 +269,7 @@ export async function readTasks(
   for (const [index, line] of lines.entries()) {
     if (line.trim() === "") continue;
     const { plain, exact } = await readJsonBytes(Buffer.from(line)).catch(atLine(index + 1));
-    if (isAlone && isDataset(plain))
-      return await readFromDataset(services, call, validate(TasksFromDataset, plain, "body"));
+    if (isAlone && isDataset(plain)) return validate(TasksFromDataset, plain, "body");
     tasks.push(readTask(plain, exact, index + 1));
     characters += line.length;
     if (characters < charactersAtOnce) continue;
@@ -273,14 +283,13 @@ export async function readTasks(
 
 async function readFromDataset(
   services: { store: Store },
-  call: CallWithCaller,
+  requester: Requester,
   { dataset_id: id, revision, split }: TasksFromDataset,
+  reserve: (characters: number) => void,
 ): Promise<NewTask[]> {
   const tasks: NewTask[] = [];
-  const firstStates = await readFirstStates(services, requesterOf(call), {
-    id,
-    number: revision ?? undefined,
-  });
+  const dataset = { id, number: revision ?? undefined };
+  const firstStates = await readFirstStates(services, requester, dataset, reserve);
   for (const one of firstStates) tasks.push(toNewTask({ split, ...toTask(one) }));
   if (tasks.length === 0) {
     const reason = "No trajectory begins with a state: a conversation has none";
@@ -294,8 +303,10 @@ async function readFirstStates(
   services: { store: Store },
   requester: Requester,
   dataset: { id: string; number: number | undefined },
+  reserve: (characters: number) => void,
 ): Promise<Iterable<FirstState>> {
   const first = new Map<string, FirstState & { step: number }>();
+  let held = 0;
   for await (const lines of await exportSamples(services, requester, dataset)) {
     for (const line of lines) {
       const sample = JSON.parse(line) as DatasetSample;
@@ -303,7 +314,10 @@ async function readFirstStates(
       const known = first.get(trajectoryId);
       if (interaction === undefined || (known !== undefined && known.step <= step)) continue;
       first.set(trajectoryId, { trajectoryId, step, state: interaction.state, context, tags });
+      held += line.length;
+      if (first.size > maxTasks) throw tooManyTasks();
     }
+    reserve(held);
   }
   return first.values();
 }

@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
-import type { DatasetSample, StoredPredictionDetail } from "@presage/contract";
+import type { DatasetSample, RunExportLine, StoredPredictionDetail } from "@presage/contract";
 import * as fc from "fast-check";
 import { isWholeRun } from "../../test/support/whole-run.ts";
 import { createCanonicaliser, lineOf } from "../datasets/formats.ts";
 import { exactJson } from "../datasets/traces/documents/exact-json.ts";
 import { importText } from "../datasets/traces/import-text.fixture.ts";
 import { predictionToOtlp, trajectoryToOtlp } from "./otel.ts";
+import { trajectoriesOf } from "./predicted.ts";
 import { type Trajectory, toAtif, toOpenAiChat, toSft, toShareGpt } from "./trajectories.ts";
 
 const call = (input: unknown, tool: string) => JSON.stringify({ input, tool });
@@ -267,6 +268,25 @@ test("training data has the world's turns or the agent's, of trajectories that q
   expect(toSft(shop, { ...world, minReward: 2 })).toEqual([]);
   expect(toSft({ ...shop, samples: shop.samples.slice(0, 1) }, world)).toEqual([]);
   expect(toSft({ ...shop, isSuccess: false }, world)).toEqual([]);
+});
+
+test("a trajectory that a run did not predict to its end is no success", async () => {
+  const verdicts = [{ evaluator: "exact-match", profile_name: "default", pass: true, score: 1 }];
+  const predictedUntil = async function* (end: number) {
+    for (const [place, sample] of shop.samples.entries()) {
+      const line = { repeat: 0, prediction: sample.next_state, verdicts } as unknown as RunExportLine;
+      yield { sample: sample as DatasetSample, predictions: [place < end ? [line] : []] };
+    }
+  };
+  const successOf = async (end: number) => {
+    const run = { mode: "teacher-forced", repeats: 1 } as const;
+    const found = await Array.fromAsync(
+      trajectoriesOf(predictedUntil(end), run, ({ verdicts }) => verdicts[0]),
+    );
+    return found.map(({ isSuccess }) => isSuccess);
+  };
+  expect(await successOf(shop.samples.length)).toEqual([true]);
+  expect(await successOf(shop.samples.length - 1)).toEqual([false]);
 });
 
 test("what a conversation says before its first action stays; without a known action nothing is learnt", () => {

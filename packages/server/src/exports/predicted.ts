@@ -75,7 +75,7 @@ interface Repeat {
  */
 export async function* trajectoriesOf(
   predicted: AsyncIterable<PredictedSample>,
-  { mode }: Pick<Run, "mode">,
+  { mode, repeats: wanted }: Pick<Run, "mode" | "repeats">,
   judge: Judge,
 ): AsyncGenerator<Trajectory, void> {
   let id: string | undefined;
@@ -87,10 +87,16 @@ export async function* trajectoriesOf(
     if (sample.trajectory_id !== id) yield* ended(repeats);
     if (sample.trajectory_id !== id) repeats = [];
     id = sample.trajectory_id;
-    for (const line of made) {
-      const repeat = repeats[line.repeat] ?? { samples: [], isSuccess: true };
-      repeats[line.repeat] = repeat;
+    for (let number = 0; number < wanted; number += 1) {
+      const repeat = repeats[number] ?? { samples: [], isSuccess: true };
+      repeats[number] = repeat;
       const { samples } = repeat;
+      const line = made.find((one) => one.repeat === number);
+      // The run ended before it, or did not draw it.
+      if (line === undefined) {
+        repeat.isSuccess = false;
+        continue;
+      }
       const verdict = judge(line);
       const score = verdict && numberOf(verdict);
       repeat.isSuccess &&= line.prediction !== null && (verdict?.pass ?? (score ?? 0) > 0);
@@ -102,11 +108,10 @@ export async function* trajectoriesOf(
   yield* ended(repeats);
 }
 
-function* ended(repeats: readonly (Repeat | undefined)[]): Generator<Trajectory, void> {
+function* ended(repeats: readonly Repeat[]): Generator<Trajectory, void> {
   for (const [number, repeat] of repeats.entries()) {
-    const id = repeat?.samples[0]?.trajectory_id;
-    if (id !== undefined)
-      yield { ...repeat, id: repeats.length > 1 ? `${id}/repeat-${number}` : id } as Trajectory;
+    const id = repeat.samples[0]?.trajectory_id;
+    if (id !== undefined) yield { ...repeat, id: repeats.length > 1 ? `${id}/repeat-${number}` : id };
   }
 }
 

@@ -200,6 +200,19 @@ export async function countEpisodes(reader: Database, wanted: RevisionChecks) {
   return { episodes: Number(episodes), seen: `${episodes} ${checks} ${last}` };
 }
 
+/** How long the lists of verbs of their episodes are together: an episode of free texts may have hundreds. */
+export async function sumVerbBytes(reader: Database, wanted: RevisionChecks | string): Promise<number> {
+  const ofChecks =
+    typeof wanted === "string"
+      ? reader.selectFrom("reality_checks as check").where("check.id", "=", wanted)
+      : checksOf(reader, wanted);
+  const { bytes } = await ofChecks
+    .innerJoin("reality_episodes as episode", "episode.check_id", "check.id")
+    .select(({ fn }) => fn.sum<number | null>(sql`octet_length(episode.verbs)`).as("bytes"))
+    .executeTakeFirstOrThrow();
+  return Number(bytes);
+}
+
 /** When an episode was checked. Rows of earlier versions do not say so; their check does. */
 const checkedAt = sql<Micros>`coalesce(episode.checked_at, "check".created_at)`;
 

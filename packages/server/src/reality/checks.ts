@@ -32,7 +32,7 @@ import {
 import { deleteInBatches } from "../platform/storage/batches.ts";
 import { nowMicros, toFlag } from "../platform/storage/columns.ts";
 import type { Keyset } from "../platform/storage/lists.ts";
-import { doOnce, findReceipt, type Once } from "../platform/storage/once.ts";
+import { doOnce, type Once, recallEarlier } from "../platform/storage/once.ts";
 import { deleteSharesOf, insertRows } from "../platform/storage/rows.ts";
 import type { RealityChecksTable, RealityEpisodesTable } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
@@ -146,8 +146,8 @@ export async function createCheck(
 ): Promise<RealityChecksTable> {
   const { accountId } = requester;
   const recall = (receipt: { id?: unknown }) => findCheck(services, requester, String(receipt.id));
-  const earlier = once && (await findReceipt(services.store.database, once));
-  if (earlier !== undefined) return await recall(JSON.parse(earlier));
+  const earlier = await recallEarlier(services.store.database, once, recall);
+  if (earlier !== undefined) return earlier;
   const environment = await findSimulated(services, requester, wanted);
   const { check: begun, pairs = [], replays = [] } = await begin(services, requester, environment, wanted);
   const isKnown = begun.source === "pairs";
@@ -344,7 +344,11 @@ export async function deleteCheck({ store }: { store: Store }, requester: Change
       "It draws from the latest revision of its environment, and would begin anew. Cancel it; once the environment has another revision it can be deleted.",
     );
   const writer = store.writer(requester);
-  await stopCheck(writer, id, { status: "cancelled", reason: null });
+  // Its end is recorded with it: what follows may be cut off.
+  await inTransaction(store, requester, async (transaction) => {
+    if (await stopCheck(transaction, id, { status: "cancelled", reason: null }))
+      await recordChange(transaction, requester, "reality_check.cancel", id, { name: check.name });
+  });
   await deleteInBatches<true>(writer, (_, limit) => deleteSomeOfCheck(writer, id, limit), requester);
   requester.signal.throwIfAborted();
   await changeCheck({ store }, requester, check, "delete", async (transaction) => {

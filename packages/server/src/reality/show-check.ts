@@ -28,6 +28,7 @@ import {
   selectLastEpisodes,
   selectLimitedCheck,
   type selectRealSteps,
+  sumVerbBytes,
 } from "./checks-store.ts";
 import { type CheckedEpisode, heldAgainst, percent, realityFigures } from "./figures.ts";
 import { countReplays } from "./replays/replays-store.ts";
@@ -38,8 +39,15 @@ interface Services {
 
 /** As many episodes of a check or an environment are read at most: the last ones. */
 const mostEpisodes = 100_000;
-/** Of an episode while figures are made of it. */
+/** Of an episode while figures are made of it, and of each byte of its verbs. */
 const bytesPerEpisode = 600;
+const bytesPerVerbByte = 8;
+
+/** What the episodes of a check, or of an environment's checks, take while figures are made of them. */
+async function memoryOf(reader: Database, episodes: number, of: Parameters<typeof sumVerbBytes>[1]) {
+  const verbs = await sumVerbBytes(reader, of);
+  return Math.min(episodes, mostEpisodes) * bytesPerEpisode + verbs * bytesPerVerbByte;
+}
 
 /** A reality check with what it says. */
 export async function describeCheck(
@@ -49,8 +57,9 @@ export async function describeCheck(
   reserve: (bytes: number) => void,
 ): Promise<RealityCheckDetail> {
   const check = await findCheck(services, requester, id);
-  reserve(Math.min(check.episodes, mostEpisodes) * bytesPerEpisode);
-  const episodes = await selectLastEpisodes(services.store.reader(requester), id, mostEpisodes);
+  const reader = services.store.reader(requester);
+  reserve(await memoryOf(reader, check.episodes, id));
+  const episodes = await selectLastEpisodes(reader, id, mostEpisodes);
   const figures = await realityFigures(episodes.map(toChecked), check.false_success_limit);
   const all = countOf(check.episodes, "checked episode");
   if (check.episodes > mostEpisodes)
@@ -71,7 +80,7 @@ export async function describeEnvironment(
   const ofAll = { accountId: requester.accountId, environment: name, environmentId: environment.id };
   const { episodes } = await countEpisodes(reader, ofAll);
   // Those of one check are read once more.
-  reserve(2 * Math.min(episodes, mostEpisodes) * bytesPerEpisode);
+  reserve(2 * (await memoryOf(reader, episodes, ofAll)));
   const wanted = { ...ofAll, policy, from: from === undefined ? undefined : readInstant(from) };
   const found = await selectEpisodesOfEnvironment(reader, wanted, mostEpisodes);
   const limit = environment.config.real?.false_success_limit ?? null;

@@ -149,7 +149,12 @@ export function samplesOfRevision({
 
 /** Whether figures of a run may stand beside those of another: it predicts all samples that the other does. */
 export function hasSamplesOf(one: RunProvenance, other: RunProvenance): boolean {
-  return one.draw === undefined || JSON.stringify(one.draw) === JSON.stringify(other.draw);
+  return one.draw === undefined || areOfSameSamples(one, other);
+}
+
+/** Whether two runs of a revision predict the same samples of it. */
+export function areOfSameSamples(one: RunProvenance, other: RunProvenance): boolean {
+  return JSON.stringify(one.draw) === JSON.stringify(other.draw);
 }
 
 /** Whether its figures may still change by themselves. When a client's run ends is not known. */

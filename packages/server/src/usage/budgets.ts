@@ -104,7 +104,8 @@ async function storeBudget(
   const { accountId } = requester;
   const keyId = api_key_id?.toLowerCase() ?? "";
   await inTransaction(store, requester, async (transaction) => {
-    if (keyId !== "" && !(await isKeyOf(transaction, accountId, keyId))) throw notFound("API key");
+    if (limit !== null && keyId !== "" && !(await isKeyOf(transaction, accountId, keyId)))
+      throw notFound("API key");
     const of = { account_id: accountId, api_key_id: keyId };
     if (limit === null && !(await deleteBudget(transaction, of))) return;
     if (limit !== null) {

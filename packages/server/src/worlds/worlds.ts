@@ -5,7 +5,7 @@ import { findRewardIssue } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { conflict, InvalidFieldError, issueIfGone, ServiceError } from "../platform/errors.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
+import { doOnce, type Once, recallEarlier } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { withoutNulls } from "../platform/words.ts";
@@ -48,6 +48,10 @@ export async function createWorld(
   once?: Once,
 ): Promise<WorldRevision> {
   const { accountId } = requester;
+  const recall = ({ name, revision = 1 }: { name: string; revision: number }) =>
+    findWorld(services, requester, { name: String(name), revision: Number(revision) });
+  const earlier = await recallEarlier(services.store.database, once, recall);
+  if (earlier !== undefined) return earlier;
   if (isReservedName(name))
     throw new ServiceError("bad_request", `The name ${name} is reserved. Choose another one.`);
   if (services.deployments.find(name) !== undefined)
@@ -75,8 +79,7 @@ export async function createWorld(
       };
     },
     toReceipt: ({ name, revision }) => ({ name, revision }),
-    recall: ({ name, revision = 1 }) =>
-      findWorld(services, requester, { name: String(name), revision: Number(revision) }),
+    recall,
   });
   services.knownWorlds.forget(accountId, name);
   return world;

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import type { AuditEventListResponse, KeyScope, Member, Role } from "@presage/contract";
 import { provisionUser } from "../../src/accounts/sign-in-route.ts";
 import { changeRoleOf } from "../../src/accounts/users.ts";
-import { localIssuer } from "../../src/accounts/users-store.ts";
+import { localIssuer, upsertUserWithAccount } from "../../src/accounts/users-store.ts";
 import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { callWithKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -208,6 +208,23 @@ onAnyDatabase((database) => {
       { name: "other team", detail: '{"left":true}' },
       { name: "team", detail: '{"role":"viewer"}' },
     ]);
+  });
+
+  test("Whoever moves to another account takes the budgets of their keys along", async () => {
+    const moving = await makeUser(store, "member");
+    await makeKey(store, moving);
+    const { database } = store;
+    const [row] = await database.selectFrom("api_keys").select("id").where("user_id", "=", moving).execute();
+    const user = await database.selectFrom("users").selectAll().where("id", "=", moving).executeTakeFirstOrThrow();
+    const budget = { account_id: user.account_id, api_key_id: row?.id ?? "", warned_month: 0 };
+    await database.insertInto("budgets").values({ ...budget, limit_micros: 1, stops: 1 }).execute();
+    const { accountId } = await database
+      .transaction()
+      .execute((transaction) =>
+        upsertUserWithAccount(transaction, user, { accountName: "their next team", newUserRole: "member" }),
+      );
+    const budgets = await database.selectFrom("budgets").select(["account_id", "api_key_id"]).execute();
+    expect(budgets).toEqual([{ account_id: accountId, api_key_id: row?.id ?? "" }]);
   });
 
   test("Whoever has moved to another account changes no role in the one that they left", async () => {

@@ -78,7 +78,12 @@ onAnyDatabase((database) => {
     expect(await worlds.remove("shop")).toEqual({
       ...{ status: 409, detail: "The world shop is used by the environment of-shop." },
     });
+    // An episode keeps the revision with which it began.
+    await post("/v1/environments/of-shop/tasks", { initial_state: "The door is shut." });
+    const episode = await episodes.start("of-shop");
     await post("/v1/environments/of-shop", { world: null, deployment: "default" }, "PATCH");
+    expect((await worlds.remove("shop")).status).toBe(409);
+    expect((await presage.call("DELETE", `/v1/episodes/${episode}`)).status).toBe(204);
     expect((await worlds.remove("shop")).status).toBe(204);
   });
 

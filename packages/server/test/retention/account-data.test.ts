@@ -235,10 +235,13 @@ onAnyDatabase((database) => {
       detail: "{}",
     };
     const about = { ...event, action: "user.change_role", object_id: id } as const;
+    const byNobody = { actor_kind: "command_line", actor_user_id: null } as const;
+    const detailOf = (user: string | undefined) => JSON.stringify({ name: "a key", user_id: user });
     const events = [
       { ...about, id: "1", actor_kind: "command_line", actor_user_id: null },
       { ...about, id: "2", actor_kind: "session", actor_user_id: id },
       { ...about, id: "3", actor_kind: "session", actor_user_id: gone, object_id: gone },
+      { ...event, id: "4", action: "api_key.create", object_id: gone, ...byNobody, detail: detailOf(id) },
     ] as const;
     await source.database.insertInto("audit_events").values(events).execute();
     expect((await run(from, "export", join(folder, "events.jsonl"))).code).toBe(0);
@@ -248,10 +251,11 @@ onAnyDatabase((database) => {
     expect(Number(user?.created_at)).toBe(1234);
     const stored = await target.database
       .selectFrom("audit_events")
-      .select(["id", "actor_user_id", "object_id"])
+      .select(["id", "actor_user_id", "object_id", "detail"])
       .orderBy("id")
       .execute();
-    expect(stored).toEqual([
+    expect(stored.pop()).toMatchObject({ id: "4", detail: detailOf(user?.id) });
+    expect(stored).toMatchObject([
       { id: "1", actor_user_id: null, object_id: user?.id ?? "" },
       { id: "2", actor_user_id: user?.id ?? "", object_id: user?.id ?? "" },
       { id: "3", actor_user_id: expect.stringMatching(/^0{8}-/), object_id: gone },

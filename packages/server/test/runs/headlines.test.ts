@@ -221,6 +221,10 @@ onAnyDatabase((database) => {
     expect((await listed("two"))[0]?.headline?.baseline).toEqual(best);
     expect((await report(newest)).evaluators[0]?.baseline).toEqual(best);
     expect((await listed("the records"))[0]?.headline?.baseline).toMatchObject({ kind: "no-change" });
+    // A pilot has fewer samples than the baseline's run.
+    const draw = { seed: 1, samples: 6, of: 12, trajectories: 6 };
+    await store({ name: "pilot", target, draw, predictions: predictionsOf(6).slice(0, 6) });
+    expect((await listed("pilot"))[0]?.headline?.baseline).toMatchObject({ kind: "no-change", run_id: null });
     // The newest run has no goal of its own.
     await setGoal("one", { evaluator: "exact-match", pass_rate: 0.9 });
     const again = (await read("/v1/headlines", HeadlineListResponse)).data;

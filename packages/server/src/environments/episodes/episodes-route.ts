@@ -119,7 +119,8 @@ const deleteEpisodeRoute = route("DELETE", "/v1/episodes/:id", {
   needs: "predict",
   id: "deleteEpisode",
   summary: "Delete an episode",
-  description: "Deletes an episode with its steps.",
+  description:
+    "Deletes an episode with its steps. What an evaluator said of its steps stays, as results of the app `episodes` with the tag `episode`.",
   params: EpisodePath,
   responses: { "204": { description: "It is deleted." }, ...noSuch("episode") },
   async handle(services: Parameters<typeof deleteEpisode>[0], { requester, params }) {

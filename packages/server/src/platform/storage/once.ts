@@ -73,6 +73,17 @@ export async function findReceipt(
   return earlier.receipt;
 }
 
+/** What an equal request did before, asked before anything is checked that may have changed since. */
+export async function recallEarlier<Result, Receipt>(
+  database: Database,
+  once: Once | undefined,
+  recall: (receipt: Receipt) => Promise<Result>,
+): Promise<Result | undefined> {
+  const receipt = once && (await findReceipt(database, once));
+  // It was written as this type.
+  return receipt === undefined ? undefined : await recall(JSON.parse(receipt) as Receipt);
+}
+
 /** Deletes some of the expired requests, the oldest first, after this many new ones. */
 export async function forgetOldRequests(database: Database, requests = 1): Promise<void> {
   const until = nowMicros() - rememberedForMs * microsPerMs;

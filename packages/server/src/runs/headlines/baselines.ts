@@ -1,6 +1,6 @@
 import type { HeadlineFigures, ReportEvaluator, RunBaseline } from "@presage/contract";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { hasSamplesOf, isSameNamed, type Run } from "../run.ts";
+import { areOfSameSamples, isSameNamed, type Run } from "../run.ts";
 import { type HeadedRun, selectHeadedBaselines } from "./headlines-store.ts";
 
 /** Finished baselines by the revision that they predicted. */
@@ -27,7 +27,7 @@ export function findBaseline(run: Run, judged: Judged, baselines: Baselines): Ru
   for (const other of baselines.get(run.dataset?.revisionId) ?? []) {
     const kind = baselineOf(other);
     if (kind === undefined || kind === own || other.mode !== run.mode) continue;
-    if (!hasSamplesOf(other.provenance, run.provenance)) continue;
+    if (!areOfSameSamples(other.provenance, run.provenance)) continue;
     const figures = other.headline?.evaluators.find((one) => isSameNamed(one, judged));
     if (figures === undefined || figures.pass_rate === null) continue;
     const { pass_rate, pass_interval: interval, count } = figures;

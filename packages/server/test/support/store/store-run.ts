@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ErrorCategory, EvaluationStatus, RunMode, RunStatus } from "@presage/contract";
+import type { ErrorCategory, EvaluationStatus, RunMode, RunProvenance, RunStatus } from "@presage/contract";
 import { type Micros, microsPerSecond, nowMicros } from "../../../src/platform/storage/columns.ts";
 import { insertRows } from "../../../src/platform/storage/rows.ts";
 import type { PredictionsTable, RunVerdictsTable } from "../../../src/platform/storage/schema/runs.ts";
@@ -109,6 +109,7 @@ export type StoredPrediction =
 export interface StoredRun {
   name?: string;
   isLeaky?: boolean;
+  draw?: RunProvenance["draw"];
   status?: RunStatus;
   statusReason?: string;
   mode?: RunMode;
@@ -181,6 +182,7 @@ async function storeRunRows(
       models: given.models ?? ["sandbox"],
       in_sample: false,
       ...(given.isLeaky && { leaky: true as const }),
+      ...(given.draw && { draw: given.draw }),
     },
     notes: given.notes ?? [],
     created_by: Bun.randomUUIDv7(),
