@@ -20,9 +20,7 @@ function mapRevisions(json: string, ids: ReadonlyMap<number, number>): string {
 }
 
 function mapField(json: string, field: string, map: (value: unknown) => unknown): string {
-  return JSON.stringify(
-    JSON.parse(json, (name, value: unknown) => (name === field ? map(value) : value)),
-  );
+  return JSON.stringify(JSON.parse(json, (name, value: unknown) => (name === field ? map(value) : value)));
 }
 
 /** What a page asked names its user first; nothing else of the client's JSON may change. */
@@ -67,7 +65,7 @@ export type ExportHeader = z.infer<typeof ExportHeader>;
 interface ExportLine {
   table: string;
   row: Row;
-  texts?: Row;
+  texts?: Row | undefined;
 }
 
 /** In place of a user who is not in the export. */
@@ -251,7 +249,8 @@ export function toStored(
   }
   const idAt = (place: unknown) => (typeof place === "number" ? (userIds[place] ?? nobody) : place);
   if (table.table === "audit_events") {
-    if (isAboutUser(row) && typeof row.object_id === "number") row.object_id = userIds[row.object_id] ?? nobody;
+    if (isAboutUser(row) && typeof row.object_id === "number")
+      row.object_id = userIds[row.object_id] ?? nobody;
     row.detail = mapField(String(row.detail), "user_id", idAt);
   }
   for (const name of table.revisions ?? []) {

@@ -1,8 +1,7 @@
 import { type EpisodeSelection, lateReservedNames } from "@presage/contract";
 import type { Config } from "../config/config.ts";
 import { selectEnvironmentsThrough, selectUsedNames } from "../environments/environments-store.ts";
-import { expiredBefore } from "../environments/episodes/episode.ts";
-import { createKnownEpisodes, progressReader } from "../environments/episodes/episode.ts";
+import { createKnownEpisodes, expiredBefore, progressReader } from "../environments/episodes/episode.ts";
 import { readEpisodeLines } from "../environments/episodes/episode-lines.ts";
 import { applyWrites, type EpisodeWrite } from "../environments/episodes/episode-writes-store.ts";
 import { createStartTurns, type StartServices } from "../environments/episodes/start-episode.ts";

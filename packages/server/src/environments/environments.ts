@@ -255,7 +255,9 @@ export async function reviseEnvironment(
     const last = await selectEnvironment(transaction, accountId, { name });
     if (last === undefined) throw notFound("environment");
     if (last.revision !== found.revision)
-      throw conflict("The environment was revised at the same time. Look at its new revision, then try again.");
+      throw conflict(
+        "The environment was revised at the same time. Look at its new revision, then try again.",
+      );
     const config = await withWorld(transaction, withoutNulls({ ...last.config, ...changes }), world);
     const now = nowMicros();
     const revision = last.revision + 1;

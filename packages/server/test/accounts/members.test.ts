@@ -215,13 +215,24 @@ onAnyDatabase((database) => {
     await makeKey(store, moving);
     const { database } = store;
     const [row] = await database.selectFrom("api_keys").select("id").where("user_id", "=", moving).execute();
-    const user = await database.selectFrom("users").selectAll().where("id", "=", moving).executeTakeFirstOrThrow();
+    const user = await database
+      .selectFrom("users")
+      .selectAll()
+      .where("id", "=", moving)
+      .executeTakeFirstOrThrow();
     const budget = { account_id: user.account_id, api_key_id: row?.id ?? "", warned_month: 0 };
-    await database.insertInto("budgets").values({ ...budget, limit_micros: 1, stops: 1 }).execute();
+    await database
+      .insertInto("budgets")
+      .values({ ...budget, limit_micros: 1, stops: 1 })
+      .execute();
     const { accountId } = await database
       .transaction()
       .execute((transaction) =>
-        upsertUserWithAccount(transaction, user, { accountName: "their next team", newUserRole: "member" }),
+        upsertUserWithAccount(
+          transaction,
+          { ...user, account_id: Bun.randomUUIDv7() },
+          { accountName: "their next team", newUserRole: "member" },
+        ),
       );
     const budgets = await database.selectFrom("budgets").select(["account_id", "api_key_id"]).execute();
     expect(budgets).toEqual([{ account_id: accountId, api_key_id: row?.id ?? "" }]);

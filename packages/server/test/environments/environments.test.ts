@@ -144,7 +144,12 @@ onAnyDatabase((database) => {
     const key = { "x-api-key": "bootstrap-key-of-the-tests-0123456789", "idempotency-key": "from-a-dataset" };
     const again = () => post("/v1/environments/recorded/tasks", { dataset_id: id }, key);
     const first = await (await again()).json();
-    const next = { trajectory_id: "t3", step: 0, interaction: { state: "s", action: "go" }, next_state: "end" };
+    const next = {
+      trajectory_id: "t3",
+      step: 0,
+      interaction: { state: "s", action: "go" },
+      next_state: "end",
+    };
     await datasets.uploadNew(id, [next]);
     expect(await (await again()).json()).toEqual(first);
     const conversations = await datasets.create();

@@ -77,13 +77,19 @@ function createOne(settings: RealEnvironmentSettings, matches: Matches): RealEnv
     lastFailure: () => last,
     async open(task, signal) {
       const release = await slots.take("", signal);
+      let opening: Promise<Exchange> | undefined;
       try {
-        const exchange = await attempt(signal, (limited) => clients[protocol](settings, task, limited));
+        const exchange = await attempt(signal, (limited) => {
+          opening = clients[protocol](settings, task, limited);
+          return opening;
+        });
         const step: Exchange["step"] = (action, signal) =>
           attempt(signal, (limited) => exchange.step(action, limited));
         return toSession({ ...exchange, step }, Math.min(timeoutMs, closeTimeoutMs), release);
       } catch (error) {
         release();
+        // It may open after all, just as it is given up.
+        opening?.then((late) => late.close(AbortSignal.timeout(closeTimeoutMs))).catch(() => {});
         throw error;
       }
     },
