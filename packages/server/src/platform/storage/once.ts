@@ -58,7 +58,7 @@ export async function recordRequest(
 }
 
 /** The receipt of a request that was made before: what it asked for may be gone since. Undefined: it is made for the first time. */
-export async function findReceipt(
+async function findReceipt(
   database: Database,
   { id, requestDigest }: Once,
 ): Promise<string | undefined> {
