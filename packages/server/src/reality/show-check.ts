@@ -20,7 +20,7 @@ import type {
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf } from "../platform/words.ts";
-import { firstRows, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
+import { dayOf, firstRows, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
 import { findCheck } from "./checks.ts";
 import {
   countEpisodes,
@@ -211,7 +211,7 @@ const howIntervals =
 
 /** A reality check as headings, texts and tables. Without texts, its actions and policies are left out. */
 export function realityDocument(
-  { name, environment, real, figures }: RealityCheckDetail,
+  { name, environment, real, created_at, figures }: RealityCheckDetail,
   { withTexts }: { withTexts: boolean },
 ): ReportPart[] {
   const { sentence, counts, policies } = figures;
@@ -219,7 +219,7 @@ export function realityDocument(
   const against = real === null ? "" : `Replayed in the real environment ${real}. `;
   return [
     heading(1, name),
-    paragraph(`${where}${against}${howIntervals}`),
+    paragraph(`Reality check of ${dayOf(created_at)}. ${where}${against}${howIntervals}`),
     paragraph(sentence, true),
     ...(figures.divergence === null ? [] : [paragraph(figures.divergence.sentence)]),
     ...(withTexts ? [paragraph(figures.exploits.sentence)] : []),

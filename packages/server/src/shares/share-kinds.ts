@@ -51,7 +51,7 @@ export const shareKinds: Record<ShareKind, KindOfShare> = {
       const dataset = (await namesOf(services, requester, [datasetId])).get(datasetId ?? "");
       const samples = withTexts ? await failingSamples(services, requester, run) : [];
       const parts = [...reportDocument(report, { dataset, withTexts }), ...samples];
-      return { title: `Run ${run.name}`, parts };
+      return { title: [`Run ${run.name}`, ...(dataset === undefined ? [] : [dataset])].join(", "), parts };
     },
   },
   comparison: {
@@ -67,7 +67,8 @@ export const shareKinds: Record<ShareKind, KindOfShare> = {
       const withTexts = share.with_texts === 1;
       const samples = withTexts ? await worseSamples(services, requester, runs, comparison) : [];
       const parts = [...comparisonDocument(comparison, names), ...samples];
-      return { title: `Compared with ${runs[0].name}`, parts };
+      const [reference, ...others] = runs.map(({ name }) => name);
+      return { title: `${others.join(", ")} compared with ${reference}`, parts };
     },
   },
   "reality-check": {
@@ -76,7 +77,8 @@ export const shareKinds: Record<ShareKind, KindOfShare> = {
     async show({ services, exchange, requester, share }) {
       const reserve = (bytes: number) => reserveBytes(exchange, bytes);
       const check = await describeCheck(services, requester, share.object, reserve);
-      return { title: check.name, parts: realityDocument(check, { withTexts: share.with_texts === 1 }) };
+      const parts = realityDocument(check, { withTexts: share.with_texts === 1 });
+      return { title: `Reality check ${check.name}`, parts };
     },
   },
 };

@@ -24,7 +24,7 @@ import { conflict, notFound, ServiceError } from "../platform/errors.ts";
 import { neverAborted } from "../platform/limits/deadline.ts";
 import { microsPerDay, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
-import { paragraph, reportPolicy, toHtml } from "../runs/report/pages.ts";
+import { dayOf, reportPolicy, toHtml } from "../runs/report/pages.ts";
 import type { FindNeeds } from "../runs/runs.ts";
 import { type PageServices, shareKinds } from "./share-kinds.ts";
 import {
@@ -103,7 +103,7 @@ async function revokeShare({ store }: { store: Store }, requester: Changer, id: 
 async function findShare(
   { store, keyDigest }: { store: Store; keyDigest: KeyDigest },
   token: string,
-): Promise<StoredShare | undefined> {
+): ReturnType<typeof selectShareByDigest> {
   if (!isSecret(token, scheme)) return undefined;
   return await selectShareByDigest(store.database, keyDigest(token), nowMicros());
 }
@@ -161,12 +161,17 @@ export function sharePageRoutes(services: PageServices & { keyDigest: KeyDigest 
 }
 
 /** For all who wait for it, also if the first one leaves. */
-async function writePage(services: PageServices, { exchange }: Call, share: StoredShare): Promise<string> {
+async function writePage(
+  services: PageServices,
+  { exchange }: Call,
+  share: StoredShare & { made_by: string | null },
+): Promise<string> {
   const requester: Requester = { accountId: share.account_id, signal: neverAborted };
   try {
     const { title, parts } = await shareKinds[share.kind].show({ services, exchange, requester, share });
-    const until = new Date(share.expires_at / 1_000).toISOString().slice(0, "2026-01-31".length);
-    return toHtml(title, [...parts, paragraph(`Made with Presage. This link works until ${until}.`)], true);
+    const [since, until] = [share.created_at, share.expires_at].map((at) => dayOf(toIsoInstant(at)));
+    const by = share.made_by === null ? "" : ` by ${share.made_by}`;
+    return toHtml(title, parts, `Shared${by} on ${since}. This link works until ${until}.`);
   } catch (error) {
     if (error instanceof ServiceError && error.code === "not_found") throw ended();
     throw error;

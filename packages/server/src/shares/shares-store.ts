@@ -53,14 +53,15 @@ export async function insertShare(transaction: Database, row: SharesTable) {
   await transaction.insertInto("shares").values(row).execute();
 }
 
-/** The link with a digest, if it works. */
+/** The link with a digest, if it works, and who made it. */
 export async function selectShareByDigest(
   database: Database,
   digest: string,
   now: Micros,
-): Promise<StoredShare | undefined> {
+): Promise<(StoredShare & { made_by: string | null }) | undefined> {
   return await selectLive(database, now)
     .select(listed)
+    .select("users.name as made_by")
     .where("shares.digest", "=", digest)
     .executeTakeFirst();
 }

@@ -67,6 +67,7 @@ onAnyDatabase((database) => {
         "default-src 'none'; style-src 'unsafe-inline'; sandbox; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     });
     expect(html).toContain("<h1>Run before &lt;b&gt;</h1>");
+    expect(html).toMatch(/<b>Presage<\/b> Shared by Owner on 20\d\d-\d\d-\d\d\. This link works until 20/);
     expect(html).toContain('<meta name="robots" content="noindex, nofollow, noarchive">');
     expect(html).toContain("<svg");
     expect(html).not.toMatch(/<script|<link|<img|src=|href=|of-a-customer|verb-of-a-text/);
@@ -85,6 +86,7 @@ onAnyDatabase((database) => {
 
   test("A comparison is shown with its sentence, difference and interval", async () => {
     const html = await (await open(await share({ kind: "comparison", ids: runs.slice(0, 2) }))).text();
+    expect(html).toContain("<title>after compared with before &lt;b&gt; · Presage</title>");
     expect(html).toContain("<h1>Compared with before &lt;b&gt;</h1>");
     expect(html).toContain("No difference between after and before &lt;b&gt; can be shown");
     expect(html).toContain("Better / worse / same");

@@ -8,6 +8,7 @@ import {
 } from "@presage/contract/describe-runs";
 import { describePredictor, nameOf } from "../report/document.ts";
 import {
+  dayOf,
   formatScore,
   formatShare,
   heading,
@@ -52,7 +53,16 @@ export function comparisonDocument(
     heading(2, "Runs"),
     {
       kind: "table",
-      columns: ["", "Run", "What predicted", "Dataset", "Mode", "Status", "Predictions", "Samples left out"],
+      columns: [
+        "",
+        "Run",
+        "What predicted",
+        "Dataset",
+        "Mode",
+        "Finished",
+        "Predictions",
+        "Samples left out",
+      ],
       rows: named.map((one) => runCells(one, datasetNames)),
     },
     ...evaluators.flatMap((evaluator) => evaluatorParts(evaluator, named, reference)),
@@ -94,7 +104,8 @@ function runCells({ run, letter }: Named, datasetNames: ReadonlyMap<string, stri
   const dataset = id === null ? "–" : `${datasetNames.get(id) ?? id}, revision ${revision}`;
   const predictions = `${run.progress.evaluated} of ${run.progress.samples}`;
   const target = describePredictor(run.target).replace(/^Predicted by |\.$/g, "");
-  return [letter, run.name, target, dataset, run.mode, run.status, predictions, String(run.left_out)];
+  const end = run.finished_at === null || run.status !== "finished" ? run.status : dayOf(run.finished_at);
+  return [letter, run.name, target, dataset, run.mode, end, predictions, String(run.left_out)];
 }
 
 const columns = [
@@ -130,7 +141,9 @@ function evaluatorParts(
     heading(2, nameOf(evaluator)),
     ...differencesChart(nameOf(evaluator), candidates, named),
     { kind: "table", columns, rows: [[...first, "", "", "", ""], ...rows] },
-    ...candidates.flatMap((candidate) => strataParts(candidate, nameById(named, candidate.run_id))),
+    ...candidates.flatMap((candidate) =>
+      strataParts(candidate, candidates.length === 1 ? "" : `: ${nameById(named, candidate.run_id)}`),
+    ),
   ];
 }
 
@@ -198,7 +211,7 @@ const strataColumns = [
 /** Of long lists, a page shows the first. */
 const mostRows = 100;
 
-function strataParts({ strata, measure }: ComparisonCandidate, name: string): ReportPart[] {
+function strataParts({ strata, measure }: ComparisonCandidate, ofWhich: string): ReportPart[] {
   return strataTitles.flatMap(([kind, title, column]): ReportPart[] => {
     const enough = kind === "step" ? fewestTrajectories : 0;
     const shown = strata[kind].filter(({ trajectories }) => trajectories >= enough).slice(0, mostRows);
@@ -208,8 +221,7 @@ function strataParts({ strata, measure }: ComparisonCandidate, name: string): Re
     if (rows.length === 0) return [];
     const more = strata[kind].length - rows.length;
     return [
-      heading(3, `${title}: ${name}`),
-      { kind: "table", columns: [column, ...strataColumns], rows },
+      { kind: "table", title: `${title}${ofWhich}`, columns: [column, ...strataColumns], rows },
       ...(more === 0 ? [] : [paragraph(`${more} more are not shown.`)]),
     ];
   });

@@ -21,6 +21,7 @@ import {
 import { countOf } from "../../platform/words.ts";
 import {
   block,
+  dayOf,
   firstRows,
   formatScore,
   formatScoreInterval,
@@ -95,7 +96,8 @@ export function reportDocument(
 ): ReportPart[] {
   const { run, provenance } = report;
   const [lead, ...others] = report.evaluators;
-  const place = `Dataset ${dataset ?? run.dataset_id}, revision ${run.revision}; ${run.mode}; ${run.status}.`;
+  const status = run.finished_at === null ? run.status : `${run.status} on ${dayOf(run.finished_at)}`;
+  const place = `Dataset ${dataset ?? run.dataset_id}, revision ${run.revision}; ${run.mode}; ${status}.`;
   return [
     heading(1, `Run ${run.name}`),
     paragraph(`${describePredictor(run.target)} ${run.dataset_id === null ? "" : place}`),
@@ -263,10 +265,11 @@ function strataTable(
   strata: readonly RunStratum[],
   leftOut: number,
 ): ReportPart[] {
-  if (strata.length === 0) return [];
-  const rows = strata.map(({ key, ...figures }) => ({ cells: [String(key)], figures }));
+  const found = strata.filter(({ samples }) => samples > 0);
+  if (found.length === 0) return [];
+  const rows = found.map(({ key, ...figures }) => ({ cells: [String(key)], figures }));
   const table = figureTable([column], rows);
-  return [heading(3, title), ...firstRows(table.columns, table.rows, leftOut)];
+  return firstRows(table.columns, table.rows, { title, leftOut });
 }
 
 function survivalParts(survival: RunSurvival, name: string, run: RunReport["run"]): ReportPart[] {
@@ -287,6 +290,7 @@ function survivalParts(survival: RunSurvival, name: string, run: RunReport["run"
         formatShare(step.survival),
         formatShareInterval(step.interval),
       ]),
+      { title: "By step" },
     ),
   ];
 }

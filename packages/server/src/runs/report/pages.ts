@@ -5,7 +5,8 @@ export type ReportPart =
   | { kind: "heading"; level: 1 | 2 | 3; text: string }
   /** `isLead`: what the report comes to. */
   | { kind: "paragraph"; text: string; isLead?: boolean }
-  | { kind: "table"; columns: readonly string[]; rows: readonly (readonly string[])[] }
+  /** With a title that is not a heading of its own; many rows are folded below it. */
+  | { kind: "table"; columns: readonly string[]; rows: readonly (readonly string[])[]; title?: string }
   /** Shares by step, which a table below it has as well. */
   | { kind: "chart"; caption: string; points: readonly ChartPoint[] }
   /** Figures with their intervals on one axis, which a table below it has as well. */
@@ -77,10 +78,14 @@ export function formatScoreInterval(bounds: Bounds): string {
 const mostRows = 100;
 
 /** The first rows of a table, and how many are not there. */
-export function firstRows(columns: readonly string[], rows: readonly string[][], leftOut = 0): ReportPart[] {
+export function firstRows(
+  columns: readonly string[],
+  rows: readonly string[][],
+  { title, leftOut = 0 }: { title?: string; leftOut?: number } = {},
+): ReportPart[] {
   const notShown = Math.max(0, rows.length - mostRows) + leftOut;
   return [
-    { kind: "table", columns, rows: rows.slice(0, mostRows) },
+    { kind: "table", columns, rows: rows.slice(0, mostRows), ...(title !== undefined && { title }) },
     ...(notShown === 0 ? [] : [paragraph(`${notShown} more are not shown.`)]),
   ];
 }
@@ -88,26 +93,31 @@ export function firstRows(columns: readonly string[], rows: readonly string[][],
 /** Nothing is loaded and nothing runs, wherever the page is opened. */
 export const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
+/** 2026-01-31 of an instant. */
+export function dayOf(instant: string): string {
+  return instant.slice(0, "2026-01-31".length);
+}
+
 /** For a page whose address is a secret. */
 const secretMetas = `<meta name="robots" content="noindex, nofollow, noarchive">
 <meta name="referrer" content="no-referrer">
 `;
 
-/** A report as one page without scripts, to be kept or printed. */
-export function toHtml(title: string, parts: readonly ReportPart[], isSecret = false): string {
+/** A report as one page without scripts, to be kept or printed. `shared`: its address is a secret, and this says who made it known. */
+export function toHtml(title: string, parts: readonly ReportPart[], shared?: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${isSecret ? secretMetas : ""}<title>${escapeText(title)} · Presage</title>
+${shared === undefined ? "" : secretMetas}<title>${escapeText(title)} · Presage</title>
 <style>
 ${styles}
 </style>
 </head>
 <body>
-${parts.map(toElement).join("\n")}
+${shared === undefined ? "" : `<p class="by"><b>Presage</b> ${escapeText(shared)}</p>\n`}${parts.map(toElement).join("\n")}
 </body>
 </html>
 `;
@@ -131,10 +141,17 @@ function toElement(part: ReportPart): string {
       const rows = part.rows.map(
         (cells) => `<tr>${cells.map((text, index) => toCell(text, labels[index])).join("")}</tr>`,
       );
-      return `<table${labels.length > mostBesideEachOther ? ' class="wide"' : ""}>\n<thead><tr>${heads}</tr></thead>\n<tbody>\n${rows.join("\n")}\n</tbody>\n</table>`;
+      const table = `<div>\n<table${labels.length > mostBesideEachOther ? ' class="wide"' : ""}>\n<thead><tr>${heads}</tr></thead>\n<tbody>\n${rows.join("\n")}\n</tbody>\n</table>\n</div>`;
+      if (part.title === undefined) return table;
+      const title = escapeText(part.title);
+      if (rows.length <= mostUnfolded) return `<h3>${title}</h3>\n${table}`;
+      return `<details>\n<summary>${title} <small>${rows.length} rows</small></summary>\n${table}\n</details>`;
     }
   }
 }
+
+/** A longer table with a title is folded. */
+const mostUnfolded = 5;
 
 function toFigure(caption: string, svg: string): string {
   return `<figure>\n<figcaption>${escapeText(caption)}</figcaption>\n${svg}\n</figure>`;
@@ -174,7 +191,8 @@ function toText(part: Exclude<ReportPart, { kind: "chart" | "intervals" }>): str
     case "table": {
       const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(" | ")} |`;
       const rule = `|${part.columns.map(() => " --- |").join("")}`;
-      return [row(part.columns), rule, ...part.rows.map(row)].join("\n");
+      const table = [row(part.columns), rule, ...part.rows.map(row)].join("\n");
+      return part.title === undefined ? table : `### ${escapeMarkdown(part.title)}\n\n${table}`;
     }
   }
 }
@@ -197,17 +215,22 @@ function escapeMarkdown(text: string): string {
 const markup = /<(?! )|[!"#$&*+>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.)](?=\s|$)/gi;
 
 const styles = `:root { color-scheme: light dark; --quiet: color-mix(in srgb, CanvasText 68%, Canvas); }
-body { font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; overflow-wrap: anywhere; padding: 0 1rem; }
+body { font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; overflow-wrap: anywhere; padding: 0 1rem; }
+div { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem 1rem .25rem 0; text-align: left; vertical-align: top; }
 th { color: var(--quiet); font-size: .85em; font-weight: 500; overflow-wrap: normal; vertical-align: bottom; }
-p { text-wrap: pretty; }
+p { max-width: 48rem; text-wrap: pretty; }
+p.by { border-bottom: 1px solid #8886; color: var(--quiet); font-size: .9em; margin-bottom: 1.5rem; max-width: none; padding-bottom: .5rem; }
+p.by b { color: CanvasText; margin-right: .5rem; }
+summary { border-bottom: 1px solid #8886; cursor: pointer; font-size: 1.05em; font-weight: 600; padding: .5rem 0; }
+summary small { color: var(--quiet); font-weight: 400; }
 h1 { font-size: 1.6rem; }
 h2 { font-size: 1.2rem; margin-top: 2rem; }
 h1 + p, figcaption { color: var(--quiet); }
 h1 + p { margin-top: -.5rem; }
 p.lead { font-size: 1.15rem; font-weight: 600; }
-td { min-width: 9em; }
+td { min-width: 6em; }
 td.n { min-width: 0; white-space: nowrap; }
 pre { background: #8882; font-family: "JetBrains Mono Variable", ui-monospace, monospace; padding: .75rem; white-space: pre-wrap; }
 figure { margin: 1rem 0; max-width: 46rem; }
@@ -237,11 +260,15 @@ circle { fill: #6b63f0; }
 @media print {
   :root { color-scheme: light; print-color-adjust: exact; }
   body { font-size: 9pt; margin: 0; max-width: none; padding: 0; }
+  div { overflow: visible; }
+  details::details-content { content-visibility: visible; }
   table { width: 100%; }
+  table.wide { font-size: 8pt; }
+  table.wide td.n { white-space: normal; }
   th, td { padding-right: .4rem; }
   tr, figure { break-inside: avoid; }
   td { min-width: 0; }
-  h2, h3, p:has(+ pre) { break-after: avoid; }
+  h2, h3, summary, p:has(+ pre) { break-after: avoid; }
 }`;
 
 /** Controls, and what reverses the direction of a text: they would hide what it says, or end its line. */

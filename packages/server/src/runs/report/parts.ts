@@ -151,5 +151,5 @@ function stepTable(done: Ends["done"], reward: Ends["reward"]): ReportPart[] {
   });
   const ofRewards = ["Error of rewards", "Interval", "Rank correlation", "Interval"];
   const columns = ["Step", "Ends alike", "Interval", "Real ends", ...ofRewards];
-  return rows.length === 0 ? [] : [heading(3, "By step"), ...firstRows(columns, rows)];
+  return rows.length === 0 ? [] : firstRows(columns, rows, { title: "By step" });
 }

@@ -55,7 +55,7 @@ test("a page has the same elements whatever the texts are, and none that loads o
   const names = new Set(tags.map((tag) => /\w+/.exec(tag)?.[0]));
   expect([...names].sort()).toEqual(
     [
-      ..."body doctype h1 h2 h3 head html meta p pre style table tbody td th thead title tr".split(" "),
+      ..."body div doctype h1 h2 h3 head html meta p pre style table tbody td th thead title tr".split(" "),
       ..."circle figcaption figure line polygon polyline svg text".split(" "),
     ].sort(),
   );
@@ -110,9 +110,21 @@ test("a report begins with its dataset and a sentence for each evaluator, which 
   if (evaluator === undefined) throw new Error("The example has no evaluator");
   const sentence = describeEvaluator(evaluator);
   expect(toHtml("x", document)).toContain(
-    `<p>Predicted by the deployment sandbox. Dataset household &lt;3&gt;, revision 1; teacher-forced; finished.</p>\n<p class="lead">${sentence}</p>`,
+    `<p>Predicted by the deployment sandbox. Dataset household &lt;3&gt;, revision 1; teacher-forced; finished on 2026-11-22.</p>\n<p class="lead">${sentence}</p>`,
   );
-  expect(toMarkdown(document)).toContain(`finished.\n\n${sentence}\n`);
+  expect(toMarkdown(document)).toContain(`finished on 2026-11-22.\n\n${sentence}\n`);
+});
+
+test("a long table with a title is folded on a page, and a heading with all of it in Markdown", () => {
+  const table = (rows: number) => ({
+    kind: "table" as const,
+    title: "By <step>",
+    columns: ["Step"],
+    rows: Array.from({ length: rows }, (_, step) => [String(step)]),
+  });
+  expect(toHtml("x", [table(6)])).toContain("<summary>By &lt;step&gt; <small>6 rows</small></summary>");
+  expect(toHtml("x", [table(5)])).toContain("<h3>By &lt;step&gt;</h3>\n<div>\n<table>");
+  expect(toMarkdown([table(6)])).toStartWith("### By &#60;step&#62;\n\n| Step |");
 });
 
 test("a page draws the pass rates by step with their intervals, one step alone not", () => {
