@@ -8,7 +8,7 @@ import { describeCheck, realityDocument } from "../reality/show-check.ts";
 import { listComparedSamples, makeComparison } from "../runs/compare/compare-route.ts";
 import { comparisonDocument } from "../runs/compare/comparison-document.ts";
 import { nameOf, reportDocument } from "../runs/report/document.ts";
-import { block, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
+import { block, dayOf, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
 import { makeReport, type ReportServices } from "../runs/report/report-route.ts";
 import { isClientRun, type Run } from "../runs/run.ts";
 import { listRunSamples } from "../runs/run-samples.ts";
@@ -21,6 +21,8 @@ export type PageServices = ReportServices & { store: Store };
 /** A page for people who are not signed in. */
 interface Shown {
   title: string;
+  /** When it ended, as a sentence. */
+  ended?: string | undefined;
   parts: readonly ReportPart[];
 }
 
@@ -51,7 +53,12 @@ export const shareKinds: Record<ShareKind, KindOfShare> = {
       const dataset = (await namesOf(services, requester, [datasetId])).get(datasetId ?? "");
       const samples = withTexts ? await failingSamples(services, requester, run) : [];
       const parts = [...reportDocument(report, { dataset, withTexts }), ...samples];
-      return { title: [`Run ${run.name}`, ...(dataset === undefined ? [] : [dataset])].join(", "), parts };
+      const { finished_at: end } = report.run;
+      return {
+        title: [`Run ${run.name}`, ...(dataset === undefined ? [] : [dataset])].join(", "),
+        ended: end === null ? undefined : `The run ended on ${dayOf(end)}.`,
+        parts,
+      };
     },
   },
   comparison: {

@@ -168,10 +168,15 @@ async function writePage(
 ): Promise<string> {
   const requester: Requester = { accountId: share.account_id, signal: neverAborted };
   try {
-    const { title, parts } = await shareKinds[share.kind].show({ services, exchange, requester, share });
+    const {
+      title,
+      ended: end,
+      parts,
+    } = await shareKinds[share.kind].show({ services, exchange, requester, share });
     const [since, until] = [share.created_at, share.expires_at].map((at) => dayOf(toIsoInstant(at)));
     const by = share.made_by === null ? "" : ` by ${share.made_by}`;
-    return toHtml(title, parts, `Shared${by} on ${since}. This link works until ${until}.`);
+    const note = `Shared${by} on ${since}. This link works until ${until}.`;
+    return toHtml(title, parts, [...(end === undefined ? [] : [end]), note].join(" "));
   } catch (error) {
     if (error instanceof ServiceError && error.code === "not_found") throw ended();
     throw error;

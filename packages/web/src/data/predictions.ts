@@ -86,6 +86,25 @@ export function usePredict(onSuccess?: (predicted: Predicted, asked: PredictionR
   return { ...mutation, cancel: () => call.current?.abort() };
 }
 
+export interface Timing {
+  /** Measured by the server. */
+  totalMs: number;
+  /** The model's part; undefined if no model was called. */
+  upstreamMs: number | undefined;
+}
+
+/** Parses a `Server-Timing` header; undefined without a total. */
+export function readTiming(header: string | null): Timing | undefined {
+  const durations = new Map<string, number>();
+  for (const entry of header?.split(",") ?? []) {
+    const [name = "", ...parameters] = entry.split(";").map((part) => part.trim());
+    const duration = parameters.find((parameter) => parameter.startsWith("dur="))?.slice("dur=".length);
+    if (duration !== undefined && Number.isFinite(Number(duration))) durations.set(name, Number(duration));
+  }
+  const totalMs = durations.get("total");
+  return totalMs === undefined ? undefined : { totalMs, upstreamMs: durations.get("upstream") };
+}
+
 /** State that outlives its page, until the tab is reloaded. */
 export function useTabState<State>(
   name: string,
@@ -160,6 +179,23 @@ export function storedPredictionQuery(presage: Presage, id: string) {
     queryKey: [...listKey, "one", id],
     queryFn: ({ signal }) => presage.storedPredictions.get(id, { signal }),
     gcTime: detailCacheMs,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** What a request's prediction cost, where predictions are stored and models have a price: it is stored within a moment. */
+export function requestCostQuery(presage: Presage, request_id: string) {
+  return queryOptions({
+    queryKey: [...listKey, "cost", request_id],
+    async queryFn({ signal }) {
+      const { data, currency } = await presage.storedPredictions.list(
+        { request_id, text_limit: excerptCharacters },
+        { signal },
+      );
+      return { cost: data[0]?.cost ?? null, currency, isStored: data.length > 0 };
+    },
+    refetchInterval: ({ state: { data, dataUpdateCount } }) =>
+      data?.isStored === false && dataUpdateCount < 4 ? 700 : false,
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

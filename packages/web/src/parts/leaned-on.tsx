@@ -2,23 +2,27 @@ import type { Prediction, PromptMessage, WorldPreview } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { usePresage } from "../data/client.ts";
 import { referenceOf, worldQuery } from "../data/worlds.ts";
-import { counted, formatCount, formatFields, formatScore, formatShare } from "../format/numbers.ts";
+import { counted, formatCount, formatFields } from "../format/numbers.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Fold } from "../ui/card.tsx";
 import { InlineText, SampleName } from "../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../ui/untrusted-text/plain-text.tsx";
 import { ExampleLink } from "./datasets.tsx";
 import { roleLabels } from "./prompt.ts";
+import { sayHowSure } from "./worlds.ts";
 
 interface LeanedOnProps {
   prediction: Pick<Prediction, "world" | "explain" | "confidence" | "abstained">;
   /** Of the same step: it has the examples' texts. */
   preview: Pick<WorldPreview, "messages" | "explain"> | undefined;
+  /** Whether how sure it is stands beside the answer. */
+  isSaid?: boolean;
 }
 
 /** The recorded examples that an answer leaned on, the most similar first, and the prompt that they stood in. */
-export function LeanedOn({ prediction, preview }: LeanedOnProps) {
-  const { world, explain, confidence = null, abstained } = prediction;
+export function LeanedOn({ prediction, preview, isSaid = false }: LeanedOnProps) {
+  const { world, explain } = prediction;
+  const sure = isSaid ? undefined : sayHowSure(prediction);
   const reference = world === undefined ? "" : referenceOf(world);
   const { data } = useQuery({ ...worldQuery(usePresage(), reference), enabled: world !== undefined });
   if (world === undefined || explain === undefined) return null;
@@ -31,12 +35,9 @@ export function LeanedOn({ prediction, preview }: LeanedOnProps) {
           {explain.examples.length === 0 ? "No example was similar" : "What it leaned on"}
         </h3>
         <p className="text-xs text-ink-3">{describeChoice(explain, isByRecords)}</p>
-        {explain.score !== null && (
-          <p className={abstained ? "text-sm text-warn" : "text-sm text-ink-2"}>
-            {confidence === null
-              ? `Score ${formatScore(explain.score)}: it is no confidence until the world is calibrated.`
-              : `Confidence ${formatShare(confidence)}${abstained ? ", below what the world needs: it abstains" : ""}.`}{" "}
-            <span className="text-xs text-ink-3">{formatFields(explain.scores)}</span>
+        {sure !== undefined && (
+          <p className={prediction.abstained ? "text-sm text-warn" : "text-sm text-ink-2"}>
+            {sure} <span className="text-xs text-ink-3">{formatFields(explain.scores)}</span>
           </p>
         )}
       </header>

@@ -1,10 +1,11 @@
-import type { Headline, Run, RunGoal } from "@presage/sdk";
+import type { Headline, Run, RunGoal, World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { use } from "react";
 import { useRefusal } from "../data/accounts.ts";
 import { usePresage } from "../data/client.ts";
 import { runNameQuery } from "../data/runs.ts";
+import { referenceOf } from "../data/worlds.ts";
 import { counted, formatCount, formatShare } from "../format/numbers.ts";
 import { humanizeName, withoutVersion } from "../format/words.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
@@ -112,6 +113,8 @@ export interface NewRunSearch {
   /** A dataset's id. */
   dataset?: string;
   revision?: number;
+  /** What is asked, as NAME@NUMBER. */
+  world?: string;
 }
 
 interface NewRunLinkProps extends Pick<ButtonProps, "variant" | "size" | "icon" | "children"> {
@@ -128,10 +131,21 @@ export function NewRunLink({ search = {}, icon, children, ...look }: NewRunLinkP
     );
   }
   return (
-    <Link to="/runs/new" search={search} className={buttonClass(look)}>
+    <Link to="/runs/new" search={search} tabIndex={use(ControlTabIndex)} className={buttonClass(look)}>
       {icon}
       {children}
     </Link>
+  );
+}
+
+/** To a new run through a world on its own records, of which it leaves each step's trajectory out. */
+export function MeasureLink({ world, ...look }: { world: World } & Pick<ButtonProps, "size">) {
+  const reference = referenceOf(world);
+  const { examples } = world.pinned;
+  return (
+    <NewRunLink search={{ world: reference, ...(examples && { dataset: examples.dataset_id }) }} {...look}>
+      Measure <span className={look.size === "small" ? "sr-only" : ""}>{reference}</span>
+    </NewRunLink>
   );
 }
 

@@ -1,7 +1,7 @@
 // What a world is made of, in words.
 import { worldDefaults } from "@presage/contract/defaults";
-import type { Params, World, WorldConfig } from "@presage/sdk";
-import { counted, formatCount, formatFields, formatShare } from "../format/numbers.ts";
+import type { Params, Prediction, World, WorldConfig } from "@presage/sdk";
+import { counted, formatCount, formatFields, formatScore, formatShare } from "../format/numbers.ts";
 import { humanizeName } from "../format/words.ts";
 
 /** Whether no model is asked. */
@@ -19,6 +19,18 @@ export function answererOf({ model }: WorldConfig): string {
   if (model && "kind" in model)
     return model.answer === "nearest" ? "the nearest record" : "the records alone";
   return `${model?.deployment ?? "the default deployment"}${model?.fallback ? ", else the records" : ""}`;
+}
+
+/** How sure an answer is, and what follows; undefined if the world asks nothing of that. */
+export function sayHowSure({
+  explain,
+  confidence = null,
+  abstained,
+}: Pick<Prediction, "explain" | "confidence" | "abstained">): string | undefined {
+  if (explain === undefined || explain.score === null) return undefined;
+  if (confidence === null)
+    return `Score ${formatScore(explain.score)}: it is no confidence until the world is calibrated.`;
+  return `Confidence ${formatShare(confidence)}${abstained ? ", below what the world needs: it abstains" : ""}.`;
 }
 
 /** What an environment or a world rewards a step with. */

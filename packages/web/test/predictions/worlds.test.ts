@@ -41,7 +41,9 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
   await page.getByRole("tab", { name: /^Revisions/ }).click();
   await page.getByRole("tab", { name: "Answer" }).click();
   await page.getByRole("button", { name: "Answer", exact: true }).click();
-  await page.getByRole("region", { name: "Answer" }).getByText("You open the cupboard.").waitFor();
+  const answer = page.getByRole("region", { name: "Answer" });
+  await answer.getByText("You open the cupboard.").waitFor();
+  await answer.getByText(/^[\d.]+ (µs|ms|s) · no model asked/).waitFor();
   const leanedOn = page.getByRole("region", { name: "Examples" });
   await leanedOn.getByText("6 recorded examples, the most similar first.").waitFor();
   await leanedOn.getByText("the answer", { exact: true }).waitFor();
@@ -260,6 +262,10 @@ slowDashboardTest("A stored prediction says which world and which examples it le
 dashboardTest("Runs that asked a world are its quality", async ({ visit, client }) => {
   const { dataset } = await examples(client);
   await client.worlds.create({ name: "measured", examples: { dataset }, model: retrieval });
+  const list = await visit("/worlds", { viewport: wide });
+  await list.getByRole("link", { name: "Measure measured@1" }).click();
+  await expectEventually(() => list.getByRole("combobox", { name: "World" }).inputValue(), "measured@1");
+  expect(await list.getByRole("combobox", { name: "Dataset" }).inputValue()).toBe(dataset);
   await finishRun(client, { name: "by its records", dataset_id: dataset, target: { world: "measured" } });
   await finishRun(client, {
     ...{ name: "beside it", dataset_id: dataset, target: { baseline: "no-change" } },
@@ -279,6 +285,13 @@ dashboardTest("Runs that asked a world are its quality", async ({ visit, client 
   await coverage.getByRole("link", { name: "by its records" }).waitFor();
   await coverage.getByText("3 of 6 right by exact-match", { exact: false }).waitFor();
   await coverage.getByRole("rowheader", { name: "open" }).waitFor();
+
+  await client.worlds.revise("measured", { retrieval: { k: 1 } });
+  await finishRun(client, { name: "with one", dataset_id: dataset, target: { world: "measured" } });
+  await page.goto(new URL("/worlds/measured?tab=quality", page.url()).href);
+  const newest = page.getByRole("row").filter({ hasText: "with one" });
+  await newest.getByRole("link", { name: "no difference shown, 0.0 points" }).waitFor();
+  await newest.getByText("6 samples in 3 trajectories, from measured@1").waitFor();
 });
 
 slowBrowserTest("A calibrated world says what its confidences are worth", async (visitor) => {
@@ -299,7 +312,7 @@ slowBrowserTest("A calibrated world says what its confidences are worth", async 
   const page = await visit("/worlds/sure?tab=confidence", { viewport: wide, reducedMotion: "reduce" });
   const worth = page.getByRole("region", { name: "What they are worth" });
   await worth.getByText("Of raw scores, before the calibration.").waitFor();
-  await page.getByText("60 predictions of 20 trajectories", { exact: true }).waitFor();
+  await page.getByText("in 60 predictions of 20 trajectories").waitFor();
   await page.getByRole("link", { name: "to calibrate on" }).first().waitFor();
 
   await finishRun(client, { name: "since then", ...wanted });

@@ -21,7 +21,6 @@ import {
 import { countOf } from "../../platform/words.ts";
 import {
   block,
-  dayOf,
   firstRows,
   formatScore,
   formatScoreInterval,
@@ -96,8 +95,7 @@ export function reportDocument(
 ): ReportPart[] {
   const { run, provenance } = report;
   const [lead, ...others] = report.evaluators;
-  const status = run.finished_at === null ? run.status : `${run.status} on ${dayOf(run.finished_at)}`;
-  const place = `Dataset ${dataset ?? run.dataset_id}, revision ${run.revision}; ${run.mode}; ${status}.`;
+  const place = `Dataset ${dataset ?? run.dataset_id}, revision ${run.revision}; ${run.mode}; ${run.status}.`;
   return [
     heading(1, `Run ${run.name}`),
     paragraph(`${describePredictor(run.target)} ${run.dataset_id === null ? "" : place}`),

@@ -234,7 +234,7 @@ td { min-width: 6em; }
 td.n { min-width: 0; white-space: nowrap; }
 pre { background: #8882; font-family: "JetBrains Mono Variable", ui-monospace, monospace; padding: .75rem; white-space: pre-wrap; }
 figure { margin: 1rem 0; max-width: 46rem; }
-svg { display: block; font-size: 13px; width: 100%; }
+svg { display: block; font-size: 13px; overflow: visible; width: 100%; }
 @media screen and (max-width: 40rem) {
   svg { font-size: 18px; }
   td { min-width: 0; }
@@ -263,8 +263,8 @@ circle { fill: #6b63f0; }
   div { overflow: visible; }
   details::details-content { content-visibility: visible; }
   table { width: 100%; }
-  table.wide { font-size: 8pt; }
-  table.wide td.n { white-space: normal; }
+  table.wide { font-size: 7.5pt; }
+  table.wide td:not(:first-child) { overflow-wrap: normal; }
   th, td { padding-right: .4rem; }
   tr, figure { break-inside: avoid; }
   td { min-width: 0; }

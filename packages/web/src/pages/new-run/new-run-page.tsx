@@ -76,10 +76,11 @@ function NewRunPage() {
         ({ evaluator_family, name }) => evaluator_family === family && name === "system:default",
       ) ?? [],
   );
-  const stored = useDraft(`new-run:${given.dataset ?? ""}:${given.revision ?? ""}`, {
+  const stored = useDraft(`new-run:${given.dataset ?? ""}:${given.revision ?? ""}:${given.world ?? ""}`, {
     ...noDraft,
     dataset: given.dataset ?? preselectedDataset(datasets ?? []),
     revision: String(given.revision ?? ""),
+    ...(given.world !== undefined && { kind: "world", world: given.world }),
     deployment: deployments?.find(({ is_default }) => is_default)?.name ?? "",
     profiles: recommendedProfiles.map(({ public_id }) => public_id).join(","),
   });

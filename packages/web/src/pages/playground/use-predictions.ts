@@ -1,6 +1,6 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { Prediction, PromptMessage, WorldModelRequest, WorldPreview } from "@presage/sdk";
-import { usePredict, useTabState } from "../../data/predictions.ts";
+import { readTiming, type Timing, usePredict, useTabState } from "../../data/predictions.ts";
 
 /** A prediction and the request that it was made from. */
 export interface ModelResponse {
@@ -53,23 +53,4 @@ export function usePredictions() {
     predict: mutate,
     cancel,
   };
-}
-
-interface Timing {
-  /** Measured by the server. */
-  totalMs: number;
-  /** The model's part; undefined if no model was called. */
-  upstreamMs: number | undefined;
-}
-
-/** Parses a `Server-Timing` header; undefined without a total. */
-export function readTiming(header: string | null): Timing | undefined {
-  const durations = new Map<string, number>();
-  for (const entry of header?.split(",") ?? []) {
-    const [name = "", ...parameters] = entry.split(";").map((part) => part.trim());
-    const duration = parameters.find((parameter) => parameter.startsWith("dur="))?.slice("dur=".length);
-    if (duration !== undefined && Number.isFinite(Number(duration))) durations.set(name, Number(duration));
-  }
-  const totalMs = durations.get("total");
-  return totalMs === undefined ? undefined : { totalMs, upstreamMs: durations.get("upstream") };
 }

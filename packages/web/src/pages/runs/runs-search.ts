@@ -47,10 +47,11 @@ function stringOf(value: unknown): string | undefined {
 }
 
 /** Reads the URL; invalid values are ignored. */
-export function readNewRunSearch({ dataset, revision }: Record<string, unknown>): NewRunSearch {
+export function readNewRunSearch({ dataset, revision, world }: Record<string, unknown>): NewRunSearch {
   return present({
     dataset: stringOf(dataset),
     revision: isRevision(revision) ? revision : undefined,
+    world: stringOf(world),
   });
 }
 

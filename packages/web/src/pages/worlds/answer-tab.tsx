@@ -1,12 +1,15 @@
 import type { DatasetSample, World } from "@presage/sdk";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { clsx } from "clsx";
 import { CornerDownRight, Orbit, Shuffle } from "lucide-react";
 import { type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
-import { type Predicted, usePredict } from "../../data/predictions.ts";
+import { type Predicted, readTiming, requestCostQuery, usePredict } from "../../data/predictions.ts";
 import { referenceOf } from "../../data/worlds.ts";
 import { PageError } from "../../format/errors.ts";
+import { counted, formatCost, formatCount, formatDuration, formatFields } from "../../format/numbers.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
+import { sayHowSure } from "../../parts/worlds.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { TextDifference } from "../../ui/difference/text-difference.tsx";
@@ -152,7 +155,7 @@ export function AnswerTab({ world }: { world: World }) {
         </EmptyState>
       ) : (
         <Suspense>
-          <LeanedOn prediction={answered.prediction} preview={answered.preview} />
+          <LeanedOn prediction={answered.prediction} preview={answered.preview} isSaid />
         </Suspense>
       )}
     </div>
@@ -189,13 +192,23 @@ interface AnswerProps {
 }
 
 function Answer({ answered, expected, children }: AnswerProps) {
-  const { content } = answered.prediction.response;
+  const { prediction, headers } = answered;
+  const { content } = prediction.response;
+  const sure = sayHowSure(prediction);
   return (
     <section aria-label="Answer" className="flex min-w-0 flex-col gap-3">
-      <PlainText
-        text={content}
-        label={`Answer by ${answered.prediction.world?.answered_by ?? "the model"}`}
-      />
+      <header className="flex flex-col gap-0.5">
+        {sure !== undefined && (
+          <p className={clsx("font-medium", prediction.abstained && "text-warn")}>
+            {sure}{" "}
+            <span className="text-xs font-normal text-ink-3">
+              {formatFields(prediction.explain?.scores ?? {})}
+            </span>
+          </p>
+        )}
+        <Effort prediction={prediction} headers={headers} />
+      </header>
+      <PlainText text={content} label={`Answer by ${prediction.world?.answered_by ?? "the model"}`} />
       {expected === content ? (
         <p className="text-sm text-pass">Exactly what was recorded.</p>
       ) : (
@@ -206,6 +219,29 @@ function Answer({ answered, expected, children }: AnswerProps) {
       {children}
     </section>
   );
+}
+
+/** What an answer took: time, tokens and money. */
+function Effort({ prediction, headers }: Pick<Predicted, "prediction" | "headers">) {
+  const { usage, explain, world } = prediction;
+  const tokens = usage.prompt_tokens + usage.completion_tokens;
+  const { data } = useQuery({
+    ...requestCostQuery(usePresage(), headers.get("x-request-id") ?? ""),
+    // Records alone cost nothing.
+    enabled: tokens > 0,
+  });
+  const timing = readTiming(headers.get("server-timing"));
+  const asked = explain?.predictions ?? 1;
+  const texts = [
+    timing && formatDuration(timing.totalMs),
+    world?.answered_by === "retrieval"
+      ? "no model asked"
+      : `${formatCount(usage.prompt_tokens)} + ${formatCount(usage.completion_tokens)} tokens, in + out`,
+    asked > 1 && counted(asked, "completion"),
+    data?.cost != null && data.currency !== null && formatCost(data.cost, data.currency),
+    headers.get("x-presage-cache") === "hit" && "from the cache",
+  ];
+  return <p className="text-xs text-ink-3 tabular-nums">{texts.filter(Boolean).join(" · ")}</p>;
 }
 
 /** Draws a step of the world's dataset. */

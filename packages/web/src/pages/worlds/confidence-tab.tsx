@@ -1,150 +1,186 @@
-import type { Run, RunCalibration, World } from "@presage/sdk";
+import type { Run, RunCalibration, World, WorldConfig } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { usePresage } from "../../data/client.ts";
+import { useChange, usePresage } from "../../data/client.ts";
 import { calibrationQuery } from "../../data/runs.ts";
+import { referenceOf, worldsKey } from "../../data/worlds.ts";
 import { counted, formatScore, formatShare, unbroken } from "../../format/numbers.ts";
-import { Fact } from "../../ui/card.tsx";
-import { Awaited } from "../../ui/notice.tsx";
-import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
+import { AllowedButton } from "../../parts/allowed.tsx";
+import { ConfidenceCharts } from "../../parts/confidence-card.tsx";
+import { MeasureLink } from "../../parts/runs.tsx";
+import { IntervalTable } from "../../ui/charts/interval-table.tsx";
+import { Awaited, ErrorNotice } from "../../ui/notice.tsx";
+import { ExplainedName } from "../../ui/tooltip.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
-
-type Calibration = NonNullable<World["pinned"]["calibration"]>;
+import { RunLink, revisionOf } from "./world-tabs.tsx";
 
 interface ConfidenceTabProps {
-  calibration: Calibration;
-  /** Those through the world, the newest first; undefined while they are not known. */
-  runs: readonly Run[] | undefined;
+  world: World;
+  /** Those through the world, the newest first. */
+  runs: readonly Run[];
 }
 
-/** What a world's confidences were fitted on, and what they are worth in its newest run since then. */
-export function ConfidenceTab({ calibration, runs }: ConfidenceTabProps) {
+/** What a world's confidences are worth in its newest run since they were fitted, and what they were fitted on. */
+export function ConfidenceTab({ world, runs }: ConfidenceTabProps) {
+  const { calibration } = world.pinned;
+  if (calibration === null) return <Calibrate world={world} runs={runs} />;
   const { table, methods, samples, trajectories, split, evaluator, run_id } = calibration;
-  const own = runs?.find(({ id }) => id === run_id);
-  const later =
-    own && runs?.find((run) => run.status === "finished" && revisionOf(run.target) > revisionOf(own.target));
-  const shown = later ?? own;
-  const facts: [string, React.ReactNode][] = [
-    ["Methods", methods.join(", ")],
-    ["Fitted by", table.kind === "isotonic" ? "isotonic regression" : "logistic regression"],
-    [
-      "Fitted on",
-      `${counted(samples, "prediction")} of ${counted(trajectories, "trajectory", "trajectories")}${split === null ? "" : `, those with split = ${split}`}`,
-    ],
-    ["Right is", `a pass of ${evaluator}`],
-    ["Run", own ? <RunLink key="run" run={own} /> : runs ? "deleted" : "…"],
-  ];
+  const own = runs.find(({ id }) => id === run_id);
+  const isLater = ({ status, target }: Run) =>
+    own !== undefined && status === "finished" && revisionOf(target) > revisionOf(own.target);
+  const shown = runs.find(isLater) ?? own;
   return (
     <>
-      <dl className="grid grid-cols-[9rem_1fr] text-sm">
-        {facts.map(([name, value]) => (
-          <Fact key={name} look="lined" name={name}>
-            <span className="min-w-0 wrap-anywhere">
-              {typeof value === "string" ? <InlineText text={value} /> : value}
-            </span>
-          </Fact>
-        ))}
-      </dl>
-      {shown !== undefined && <Figures run={shown} evaluator={evaluator} />}
+      {shown !== undefined && <Figures world={world} run={shown} evaluator={evaluator} />}
+      <p className="border-t border-line px-4 py-3 text-xs text-ink-3 first:border-t-0">
+        Fitted by {table.kind} regression on the numbers of {methods.join(", ")} in{" "}
+        {counted(samples, "prediction")} of {counted(trajectories, "trajectory", "trajectories")}
+        {split !== null && `, those with split = ${split}`}, of{" "}
+        {own ? <RunLink run={own} /> : "a run that is deleted"}. Right is a pass of {evaluator}.
+      </p>
     </>
   );
 }
 
-function revisionOf(target: Run["target"]): number {
-  return "world" in target ? Number(target.world.split("@")[1]) : 0;
-}
-
-export function RunLink({ run: { id, name } }: { run: Pick<Run, "id" | "name"> }) {
+/** Makes confidences of the scores of a world that has none yet. */
+function Calibrate({ world, runs }: ConfidenceTabProps) {
+  const { name, config } = world;
+  const calibrate = useChange(worldsKey, ({ worlds }, run_id: string) => worlds.calibrate(name, { run_id }));
+  const isOfIt = ({ status, target }: Run) => status === "finished" && revisionOf(target) === world.revision;
+  const run = runs.find(isOfIt);
   return (
-    <Link to="/runs/$runId" params={{ runId: id }} className="text-accent-ink hover:underline">
-      <InlineText text={name} />
-    </Link>
+    <div className="flex flex-col items-start gap-3 p-4 text-sm">
+      <p>
+        Its answers have a score by {config.confidence?.methods?.join(", ")}, which is no confidence until it
+        is fitted on a judged run of {referenceOf(world)}: 50 predictions or more, on samples that are neither
+        examples nor tested.
+      </p>
+      {run === undefined ? (
+        <MeasureLink world={world} />
+      ) : (
+        <AllowedButton
+          needs="evaluate"
+          variant="primary"
+          isBusy={calibrate.isPending}
+          onClick={() => calibrate.mutate(run.id)}
+        >
+          Calibrate on {run.name}
+        </AllowedButton>
+      )}
+      {calibrate.error !== null && <ErrorNotice error={calibrate.error} />}
+    </div>
   );
 }
 
-function Figures({ run, evaluator }: { run: Run; evaluator: string }) {
+interface ThresholdProps {
+  world: World;
+  confidence: NonNullable<WorldConfig["confidence"]>;
+  figures: RunCalibration;
+}
+
+/** The least confidence that keeps the allowed risk, and what makes the world need it. */
+function Threshold({ world, confidence, figures }: ThresholdProps) {
+  const { threshold, risk } = figures.coverage_at_risk;
+  const { min_confidence: needed } = confidence;
+  // Rounded up, answers of just this confidence would have too little.
+  const least = threshold === null ? null : Math.floor(threshold * 1_000) / 1_000;
+  const need = useChange(worldsKey, ({ worlds }, min_confidence: number) =>
+    worlds.revise(world.name, { confidence: { ...confidence, min_confidence } }),
+  );
+  const below = confidence.below === "escalate" ? "are asked of another deployment" : "abstain";
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm">
+      <p className="text-ink-2">
+        {figures.of === "score"
+          ? "A run through the calibrated world says what its confidences are worth."
+          : least !== null &&
+            `Up to ${formatShare(risk)} are wrong from a confidence of ${formatShare(least)} on.`}{" "}
+        {needed == null
+          ? "No answer abstains."
+          : `The world needs ${formatShare(needed)}: answers with less ${below}.`}
+      </p>
+      {figures.of === "score" && <MeasureLink world={world} />}
+      {figures.of === "confidence" && least !== null && needed !== least && (
+        <AllowedButton
+          needs="evaluate"
+          variant="primary"
+          title={`Makes revision ${world.revision + 1}, which differs in that alone`}
+          isBusy={need.isPending}
+          onClick={() => need.mutate(least)}
+        >
+          Need {formatShare(least)}
+        </AllowedButton>
+      )}
+      {need.error !== null && <ErrorNotice error={need.error} />}
+    </div>
+  );
+}
+
+function Figures({ world, run, evaluator }: { world: World; run: Run; evaluator: string }) {
   // A run may have been judged by another evaluator than the calibration's.
   const named = run.evaluators.some((one) => one.evaluator === evaluator)
     ? evaluator
     : (run.evaluators[0]?.evaluator ?? evaluator);
   const { data, error, refetch } = useQuery(calibrationQuery(usePresage(), run.id, named));
   if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
+  const { confidence } = world.config;
   const { brier, ece, auroc, coverage_at_risk: kept, left_out, of } = data;
   const notes = [
     of === "score" ? "Of raw scores, before the calibration." : "",
     left_out > 0 ? `${counted(left_out, "prediction")} that it was calibrated on do not count.` : "",
   ];
-  const figures = Object.entries({
-    "Brier score": brier,
-    "Calibration error": ece,
-    AUROC: auroc,
-    Coverage: kept,
-  });
-  const withNote = figures.filter(([, { note }]) => note !== null && !data.sentence.endsWith(note));
+  const figures = [
+    { name: "Brier score", figure: brier, says: "Squared error; 0 is best." },
+    {
+      name: "Calibration error",
+      figure: ece,
+      says: `Perfectly calibrated ones would have ${formatScore(ece.expected)}.`,
+    },
+    { name: "AUROC", figure: auroc, says: "How often a right one is above a wrong one; by chance 0.5." },
+    {
+      name: "Coverage",
+      figure: kept,
+      says: `The share that is kept at a risk of ${formatShare(kept.risk)}.`,
+    },
+  ];
+  const withNote = figures.filter(({ figure: { note } }) => note !== null && !data.sentence.endsWith(note));
   return (
-    <section
-      aria-label="What they are worth"
-      className="flex min-w-0 flex-col gap-2 border-t border-line p-4"
-    >
-      <p className="text-sm">{unbroken(data.sentence)}</p>
-      <p className="text-xs text-ink-3">
-        {counted(auroc.count, "prediction")} of {counted(auroc.trajectories, "trajectory", "trajectories")} in{" "}
-        <RunLink run={run} />, by <InlineText text={named} />. {notes.join(" ")}
-      </p>
+    <section aria-label="What they are worth" className="flex min-w-0 flex-col gap-2 py-4">
+      <div className="flex flex-col gap-2 px-4">
+        <p className="font-medium">{unbroken(data.sentence)}</p>
+        {confidence && <Threshold world={world} confidence={confidence} figures={data} />}
+        <p className="text-xs text-ink-3">
+          {counted(auroc.count, "prediction")} of {counted(auroc.trajectories, "trajectory", "trajectories")}{" "}
+          in <RunLink run={run} />, by <InlineText text={named} />. {notes.join(" ")}
+        </p>
+      </div>
+      <div className="grid min-w-0 *:min-w-0 lg:grid-cols-2">
+        <ConfidenceCharts of={data} />
+      </div>
       {brier.value !== null && (
-        <Table label="Figures of its confidences" isStacked>
-          <thead className="border-b border-line">
-            <tr>
-              <HeaderCell>Figure</HeaderCell>
-              <HeaderCell isNumber>Value</HeaderCell>
-              <HeaderCell isNumber>At 95&nbsp;%</HeaderCell>
-              <HeaderCell>What it says</HeaderCell>
-            </tr>
-          </thead>
-          <tbody>
-            <FigureRow name="Brier score" figure={brier} meaning="Squared error; 0 is best" />
-            <FigureRow
-              name="Calibration error"
-              figure={ece}
-              meaning={`Perfectly calibrated ones would have ${formatScore(ece.expected)}`}
-            />
-            <FigureRow
-              name="AUROC"
-              figure={auroc}
-              meaning="How often a right one is above a wrong one; by chance 0.5"
-            />
-            <FigureRow
-              name="Coverage"
-              figure={kept}
-              meaning={`Kept at a risk of ${formatShare(kept.risk)}${kept.threshold === null ? "" : `, from ${formatScore(kept.threshold)}`}`}
-            />
-          </tbody>
-        </Table>
+        <IntervalTable
+          mark="dot"
+          label="Figures of its confidences"
+          rowLabel="Figure"
+          valueLabel="Value"
+          domain={[0, 1]}
+          format={formatScore}
+          rows={figures.map(({ name, figure: { value, interval, count, trajectories }, says }) => ({
+            key: name,
+            label: name,
+            shown: <ExplainedName name={name} explanation={says} />,
+            value,
+            lower: interval?.lower,
+            upper: interval?.upper,
+            count,
+            basis: `${says} ${counted(count, "prediction")} of ${counted(trajectories, "trajectory", "trajectories")}.`,
+          }))}
+        />
       )}
-      {[...Map.groupBy(withNote, ([, { note }]) => note)].map(([note, of]) => (
-        <p key={note} className="text-xs text-ink-3">
-          {of.map(([name]) => name).join(", ")}: {note}
+      {[...Map.groupBy(withNote, ({ figure }) => figure.note)].map(([note, of]) => (
+        <p key={note} className="px-4 text-xs text-ink-3">
+          {of.map(({ name }) => name).join(", ")}: {note}
         </p>
       ))}
     </section>
-  );
-}
-
-interface FigureRowProps {
-  name: string;
-  figure: Pick<RunCalibration["auroc"], "value" | "interval">;
-  meaning: string;
-}
-
-function FigureRow({ name, figure: { value, interval }, meaning }: FigureRowProps) {
-  return (
-    <tr className="border-b border-line last:border-b-0">
-      <RowHeader>{name}</RowHeader>
-      <Cell isNumber>{formatScore(value)}</Cell>
-      <Cell isNumber>
-        {interval === null ? "–" : `${formatScore(interval.lower)} to ${formatScore(interval.upper)}`}
-      </Cell>
-      <Cell>{meaning}</Cell>
-    </tr>
   );
 }

@@ -5,12 +5,13 @@ import { referenceOf, worldCoverageQuery } from "../../data/worlds.ts";
 import { counted, formatCount, formatShare } from "../../format/numbers.ts";
 import { humanizeName, shortEvaluatorNames } from "../../format/words.ts";
 import { DatasetLink, ExampleLink } from "../../parts/datasets.tsx";
+import { MeasureLink } from "../../parts/runs.tsx";
 import { textsOf, worldFacts } from "../../parts/worlds.ts";
 import { Fact } from "../../ui/card.tsx";
 import { Awaited } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
-import { RunLink } from "./confidence-tab.tsx";
+import { RunLink } from "./world-tabs.tsx";
 
 type Examples = NonNullable<World["pinned"]["examples"]>;
 
@@ -37,10 +38,13 @@ export function ExamplesTab({ world, runs }: ExamplesTabProps) {
           {runs === undefined ? (
             "…"
           ) : run === undefined ? (
-            <p className="text-sm text-ink-2">
-              A run through {referenceOf(world)} shows here how similar its examples are to what is asked, by
-              kind of action, and which of them mislead.
-            </p>
+            <div className="flex flex-col items-start gap-3">
+              <p className="text-sm text-ink-2">
+                A run through {referenceOf(world)} shows here how similar its examples are to what is asked,
+                by kind of action, and which of them mislead.
+              </p>
+              <MeasureLink world={world} />
+            </div>
           ) : (
             <Coverage world={world} pinned={examples} runs={runs} />
           )}
@@ -72,6 +76,8 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
   const { predictions, without_example: without, judged, right, actions, misleading } = data;
   const run = runs?.find(({ id }) => id === data.run_id);
   const byWrong = actions.toSorted((one, other) => other.judged - other.right - (one.judged - one.right));
+  const [worst] = byWrong;
+  const wrong = worst === undefined ? 0 : worst.judged - worst.right;
   return (
     <>
       <p className="text-sm text-ink-2">
@@ -79,14 +85,26 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
         : {formatCount(right)} of {formatCount(judged)} right by{" "}
         {shortEvaluatorNames([data.evaluator])(data.evaluator)},{" "}
         {without === 0 ? "none" : formatCount(without)} without a similar example.
+        {worst !== undefined && wrong > 0 && (
+          <>
+            {" "}
+            <span className="text-ink">
+              {formatCount(wrong)} of the {formatCount(judged - right)} wrong ones are of “
+              <InlineText text={worst.verb ?? "none"} />”
+              {worst.nearest !== null &&
+                `, whose nearest example is ${worst.nearest.toFixed(3)} similar, in the median`}
+              .
+            </span>
+          </>
+        )}
       </p>
       <Table label="Kinds of action, those with the most wrong answers first" isStacked>
         <thead className="border-b border-line">
           <tr>
             <HeaderCell>Kind of action</HeaderCell>
             <HeaderCell isNumber>Predictions</HeaderCell>
-            <HeaderCell isNumber>Nearest example, median</HeaderCell>
-            <HeaderCell isNumber>Right</HeaderCell>
+            <HeaderCell short="Nearest example">Similarity of the nearest example, median</HeaderCell>
+            <HeaderCell>Right</HeaderCell>
           </tr>
         </thead>
         <tbody>
@@ -106,7 +124,7 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
             <tr>
               <HeaderCell>Example</HeaderCell>
               <HeaderCell isNumber>Chosen</HeaderCell>
-              <HeaderCell isNumber>Wrong then</HeaderCell>
+              <HeaderCell>Wrong then</HeaderCell>
             </tr>
           </thead>
           <tbody>
@@ -118,7 +136,9 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
                   </ExampleLink>
                 </RowHeader>
                 <Cell isNumber>{formatCount(example.chosen)}</Cell>
-                <Cell isNumber>{outOf(example.wrong, example.chosen)}</Cell>
+                <Cell>
+                  <Share of={example.wrong / example.chosen} text={outOf(example.wrong, example.chosen)} />
+                </Cell>
               </tr>
             ))}
           </tbody>
@@ -134,9 +154,21 @@ function ActionRow({ action }: { action: WorldCoverage["actions"][number] }) {
     <tr className="border-b border-line last:border-b-0">
       <RowHeader>{verb === null ? "none" : <InlineText text={verb} />}</RowHeader>
       <Cell isNumber>{formatCount(predictions)}</Cell>
-      <Cell isNumber>{nearest === null ? "none" : nearest.toFixed(3)}</Cell>
-      <Cell isNumber>{outOf(right, judged)}</Cell>
+      <Cell>{nearest === null ? "none" : <Share of={nearest} text={nearest.toFixed(3)} />}</Cell>
+      <Cell>{judged === 0 ? "none judged" : <Share of={right / judged} text={outOf(right, judged)} />}</Cell>
     </tr>
+  );
+}
+
+/** A share as a bar, with its figure. */
+function Share({ of, text }: { of: number; text: string }) {
+  return (
+    <span className="flex items-center gap-3 tabular-nums">
+      <span aria-hidden className="h-1.5 w-24 shrink-0 overflow-hidden rounded-full bg-sunken max-sm:hidden">
+        <span className="block h-full bg-accent" style={{ width: `${of * 100}%` }} />
+      </span>
+      {text}
+    </span>
   );
 }
 

@@ -2,7 +2,7 @@ import type { World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, Pencil, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import {
   isThrough,
@@ -13,21 +13,25 @@ import {
 } from "../../data/worlds.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { AllowedButton, AllowedIconButton } from "../../parts/allowed.tsx";
+import { MeasureLink } from "../../parts/runs.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { answererOf } from "../../parts/worlds.ts";
 import { inPlace } from "../../search-params.ts";
 import { Card } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { lazyPart } from "../../ui/load.ts";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { AnswerTab } from "./answer-tab.tsx";
-import { ConfidenceTab } from "./confidence-tab.tsx";
 import { ExamplesTab } from "./examples-tab.tsx";
 import { WorldDialog } from "./world-dialog.tsx";
 import { QualityTab, RevisionsTab } from "./world-tabs.tsx";
 import type { WorldTab } from "./worlds-search.ts";
+
+const ConfidenceTab = lazyPart(async () => (await import("./confidence-tab.tsx")).ConfidenceTab);
 
 export const worldRoute = createLazyRoute("/worlds/$name")({ component: WorldPage });
 
@@ -72,6 +76,7 @@ function LoadedWorld({ world }: { world: World }) {
             aria-disabled={archive.isPending}
             onClick={() => archive.mutate(!archived)}
           />
+          <MeasureLink world={world} />
           <AllowedButton needs="evaluate" icon={<Pencil aria-hidden />} onClick={() => setReviseOpen(true)}>
             Revise
           </AllowedButton>
@@ -128,23 +133,27 @@ function WorldTabs({ world }: { world: World }) {
           {
             value: "quality" as const,
             label: <>Quality {runs && count(runs.length)}</>,
-            content: runs && <QualityTab runs={runs} />,
+            content: runs && <QualityTab world={world} runs={runs} />,
           },
         ]
       : []),
-    ...(world.pinned.calibration === null
-      ? []
-      : [
+    ...(world.config.confidence || world.pinned.calibration
+      ? [
           {
             value: "confidence" as const,
             label: "Confidence",
-            content: <ConfidenceTab calibration={world.pinned.calibration} runs={through} />,
+            content: (
+              <Suspense fallback={<SkeletonRows count={3} className="h-8" />}>
+                {through && <ConfidenceTab world={world} runs={through} />}
+              </Suspense>
+            ),
           },
-        ]),
+        ]
+      : []),
     {
       value: "revisions" as const,
       label: <>Revisions {count(world.revision)}</>,
-      content: <RevisionsTab world={world} />,
+      content: <RevisionsTab world={world} runs={through} />,
     },
   ];
   const shown: WorldTab = tabs.some(({ value }) => value === tab) ? tab : "answer";

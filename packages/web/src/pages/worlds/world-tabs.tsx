@@ -1,11 +1,16 @@
-import type { ListedRun, World } from "@presage/sdk";
-import { useQuery } from "@tanstack/react-query";
+import { formatPoints, measureNames } from "@presage/contract/describe-runs";
+import type { Comparison, ListedRun, Run, World } from "@presage/sdk";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { useMemo } from "react";
 import { usePresage } from "../../data/client.ts";
-import { worldRevisionsQuery } from "../../data/worlds.ts";
+import { comparisonQuery } from "../../data/comparisons.ts";
+import { isThrough, worldRevisionsQuery } from "../../data/worlds.ts";
+import { countedIn } from "../../format/numbers.ts";
 import { describeTarget } from "../../format/words.ts";
 import { DatasetLink } from "../../parts/datasets.tsx";
-import { HeadlineRate, RunStatus } from "../../parts/runs.tsx";
+import { HeadlineRate, MeasureLink, RunStatus } from "../../parts/runs.tsx";
 import { changesInWords } from "../../parts/worlds.ts";
 import { Fold } from "../../ui/card.tsx";
 import { configChanges, RevisionChanges } from "../../ui/config-changes.tsx";
@@ -14,19 +19,36 @@ import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
+/** The number of the revision that was asked; 0 of what is no world. */
+export function revisionOf(target: Run["target"]): number {
+  return "world" in target ? Number(target.world.split("@")[1]) : 0;
+}
+
+export function RunLink({ run: { id, name } }: { run: Pick<Run, "id" | "name"> }) {
+  return (
+    <Link to="/runs/$runId" params={{ runId: id }} className="text-accent-ink hover:underline">
+      <InlineText text={name} />
+    </Link>
+  );
+}
+
 /** The world in each of its revisions, and what each changed. */
-export function RevisionsTab({ world }: { world: World }) {
+export function RevisionsTab({ world, runs }: { world: World; runs: readonly ListedRun[] | undefined }) {
   const { data, error, refetch } = useQuery(worldRevisionsQuery(usePresage(), world));
   if (data === undefined) {
     return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
   }
   return (
-    <ol className="flex flex-col gap-3 p-4">
+    <ol>
       {data.map((revised, index) => {
         const before = data[index + 1];
         const changes = before === undefined ? ["The first revision"] : changesInWords(before, revised);
+        const run = runs?.find(({ target, headline }) => headline && revisionOf(target) === revised.revision);
         return (
-          <li key={revised.revision} className="flex min-w-0 flex-col gap-1">
+          <li
+            key={revised.revision}
+            className="grid min-w-0 gap-x-6 gap-y-1 border-t border-line p-4 first:border-t-0 *:min-w-0 md:grid-cols-[minmax(0,1fr)_20rem] md:*:col-start-1"
+          >
             <h3 className="flex items-baseline gap-2 text-sm font-semibold">
               Revision {revised.revision}
               <span className="text-xs font-normal text-ink-3">
@@ -41,6 +63,16 @@ export function RevisionsTab({ world }: { world: World }) {
                 </li>
               ))}
             </ul>
+            <div className="text-sm md:col-start-2! md:row-span-3 md:row-start-1">
+              {run === undefined ? (
+                <span className="text-ink-3">{runs === undefined ? "…" : "Not measured"}</span>
+              ) : (
+                <>
+                  <RunLink run={run} />
+                  <HeadlineRate of={{ run }} />
+                </>
+              )}
+            </div>
             {before !== undefined && changes.length > 0 && (
               <Fold title="Settings before and after">
                 <RevisionChanges
@@ -59,47 +91,124 @@ export function RevisionsTab({ world }: { world: World }) {
 
 /** As many as a learning curve and what stands beside it have. */
 const mostRuns = 14;
+/** How many changes between revisions are asked for: each is some work for the server. */
+const mostChanges = 4;
 
-/** The newest runs of the world, with what they say of it and of what is simpler. */
-export function QualityTab({ runs }: { runs: readonly ListedRun[] }) {
-  const shown = runs.slice(0, mostRuns);
+interface QualityTabProps {
+  world: World;
+  /** Newest first. */
+  runs: readonly ListedRun[];
+}
+
+/** The runs of the world, its newest revision first, what each changed, and what is simpler. */
+export function QualityTab({ world, runs }: QualityTabProps) {
+  const presage = usePresage();
+  const { shown, pairs } = useMemo(() => orderRuns(world.name, runs.slice(0, mostRuns)), [world.name, runs]);
+  const compared = useQueries({
+    queries: pairs.map(({ before, after }) => comparisonQuery(presage, [before.id, after.id])),
+  });
+  const changes = new Map(
+    pairs.map((pair, index) => [pair.after.id, { ...pair, comparison: compared[index]?.data }]),
+  );
   return (
-    <Table label="Runs of the world" isStacked className="min-w-2xl">
-      <thead className="border-b border-line">
-        <tr>
-          <HeaderCell>Run</HeaderCell>
-          <HeaderCell>Target</HeaderCell>
-          <HeaderCell>Dataset</HeaderCell>
-          <HeaderCell className="w-80">Pass rate</HeaderCell>
-          <HeaderCell isNumber>Made</HeaderCell>
-        </tr>
-      </thead>
-      <tbody>
-        {shown.map((run) => (
-          <tr key={run.id} className="border-b border-line last:border-b-0">
-            <RowHeader>
-              <span className="flex items-center gap-2">
-                <Link
-                  to="/runs/$runId"
-                  params={{ runId: run.id }}
-                  className="truncate font-medium text-accent-ink hover:underline"
-                >
-                  <InlineText text={run.name} />
-                </Link>
-                {run.status !== "finished" && <RunStatus status={run.status} />}
-              </span>
-            </RowHeader>
-            <Cell>{describeTarget(run.target)}</Cell>
-            <Cell>{run.dataset_id !== null && <DatasetLink id={run.dataset_id} />}</Cell>
-            <Cell>
-              <HeadlineRate of={{ run }} />
-            </Cell>
-            <Cell isNumber>
-              <Time at={run.created_at} />
-            </Cell>
+    <>
+      {!shown.some((run) => revisionIn(world.name, run) === world.revision) && (
+        <p className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-3 text-sm">
+          Revision {world.revision} is not measured. <MeasureLink world={world} />
+        </p>
+      )}
+      <Table label="Runs of the world" isStacked className="min-w-2xl">
+        <thead className="border-b border-line">
+          <tr>
+            <HeaderCell>Run</HeaderCell>
+            <HeaderCell>Target</HeaderCell>
+            <HeaderCell>Dataset</HeaderCell>
+            <HeaderCell className="w-80">Pass rate</HeaderCell>
+            <HeaderCell short="Change">Change from the revision before</HeaderCell>
+            <HeaderCell isNumber>Made</HeaderCell>
           </tr>
-        ))}
-      </tbody>
-    </Table>
+        </thead>
+        <tbody>
+          {shown.map((run) => (
+            <tr key={run.id} className="border-b border-line last:border-b-0">
+              <RowHeader>
+                <span className="flex items-center gap-2">
+                  <RunLink run={run} />
+                  {run.status !== "finished" && <RunStatus status={run.status} />}
+                </span>
+              </RowHeader>
+              <Cell className="whitespace-nowrap">{describeTarget(run.target)}</Cell>
+              <Cell>{run.dataset_id !== null && <DatasetLink id={run.dataset_id} />}</Cell>
+              <Cell>
+                <HeadlineRate of={{ run }} />
+              </Cell>
+              <Cell>
+                <Change of={changes.get(run.id)} />
+              </Cell>
+              <Cell isNumber className="whitespace-nowrap">
+                <Time at={run.created_at} />
+              </Cell>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+    </>
+  );
+}
+
+/** The revision of a world that a run asked; 0 of what was run beside it. */
+function revisionIn(name: string, run: ListedRun): number {
+  return isThrough(name, run) ? revisionOf(run.target) : 0;
+}
+
+/** The runs by revision, and those of two revisions that tell what the later one changed: on the same samples, in the same mode. */
+export function orderRuns(name: string, runs: readonly ListedRun[]) {
+  const shown = runs.toSorted((one, other) => revisionIn(name, other) - revisionIn(name, one));
+  const told = shown.filter((run) => run.status === "finished" && revisionIn(name, run) > 0);
+  const pairs = told.flatMap((after, index) => {
+    const revision = revisionIn(name, after);
+    // One run speaks for a revision: its newest.
+    if (told.findIndex((run) => revisionIn(name, run) === revision) !== index) return [];
+    const before = told.find(
+      (run) =>
+        revisionIn(name, run) < revision && run.dataset_id === after.dataset_id && run.mode === after.mode,
+    );
+    return before === undefined ? [] : [{ before, after }];
+  });
+  return { shown, pairs: pairs.slice(0, mostChanges) };
+}
+
+const tones = { better: "text-pass", worse: "text-fail", undecided: "text-ink-2" };
+
+interface ChangeProps {
+  of: { before: ListedRun; after: ListedRun; comparison: Comparison | undefined } | undefined;
+}
+
+/** The difference from the revision before, by the evaluator of the pass rate. */
+function Change({ of }: ChangeProps) {
+  if (of === undefined) return <span className="text-ink-3">–</span>;
+  const { before, after, comparison } = of;
+  const evaluators = comparison?.evaluators;
+  const meant = evaluators?.find(({ evaluator }) => evaluator === after.headline?.evaluator);
+  const [candidate] = (meant ?? evaluators?.[0])?.candidates ?? [];
+  if (candidate === undefined) return comparison === undefined ? "…" : "no evaluator in common";
+  const { difference, interval, outcome, measure, count, trajectories } = candidate;
+  const bounds = interval && `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
+  return (
+    <span className="flex flex-col tabular-nums">
+      <span>
+        <Link
+          to="/compare"
+          search={{ runs: `${before.id},${after.id}` }}
+          className={clsx("hover:underline", tones[outcome])}
+        >
+          {outcome === "undecided" ? "no difference shown" : outcome}, {formatPoints(difference)} points
+        </Link>{" "}
+        of the {measureNames[measure]}
+      </span>
+      <span className="text-xs text-ink-3">
+        {bounds ?? "no interval"}, {countedIn(count, trajectories)}, from {describeTarget(before.target)}
+      </span>
+    </span>
   );
 }

@@ -8,7 +8,7 @@ import { headlinesQuery } from "../../data/runs.ts";
 import { isThrough, referenceOf, worldsQuery } from "../../data/worlds.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { ExampleOffer } from "../../parts/example.tsx";
-import { HeadlineRate } from "../../parts/runs.tsx";
+import { HeadlineRate, MeasureLink } from "../../parts/runs.tsx";
 import { answererOf } from "../../parts/worlds.ts";
 import { inPlace } from "../../search-params.ts";
 import { Card } from "../../ui/card.tsx";
@@ -24,8 +24,8 @@ import { WorldDialog } from "./world-dialog.tsx";
 
 export const worldsRoute = createLazyRoute("/worlds")({ component: WorldsPage });
 
-/** With what its newest run measured. */
-type WorldRow = World & { latest: Headline | undefined };
+/** With what its newest run measured; null while that is not known. */
+type WorldRow = World & { latest: Headline | undefined | null };
 
 const columns: DataColumn<WorldRow>[] = [
   {
@@ -54,7 +54,12 @@ const columns: DataColumn<WorldRow>[] = [
     label: "Pass rate",
     hint: "Of its newest run, with the 95\u00a0% interval. The mark is the best baseline.",
     value: ({ latest }) => latest?.run.headline?.pass_rate,
-    cell: ({ latest }) => <HeadlineRate of={latest} />,
+    cell: ({ latest, ...world }) =>
+      latest === undefined ? (
+        <MeasureLink size="small" world={world} />
+      ) : (
+        <HeadlineRate of={latest ?? undefined} />
+      ),
     widthPx: 280,
   },
   {
@@ -123,7 +128,7 @@ function WorldsPage() {
     () =>
       worlds.data?.map((world) => ({
         ...world,
-        latest: headlines?.find(({ run }) => isThrough(world.name, run)),
+        latest: headlines === undefined ? null : headlines.find(({ run }) => isThrough(world.name, run)),
       })),
     [worlds.data, headlines],
   );

@@ -5,7 +5,7 @@ import { clsx } from "clsx";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { checkedEpisodesQuery, mostListed, useChangeCheck, useRunOfCheck } from "../../../data/reality.ts";
-import { counted, formatCount, formatShare } from "../../../format/numbers.ts";
+import { counted, formatCount, formatScore, formatShare } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { ShareButton } from "../../../parts/share.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
@@ -17,8 +17,15 @@ import { EpisodeLink, Section } from "./section.tsx";
 
 type Limited = NonNullable<EnvironmentReality["limited_check"]>;
 
+interface CheckListProps {
+  checks: readonly RealityCheck[];
+  limited: Limited | null;
+  /** Whether what is above fills its rows, of two and of three columns. */
+  isEven: boolean;
+}
+
 /** The checks, and the episodes of one of them. */
-export function CheckList({ checks, limited }: { checks: readonly RealityCheck[]; limited: Limited | null }) {
+export function CheckList({ checks, limited, isEven }: CheckListProps) {
   const [chosen, choose] = useState<string>();
   const shown =
     checks.find(({ id }) => id === chosen) ??
@@ -27,7 +34,7 @@ export function CheckList({ checks, limited }: { checks: readonly RealityCheck[]
   return (
     <>
       {shown && <Episodes key={shown.id} check={shown} />}
-      <Section title="Checks" className="lg:col-span-2">
+      <Section title="Checks" className={isEven ? "xl:col-span-2" : "lg:col-span-2"}>
         <ul aria-label="Reality checks" className="max-h-60 divide-y divide-line overflow-y-auto text-sm">
           {checks.map((check) => (
             <Check
@@ -186,11 +193,16 @@ function Episodes({ check }: { check: RealityCheck }) {
         className="max-h-52 divide-y divide-line overflow-y-auto text-sm"
       >
         {data?.map((episode) => (
-          <li key={episode.position} className="flex flex-wrap gap-x-3 px-4 py-1.5">
-            <EpisodeName episode={episode} isPresages={check.source !== "pairs"} />
-            <span className="text-xs leading-5 wrap-anywhere text-ink-3">
-              {[episode.policy, divergenceOf(episode), episode.error].filter(Boolean).join(", ")}
-            </span>
+          <li key={episode.position} className="px-4 py-1.5">
+            <p className="wrap-anywhere">
+              <EpisodeName episode={episode} isPresages={check.source !== "pairs"} />
+              {episode.policy !== null && (
+                <span className="text-ink-2">
+                  , played by the policy <InlineText text={episode.policy} />
+                </span>
+              )}
+            </p>
+            <p className="text-xs wrap-anywhere text-ink-3">{describeEpisode(episode)}</p>
           </li>
         ))}
       </ul>
@@ -200,7 +212,7 @@ function Episodes({ check }: { check: RealityCheck }) {
 
 function EpisodeName({ episode, isPresages }: { episode: RealityEpisode; isPresages: boolean }) {
   const { episode_id: id, task_id, position, diverged_at: step } = episode;
-  const name = <InlineText text={task_id ?? `episode ${position}`} />;
+  const name = <InlineText text={task_id === null ? `Episode ${position}` : describeTask(task_id)} />;
   if (id === null || !isPresages) return name;
   return (
     <EpisodeLink id={id} step={step}>
@@ -209,7 +221,20 @@ function EpisodeName({ episode, isPresages }: { episode: RealityEpisode; isPresa
   );
 }
 
-function divergenceOf({ diverged_at, steps }: RealityEpisode): string | undefined {
-  if (steps === null) return undefined;
-  return diverged_at === null ? "the same observations" : `differs from step ${diverged_at} on`;
+/** “Task 5” of “task 5” or “5”; “A task of its own, 3691b140” of “own/3691b140”. */
+function describeTask(id: string): string {
+  return id.replace(/^own\//, "A task of its own, ").replace(/^(?!A task)(task\s+)?/i, "Task ");
+}
+
+/** How it ended in both worlds, and from where they part; or why that is not known. */
+function describeEpisode({ diverged_at, steps, error, ...episode }: RealityEpisode): string {
+  const { simulated, real, simulated_reward: paid, real_reward: really } = episode;
+  if (error !== null) return error;
+  const end = (isSuccess: boolean | null) => (isSuccess ? "succeeds" : "fails");
+  const ends = [`${end(simulated)} in simulation, ${end(real)} in reality`];
+  if (paid !== null && really !== null)
+    ends.push(`reward ${formatScore(paid)}, really ${formatScore(really)}`);
+  if (steps !== null)
+    ends.push(diverged_at === null ? "the same observations" : `differs from step ${diverged_at} on`);
+  return ends.join("; ");
 }

@@ -62,51 +62,27 @@ interface FigureRow {
   format(value: number): string;
 }
 
-function rowsOf({
-  reward,
-  consistency,
-  macro_consistency: macro,
-  ...figures
-}: EnvironmentReality): FigureRow[] {
-  const row = (name: string, figure: Figure, format: FigureRow["format"], explanation: string) => ({
-    name,
-    figure,
-    format,
-    explanation,
-  });
+function rowsOf(all: EnvironmentReality): FigureRow[] {
+  const { false_success_rate: falsely, missed_success_rate: missed, agreement, bias, reward } = all;
   const { absolute_error: error, spearman } = reward;
-  return [
-    row(
-      "False success",
-      figures.false_success_rate,
-      formatShare,
-      "Of the simulated successes, those that fail in reality.",
-    ),
-    row(
-      "Missed success",
-      figures.missed_success_rate,
-      formatShare,
-      "Of the simulated failures, those that succeed in reality.",
-    ),
-    row("Agreement", figures.agreement, formatShare, "Episodes that end alike."),
-    row("Bias, points", figures.bias, formatPoints, "Simulated less real success rate."),
-    ...(error.count === 0
-      ? []
-      : [
-          row("Reward error", error, formatScore, "How far the two rewards are apart, on average."),
-          row("Reward ρ", spearman, formatScore, "Spearman: whether both rank episodes alike."),
-        ]),
-    ...(consistency === null
-      ? []
-      : [
-          row("W2R", consistency.replayed, formatShare, "Success of simulated actions in reality."),
-          row("Real agents", consistency.real, formatShare, "Success of agents that act in reality."),
-          row("Consistency", consistency.ratio, formatScore, "W2R by the success of real agents."),
-        ]),
-    ...(macro === null
-      ? []
-      : [row("… of policies", macro.ratio, formatScore, "The same, with each policy equal.")]),
+  const { replayed, real, ratio } = all.consistency ?? {};
+  const rows: [string, Figure | undefined, FigureRow["format"], string][] = [
+    ["False success", falsely, formatShare, "Of the simulated successes, those that fail in reality."],
+    ["Missed success", missed, formatShare, "Of the simulated failures, those that succeed in reality."],
+    ["Agreement", agreement, formatShare, "Episodes that end alike."],
+    ["Bias, points", bias, formatPoints, "Simulated less real success rate."],
+    ["Reward error", error, formatScore, "How far the two rewards are apart, on average."],
+    ["Rank correlation", spearman, formatScore, "Spearman: whether both rewards rank episodes alike."],
+    ["Replayed success", replayed, formatShare, "Success of simulated actions in reality."],
+    ["Real agents’ success", real, formatShare, "Success of agents that act in reality."],
+    ["Consistency", ratio, formatScore, "Replayed success by that of real agents (W2R)."],
+    ["Mean of policies", all.macro_consistency?.ratio, formatScore, "Consistency, with each policy equal."],
   ];
+  return rows.flatMap(([name, figure, format, explanation]) =>
+    figure === undefined || (error.count === 0 && (figure === error || figure === spearman))
+      ? []
+      : { name, figure, format, explanation },
+  );
 }
 
 function intervalOf({ interval, note }: Figure, format: (value: number) => string): string {
@@ -174,7 +150,7 @@ export function Exploits({ exploits: { sentence, verbs } }: Pick<RealityFigures,
       <div className="max-h-72 overflow-y-auto">
         <SmallTable
           label="Exploits"
-          head={["Verb", "Log odds", "False, true", "Examples"]}
+          head={["Verb", "Log odds", "False, true", "Episodes"]}
           rows={verbs.map(({ verb, log_odds_ratio: odds, p_adjusted, examples, ...counts }) => [
             <InlineText key="verb" text={verb} />,
             <span key="odds" className="whitespace-normal">

@@ -24,6 +24,7 @@ export function RealityTab({ environment }: { environment: Environment }) {
   if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
   const { checks, figures } = data;
   const isEmpty = figures.agreement.count === 0;
+  const hasExploits = !isEmpty && figures.exploits.verbs.length > 0;
   return (
     <>
       <div className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 py-3">
@@ -41,10 +42,12 @@ export function RealityTab({ environment }: { environment: Environment }) {
           <>
             <Outcomes figures={figures} />
             <PolicyCurve figures={figures} />
-            {figures.exploits.verbs.length > 0 && <Exploits exploits={figures.exploits} />}
+            {hasExploits && <Exploits exploits={figures.exploits} />}
           </>
         )}
-        {checks.length > 0 && <CheckList checks={checks} limited={figures.limited_check} />}
+        {checks.length > 0 && (
+          <CheckList checks={checks} limited={figures.limited_check} isEven={!hasExploits} />
+        )}
       </div>
     </>
   );

@@ -8,6 +8,7 @@ import { usePresage } from "../../../data/client.ts";
 import { firstPredictionQuery } from "../../../data/runs.ts";
 import { formatCount, formatPercent, formatScore, formatShare } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
+import { ConfidenceCard } from "../../../parts/confidence-card.tsx";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { promptOf, roleLabels } from "../../../parts/prompt.ts";
 import { inPlace } from "../../../search-params.ts";
@@ -24,7 +25,6 @@ import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { AnswerCard } from "./answer-card.tsx";
 import { EffortCard, StepCard, StrataCard } from "./breakdown-cards.tsx";
-import { ConfidenceCard } from "./confidence-card.tsx";
 import { type Measure, measureLabels, measures } from "./describe-figures.ts";
 
 const EndsCard = lazyPart(async () => (await import("../../../parts/ends-card.tsx")).EndsCard);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readTiming } from "./use-predictions.ts";
+import { readTiming } from "./predictions.ts";
 
 test("the upstream's time and the total are read", () => {
   expect(readTiming("upstream;dur=812.40, total;dur=813.02")).toEqual({ totalMs: 813.02, upstreamMs: 812.4 });

@@ -1,10 +1,12 @@
 import type { Run, RunCalibration, RunReport } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { usePresage } from "../../../data/client.ts";
-import { calibrationQuery } from "../../../data/runs.ts";
-import { counted, formatPercent, formatShare, unbroken } from "../../../format/numbers.ts";
-import { Card } from "../../../ui/card.tsx";
-import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
+import { usePresage } from "../data/client.ts";
+import { calibrationQuery } from "../data/runs.ts";
+import { counted, formatPercent, formatShare, unbroken } from "../format/numbers.ts";
+import { Card } from "../ui/card.tsx";
+import type { CurvePoint } from "../ui/charts/curve.ts";
+import { CurveChart } from "../ui/charts/curve-plot.tsx";
+import { niceEnd } from "../ui/charts/scale.ts";
 
 interface ConfidenceCardProps {
   run: Run;
@@ -20,7 +22,7 @@ export function ConfidenceCard({ run, chosen }: ConfidenceCardProps) {
     enabled: run.status === "finished" && ("world" in run.target || "predictions" in run.target),
   });
   if (data === undefined || data.brier.count === 0) return null;
-  const { sentence, of, without_confidence: without, left_out, reliability, risk_coverage } = data;
+  const { sentence, of, without_confidence: without, left_out } = data;
   const notes = [
     of === "score" ? "Of raw scores, before a calibration." : "",
     without > 0 ? `${counted(without, "prediction")} without one do not count.` : "",
@@ -29,41 +31,64 @@ export function ConfidenceCard({ run, chosen }: ConfidenceCardProps) {
   return (
     <Card title="Confidence" hint={notes.join(" ").trim()}>
       <p className="px-4 py-3 text-sm">{unbroken(sentence)}</p>
-      {risk_coverage.length > 0 && (
+      <ConfidenceCharts of={data} />
+    </Card>
+  );
+}
+
+/** What can be kept at which risk, and how often predictions are as sure as right. */
+export function ConfidenceCharts({ of }: { of: RunCalibration }) {
+  const { reliability, risk_coverage, coverage_at_risk: kept } = of;
+  const risks = risk_coverage.map(pointOfRisk);
+  const highest = Math.max(kept.risk, ...risks.map(({ value, upper = value }) => upper));
+  const bins = reliability.map(pointOfBin);
+  return (
+    <>
+      {risks.length > 0 && (
         <CurveChart
           shape="line"
           label="Risk by what is kept"
           xLabel="Kept, %"
           yLabel="Wrong"
-          series={[{ key: "risk", label: "Wrong among the kept", points: risk_coverage.map(pointOfRisk) }]}
+          series={[
+            { key: "risk", label: "Wrong among the kept", points: risks },
+            {
+              ...reference,
+              label: `Allowed: ${formatShare(kept.risk)}`,
+              points: across(risks, () => kept.risk),
+            },
+          ]}
+          domain={[0, Math.min(1, niceEnd(highest, 4))]}
           format={formatShare}
           formatTick={formatPercent}
           note="The surest are kept first. Intervals at 95&nbsp;%, as of a pass rate."
         />
       )}
-      {reliability.length > 0 && (
+      {bins.length > 0 && (
         <CurveChart
           shape="line"
           label="Right by confidence"
           xLabel="Confidence, %"
           yLabel="Right"
           series={[
-            { key: "bins", label: "Right", points: reliability.map(pointOfBin) },
-            {
-              key: "calibrated",
-              label: "As sure as right",
-              color: "var(--ink-3)",
-              isDashed: true,
-              points: reliability.map(({ confidence }) => ({ x: inPercent(confidence), value: confidence })),
-            },
+            { key: "bins", label: "Right", points: bins },
+            { ...reference, label: "As sure as right", points: across(bins, (x) => x / 100) },
           ]}
           format={formatShare}
           formatTick={formatPercent}
           note="Bins of equal count by their mean confidence. Intervals at 95&nbsp;%, as of a pass rate."
         />
       )}
-    </Card>
+    </>
   );
+}
+
+const reference = { key: "reference", color: "var(--ink-3)", isDashed: true };
+
+/** A line to compare with over the whole axis, which names a value wherever the other one has one. */
+function across(points: readonly CurvePoint[], valueAt: (x: number) => number): CurvePoint[] {
+  const xs = new Set([0, ...points.map(({ x }) => x), 100]);
+  return [...xs].sort((one, other) => one - other).map((x) => ({ x, value: valueAt(x) }));
 }
 
 const inPercent = (share: number) => Math.round(1000 * share) / 10;
