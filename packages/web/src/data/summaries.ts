@@ -1,6 +1,7 @@
 import type { EvaluationSummaryGroup, Presage, SummaryRequest } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { type Period, periodBounds } from "../format/times.ts";
+import { plainName } from "../format/words.ts";
 
 /** One rate for each evaluator and revision of a profile: rates of several are never mixed. */
 export const byRate = ["evaluator", "profile"] as const satisfies SummaryRequest["group_by"];
@@ -22,10 +23,12 @@ export function rateId(key: Key): string {
 /** The profile of a rate and its revision; undefined if it has none. */
 export function profileOf({ profile_name, evaluator_profile_revision: revision }: Key): string | undefined {
   if (!profile_name) return undefined;
-  return revision === null || revision === undefined ? profile_name : `${profile_name} · r${revision}`;
+  const name = plainName(profile_name);
+  // What is built in has one revision.
+  return revision == null || (revision === 1 && name !== profile_name) ? name : `${name} · r${revision}`;
 }
 
-/** “exact-match-2026-11-21, system:default · r1” */
+/** “exact-match-2026-11-21, strict · r1” */
 export function nameRate(key: Key): string {
   return [key.evaluator_id, profileOf(key)].filter((part) => part !== undefined).join(", ");
 }

@@ -56,9 +56,14 @@ export function taskNameOf({ split, index }: Pick<EpisodeSummary, "split" | "ind
 /** The name of an evaluator where no other version of it matters. */
 export const withoutVersion = shortEvaluatorNames([]);
 
+/** What is built in by its own name: “system:default” is “default”. */
+export function plainName(name: string): string {
+  return name.replace(/^system:/, "");
+}
+
 /** “exact-match”, or “exact-match, loose” with a profile that is not the default one. */
 export function shortEvaluatorName(of: { evaluator: string; profile_name: string | null }): string {
   const { evaluator, profile_name: profile } = of;
   const isDefault = profile === null || profile === "system:default";
-  return `${withoutVersion(evaluator)}${isDefault ? "" : `, ${profile}`}`;
+  return `${withoutVersion(evaluator)}${isDefault ? "" : `, ${plainName(profile)}`}`;
 }

@@ -1,5 +1,5 @@
 import type { Comparison, ComparisonCandidate } from "@presage/sdk";
-import { shortEvaluatorName, withoutVersion } from "../format/words.ts";
+import { plainName, shortEvaluatorName, withoutVersion } from "../format/words.ts";
 
 export type ComparedEvaluator = Comparison["evaluators"][number];
 type Named = Pick<ComparedEvaluator, "evaluator" | "profile_name" | "profile_revision">;
@@ -20,7 +20,7 @@ export function nameEvaluator(one: Named, all: readonly Named[]): string {
 function mediumName({ evaluator, profile_name, profile_revision }: Named): string {
   return [
     withoutVersion(evaluator),
-    profile_name,
+    profile_name && plainName(profile_name),
     profile_revision !== null && `revision ${profile_revision}`,
   ]
     .filter(Boolean)
@@ -28,7 +28,11 @@ function mediumName({ evaluator, profile_name, profile_revision }: Named): strin
 }
 
 function longName({ evaluator, profile_name, profile_revision }: Named): string {
-  return [evaluator, profile_name, profile_revision !== null && `revision ${profile_revision}`]
+  return [
+    evaluator,
+    profile_name && plainName(profile_name),
+    profile_revision !== null && `revision ${profile_revision}`,
+  ]
     .filter(Boolean)
     .join(", ");
 }

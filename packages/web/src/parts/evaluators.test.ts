@@ -96,7 +96,7 @@ test("An evaluator has its short name while that is unique", () => {
 
 test("Revisions and versions are named where they differ", () => {
   const revised = { ...exact, profile_revision: 2 };
-  expect(nameEvaluator(revised, [exact, revised])).toBe("exact-match, system:default, revision 2");
+  expect(nameEvaluator(revised, [exact, revised])).toBe("exact-match, default, revision 2");
   const older = { ...exact, evaluator: "exact-match-2025-01-01" };
-  expect(nameEvaluator(exact, [exact, older])).toBe("exact-match-2026-11-21, system:default, revision 1");
+  expect(nameEvaluator(exact, [exact, older])).toBe("exact-match-2026-11-21, default, revision 1");
 });

@@ -1,6 +1,7 @@
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { clsx } from "clsx";
 import { useState } from "react";
+import { plainName } from "../format/words.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Tooltip } from "../ui/tooltip.tsx";
@@ -175,7 +176,7 @@ function Chip({ choice, showsNote, isChosen, isFull, onToggle }: ChipProps) {
         onChange={onToggle}
         className="size-3.5 shrink-0 accent-accent"
       />
-      <span className="min-w-0 wrap-anywhere">{profile.replace(/^system:/, "")}</span>
+      <span className="min-w-0 wrap-anywhere">{plainName(profile)}</span>
       {showsNote && note !== undefined && <span className="text-ink-3">{note}</span>}
     </label>
   );

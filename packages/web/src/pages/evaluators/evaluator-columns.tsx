@@ -1,6 +1,6 @@
 import { Sparkles } from "lucide-react";
 import { formatCount } from "../../format/numbers.ts";
-import { humanizeName } from "../../format/words.ts";
+import { plainName } from "../../format/words.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Time } from "../../ui/time.tsx";
@@ -26,7 +26,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
             className={profileName === "system:default" ? "sr-only" : "truncate text-ink-2"}
             title={profile?.description ?? undefined}
           >
-            {profileName}
+            {plainName(profileName)}
           </span>
         )}
         {profile?.archived_at != null && <Badge tone="warn">Archived</Badge>}
@@ -96,14 +96,5 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     cell: ({ evaluatorId }) => <code className="font-mono text-xs">{evaluatorId ?? "–"}</code>,
     isExtra: true,
     widthPx: 216,
-  },
-  {
-    id: "needs",
-    label: "Needs",
-    hint: "What a sample must have.",
-    value: ({ family }) =>
-      family?.required_input_fields.map((field) => humanizeName(field).toLowerCase()).join(", "),
-    isExtra: true,
-    widthPx: 200,
   },
 ];

@@ -10,7 +10,7 @@ import {
 } from "../../../data/evaluators.ts";
 import { periodRatesQuery, rateId, sortRates, verdictsOf } from "../../../data/summaries.ts";
 import { periodLabels } from "../../../format/times.ts";
-import { humanizeName } from "../../../format/words.ts";
+import { humanizeName, plainName } from "../../../format/words.ts";
 import { Agreement } from "../../../parts/label-sample.tsx";
 import { RateByDayCard } from "../../../parts/rates.tsx";
 import { RunLink } from "../../../parts/runs.tsx";
@@ -82,50 +82,50 @@ function Profile({ revisions, newest }: ProfileProps) {
 
   return (
     <Page
-      title={newest.name}
+      title={newest.is_managed ? `${newest.evaluator_family}, ${plainName(newest.name)}` : newest.name}
       hint={<ProfileHint profile={newest} />}
       actions={<ProfileActions family={family} profile={newest} />}
     >
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
-      <RevisionsCard revisions={revisions} figures={figures.data} runs={runs.data} agreement={agreement.data}>
-        <Agreement
-          of={{
-            evaluator: newest.evaluator_family,
-            profile_name: newest.name,
-            profile_id: newest.public_id,
-            profile_revision: String(newest.revision),
-          }}
-        />
-      </RevisionsCard>
-      <div className="grid min-w-0 items-start gap-4 lg:grid-cols-2">
-        <RunRatesCard figures={runs.data} />
-        <Card title={revisions.length > 1 ? `Config of revision ${newest.revision}` : "Config"}>
-          <ConfigView family={family} config={newest.config} />
-        </Card>
-      </div>
-      {rates.data?.direct.some((figures) => verdictsOf(figures) > 0) && (
-        <RateByDayCard
-          period={period}
-          rates={rates.data.direct}
-          title={`Pass rate by day, last ${periodLabels[period]}`}
-          chosen={rate ?? newestRate(rates.data.direct)}
-          onChoose={(id) => change({ rate: id })}
-        />
-      )}
-      <DisagreementsCard
-        publicId={newest.public_id}
-        openId={search.result}
-        onOpen={(id) => {
-          const { result: _, ...rest } = search;
-          void navigate({
-            search: { ...rest, ...(id !== undefined && { result: id }) },
-            replace: search.result !== undefined,
-            resetScroll: false,
-          });
-        }}
-      />
-      <div className="grid min-w-0 items-start gap-4 lg:grid-cols-2">
+      <div className="grid min-w-0 items-start gap-4 xl:grid-cols-[minmax(0,1fr)_26rem]">
         <div className="flex min-w-0 flex-col gap-4">
+          <RevisionsCard
+            revisions={revisions}
+            figures={figures.data}
+            runs={runs.data}
+            agreement={agreement.data}
+          >
+            <Agreement
+              of={{
+                evaluator: newest.evaluator_family,
+                profile_name: newest.name,
+                profile_id: newest.public_id,
+                profile_revision: String(newest.revision),
+              }}
+            />
+          </RevisionsCard>
+          <RunRatesCard figures={runs.data} />
+          {rates.data?.direct.some((figures) => verdictsOf(figures) > 0) && (
+            <RateByDayCard
+              period={period}
+              rates={rates.data.direct}
+              title={`Pass rate by day, last ${periodLabels[period]}`}
+              chosen={rate ?? newestRate(rates.data.direct)}
+              onChoose={(id) => change({ rate: id })}
+            />
+          )}
+          <DisagreementsCard
+            publicId={newest.public_id}
+            openId={search.result}
+            onOpen={(id) => {
+              const { result: _, ...rest } = search;
+              void navigate({
+                search: { ...rest, ...(id !== undefined && { result: id }) },
+                replace: search.result !== undefined,
+                resetScroll: false,
+              });
+            }}
+          />
           {before !== undefined && (
             <CompareCard
               revisions={revisions}
@@ -135,16 +135,21 @@ function Profile({ revisions, newest }: ProfileProps) {
             />
           )}
         </div>
-        {family !== undefined && newest.archived_at === null && (
-          <TryCard key={newest.revision} family={family} profile={newest} />
-        )}
+        <div className="flex min-w-0 flex-col gap-4">
+          <Card title={revisions.length > 1 ? `Config of revision ${newest.revision}` : "Config"}>
+            <ConfigView family={family} config={newest.config} />
+          </Card>
+          {family !== undefined && newest.archived_at === null && (
+            <TryCard key={newest.revision} family={family} profile={newest} />
+          )}
+        </div>
       </div>
     </Page>
   );
 }
 
 function ProfileHint({ profile }: { profile: EvaluatorProfile }) {
-  const { evaluator_family, description, is_managed, archived_at } = profile;
+  const { name, evaluator_family, description, is_managed, archived_at } = profile;
   return (
     <>
       A profile of{" "}
@@ -156,7 +161,13 @@ function ProfileHint({ profile }: { profile: EvaluatorProfile }) {
         {evaluator_family}
       </Link>
       .{description !== null && description !== "" && ` ${description}`}
-      {is_managed && " It is built-in and cannot be changed."}
+      {is_managed && (
+        <>
+          {" "}
+          It is built in and cannot be changed; requests name it{" "}
+          <code className="font-mono text-xs">{name}</code>.
+        </>
+      )}
       {archived_at !== null && (
         <>
           {" "}
@@ -186,7 +197,7 @@ function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] 
   return (
     <Card
       title="Pass rate by run"
-      hint={`With people’s corrections and 95\u00a0% intervals, the highest first; the ${maxListed} with the most verdicts.`}
+      hint={`With people’s corrections and 95\u00a0% intervals, the highest first${(figures?.length ?? 0) > maxListed ? `; the ${maxListed} with the most verdicts` : ""}.`}
       className="flex max-h-80 min-h-28 flex-col *:first:shrink-0 print:max-h-none"
     >
       <div className="scroll-edges-y min-h-0 flex-1 overflow-y-auto print:overflow-visible">
@@ -237,7 +248,7 @@ function ConfigView({ family, config }: ConfigViewProps) {
         return (
           <div
             key={name}
-            className="grid gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 last:border-b-0 sm:grid-cols-[11rem_1fr]"
+            className="grid gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 last:border-b-0 sm:grid-cols-[9rem_1fr]"
           >
             <dt className="text-sm text-ink-2">{humanizeName(name)}</dt>
             <dd className="flex min-w-0 items-baseline justify-between gap-3">

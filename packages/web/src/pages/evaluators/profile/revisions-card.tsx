@@ -16,7 +16,7 @@ interface RevisionsCardProps {
   figures: readonly EvaluationSummaryGroup[] | undefined;
   runs: readonly EvaluationSummaryGroup[] | undefined;
   agreement: readonly RevisionAgreement[] | undefined;
-  /** Below the table. */
+  /** Above the table. */
   children: ReactNode;
 }
 
@@ -32,9 +32,10 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
   const hasRates = figures?.some((of) => verdictsOf(of) > 0) ?? true;
   return (
     <Card
-      title="Revisions"
+      title={revisions.length > 1 ? "Revisions" : "How far it can be trusted"}
       hint={`${hasRates ? "Pass rates are of direct evaluations, with people’s corrections; those of runs are below. " : ""}Intervals are at 95 %, clustered by trajectory or sample.`}
     >
+      <div className="border-b border-line px-4 py-2.5">{children}</div>
       <Table label="Revisions" isStacked className="min-w-160">
         <thead className="border-b border-line">
           <tr>
@@ -42,8 +43,12 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
             <HeaderCell>Created</HeaderCell>
             <HeaderCell isNumber>Evaluations</HeaderCell>
             {hasRates && <HeaderCell className="w-72">Pass rate</HeaderCell>}
-            <HeaderCell className="w-52">People agreed, by corrections</HeaderCell>
-            <HeaderCell isNumber>Corrections</HeaderCell>
+            <HeaderCell className="w-52">
+              <span title="Of the verdicts that people confirmed or corrected, those that they confirmed. Labels are apart, above.">
+                Confirmed by people
+              </span>
+            </HeaderCell>
+            <HeaderCell isNumber>Looked at</HeaderCell>
           </tr>
         </thead>
         <tbody>
@@ -55,7 +60,10 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
             const reviews = agreement?.find((of) => of.revision === revision);
             return (
               <tr key={revision} className="h-11 border-b border-line last:border-b-0">
-                <RowHeader className="font-medium tabular-nums">{revision}</RowHeader>
+                <RowHeader className="font-medium tabular-nums">
+                  <span className="md:hidden">Revision </span>
+                  {revision}
+                </RowHeader>
                 <Cell className="text-ink-2">{is_managed ? "Built-in" : <Time at={created_at} />}</Cell>
                 <Cell isNumber>
                   {figuresOf && runsOf && formatCount(totals.count)}
@@ -104,10 +112,6 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
           })}
         </tbody>
       </Table>
-      <div className="border-t border-line px-4 py-2">
-        <p className="text-xs text-ink-3">By labels, which are counted apart from corrections:</p>
-        {children}
-      </div>
       {revisions.length > maxAtFirst && (
         <div className="border-t border-line px-2 py-1.5">
           <Button variant="quiet" size="small" onClick={() => setShowsAll(!showsAll)}>
