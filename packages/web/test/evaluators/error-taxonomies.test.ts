@@ -60,12 +60,12 @@ dashboardTest("A taxonomy is created, its label set, moved and removed", async (
 
 slowDashboardTest("A built-in taxonomy cannot be changed, but can be copied", async ({ visit, client }) => {
   const page = await visit("/error-taxonomies");
-  await page.getByRole("link", { name: "system:agent-errors" }).click();
-  await page.getByRole("heading", { name: "system:agent-errors", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "agent-errors" }).click();
+  await page.getByRole("heading", { name: "agent-errors", level: 1 }).waitFor();
   expect(await page.getByRole("button", { name: "New revision" }).count()).toBe(0);
   expect(await page.getByRole("button", { name: "Set label" }).count()).toBe(0);
   await page.getByRole("button", { name: "Copy", exact: true }).click();
-  const form = page.getByRole("dialog", { name: "Copy system:agent-errors" });
+  const form = page.getByRole("dialog", { name: "Copy agent-errors" });
   await form.getByRole("textbox", { name: "Name" }).fill("our agent errors");
   await form.getByRole("button", { name: "Create taxonomy" }).click();
   await page.getByRole("heading", { name: "our agent errors", level: 1 }).waitFor();

@@ -5,8 +5,14 @@ import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { ListTree, Plus } from "lucide-react";
 import { useState } from "react";
 import { findQueryError, usePresage } from "../../data/client.ts";
-import { isBuiltIn, labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/taxonomies.ts";
+import {
+  isBuiltIn,
+  labelledTaxonomiesQuery,
+  latestTaxonomiesQuery,
+  taxonomyFindingsQuery,
+} from "../../data/taxonomies.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { plainName } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
@@ -36,7 +42,7 @@ function ErrorTaxonomiesPage() {
   return (
     <Page
       title="Error taxonomies"
-      hint="Trees of errors that a judge looks for in outputs."
+      hint="Trees of the kinds of error that a judge looks for. A profile uses the revision with its label, mostly production."
       actions={newButton}
     >
       <Taxonomies onCreate={() => setNewOpen(true)} />
@@ -90,7 +96,7 @@ function Taxonomies({ onCreate }: { onCreate(): void }) {
           <TaxonomyTable label="Your error taxonomies" taxonomies={own} inProduction={production.data} />
         )}
       </Card>
-      <Card title="Built-in">
+      <Card title="Built in">
         <TaxonomyTable
           label="Built-in error taxonomies"
           taxonomies={latest.data.filter(isBuiltIn)}
@@ -115,72 +121,69 @@ export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTable
       <thead className="border-b border-line">
         <tr>
           <HeaderCell>Name</HeaderCell>
+          <HeaderCell className="w-52">Labels</HeaderCell>
+          <HeaderCell isNumber className="w-32">
+            <span title="By the revision in production, otherwise by the newest">Evaluations</span>
+          </HeaderCell>
           <HeaderCell isNumber className="w-20">
             Kinds
           </HeaderCell>
           <HeaderCell isNumber className="w-24">
             Revisions
           </HeaderCell>
-          <HeaderCell isNumber className="w-28">
-            In production
-          </HeaderCell>
-          <HeaderCell className="w-36">Newest labels</HeaderCell>
           <HeaderCell isNumber className="w-32">
             Changed
           </HeaderCell>
         </tr>
       </thead>
       <tbody>
-        {taxonomies.map((taxonomy) => (
-          <tr
-            key={taxonomy.error_taxonomy_id}
-            className="relative h-12 border-b border-line last:border-b-0 hover:bg-hover"
-          >
-            <RowHeader>
-              <Link
-                to="/error-taxonomies/$taxonomyId"
-                params={{ taxonomyId: taxonomy.error_taxonomy_id }}
-                // Makes the whole row clickable.
-                className="block font-medium wrap-anywhere after:absolute after:inset-0"
-              >
-                {taxonomy.error_taxonomy_name}
-              </Link>
-              {taxonomy.error_taxonomy_description && (
-                <span className="block truncate text-xs text-ink-3">
-                  {taxonomy.error_taxonomy_description}
+        {taxonomies.map((taxonomy) => {
+          const { error_taxonomy_id: id, revision, labels } = taxonomy;
+          const used = inProduction?.find(({ error_taxonomy_id }) => error_taxonomy_id === id);
+          const marks = [
+            ...(used ? [`production r${used.revision}`] : []),
+            ...labels.filter((name) => name !== "production").map((name) => `${name} r${revision}`),
+          ];
+          return (
+            <tr key={id} className="relative h-12 border-b border-line last:border-b-0 hover:bg-hover">
+              <RowHeader>
+                <Link
+                  to="/error-taxonomies/$taxonomyId"
+                  params={{ taxonomyId: id }}
+                  // Makes the whole row clickable.
+                  className="block font-medium wrap-anywhere after:absolute after:inset-0"
+                >
+                  {plainName(taxonomy.error_taxonomy_name)}
+                </Link>
+                {taxonomy.error_taxonomy_description && (
+                  <span className="block truncate text-xs text-ink-3">
+                    {taxonomy.error_taxonomy_description}
+                  </span>
+                )}
+              </RowHeader>
+              <Cell>
+                <span className="flex min-w-0 flex-wrap gap-1">
+                  {marks.map((name) => (
+                    <LabelBadge key={name} label={name} onRemove={undefined} />
+                  ))}
                 </span>
-              )}
-            </RowHeader>
-            <Cell isNumber>{formatCount(countLeaves(readTaxonomy(taxonomy.body)))}</Cell>
-            <Cell isNumber>{formatCount(taxonomy.revision)}</Cell>
-            <Cell isNumber>
-              {inProduction && <InProduction taxonomy={taxonomy} revisions={inProduction} />}
-            </Cell>
-            <Cell>
-              <span className="flex min-w-0 flex-wrap gap-1">
-                {taxonomy.labels.map((name) => (
-                  <LabelBadge key={name} label={name} onRemove={undefined} />
-                ))}
-              </span>
-            </Cell>
-            <Cell isNumber className="text-ink-2">
-              {isBuiltIn(taxonomy) ? "–" : <Time at={taxonomy.created_at} />}
-            </Cell>
-          </tr>
-        ))}
+              </Cell>
+              <Cell isNumber>{inProduction && <Evaluated revisionId={(used ?? taxonomy).id} />}</Cell>
+              <Cell isNumber>{formatCount(countLeaves(readTaxonomy(taxonomy.body)))}</Cell>
+              <Cell isNumber>{formatCount(revision)}</Cell>
+              <Cell isNumber className="text-ink-2">
+                {isBuiltIn(taxonomy) ? "Built in" : <Time at={taxonomy.created_at} />}
+              </Cell>
+            </tr>
+          );
+        })}
       </tbody>
     </Table>
   );
 }
 
-function InProduction({
-  taxonomy,
-  revisions,
-}: {
-  taxonomy: ErrorTaxonomyRevision;
-  revisions: readonly ErrorTaxonomyRevision[];
-}) {
-  const found = revisions.find(({ error_taxonomy_id }) => error_taxonomy_id === taxonomy.error_taxonomy_id);
-  if (found === undefined) return <span className="text-ink-3">None</span>;
-  return `r${found.revision}`;
+function Evaluated({ revisionId }: { revisionId: string }) {
+  const { data } = useQuery(taxonomyFindingsQuery(usePresage(), revisionId));
+  if (data === undefined) return "…";
+  return data.evaluated === 0 ? <span className="text-ink-3">None</span> : formatCount(data.evaluated);
 }

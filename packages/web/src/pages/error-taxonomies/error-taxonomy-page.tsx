@@ -6,6 +6,7 @@ import { Copy, Pencil } from "lucide-react";
 import { useMemo, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { isBuiltIn, recentFindingsQuery, taxonomyRevisionsQuery } from "../../data/taxonomies.ts";
+import { plainName } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { inPlace } from "../../search-params.ts";
@@ -60,13 +61,19 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
   const change = (next: TaxonomySearch) => navigate({ search: next, ...inPlace });
   return (
     <Page
-      title={newest.error_taxonomy_name}
-      hint={[
-        newest.error_taxonomy_description,
-        isBuiltIn(newest) && "It is built-in and cannot be changed, but you can copy it.",
-      ]
-        .filter(Boolean)
-        .join(" ")}
+      title={plainName(newest.error_taxonomy_name)}
+      hint={
+        <>
+          {newest.error_taxonomy_description}
+          {isBuiltIn(newest) && (
+            <>
+              {" "}
+              It is built in and cannot be changed, but copied; profiles name it{" "}
+              <code className="font-mono text-xs">{newest.error_taxonomy_name}</code>.
+            </>
+          )}
+        </>
+      }
       actions={<TaxonomyActions revision={shown} newest={newest} />}
     >
       <RevisionBar
@@ -151,7 +158,7 @@ function TaxonomyActions({ revision, newest }: TaxonomyActionsProps) {
       <TaxonomyDialog
         isOpen={open === "copy"}
         onClose={close}
-        title={`Copy ${revision.error_taxonomy_name}`}
+        title={`Copy ${plainName(revision.error_taxonomy_name)}`}
         hint={`Creates a taxonomy of your own from revision ${revision.revision}.`}
         origin={revision}
         isNewTaxonomy

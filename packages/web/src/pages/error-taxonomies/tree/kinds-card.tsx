@@ -65,7 +65,11 @@ export function KindsCard({ revision, nodes, chosen, onChoose }: KindsCardProps)
           choice={{ chosen, onChoose }}
           findings={
             findings.data && findings.data.evaluated > 0
-              ? { countOf: countFindings(findings.data.findings), evaluated: findings.data.evaluated }
+              ? {
+                  countOf: countFindings(findings.data.findings),
+                  evaluated: findings.data.evaluated,
+                  most: Math.max(0, ...findings.data.findings.map(({ count }) => count)),
+                }
               : undefined
           }
         />

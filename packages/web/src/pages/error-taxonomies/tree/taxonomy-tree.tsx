@@ -12,6 +12,8 @@ interface Findings {
   countOf: CountFindings;
   /** Evaluations with a verdict. */
   evaluated: number;
+  /** The count of the most frequent kind. */
+  most: number;
 }
 
 interface TaxonomyTreeProps {
@@ -136,6 +138,7 @@ function Node({ node, path, collapsed, onToggle, findings, choice }: NodeProps) 
           <FindingCount
             count={findings.countOf(path, node)}
             evaluated={findings.evaluated}
+            most={findings.most}
             isCategory={isCategory}
           />
         )}
@@ -169,26 +172,31 @@ interface FindingCountProps {
   count: number;
   /** Evaluations with a verdict. */
   evaluated: number;
+  most: number;
   /** An evaluation may count under several kinds of a category, so their sum is not a share. */
   isCategory: boolean;
 }
 
 /** How often an error was found. A share of all evaluations would pool those of different runs. */
-function FindingCount({ count, evaluated, isCategory }: FindingCountProps) {
+function FindingCount({ count, evaluated, most, isCategory }: FindingCountProps) {
   return (
-    <Explained
-      text={
-        isCategory
-          ? `Findings of all kinds of this category together. An evaluation can have several.`
-          : `Found in ${formatCount(count)} of ${formatCount(evaluated)} evaluations with this revision, of all runs and of none.`
-      }
-      className={clsx(
-        "ml-auto w-12 shrink-0 text-right text-xs tabular-nums",
-        count === 0 ? "text-ink-3" : "font-medium",
+    <span className="ml-auto flex shrink-0 items-center gap-2">
+      {!isCategory && most > 0 && (
+        <span aria-hidden className="h-1.5 w-20 max-sm:hidden overflow-hidden rounded-full bg-sunken">
+          <span className="block h-full rounded-full bg-fail" style={{ width: `${(100 * count) / most}%` }} />
+        </span>
       )}
-    >
-      {formatCount(count)}
-      <span className="sr-only"> found</span>
-    </Explained>
+      <Explained
+        text={
+          isCategory
+            ? `Findings of all kinds of this category together. An evaluation can have several.`
+            : `Found in ${formatCount(count)} of ${formatCount(evaluated)} evaluations with this revision, of all runs and of none.`
+        }
+        className={clsx("w-12 text-right text-xs tabular-nums", count === 0 ? "text-ink-3" : "font-medium")}
+      >
+        {formatCount(count)}
+        <span className="sr-only"> found</span>
+      </Explained>
+    </span>
   );
 }
