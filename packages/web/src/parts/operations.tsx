@@ -2,14 +2,15 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { findQueryError, usePresage } from "../data/client.ts";
 import { isPrediction, latencyQuery, shareOf, sumUsage, usageQuery } from "../data/usage.ts";
 import { formatCost, formatCount, formatDuration, formatShare } from "../format/numbers.ts";
-import { type Period, periodLabels } from "../format/times.ts";
+import { periodLabels } from "../format/times.ts";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 
+const period = "24h";
 const live = { refetchInterval: 30_000, placeholderData: keepPreviousData } as const;
 
 /** How requests for predictions went lately. */
-export function Operations({ period = "24h" }: { period?: Period }) {
+export function Operations() {
   const presage = usePresage();
   const usage = useQuery({ ...usageQuery(presage, period), ...live });
   const latency = useQuery({ ...latencyQuery(presage, period), ...live });

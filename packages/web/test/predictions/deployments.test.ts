@@ -46,16 +46,22 @@ dashboardTest(
     const page = await visitor.visit("/");
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("link", { name: "Deployments" }).click();
-    const replicas = page.getByRole("region", { name: "Deployments" });
+    const deployments = page.getByRole("region", { name: "Deployments" });
+    const replicas = page.getByRole("region", { name: "Replicas" });
     const bad = replicas.getByRole("row", { name: gone });
     await bad.getByText("Up").waitFor();
     await page.getByText("2 of 2 up").waitFor();
-    await replicas.getByRole("row", { name: "large" }).getByText("1 of 1 up").waitFor();
+    await deployments.getByRole("row", { name: "large" }).getByText("1 of 1 up").waitFor();
 
     // Of all processes: what a run's predictions took is stored.
-    const large = replicas.getByRole("row", { name: "large" });
-    await large.getByText("0 % of 6").waitFor();
-    await large.getByText(/^p95 [\d.]+ m?s$/).waitFor();
+    const large = deployments.getByRole("row", { name: "large" });
+    await large.getByRole("link", { name: "6" }).waitFor();
+    await large.getByText("0 %").waitFor();
+    // And of the account, whether stored or not.
+    await page
+      .getByRole("figure", { name: "Requests for predictions by hour" })
+      .getByText("Of runs")
+      .waitFor();
 
     // Which sessions come to it depends on the addresses.
     let sessions = 0;
@@ -71,7 +77,7 @@ dashboardTest(
       (isEjected) => isEjected,
     );
     await bad.getByText(/^Unavailable,/).waitFor();
-    await replicas.getByText("Nothing answers: check that the model’s server runs").waitFor();
+    await deployments.getByText("A replica does not answer: check that its server runs").waitFor();
     await page.getByText("1 of 2 up").waitFor();
     expect(await replicas.getByRole("row", { name: new URL(small.url).host }).textContent()).toContain("64");
   },

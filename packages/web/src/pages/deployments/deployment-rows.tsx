@@ -13,39 +13,32 @@ import { Time, useNow } from "../../ui/time.tsx";
 
 type Replica = NonNullable<DeploymentStatus["replicas"]>[number];
 
-interface DeploymentRowsProps {
+interface DeploymentRowProps {
   deployment: DeploymentStatus;
   period: Period;
 }
 
-/** A deployment, and below it its replicas where they are shown. */
-export function DeploymentRows({ deployment, period }: DeploymentRowsProps) {
-  const { name, model, is_default, replicas } = deployment;
+export function DeploymentRow({ deployment, period }: DeploymentRowProps) {
+  const { name, model, is_default } = deployment;
   return (
-    <tbody className="border-b border-line last:border-b-0">
-      <tr className="h-11">
-        <RowHeader>
-          <span className="flex flex-wrap items-center gap-x-2 font-medium">
-            <span className="wrap-anywhere">{name}</span>
-            {is_default && <Badge tone="accent">Default</Badge>}
-          </span>
-          <span className="block text-xs font-normal text-ink-3 wrap-anywhere">
-            {name === "sandbox"
-              ? "The built-in sandbox: rules, no language model. Set PRESAGE_UPSTREAM_URL to use one."
-              : (model ?? "Not asked yet")}
-          </span>
-          <Advice {...deployment} />
-        </RowHeader>
-        <Cell>
-          <StateBadge {...deployment} />
-        </Cell>
-        <StoredCells deployment={name} period={period} />
-        {replicas !== undefined && <td colSpan={2} className="phone:hidden" />}
-      </tr>
-      {replicas?.map((replica) => (
-        <ReplicaRow key={replica.url} replica={replica} />
-      ))}
-    </tbody>
+    <tr className="h-11 border-b border-line last:border-b-0">
+      <RowHeader>
+        <span className="flex flex-wrap items-center gap-x-2 font-medium">
+          <span className="wrap-anywhere">{name}</span>
+          {is_default && <Badge tone="accent">Default</Badge>}
+        </span>
+        <span className="block text-xs font-normal text-ink-3 wrap-anywhere">
+          {name === "sandbox"
+            ? "The built-in sandbox: rules, no language model. Set PRESAGE_UPSTREAM_URL to use one."
+            : (model ?? "Not asked yet")}
+        </span>
+        <Advice {...deployment} />
+      </RowHeader>
+      <Cell>
+        <StateBadge {...deployment} />
+      </Cell>
+      <StoredCells deployment={name} period={period} />
+    </tr>
   );
 }
 
@@ -63,80 +56,71 @@ function Advice({ state, replicas = [] }: DeploymentStatus) {
 }
 
 /** Of the account's stored predictions, of all processes; leads to them. */
-function StoredCells({ deployment, period }: Pick<DeploymentRowsProps, "period"> & { deployment: string }) {
+function StoredCells({ deployment, period }: Pick<DeploymentRowProps, "period"> & { deployment: string }) {
   const filter = toPredictionFilter({ deployment, period }, useNow());
   const { data, isError } = useQuery(storedPredictionValuesQuery(usePresage(), filter));
   const countOf = (status: string) => data?.status.find(({ value }) => value === status)?.count ?? 0;
   const failed = countOf("failed");
   const all = failed + countOf("success");
+  if (data === undefined || all === 0)
+    return (
+      <>
+        <Cell isNumber className="text-xs text-ink-3">
+          {data === undefined ? (isError ? "could not be read" : "…") : "none stored"}
+        </Cell>
+        <Cell isNumber>{none}</Cell>
+        <Cell isNumber>{none}</Cell>
+        <Cell isNumber>{none}</Cell>
+      </>
+    );
   return (
     <>
       <Cell isNumber>
-        {isError && data === undefined ? (
-          <span className="text-xs text-fail">could not be read</span>
-        ) : data === undefined ? (
-          none
-        ) : all === 0 ? (
-          <span className="text-xs text-ink-3">none stored</span>
+        <Link to="/predictions" search={{ deployment, period }} className={linkClass}>
+          {formatCount(all)}
+        </Link>
+      </Cell>
+      <Cell isNumber>
+        {failed === 0 ? (
+          formatShare(0)
         ) : (
           <Link
             to="/predictions"
-            search={{ deployment, period, ...(failed > 0 && { status: "failed" }) }}
-            className={clsx(
-              "whitespace-nowrap underline underline-offset-2",
-              failed > 0 ? "text-warn" : "text-accent-ink",
-            )}
+            search={{ deployment, period, status: "failed" }}
+            className="whitespace-nowrap text-warn underline underline-offset-2"
           >
-            {formatShare(failed / all)} of {formatCount(all)}
+            {formatShare(failed / all)}, {formatCount(failed)}
           </Link>
         )}
       </Cell>
-      <LatencyCell latency={data?.latency_ms} high="p95" />
+      <Cell isNumber>{data.latency_ms ? formatDuration(data.latency_ms.p50) : none}</Cell>
+      <Cell isNumber>{data.latency_ms ? formatDuration(data.latency_ms.p95) : none}</Cell>
     </>
   );
 }
 
 const none = <span className="text-ink-3">–</span>;
+const linkClass = "text-accent-ink underline underline-offset-2";
 
-interface LatencyCellProps<High extends string> {
-  latency: ({ p50: number } & Record<High, number>) | null | undefined;
-  high: High;
-}
-
-function LatencyCell<High extends string>({ latency, high }: LatencyCellProps<High>) {
-  return (
-    <Cell isNumber className="whitespace-nowrap">
-      {latency ? (
-        <>
-          {formatDuration(latency.p50)}
-          <span className="pl-2 text-xs text-ink-3">
-            {high} {formatDuration(latency[high])}
-          </span>
-        </>
-      ) : (
-        none
-      )}
-    </Cell>
-  );
-}
-
-function ReplicaRow({ replica }: { replica: Replica }) {
+export function ReplicaRow({ deployment, replica }: { deployment: string; replica: Replica }) {
   const { url, state, is_failing, in_flight, limit, latency_ms, last_failure, recent } = replica;
   const { tone, label } = state === "up" && is_failing ? failingLook : looks[state];
   return (
-    <tr className="h-9 whitespace-nowrap text-ink-2">
-      <RowHeader className="pl-8!">
-        <span className="block max-w-64 truncate font-mono text-xs" title={url}>
+    <tr className="h-11 border-b border-line text-ink-2 last:border-b-0 whitespace-nowrap">
+      <RowHeader>
+        <span className="block max-w-80 truncate font-mono text-xs text-ink" title={url}>
           {url.replace(/^https?:\/\//, "")}
         </span>
+        <span className="block text-xs text-ink-3">{deployment}</span>
       </RowHeader>
       <Cell>
         <Badge tone={tone}>{label}</Badge>
       </Cell>
       <Cell isNumber className={clsx(recent.failed > 0 && "text-warn")}>
-        {recent.calls === 0 ? none : `${formatCount(recent.failed)} of ${formatCount(recent.calls)} tries`}
+        {recent.calls === 0 ? none : `${formatCount(recent.failed)} of ${formatCount(recent.calls)}`}
       </Cell>
-      <LatencyCell latency={latency_ms} high="p99" />
+      <Cell isNumber>{latency_ms ? formatDuration(latency_ms.p50) : none}</Cell>
+      <Cell isNumber>{latency_ms ? formatDuration(latency_ms.p99) : none}</Cell>
       <Cell isNumber>
         {limit === null ? formatCount(in_flight) : `${formatCount(in_flight)} of ${formatCount(limit)}`}
       </Cell>
@@ -173,7 +157,7 @@ function StateBadge({ state, error_rate, replicas }: DeploymentStatus) {
   const up = replicas?.filter((replica) => replica.state === "up" && !replica.is_failing).length;
   const said = [
     replicas && `${up} of ${replicas.length} up`,
-    error_rate ? `${formatShare(error_rate)} errors` : undefined,
+    error_rate ? `${formatShare(error_rate)} of tries failed in 5 minutes` : undefined,
   ];
   return (
     <>
@@ -191,7 +175,7 @@ const advice: Record<FailureCategory, string> = {
   context_exceeded: "Prompts are too long: shorten the context, or serve the model with a longer one.",
   rate_limit: "It limits requests: lower the concurrency of runs, or have its limit raised.",
   timeout: "It is too slow: lower the concurrency of runs, or raise PRESAGE_UPSTREAM_TIMEOUT_MS.",
-  unavailable: "Nothing answers: check that the model’s server runs and that its address is right.",
+  unavailable: "A replica does not answer: check that its server runs and that its address is right.",
   unusable_completion: "It answers without text: check the chat template and max_tokens.",
   upstream: "The model’s server fails or refuses: its own log says why; check the credential.",
 };

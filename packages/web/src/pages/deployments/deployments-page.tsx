@@ -1,17 +1,22 @@
-import { useQuery } from "@tanstack/react-query";
+import type { UsageRow } from "@presage/sdk";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
-import { type Period, periodLabels } from "../../format/times.ts";
-import { Operations } from "../../parts/operations.tsx";
+import { countFailures, isPrediction, usageQuery } from "../../data/usage.ts";
+import { formatCount, formatShortCount } from "../../format/numbers.ts";
+import { type Period, periodBounds, periodLabels, stepStartsMs } from "../../format/times.ts";
 import { Card } from "../../ui/card.tsx";
+import { TimeChart } from "../../ui/charts/time-chart.tsx";
+import type { ChartSeries } from "../../ui/charts/time-series.ts";
 import { PeriodPicker } from "../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { ChartSkeleton, SkeletonRows } from "../../ui/skeleton.tsx";
 import { HeaderCell, Table } from "../../ui/table.tsx";
-import { DeploymentRows } from "./deployment-rows.tsx";
+import { useNow } from "../../ui/time.tsx";
+import { DeploymentRow, ReplicaRow } from "./deployment-rows.tsx";
 
 const refreshMs = 5_000;
 
@@ -25,7 +30,9 @@ function DeploymentsPage() {
     error,
     refetch,
   } = useQuery({ ...deploymentsQuery(presage), refetchInterval: refreshMs });
-  const showsReplicas = deployments?.some(({ replicas }) => replicas !== undefined) === true;
+  const replicas = deployments?.flatMap(({ name, replicas = [] }) =>
+    replicas.map((replica) => ({ name, replica })),
+  );
   return (
     <Page
       title="Deployments"
@@ -45,42 +52,117 @@ function DeploymentsPage() {
         </Card>
       )}
       {deployments !== undefined && (
-        <>
-          <Operations period={period} />
-          <Card>
-            <Table label="Deployments" isStacked className={showsReplicas ? "min-w-184" : ""}>
-              <thead>
-                <tr className="border-b border-line">
-                  <HeaderCell>Deployment</HeaderCell>
-                  <HeaderCell>State</HeaderCell>
-                  <HeaderCell isNumber>Failed</HeaderCell>
-                  <HeaderCell isNumber>Latency, median</HeaderCell>
-                  {showsReplicas && (
-                    <>
-                      <HeaderCell isNumber>
-                        <span title="Requests in flight, and the most there may be; a 429 halves it">
-                          In flight
-                        </span>
-                      </HeaderCell>
-                      <HeaderCell>Last failure</HeaderCell>
-                    </>
-                  )}
-                </tr>
-              </thead>
+        <Card
+          title={`The last ${periodLabels[period]}`}
+          hint="What your account stored of their predictions, runs included, through every process; at most the newest 10,000 of each."
+        >
+          <Table label="Deployments" isStacked className="min-w-160">
+            <thead>
+              <tr className="border-b border-line">
+                <HeaderCell>Deployment</HeaderCell>
+                <HeaderCell>Now</HeaderCell>
+                <HeaderCell isNumber>Predictions</HeaderCell>
+                <HeaderCell isNumber>Failed</HeaderCell>
+                <HeaderCell isNumber short="Median">
+                  Latency, median
+                </HeaderCell>
+                <HeaderCell isNumber>p95</HeaderCell>
+              </tr>
+            </thead>
+            <tbody>
               {deployments.map((deployment) => (
-                <DeploymentRows key={deployment.name} deployment={deployment} period={period} />
+                <DeploymentRow key={deployment.name} deployment={deployment} period={period} />
               ))}
-            </Table>
-          </Card>
-          <p className="text-xs text-ink-3">
-            A deployment’s row is of your account’s stored predictions of the last {periodLabels[period]},
-            runs included, at most the newest 10,000.{" "}
-            {showsReplicas
-              ? "A replica’s is of the process that answered just now: tries of the last 5 minutes, and its last 256 answers."
-              : "Replicas and their state are shown to the account that runs this server."}
-          </p>
-        </>
+            </tbody>
+          </Table>
+        </Card>
+      )}
+      {replicas !== undefined && replicas.length > 0 && (
+        <Card
+          title="Replicas, now"
+          hint={`As process ${deployments?.[0]?.process_id} of this server sees them, which answered just now: tries of the last 5 minutes, and its last 256 answers.`}
+        >
+          <Table label="Replicas" isStacked className="min-w-184">
+            <thead>
+              <tr className="border-b border-line">
+                <HeaderCell>Replica</HeaderCell>
+                <HeaderCell>State</HeaderCell>
+                <HeaderCell isNumber>Failed tries</HeaderCell>
+                <HeaderCell isNumber short="Median">
+                  Latency, median
+                </HeaderCell>
+                <HeaderCell isNumber>p99</HeaderCell>
+                <HeaderCell isNumber>
+                  <span title="Requests in flight, and the most there may be; a 429 halves it">
+                    In flight
+                  </span>
+                </HeaderCell>
+                <HeaderCell>Last failure</HeaderCell>
+              </tr>
+            </thead>
+            <tbody>
+              {replicas.map(({ name, replica }) => (
+                <ReplicaRow key={`${name} ${replica.url}`} deployment={name} replica={replica} />
+              ))}
+            </tbody>
+          </Table>
+        </Card>
+      )}
+      <TrafficCard period={period} />
+      {replicas?.length === 0 && (
+        <p className="text-xs text-ink-3">Replicas are shown to the account that runs this server.</p>
       )}
     </Page>
   );
+}
+
+/** All predictions that the account asked for, through every process, stored or not. */
+function TrafficCard({ period }: { period: Period }) {
+  const nowMs = useNow();
+  const { data } = useQuery({
+    ...usageQuery(usePresage(), period),
+    refetchInterval: 30_000,
+    placeholderData: keepPreviousData,
+  });
+  const rows = data?.current.data.filter((row) => isPrediction(row) || row.operation === "run") ?? [];
+  const { since, step } = periodBounds(data?.period ?? period, nowMs);
+  const starts = Map.groupBy(rows, ({ start }) => Date.parse(start));
+  const totals = countsOf(rows);
+  const bar = (key: keyof typeof totals, label: string, color: string): ChartSeries => {
+    return { key, label, color: `var(--${color})`, shape: "bar", total: formatCount(totals[key]) };
+  };
+  return (
+    <Card title={`Requests by ${step}`} hint="Of your account to all deployments, whether stored or not.">
+      {data === undefined ? (
+        <ChartSkeleton />
+      ) : (
+        <TimeChart
+          label={`Requests for predictions by ${step}`}
+          step={step}
+          series={[
+            bar("live", "Live", "chart-1"),
+            bar("runs", "Of runs", "chart-2"),
+            bar("failed", "Failed", "fail"),
+          ]}
+          points={stepStartsMs(since, step, nowMs).map((startMs) => ({
+            startMs,
+            values: countsOf(starts.get(startMs) ?? []),
+          }))}
+          format={formatCount}
+          formatTick={formatShortCount}
+          isWhole
+        />
+      )}
+    </Card>
+  );
+}
+
+function countsOf(rows: readonly UsageRow[]) {
+  const counts = { live: 0, runs: 0, failed: 0 };
+  for (const row of rows) {
+    const failed = countFailures(row);
+    counts.failed += failed;
+    counts[isPrediction(row) ? "live" : "runs"] += row.requests - failed;
+  }
+  return counts;
 }
