@@ -149,7 +149,8 @@ function userName(): string | null {
   try {
     const { username, uid } = userInfo();
     // What Bun says where no variable has the name.
-    return username === "unknown" ? `user ${uid}` : username;
+    if (username !== "unknown") return username;
+    return uid === 0 ? "root" : `user ${uid}`;
   } catch {
     return null;
   }

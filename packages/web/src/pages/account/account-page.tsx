@@ -1,3 +1,4 @@
+import type { Role } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { LogOut } from "lucide-react";
@@ -5,7 +6,7 @@ import { useSyncExternalStore } from "react";
 import { meQuery, useSignOut } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { counted } from "../../format/numbers.ts";
-import { describeCapture } from "../../format/words.ts";
+import { describeCapture, humanizeName } from "../../format/words.ts";
 import { readTheme, storeTheme, watchTheme } from "../../theme.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Fact } from "../../ui/card.tsx";
@@ -30,18 +31,24 @@ function AccountPage() {
       }
     >
       {signOut.error !== null && <ErrorNotice error={signOut.error} />}
-      <Identity />
-      <SessionsCard />
-      <CaptureCard />
-      <Card>
-        <div className="flex items-center gap-3 px-4 py-2.5">
-          <div className="flex-1">
-            <h2 className="text-sm font-semibold">Appearance</h2>
-            <p className="text-xs text-ink-3">Saved in this browser.</p>
-          </div>
-          <ThemeMenu />
+      <div className="grid min-w-0 items-start gap-4 xl:grid-cols-2">
+        <div className="flex min-w-0 flex-col gap-4">
+          <Identity />
+          <CaptureCard />
         </div>
-      </Card>
+        <div className="flex min-w-0 flex-col gap-4">
+          <SessionsCard />
+          <Card>
+            <div className="flex items-center gap-3 px-4 py-2.5">
+              <div className="flex-1">
+                <h2 className="text-sm font-semibold">Appearance</h2>
+                <p className="text-xs text-ink-3">Saved in this browser.</p>
+              </div>
+              <ThemeMenu />
+            </div>
+          </Card>
+        </div>
+      </div>
     </Page>
   );
 }
@@ -61,7 +68,14 @@ function Identity() {
           {me ? (me.email ?? "–") : placeholder}
         </Fact>
         <Fact look="row" name="Role">
-          {me ? me.role : placeholder}
+          {me ? (
+            <>
+              {humanizeName(me.role)}
+              <span className="block text-xs text-ink-3">{mayDo[me.role]}</span>
+            </>
+          ) : (
+            placeholder
+          )}
         </Fact>
         <Fact look="row" name="Identity provider">
           {me ? <Issuer issuer={me.oidc_issuer} /> : placeholder}
@@ -78,6 +92,12 @@ function Identity() {
     </Card>
   );
 }
+
+const mayDo: Record<Role, string> = {
+  owner: "You may do everything, for the members of your account too.",
+  member: "You may predict, evaluate and read. Owners manage members and budgets.",
+  viewer: "You may read. An owner can make you a member.",
+};
 
 const localIssuer = "urn:presage:local";
 
@@ -99,7 +119,7 @@ function CaptureCard() {
     >
       <dl className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm sm:grid-cols-[9rem_minmax(0,1fr)]">
         <Fact look="row" name="Which are stored">
-          {describeCapture(setting)}
+          {humanizeName(describeCapture(setting))}
         </Fact>
         <Fact look="row" name="Deleted after">
           {counted(max_age_days, "day")}

@@ -187,7 +187,9 @@ function Change({ event }: { event: AuditEvent }) {
 
 function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): string {
   const who = names[user_id ?? ""] ?? email ?? "someone who is gone";
-  if (kind === "command_line") return name === null ? "Command line" : `Command line (${name})`;
+  // The name is that of the server's system, in containers of its administrator.
+  if (kind === "command_line")
+    return `Command line${name === null ? "" : `, as ${name.replace(/^user 0$/, "root")}`}`;
   return kind === "api_key" ? `${who}, key ${name}` : who;
 }
 

@@ -1,12 +1,12 @@
 import { roles } from "@presage/contract/permissions";
 import type { Member, Role, SpendingResponse } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { createLazyRoute } from "@tanstack/react-router";
+import { createLazyRoute, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { membersQuery, meQuery, nameOfMember, useChangeRole } from "../../data/accounts.ts";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import { monthSpendingQuery } from "../../data/spending.ts";
-import { formatCost } from "../../format/numbers.ts";
+import { counted, formatCost } from "../../format/numbers.ts";
 import { OwnersOnly } from "../../parts/allowed.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -65,7 +65,7 @@ function MembersCard() {
     rows: members,
     rowId: ({ id }) => id,
     rowName: nameOfMember,
-    spare: ["created", "keys", "cost"],
+    spare: ["created", "requests", "keys", "cost"],
     isMain: true,
   });
   return (
@@ -73,7 +73,10 @@ function MembersCard() {
       {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       {change.error !== null && <ErrorNotice error={change.error} />}
       {(members !== undefined || membersOf.error === null) && (
-        <Card title="Members" actions={<TableTools table={table} />}>
+        <Card
+          title={members === undefined ? "…" : counted(members.length, "member")}
+          actions={<TableTools table={table} />}
+        >
           <DataTable table={table} expectedRows={3} empty={null} />
         </Card>
       )}
@@ -90,20 +93,31 @@ function MembersCard() {
   );
 }
 
-/** What each spent in this calendar month, where there are prices. */
-function costColumns(spending: SpendingResponse | undefined): DataColumn<Member>[] {
+/** What each asked for in this calendar month, and where there are prices what that cost. */
+function monthColumns(spending: SpendingResponse | undefined): DataColumn<Member>[] {
+  const spentBy = new Map(spending?.people.map((person) => [person.user_id, person]));
   const currency = spending?.currency;
-  if (!currency) return [];
-  const costOf = new Map(spending.people.map(({ user_id, cost }) => [user_id, cost]));
+  const columns: DataColumn<Member>[] = [
+    {
+      id: "requests",
+      label: "Requests",
+      hint: "In this calendar month, UTC: predictions, evaluations, and those of the runs that they started",
+      value: ({ id }) => (spending === undefined ? undefined : (spentBy.get(id)?.requests ?? 0)),
+      widthPx: 96,
+      isNumber: true,
+    },
+  ];
+  if (!currency) return columns;
   // Who asked nothing spent nothing; null is what has no price.
-  const value = ({ id }: Member) => (costOf.has(id) ? (costOf.get(id) ?? null) : 0);
+  const costOf = ({ id }: Member) => (spentBy.has(id) ? (spentBy.get(id)?.cost ?? null) : 0);
   return [
+    ...columns,
     {
       id: "cost",
-      label: "This month",
+      label: "Cost",
       hint: "What their requests, runs and judges cost in this calendar month, UTC",
-      value,
-      cell: (member) => formatCost(value(member), currency),
+      value: costOf,
+      cell: (member) => formatCost(costOf(member), currency),
       widthPx: 96,
       isNumber: true,
     },
@@ -125,21 +139,19 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       label: "Name",
       value: nameOfMember,
       cell: (member) => (
-        <span className="flex items-center gap-2 font-medium">
-          <span className="truncate">{nameOfMember(member)}</span>
-          {member.id === ownId && <Badge tone="accent">You</Badge>}
-        </span>
+        <>
+          <span className="flex items-center gap-2 font-medium">
+            <span className="truncate">{nameOfMember(member)}</span>
+            {member.id === ownId && <Badge tone="accent">You</Badge>}
+          </span>
+          {member.email !== null && member.name !== null && (
+            <span className="block truncate text-xs text-ink-3">{member.email}</span>
+          )}
+        </>
       ),
-      widthPx: 120,
+      widthPx: 180,
       isElastic: true,
       isFixed: true,
-    },
-    {
-      id: "email",
-      label: "Email",
-      value: ({ email }) => email ?? "–",
-      widthPx: 116,
-      isElastic: true,
     },
     {
       id: "seen",
@@ -147,14 +159,7 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       hint: "When they last used the dashboard or one of their keys",
       value: ({ last_seen_at }) => last_seen_at,
       cell: ({ last_seen_at }) =>
-        last_seen_at ? <Time at={last_seen_at} /> : <span className="text-warn">Never</span>,
-      widthPx: 124,
-      isNewestFirst: true,
-    },
-    {
-      id: "created",
-      label: "Since",
-      value: ({ created_at }) => created_at,
+        last_seen_at ? <Time at={last_seen_at} /> : <span className="text-ink-3">Never</span>,
       widthPx: 124,
       isNewestFirst: true,
     },
@@ -163,10 +168,26 @@ function memberColumns({ ownId, isBusy, spending, onChange }: RoleChanges): Data
       label: "Keys",
       hint: "Those that are neither revoked nor expired",
       value: ({ active_keys = 0 }) => active_keys,
+      cell: ({ active_keys = 0 }) =>
+        active_keys === 0 ? (
+          "0"
+        ) : (
+          <Link to="/api-keys" className="text-accent-ink underline underline-offset-2" tabIndex={-1}>
+            {active_keys}
+          </Link>
+        ),
       widthPx: 60,
       isNumber: true,
     },
-    ...costColumns(spending),
+    ...monthColumns(spending),
+    {
+      id: "created",
+      label: "Added",
+      hint: "When they first signed in, or were added",
+      value: ({ created_at }) => created_at,
+      widthPx: 124,
+      isNewestFirst: true,
+    },
     {
       id: "role",
       label: "Role",
