@@ -46,17 +46,17 @@ browserTest("Results are reviewed with one key each, and a key takes the last on
   const { visit, client } = visitor;
   const id = await evaluate(client, "keys", ["The door opens.", "A door opens.", "The door is shut."]);
   const page = await visit(`/review?profile_id=${id}`);
-  await page.getByText("0 labelled now, 3 left here").waitFor();
+  await page.getByText("0 labelled, 3 left").waitFor();
   await page.getByText("Nobody has labelled a verdict of contains yet.").waitFor();
   await page.getByText("95 more labels for ±10 points").waitFor();
   await region(page).getByText("Evaluators disagree: 1 pass, 1 fail").waitFor();
   const first = await shownId(page);
   await press(page, "p");
-  await page.getByText("1 labelled now, 2 left here").waitFor();
+  await page.getByText("1 labelled, 2 left").waitFor();
   const second = await shownId(page);
   expect(second).not.toBe(first);
   await press(page, "f");
-  await page.getByText("2 labelled now, 1 left here").waitFor();
+  await page.getByText("2 labelled, 1 left").waitFor();
   const saved = await eventually(
     () => client.labels.list(second),
     ({ data }) => data.length > 0,
@@ -66,19 +66,19 @@ browserTest("Results are reviewed with one key each, and a key takes the last on
   await page.getByText(/contains agrees with people on 50\s%.* of 2 verdicts/).waitFor();
 
   await page.keyboard.press("u");
-  await page.getByText("1 labelled now, 2 left here").waitFor();
+  await page.getByText("1 labelled, 2 left").waitFor();
   expect(await shownId(page)).toBe(second);
   await eventually(
     () => client.labels.list(second),
     ({ data, correction }) => data.length === 0 && correction === null,
   );
   await press(page, "s");
-  await page.getByText("1 labelled now, 1 skipped, 1 left here").waitFor();
+  await page.getByText("1 labelled, 1 skipped, 1 left").waitFor();
   await press(page, "p");
   await page.getByRole("heading", { name: "2 labelled" }).waitFor();
   await page.getByRole("button", { name: "Load more" }).click();
   // The one that was skipped.
-  await page.getByText("0 labelled now, 1 left here").waitFor();
+  await page.getByText("0 labelled, 1 left").waitFor();
   expect(await shownId(page)).toBe(second);
 });
 
@@ -102,17 +102,17 @@ dashboardTest("Undo gives back what the person had said before, and nobody else'
   );
 
   await press(page, "s");
-  await page.getByText("0 labelled now, 1 skipped, 2 left here").waitFor();
+  await page.getByText("0 labelled, 1 skipped, 2 left").waitFor();
   const other = await shownId(page);
   await client.results.correct(other, { pass: false });
   for (const key of ["p", "f"] as const) {
     await press(page, key);
-    await page.getByText("1 labelled now, 1 skipped, 1 left here").waitFor();
+    await page.getByText("1 labelled, 1 skipped, 1 left").waitFor();
     await page.keyboard.press("u");
-    await page.getByText("0 labelled now, 1 skipped, 2 left here").waitFor();
+    await page.getByText("0 labelled, 1 skipped, 2 left").waitFor();
   }
   await press(page, "s");
-  await page.getByText("0 labelled now, 2 skipped, 1 left here").waitFor();
+  await page.getByText("0 labelled, 2 skipped, 1 left").waitFor();
   const last = await shownId(page);
   await press(page, "p");
   // Saved after all of the above.
@@ -129,7 +129,7 @@ slowDashboardTest(
     const { visit, client, expectErrors } = visitor;
     const id = await evaluate(client, "links", ["The door opens.", "A door.", "No door."]);
     const page = await visit(`/review?profile_id=${id}`);
-    await page.getByText("0 labelled now, 3 left here").waitFor();
+    await page.getByText("0 labelled, 3 left").waitFor();
     const first = await shownId(page);
     await press(page, "s");
     await page.getByText("1 skipped").waitFor();
@@ -144,7 +144,7 @@ slowDashboardTest(
     await page.route("**/labels", (route) => route.abort());
     await press(page, "f");
     await region(page).getByRole("alert").waitFor();
-    await page.getByText("0 labelled now, 1 skipped, 2 left here").waitFor();
+    await page.getByText("0 labelled, 1 skipped, 2 left").waitFor();
   },
 );
 
@@ -173,13 +173,13 @@ dashboardTest("A drawn sample of a run is labelled, and only of outputs that dif
   const page = await visit(`/runs/${run.id}`);
   await page.getByText("33.3 %").first().waitFor();
   await page.getByRole("button", { name: "Label 20 of these" }).click();
-  await page.getByText("0 labelled now, 2 left here").waitFor();
+  await page.getByText("0 labelled, 2 left").waitFor();
   await region(page).getByText("Drawn at random").waitFor();
   await region(page)
     .getByText(/^open (oven|door)$/)
     .waitFor();
   await press(page, "f");
-  await page.getByText("1 labelled now, 1 left here").waitFor();
+  await page.getByText("1 labelled, 1 left").waitFor();
   await page.getByText(/exact-match agrees with people on 100 % of 1 verdict/).waitFor();
   expect((await client.labels.agreement({ run: run.id })).weighted).toBe(true);
   await press(page, "s");
@@ -199,20 +199,20 @@ dashboardTest("A result that is not there is skipped", async ({ visit, client, e
   await region(page).getByRole("alert").waitFor();
   expect(await region(page).getByRole("button", { name: "Pass" }).isDisabled()).toBe(true);
   await page.keyboard.press("s");
-  await page.getByText("0 labelled now, 1 skipped, 1 left here").waitFor();
+  await page.getByText("0 labelled, 1 skipped, 1 left").waitFor();
   await shownId(page);
 });
 
 slowBrowserTest("A key that is held decides on one result only", async ({ visit, client }) => {
   const id = await evaluate(client, "held", ["The door opens.", "A door.", "No door."]);
   const page = await visit(`/review?profile_id=${id}`);
-  await page.getByText("0 labelled now, 3 left here").waitFor();
+  await page.getByText("0 labelled, 3 left").waitFor();
   await shownId(page);
   for (let times = 0; times < 8; times += 1) await page.keyboard.down("p");
   await page.keyboard.up("p");
-  await page.getByText("1 labelled now, 2 left here").waitFor();
+  await page.getByText("1 labelled, 2 left").waitFor();
   await press(page, "s");
-  await page.getByText("1 labelled now, 1 skipped, 1 left here").waitFor();
+  await page.getByText("1 labelled, 1 skipped, 1 left").waitFor();
 });
 
 slowBrowserTest("On a phone the verdict is hidden, and the keys are in sight", async ({ visit, client }) => {
@@ -227,7 +227,7 @@ slowBrowserTest("On a phone the verdict is hidden, and the keys are in sight", a
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(844);
   }
   await page.getByRole("button", { name: "Fail" }).click();
-  await page.getByText("you agreed with the evaluator in").waitFor();
+  await page.getByText("1 labelled, 1 left").waitFor();
 });
 
 slowDashboardTest("There is nothing to press where there is nothing to review", async ({ visit, client }) => {
@@ -235,7 +235,7 @@ slowDashboardTest("There is nothing to press where there is nothing to review", 
   const page = await visit(`/review?profile_id=${id}`);
   const pass = region(page).getByRole("button", { name: "Pass" });
   await press(page, "p");
-  await page.getByText("1 labelled now, 0 left here").waitFor();
+  await page.getByText("1 labelled, 0 left").waitFor();
   // What was decided last can still be taken back.
   await region(page).getByRole("button", { name: "Undo" }).waitFor();
   await page.reload();

@@ -140,7 +140,7 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
   "/error-taxonomies/$taxonomyId": [
     { path: ({ taxonomy }) => `/error-taxonomies/${taxonomy}`, title: "slips", shows: "Wrong room" },
   ],
-  "/review": [{ title: "Review", shows: "left here" }],
+  "/review": [{ title: "Review", shows: "labelled, " }],
   "/usage": [{ title: "People & spend", shows: "Owner" }],
   "/api-keys": [
     { title: "API keys", shows: "training cluster" },

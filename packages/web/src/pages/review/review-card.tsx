@@ -3,9 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import { datasetSampleQuery } from "../../data/datasets.ts";
+import { evaluatorFamiliesQuery } from "../../data/evaluators.ts";
 import { runQuery, runSampleQuery } from "../../data/runs.ts";
+import { shortEvaluatorName } from "../../format/words.ts";
+import { RunLink } from "../../parts/runs.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { actionOf, StepTexts, stateOf } from "../../ui/steps/step-texts.tsx";
+import { SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
 interface ReviewCardProps {
@@ -18,10 +22,13 @@ interface ReviewCardProps {
 export function ReviewCard({ result, item }: ReviewCardProps) {
   const { evaluated_model_output: output, evaluated_model_gold_answer: gold } = result;
   const contexts = result.evaluated_model_retrieved_context ?? [];
+  const { evaluator_id, evaluator_family, evaluation_run_id: run, dataset_sample_id: sample } = result;
+  const { data: families } = useQuery(evaluatorFamiliesQuery(usePresage()));
+  const family = families?.find(({ family_name }) => family_name === evaluator_family);
   return (
     <div className="grid min-w-0 gap-x-6 gap-y-3 p-4 lg:grid-cols-2">
-      <p className="flex flex-wrap items-baseline gap-x-3 text-sm text-ink-2 lg:col-span-2">
-        <b className="text-base font-semibold text-ink">Does the prediction pass?</b>
+      <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 text-sm text-ink-2 lg:col-span-2">
+        <h2 className="text-base font-semibold text-ink">Does the prediction pass?</h2>
         {item !== undefined && <span>{whyOf(item)}</span>}
         <Link
           to="/evaluations"
@@ -30,7 +37,22 @@ export function ReviewCard({ result, item }: ReviewCardProps) {
         >
           Result {result.id}
         </Link>
-      </p>
+        <p className="flex w-full min-w-0 flex-wrap gap-x-1.5 text-xs text-ink-3">
+          <span>
+            Judged by{" "}
+            <b className="font-medium text-ink-2">
+              {shortEvaluatorName({ evaluator: evaluator_id, profile_name: result.profile_name })}
+            </b>
+            {family && `: ${family.description}`}
+          </span>
+          {sample !== null && (
+            <span className="flex min-w-0 gap-1.5">
+              <SampleName id={String(sample)} />
+              {run !== null && <RunLink id={run} />}
+            </span>
+          )}
+        </p>
+      </div>
       <div className="flex min-w-0 flex-col gap-3">
         <Asked result={result} />
         {contexts.map((text, index) => (

@@ -6,7 +6,7 @@ import { useEffect } from "react";
 import { usePresage } from "../../data/client.ts";
 import { resultQuery } from "../../data/results.ts";
 import { runQuery } from "../../data/runs.ts";
-import { counted, formatCount } from "../../format/numbers.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { Agreement } from "../../parts/label-sample.tsx";
 import { NewRunLink } from "../../parts/runs.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -42,7 +42,7 @@ export function ReviewQueue({
     if (nextId !== undefined) void queryClient.prefetchQuery(resultQuery(presage, nextId));
   }, [queryClient, presage, nextId]);
   const isNothing = queue.data?.considered === 0;
-  const decide = (pass: boolean | undefined) => review.decide(pass, result);
+  const decide = (pass: boolean | undefined) => review.decide(pass, result !== undefined);
   useSinglePresses();
   useShortcut({ keys: "p", label: "Pass", group: "Review", run: () => decide(true) });
   useShortcut({ keys: "f", label: "Fail", group: "Review", run: () => decide(false) });
@@ -102,9 +102,8 @@ export function ReviewQueue({
 }
 
 function Progress({ review, search: { run: runId, drawn } }: Pick<NothingLeftProps, "review" | "search">) {
-  const { queue, given, skipped, waiting, compared, agreed } = review;
+  const { queue, given, skipped, waiting } = review;
   const { data: run } = useQuery({ ...runQuery(usePresage(), runId ?? ""), enabled: drawn !== undefined });
-  const { considered = 0, reviewed = 0, has_more = false } = queue.data ?? {};
   const all = given + skipped + waiting;
   return (
     <header className="flex flex-col gap-1.5 border-b border-line px-4 py-2.5">
@@ -132,21 +131,10 @@ function Progress({ review, search: { run: runId, drawn } }: Pick<NothingLeftPro
           </Link>
         )}
         {queue.data !== undefined && (
-          <>
-            <span>
-              <b className="font-semibold text-ink">{formatCount(given)}</b> labelled now
-              {skipped > 0 && `, ${formatCount(skipped)} skipped`}, {formatCount(waiting)} left here
-            </span>
-            {compared > 0 && (
-              <span>
-                you agreed with the evaluator in{" "}
-                <b className="font-semibold text-ink">{formatCount(agreed)}</b> of {formatCount(compared)}
-              </span>
-            )}
-            <span className="text-ink-3 sm:ml-auto">
-              {`${formatCount(reviewed + given)} of ${has_more ? "the newest " : ""}${counted(considered, "verdict")} reviewed`}
-            </span>
-          </>
+          <span>
+            <b className="font-semibold text-ink">{formatCount(given)}</b> labelled
+            {skipped > 0 && `, ${formatCount(skipped)} skipped`}, {formatCount(waiting)} left
+          </span>
         )}
       </p>
     </header>

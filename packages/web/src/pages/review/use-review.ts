@@ -1,4 +1,3 @@
-import type { EvaluationResult } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
@@ -11,8 +10,6 @@ interface Decision {
   id: string;
   /** Undefined: skipped. */
   pass: boolean | undefined;
-  /** Whether the evaluator had said the same. */
-  agreed: boolean | undefined;
 }
 
 /** The queue, and what was decided in it. */
@@ -44,13 +41,11 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     saving.current = saving.current.then(work).catch(setFailure);
   }
 
-  function decide(pass: boolean | undefined, result: Pick<EvaluationResult, "pass"> | undefined): void {
+  function decide(pass: boolean | undefined, isRead: boolean): void {
     // A result that cannot be read can be skipped.
-    if (openId === undefined || (pass !== undefined && result === undefined)) return;
-    const verdict = result?.pass ?? undefined;
-    const agreed = pass === undefined || verdict === undefined ? undefined : pass === verdict;
+    if (openId === undefined || (pass !== undefined && !isRead)) return;
     setFailure(null);
-    setDecisions([...decisions, { id: openId, pass, agreed }]);
+    setDecisions([...decisions, { id: openId, pass }]);
     if (pass !== undefined) {
       save(async () => {
         try {
@@ -86,7 +81,8 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     item: items.find(({ id }) => id === openId),
     failure,
     waiting: waiting.length,
-    ...countDecisions(decisions),
+    given: decisions.filter(({ pass }) => pass !== undefined).length,
+    skipped: decisions.filter(({ pass }) => pass === undefined).length,
     canUndo: decisions.length > 0,
     decide,
     undo,
@@ -96,17 +92,6 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
       setRound(round + 1);
       onOpen(undefined);
     },
-  };
-}
-
-function countDecisions(decisions: readonly Decision[]) {
-  const given = decisions.filter(({ pass }) => pass !== undefined);
-  const compared = given.filter(({ agreed }) => agreed !== undefined);
-  return {
-    given: given.length,
-    skipped: decisions.length - given.length,
-    compared: compared.length,
-    agreed: compared.filter(({ agreed }) => agreed).length,
   };
 }
 
