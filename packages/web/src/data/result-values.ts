@@ -2,7 +2,7 @@ import type { EvaluationSummaryGroup, Presage, ResultFilter, SummaryDimension } 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 /** What results can be found by, and have counts for. */
-export type Facet = "app" | "evaluator" | "family" | "profile" | "run";
+export type Facet = "app" | "evaluator" | "profile" | "run";
 
 export interface CountedValue {
   value: string;
@@ -23,11 +23,6 @@ const sources: Record<Facet, FacetSource> = {
     dimension: "evaluator",
     read: ({ evaluator_id }) => evaluator_id,
     own: ["evaluator_id"],
-  },
-  family: {
-    dimension: "evaluator",
-    read: ({ evaluator_family }) => evaluator_family,
-    own: ["evaluator_id", "evaluator_family"],
   },
   profile: {
     dimension: "profile",

@@ -63,9 +63,9 @@ export function resultCountQuery(presage: Presage, filter: ResultFilter) {
   return queryOptions({
     queryKey: [...summaryKey, "count", filter],
     async queryFn({ signal }) {
-      const { source, groups } = await presage.results.summarise({ ...filter, intervals: false }, { signal });
+      const { groups } = await presage.results.summarise({ ...filter, intervals: false }, { signal });
       const leftOut = groups.reduce((sum, { not_applicable }) => sum + not_applicable, 0);
-      return { source, leftOut, ...addUp(groups) };
+      return { leftOut, ...addUp(groups) };
     },
     staleTime: summaryFreshMs,
   });

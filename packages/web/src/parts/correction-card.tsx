@@ -119,7 +119,7 @@ function questionAbout({ pass, correction }: EvaluationResult): Question {
   return {
     question: "Is this verdict right?",
     answers: [
-      { verdict: pass ? "pass" : "fail", label: "Yes" },
+      { verdict: pass ? "pass" : "fail", label: pass ? "Yes, it passes" : "Yes, it fails" },
       { verdict: pass ? "fail" : "pass", label: pass ? "No, it fails" : "No, it passes" },
     ],
   };

@@ -54,6 +54,29 @@ dashboardTest("Samples are sorted by the scores of one evaluator, as the address
   await showsFirst(await visit(`${pathname}${search}&evaluator=other`), ["room/0", "room/1", "room/2"]);
 });
 
+dashboardTest("What several runs made of a sample stands together", async ({ visit, client }) => {
+  const verdict = (evaluation_run_id: string, dataset_sample_id: string) => ({
+    evaluator_id: "graded",
+    pass: true,
+    evaluation_run_id,
+    dataset_sample_id,
+    app: "grouped",
+  });
+  await client.results.importBatch([
+    verdict("one", "hall"),
+    verdict("two", "hall"),
+    verdict("one", "yard"),
+    verdict("two", "yard"),
+  ]);
+  const page = await visit("/evaluations?app=grouped&view=samples");
+  await page.locator("tbody").getByText("yard").first().waitFor();
+  const texts = await page.locator("tbody tr").allTextContents();
+  expect(texts.map((text) => text.match(/^(hall|yard|one|two)/)?.[0])).toEqual([
+    ...["hall", "one", "two"],
+    ...["yard", "one", "two"],
+  ]);
+});
+
 slowDashboardTest("Samples with more results than a page loads say so", async ({ visit, client }) => {
   const verdict = (evaluator_id: string) => ({
     evaluator_id,

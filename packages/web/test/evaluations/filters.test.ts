@@ -50,6 +50,7 @@ dashboardTest(
         .evaluateAll((options: HTMLOptionElement[]) => options.map(({ value, label }) => [value, label]));
     };
     expect(await suggested("Run", "nightly")).toEqual([["nightly", "nightly · 1"]]);
+    await offered("Run", ["Any run", "nightly · 1"]);
     await suggested("Tags", "room=");
     await filters.getByRole("combobox", { name: "Tags", exact: true }).fill("room=");
     expect(await suggested("Tags", "room=hall")).toEqual([

@@ -35,11 +35,9 @@ dashboardTest(
     const page = await visit("/evaluations?app=explorer");
     await page.getByText("150", { exact: true }).waitFor();
     expect(await page.getByText(pooled).count()).toBe(0);
-    await page.getByRole("button", { name: "2 pass rates, by evaluator and run" }).click();
-    const list = page.getByRole("dialog", { name: "Pass rates" });
-    await list.getByText("100 verdicts in 10 clusters").waitFor();
-    await list.getByRole("link", { name: "strict" }).click();
     await page.getByText("25.0 %").waitFor();
+    await page.getByRole("link", { name: "external:lenient" }).waitFor();
+    await page.getByRole("link", { name: "external:strict, words" }).click();
     await page.getByText("100 verdicts in 10 clusters").waitFor();
     const { searchParams } = new URL(page.url());
     expect(Object.fromEntries(searchParams)).toMatchObject({

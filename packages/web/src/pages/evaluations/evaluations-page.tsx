@@ -8,7 +8,7 @@ import { deletableCountQuery, type ResultDeletion, useResultDeletion } from "../
 import { type ResultRow, refreshResults, resultCountQuery, resultPagesQuery } from "../../data/results.ts";
 import { counted, formatCount } from "../../format/numbers.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
-import { AllowedButton } from "../../parts/allowed.tsx";
+import { AllowedIconButton } from "../../parts/allowed.tsx";
 import {
   changeSearch,
   type Filtering,
@@ -84,9 +84,12 @@ function EvaluationsPage() {
           {!isEmpty && <ExportMenu search={search} />}
           {/* The server takes no such filter for deletions. */}
           {!search.direct && !isEmpty && (
-            <AllowedButton needs="manage" icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
-              Delete
-            </AllowedButton>
+            <AllowedIconButton
+              needs="manage"
+              label="Delete"
+              icon={<Trash2 aria-hidden />}
+              onClick={() => setDeleting(true)}
+            />
           )}
         </>
       }
@@ -153,7 +156,7 @@ function VerdictsView({ filtering }: { filtering: Filtering }) {
 
   return (
     <>
-      <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
+      <div className="flex items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
         <SummaryLine search={search} />
         <TableTools table={table} hasMore={list.hasNextPage} />
       </div>

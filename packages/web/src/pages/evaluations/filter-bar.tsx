@@ -1,6 +1,7 @@
 import { ListFilter, X } from "lucide-react";
 import { useState } from "react";
 import { exactTime, type Period, periodBounds, periodLabels, periods } from "../../format/times.ts";
+import { plainName, withoutVersion } from "../../format/words.ts";
 import { DatasetName } from "../../parts/datasets.tsx";
 import { changeSearch, type Filtering, verdictLabels, verdicts } from "../../parts/results/results-search.ts";
 import { RunName } from "../../parts/runs.tsx";
@@ -28,7 +29,7 @@ export function FilterBar({ filtering }: { filtering: Filtering }) {
     <div className="flex flex-col gap-2">
       <div className="hidden flex-wrap items-center gap-2 md:flex">
         {mainFilters.map(({ label, ...filter }) => (
-          <FilterSelect key={label} aria-label={label} className="w-40" {...filter} />
+          <FilterSelect key={label} aria-label={label} className="w-36" {...filter} />
         ))}
         <Popover label="Filters" trigger={<Button icon={<ListFilter aria-hidden />}>Filters</Button>}>
           <MoreFilters filtering={filtering} />
@@ -67,8 +68,16 @@ function useMainFilters(filtering: Filtering): MainFilter[] {
   const { search, change } = filtering;
   const period = usePeriodFilter(filtering);
   const evaluators = useFilterOptions(search, "evaluator");
+  const runs = useFilterOptions(search, "run");
   return [
     { label: "Period", ...period },
+    {
+      label: "Run",
+      anyLabel: "Any run",
+      value: search.run,
+      options: runs.slice(0, 200),
+      onSelect: (run) => change({ run, direct: undefined }),
+    },
     {
       label: "Verdict",
       anyLabel: "Any verdict",
@@ -156,5 +165,7 @@ function ActiveFilters({ filtering: { search, change } }: { filtering: Filtering
 function FilterValue({ filter: { key, value } }: { filter: Pick<ActiveFilter, "key" | "value"> }) {
   if (key === "run") return <RunName id={value} />;
   if (key === "dataset") return <DatasetName id={value} />;
+  if (key === "evaluator") return <InlineText text={withoutVersion(value)} />;
+  if (key === "profile") return <InlineText text={plainName(value)} />;
   return <InlineText text={value} />;
 }

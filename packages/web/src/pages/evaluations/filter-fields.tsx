@@ -2,7 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { type ComponentProps, type InputHTMLAttributes, useEffect, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { type Facet, resultValuesQuery } from "../../data/result-values.ts";
+import { runNamesQuery } from "../../data/runs.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { plainName, shortEvaluatorNames } from "../../format/words.ts";
 import type { ResultsSearch } from "../../parts/results/results-search.ts";
 import { TextInput } from "../../ui/form/inputs.tsx";
 import { Select } from "../../ui/form/select.tsx";
@@ -102,8 +104,15 @@ interface FilterOption {
 export function useFilterOptions(search: ResultsSearch, facet: Facet): FilterOption[] {
   const presage = usePresage();
   const { data: values = [] } = useQuery(resultValuesQuery(presage, toResultFilter(search), facet));
-  return values.map(({ value, count }) => ({
-    value,
-    label: count === undefined ? value : `${value} · ${formatCount(count)}`,
-  }));
+  const { data: runs } = useQuery({ ...runNamesQuery(presage), enabled: facet === "run" });
+  const evaluators = shortEvaluatorNames(facet === "evaluator" ? values.map(({ value }) => value) : []);
+  const names: Partial<Record<Facet, (value: string) => string>> = {
+    evaluator: evaluators,
+    profile: plainName,
+    run: (value) => runs?.get(value) ?? value,
+  };
+  return values.map(({ value, count }) => {
+    const name = names[facet]?.(value) ?? value;
+    return { value, label: count === undefined ? name : `${name} · ${formatCount(count)}` };
+  });
 }

@@ -3,18 +3,10 @@ import { Plus, X } from "lucide-react";
 import { type SubmitEvent, useId, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { tagNamesQuery, tagValuesQuery } from "../../data/result-values.ts";
-import { runNamesQuery } from "../../data/runs.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { fromLocalInput, toLocalInput } from "../../format/times.ts";
-import {
-  explainLabels,
-  explainStrategies,
-  type Filtering,
-  type ResultsSearch,
-  viewOf,
-} from "../../parts/results/results-search.ts";
+import type { Filtering, ResultsSearch } from "../../parts/results/results-search.ts";
 import { Button } from "../../ui/button.tsx";
-import { Segmented } from "../../ui/form/choices.tsx";
 import { Field } from "../../ui/form/fields.tsx";
 import { TextInput } from "../../ui/form/inputs.tsx";
 import { ValueList } from "../../ui/form/select.tsx";
@@ -22,22 +14,11 @@ import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { DebouncedInput, FilterSelect, useFilterOptions } from "./filter-fields.tsx";
 import { withoutTag } from "./results-filter.ts";
 
-const explainOptions = explainStrategies.map((value) => ({ value, label: explainLabels[value] }));
-const orders = [
-  { value: "newest", label: "Newest first" },
-  { value: "oldest", label: "Oldest first" },
-] as const;
-
 export function MoreFilters({ filtering }: { filtering: Filtering }) {
   const { search, change } = filtering;
-  const families = useFilterOptions(search, "family");
   const apps = useFilterOptions(search, "app");
   const profiles = useFilterOptions(search, "profile");
-  const { data: nameOf } = useQuery(runNamesQuery(usePresage()));
-  const runs = useFilterOptions(search, "run").map(({ value, label }) => {
-    const name = nameOf?.get(value);
-    return { value, label: name === undefined ? label : `${name} · ${label}` };
-  });
+  const runs = useFilterOptions(search, "run");
   const runListId = useId();
   return (
     <div className="flex flex-col gap-3">
@@ -84,43 +65,9 @@ export function MoreFilters({ filtering }: { filtering: Filtering }) {
         <ValueList id={runListId} options={runs} />
         <TextFilter filtering={filtering} name="dataset" label="Dataset" />
         <TextFilter filtering={filtering} name="sample" label="Sample" />
-        <Field label="Family">
-          {(control) => (
-            <FilterSelect
-              {...control}
-              anyLabel="Any family"
-              value={search.family}
-              options={families}
-              onSelect={(family) => change({ family })}
-            />
-          )}
-        </Field>
-        <Field label="Explained">
-          {(control) => (
-            <FilterSelect
-              {...control}
-              anyLabel="Any strategy"
-              value={search.explain}
-              options={explainOptions}
-              onSelect={(value) => change({ explain: explainStrategies.find((known) => known === value) })}
-            />
-          )}
-        </Field>
       </div>
       <TimeFilter filtering={filtering} name="since" label="Since" />
       <TimeFilter filtering={filtering} name="until" label="Until" />
-      {/* Samples have an order of their own. */}
-      {viewOf(search) === "verdicts" && (
-        <div className="flex items-center justify-between gap-2">
-          <span className="text-sm font-medium">Order</span>
-          <Segmented
-            label="Order"
-            value={search.order ?? "newest"}
-            options={orders}
-            onChange={(order) => change({ order: order === "oldest" ? order : undefined })}
-          />
-        </div>
-      )}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { UserRoundPen } from "lucide-react";
 import type { ResultRow } from "../../data/results.ts";
 import { formatScore } from "../../format/numbers.ts";
+import { plainName } from "../../format/words.ts";
 import { RunLink } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { Beginning, InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
@@ -98,8 +99,8 @@ function EvaluatorAndProfile({ row, name }: { row: ResultRow; name: string }) {
       </span>
       {profile_name !== null && (
         <span className="truncate text-xs text-ink-3">
-          <InlineText text={profile_name} />
-          {revision !== null && ` · r${revision}`}
+          <InlineText text={plainName(profile_name)} />
+          {revision !== null && plainName(profile_name) === profile_name && ` · r${revision}`}
         </span>
       )}
     </span>

@@ -1,7 +1,7 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import type { ResultRow, ScoreOrder } from "../../data/results.ts";
-import { withoutVersion } from "../../format/words.ts";
-import { RunLink } from "../../parts/runs.tsx";
+import { plainName, withoutVersion } from "../../format/words.ts";
+import { RunLink, RunName } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import type { Sort } from "../../ui/data-table/table-view.ts";
 import { Time } from "../../ui/time.tsx";
@@ -84,14 +84,25 @@ function isCommon(judge: CountedJudge, judges: readonly CountedJudge[]): boolean
 export function sampleColumns(
   judges: readonly CountedJudge[],
   sorted: ReadonlySet<string>,
+  isGrouped = false,
 ): DataColumn<SampleRow>[] {
   return [
     {
       id: "sample",
-      label: "Sample",
+      label: isGrouped ? "Sample and run" : "Sample",
       hint: "In the order of the samples’ IDs, numbers by value. Results without a sample are left out.",
       value: ({ sampleId }) => sampleId,
-      cell: ({ sampleId }) => <SampleName id={sampleId} />,
+      cell: ({ sampleId, runId, results }) =>
+        isGrouped ? (
+          <>
+            {runId === null ? "No run" : <RunName id={runId} />}
+            <span className="block text-xs text-ink-3">
+              <Time at={results.at(-1)?.created_at ?? ""} />
+            </span>
+          </>
+        ) : (
+          <SampleName id={sampleId} />
+        ),
       isSortable: false,
       isFixed: true,
       widthPx: 140,
@@ -100,7 +111,7 @@ export function sampleColumns(
       (judge): DataColumn<SampleRow> => ({
         id: judgeColumnId(judge),
         label: nameOf(judge, judges),
-        hint: `The last verdict and score by ${judge.evaluator}${judge.profile === null ? "" : `, ${judge.profile}`}. A person’s correction counts. Sorted, samples without its score are left out.`,
+        hint: `The last verdict and score by ${judge.evaluator}${judge.profile === null ? "" : `, ${plainName(judge.profile)}`}. A person’s correction counts. Sorted, samples without its score are left out.`,
         value: (row) => scoreOf(row, judge),
         cell: (row) => <LastVerdict row={row} judge={judge} />,
         isNumber: true,
@@ -204,7 +215,7 @@ export function nameOf({ evaluator, profile }: Judge, judges: readonly Judge[]):
   const isSameId = alike.every((other) => other.evaluator === evaluator);
   const isPlain =
     profile === null || (profile === "system:default" && !alike.some(({ profile }) => profile === null));
-  return [isSameId ? family : evaluator, !isPlain && profile].filter(Boolean).join(" ");
+  return [isSameId ? family : evaluator, !isPlain && plainName(profile)].filter(Boolean).join(" ");
 }
 
 const separator = "~";

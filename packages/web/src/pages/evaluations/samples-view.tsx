@@ -45,7 +45,12 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
   const { search, change } = filtering;
   const { order, judges, rows, list, isCut, failure } = useSamples(search);
   const sorted = useSortedColumns(sortOf(order, judges));
-  const columns = useMemo(() => sampleColumns(judges, sorted), [judges, sorted]);
+  const isGrouped = order === undefined && rows !== undefined && areRepeated(rows);
+  const hasRuns = !isGrouped && search.run === undefined;
+  const columns = useMemo(
+    () => sampleColumns(judges, sorted, isGrouped).filter(({ id }) => id !== "run" || hasRuns),
+    [judges, sorted, isGrouped, hasRuns],
+  );
   const remembered = useTableView("evaluations-by-sample", columns);
   const index = rows?.findIndex(({ results }) => results.some(({ id }) => id === search.result)) ?? -1;
   const open = rows?.[index];
@@ -61,6 +66,7 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
     },
     columns,
     rows,
+    ...(isGrouped && { groupOf: sampleOf }),
     rowId: ({ id }) => id,
     rowName: ({ sampleId }) => `Sample ${sampleId}`,
     link: ({ id }) => ({ to: "/evaluations", search: changeSearch(search, { view: "samples", result: id }) }),
@@ -72,7 +78,7 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
   });
   return (
     <>
-      <div className="flex flex-wrap items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
+      <div className="flex items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
         <SummaryLine search={search} />
         <TableTools table={table} hasMore={list.hasNextPage} />
       </div>
@@ -121,6 +127,14 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
       />
     </>
   );
+}
+
+const sampleOf = ({ sampleId }: SampleRow) => sampleId;
+
+/** Whether runs have samples in common, which then stand together; not where an id is that of several datasets' samples. */
+function areRepeated(rows: readonly SampleRow[]): boolean {
+  const ids = new Set(rows.map(sampleOf)).size;
+  return ids < rows.length && ids === new Set(rows.map((row) => `${row.sampleId} ${row.datasetId}`)).size;
 }
 
 const cutNote = " These samples have more results than are shown here. A filter leaves some of them out.";

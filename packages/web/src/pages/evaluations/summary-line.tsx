@@ -2,11 +2,11 @@ import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { ChevronDown, CircleAlert } from "lucide-react";
+import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { resultCountQuery, resultRatesQuery } from "../../data/results.ts";
-import { nameRate, profileOf, rateId, searchOfRate } from "../../data/summaries.ts";
+import { nameRate, rateId, searchOfRate } from "../../data/summaries.ts";
 import { type Cause, describeCause } from "../../format/errors.ts";
 import {
   describeInterval,
@@ -16,11 +16,9 @@ import {
   formatScore,
   formatShare,
 } from "../../format/numbers.ts";
+import { shortEvaluatorName } from "../../format/words.ts";
 import { changeSearch, type ResultsSearch } from "../../parts/results/results-search.ts";
-import { RunName } from "../../parts/runs.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Popover } from "../../ui/menu.tsx";
-import { PassRate } from "../../ui/pass-rate.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Explained } from "../../ui/tooltip.tsx";
 import { toResultFilter } from "./results-filter.ts";
@@ -43,7 +41,7 @@ export function SummaryLine({ search }: { search: ResultsSearch }) {
     );
   }
   if (data === undefined) return <Skeleton className="h-7 w-80" />;
-  const { source, failed: withoutVerdict, leftOut } = data;
+  const { failed: withoutVerdict, leftOut } = data;
   const isOfVerdicts = search.verdict === undefined || search.verdict === "pass" || search.verdict === "fail";
   const count = data.count - (isOfVerdicts ? withoutVerdict + leftOut : 0);
   return (
@@ -61,14 +59,6 @@ export function SummaryLine({ search }: { search: ResultsSearch }) {
       {isOfVerdicts && count > 0 && <Rates search={search} />}
       <WithoutVerdict search={search} />
       {isPlaceholderData && <span className="text-xs text-ink-3">Counting…</span>}
-      {!isPlaceholderData && source === "results" && (
-        <Explained
-          className="text-xs text-ink-3"
-          text="There are no precomputed totals for these filters, so every result was counted. This is slow for large numbers of results."
-        >
-          counted individually
-        </Explained>
-      )}
     </div>
   );
 }
@@ -123,9 +113,7 @@ export function useWithoutVerdict(search: ResultsSearch): { total: number; cause
   return { total, causes: causes.filter(([, count]) => count > 0) };
 }
 
-const maxListed = 50;
-
-/** The rate of the evaluator and profile whose results match, or a list of them: rates of several, or of several runs, are never mixed. */
+/** The rates of the few evaluators and profiles whose results match: those of several, or of several runs, are never mixed. */
 function Rates({ search }: { search: ResultsSearch }) {
   const presage = usePresage();
   const { data: rates } = useQuery({
@@ -135,77 +123,60 @@ function Rates({ search }: { search: ResultsSearch }) {
   const [only, ...others] = rates ?? [];
   if (only === undefined) return null;
   const hasRates = search.verdict === undefined;
-  if (others.length === 0) return <OnlyRate figures={only} hasRate={hasRates} />;
-  const name = hasRates ? "Pass rates" : "Mean scores";
-  return (
-    <Popover
-      label={name}
-      isReadOnly
-      trigger={
-        <Button size="small" variant="quiet" className="-mx-2">
-          {formatCount(others.length + 1)} {name.toLowerCase()}, by evaluator and run
-          <ChevronDown className="size-4" aria-hidden />
-        </Button>
-      }
-    >
-      <ul className="flex flex-col gap-3 text-sm">
-        {[only, ...others].slice(0, maxListed).map((figures) => (
-          <RateItem
-            key={`${rateId(figures.key)} ${figures.key.evaluation_run_id}`}
-            figures={figures}
-            hasRate={hasRates}
-          />
-        ))}
-        {others.length >= maxListed && <li className="text-ink-3">Filter by a run to see others.</li>}
-      </ul>
-    </Popover>
-  );
+  const isOneRun = others.every(({ key }) => key.evaluation_run_id === only.key.evaluation_run_id);
+  if (others.length === 0 || (hasRates && isOneRun && others.length < 5))
+    return [only, ...others].map((figures) => (
+      <RateInLine
+        key={rateId(figures.key)}
+        figures={figures}
+        hasRate={hasRates}
+        isOnly={others.length === 0}
+      />
+    ));
+  // Those of several runs are of different models, and never one rate.
+  return hasRates && <span className="text-ink-3">Choose a run to see its pass rates.</span>;
 }
 
-function OnlyRate({ figures, hasRate }: { figures: EvaluationSummaryGroup; hasRate: boolean }) {
-  const { pass_rate, pass_rate_interval: interval, mean_score } = figures;
+interface RateInLineProps {
+  figures: EvaluationSummaryGroup;
+  hasRate: boolean;
+  isOnly: boolean;
+}
+
+/** One of a run's few rates, which leads to its verdicts alone; of the only one all that is known. */
+function RateInLine({ figures, hasRate, isOnly }: RateInLineProps) {
+  const { key, pass_rate, pass_rate_interval: interval, mean_score } = figures;
+  const name = shortEvaluatorName({
+    evaluator: key.evaluator_id ?? "",
+    profile_name: key.profile_name ?? null,
+  });
   return (
     <>
       {hasRate && pass_rate !== null && (
-        <Explained text={`${nameRate(figures.key)}. ${explainInterval(figures)}`}>
-          <Figure name="pass rate">
-            {formatShare(pass_rate)}
-            <span className="font-normal text-ink-3">
+        <span className="inline-flex flex-wrap items-baseline gap-x-1.5">
+          {isOnly ? (
+            <span className="text-ink-2">pass rate</span>
+          ) : (
+            <Link
+              from="/evaluations"
+              search={(current) => changeSearch(current, searchOfRate(key))}
+              resetScroll={false}
+              className="text-accent-ink underline-offset-2 hover:underline"
+            >
+              {name}
+            </Link>
+          )}
+          <Explained text={`${nameRate(key)}. ${explainInterval(figures)}`}>
+            <b className="font-semibold tabular-nums">{formatShare(pass_rate)}</b>
+            <span className="text-ink-3">
               {interval !== null && ` ${describeInterval(interval)}`}
-              {`, ${describeVerdicts(figures)}`}
+              {isOnly && `, ${describeVerdicts(figures)}`}
             </span>
-          </Figure>
-        </Explained>
-      )}
-      {mean_score !== null && <Figure name="mean score">{formatScore(mean_score)}</Figure>}
-    </>
-  );
-}
-
-function RateItem({ figures, hasRate }: { figures: EvaluationSummaryGroup; hasRate: boolean }) {
-  const { key, mean_score } = figures;
-  const profile = profileOf(key);
-  const run = key.evaluation_run_id;
-  return (
-    <li className="flex flex-col gap-1">
-      <Link
-        from="/evaluations"
-        search={(current) => changeSearch(current, searchOfRate(key))}
-        resetScroll={false}
-        className="min-w-0 font-medium wrap-anywhere text-accent-ink underline-offset-2 hover:underline"
-      >
-        {key.evaluator_id}
-        <span className="block text-xs font-normal text-ink-3">
-          {profile}
-          {profile !== undefined && " · "}
-          {run ? <RunName id={run} /> : "direct evaluations"}
+          </Explained>
         </span>
-      </Link>
-      <span className="flex flex-wrap items-start justify-between gap-x-4 gap-y-1">
-        {hasRate && <PassRate figures={figures} />}
-        {mean_score !== null && <Figure name="mean score">{formatScore(mean_score)}</Figure>}
-      </span>
-    </li>
+      )}
+      {isOnly && mean_score !== null && <Figure name="mean score">{formatScore(mean_score)}</Figure>}
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { parse } from "tinyduration";
 import { formatDuration, formatPercent, formatScore } from "../../format/numbers.ts";
 import { exactTime } from "../../format/times.ts";
+import { plainName } from "../../format/words.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { Fact } from "../../ui/card.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
@@ -130,7 +131,7 @@ function Profile({ result }: { result: EvaluationResult }) {
   if (profile_name === null) return <span className="text-ink-3">None</span>;
   const shown = (
     <>
-      <InlineText text={profile_name} />
+      <InlineText text={plainName(profile_name)} />
       {revision !== null && `, revision ${revision}`}
     </>
   );

@@ -2,6 +2,7 @@ import type { EvaluationResult } from "@presage/sdk";
 import type { ReactNode } from "react";
 import type { ResultRow } from "../../data/results.ts";
 import { formatScore } from "../../format/numbers.ts";
+import { withoutVersion } from "../../format/words.ts";
 import { TextDifference } from "../../ui/difference/text-difference.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -105,8 +106,8 @@ export function VerdictLine({ verdict }: { verdict: Verdict }) {
           {corrected.score !== null && <Score score={corrected.score} />}
         </Part>
       )}
-      <span className="min-w-0 truncate font-medium">
-        <InlineText text={evaluator_id} />
+      <span className="min-w-0 truncate font-medium" title={evaluator_id}>
+        <InlineText text={withoutVersion(evaluator_id)} />
       </span>
       <span className="text-ink-3">
         <Time at={created_at} />

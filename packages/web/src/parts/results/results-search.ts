@@ -22,12 +22,7 @@ export const verdictLabels: Record<Verdict, string> = {
   "not-applicable": "Not applicable",
 };
 
-export const explainStrategies = [
-  "never",
-  "on-fail",
-  "on-success",
-  "always",
-] as const satisfies ExplainStrategy[];
+const explainStrategies = ["never", "on-fail", "on-success", "always"] as const satisfies ExplainStrategy[];
 
 export const explainLabels: Record<ExplainStrategy, string> = {
   never: "Never",
