@@ -78,7 +78,7 @@ slowDashboardTest("Several files are previewed, and become one revision", async 
   const one = page.getByRole("region", { name: "one.jsonl" });
   await one.getByText("messages with tool calls").waitFor();
   await one.getByText("1 last message of the agent, 1 text beside a call of a tool").waitFor();
-  await one.getByText("reward: all").waitFor();
+  await one.getByText("reward (all)").waitFor();
   const notes = page.getByRole("region", { name: "notes.json" });
   await notes.getByText("No format fits this file").waitFor();
   await notes.getByText("What each format needs").waitFor();
@@ -129,12 +129,12 @@ dashboardTest("A step of a trajectory is reached by keyboard and shared by its a
   await page.keyboard.press("End");
   await page.getByRole("heading", { name: "Step 4" }).waitFor();
   await page.keyboard.press("k");
-  await page.getByText("open door 3").waitFor();
+  await page.locator("pre").getByText("open door 3").waitFor();
 
   const { pathname, search } = new URL(page.url());
   expect(search).toBe("?step=3");
   const elsewhere = await visit(pathname + search);
-  await elsewhere.getByText("open door 3").waitFor();
+  await elsewhere.locator("pre").getByText("open door 3").waitFor();
   await elsewhere.getByText("house=attic").waitFor();
   // What changed is marked, without colours as well.
   await elsewhere.locator("del", { hasText: "3" }).waitFor();

@@ -103,12 +103,18 @@ function Figures({ preview }: { preview: ImportPreview }) {
   const layouts = new Map(
     files.map(({ format, recognised_by }) => [`${format} ${recognised_by}`, { format, recognised_by }]),
   );
-  const shareOf = (what: string, count: number) => {
-    const share =
-      count === 0 ? "none" : count === samples ? "all" : `${formatCount(count)} of ${formatCount(samples)}`;
-    return `${what}: ${share}`;
-  };
+  const recorded = [
+    { what: "time of the answer", count: having.time },
+    { what: "tokens or cost", count: having.usage },
+    { what: "reward", count: having.reward },
+    { what: "whether the episode ended", count: having.done },
+  ];
+  const found = recorded.filter(({ count }) => count > 0);
+  const share = (count: number) =>
+    count === samples ? "all" : `${formatCount(count)} of ${formatCount(samples)}`;
   const facts: [string, string][] = [
+    ["Samples with", found.map(({ what, count }) => `${what} (${share(count)})`).join(", ")],
+    ["Without", recorded.flatMap((one) => (samples === 0 || found.includes(one) ? [] : one.what)).join(", ")],
     ["Left out", describeLeftOut(left_out)],
     ["Redacted", describeRedacted(redacted)],
     ["Repaired", repaired === 0 ? "" : `${counted(repaired, "text")} with NUL or lone surrogates`],
@@ -134,16 +140,6 @@ function Figures({ preview }: { preview: ImportPreview }) {
       {tools.length > 0 && (
         <Fact look="row" name="Tools">
           <InlineText text={tools.join(", ")} />
-        </Fact>
-      )}
-      {samples > 0 && (
-        <Fact look="row" name="Samples with">
-          {[
-            shareOf("time", having.time),
-            shareOf("usage", having.usage),
-            shareOf("reward", having.reward),
-            shareOf("end", having.done),
-          ].join(" · ")}
         </Fact>
       )}
       {warnings.length > 0 && (
