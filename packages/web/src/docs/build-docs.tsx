@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { Frame, type FrameProps, Navigation } from "./frame.tsx";
-import { Article, GuideList, introductionPath, readGuides } from "./guides.tsx";
+import { Article, GuideList, introductionPath, readGuides, Start } from "./guides.tsx";
 import { type OpenApi, tasksOf } from "./openapi.ts";
 import { OperationPage } from "./operation-page.tsx";
 
@@ -40,13 +40,11 @@ export function buildDocs({ document, root, assets, folder }: DocsOptions): Refe
   }
   save(`${folder}-navigation.html.gz`, renderToStaticMarkup(<Navigation tasks={tasks} guides={guides} />));
 
-  const entries: ReferenceEntry[] = [{ title: "API reference", hint: "Introduction", address: "/docs" }];
+  const entries: ReferenceEntry[] = [{ title: "API reference", hint: "Start", address: "/docs" }];
   const introduction = readFileSync(join(root, introductionPath), "utf8");
-  write(
-    "/docs",
-    "API reference",
-    <Article path={introductionPath} markdown={introduction} guides={guides} />,
-  );
+  const first = tasks[0]?.groups[0]?.operations.find(({ operationId }) => operationId === "predict");
+  if (first === undefined) throw new Error("The operation of the first request is gone");
+  write("/docs", "Documentation", <Start markdown={introduction} guides={guides} first={first} />);
   write("/docs/guides", "Guides", <GuideList guides={guides} />);
   for (const { title: task, groups } of tasks)
     for (const operation of groups.flatMap(({ operations }) => operations)) {

@@ -1,4 +1,4 @@
-import { ExternalLink, Menu, Search } from "lucide-react";
+import { ChevronRight, ExternalLink, Menu, Search } from "lucide-react";
 import type { ReactNode } from "react";
 import { Mark } from "../shell/navigation.tsx";
 import type { Guide } from "./guides.tsx";
@@ -101,7 +101,7 @@ export function Navigation({ tasks, guides }: NavigationProps) {
         </button>
       </div>
       <nav aria-label="Documentation" className="flex min-h-0 flex-1 flex-col gap-1 overflow-y-auto p-3">
-        {link("/docs", "Introduction")}
+        {link("/docs", "Start")}
         {link("/docs/errors", "Errors")}
         {link("/docs/guides", "Guides")}
         {tasks.map(({ title, groups }) => (
@@ -159,8 +159,12 @@ const isGuide = ({ address }: Guide) => address.startsWith("/docs/guides/");
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
     <details>
-      <summary className="cursor-pointer rounded-md px-2 py-1.5 text-sm font-medium -outline-offset-2 hover:bg-hover">
+      <summary className="flex cursor-pointer list-none items-center justify-between rounded-md px-2 py-1.5 text-sm font-medium -outline-offset-2 hover:bg-hover">
         {title}
+        <ChevronRight
+          className="size-3.5 text-ink-3 transition-transform [details[open]>summary>&]:rotate-90"
+          aria-hidden
+        />
       </summary>
       <div className="border-l border-line ml-3 pl-1">{children}</div>
     </details>

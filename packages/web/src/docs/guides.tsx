@@ -3,8 +3,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, posix } from "node:path";
 import type { ReactElement, ReactNode } from "react";
+import { buttonClass } from "../ui/button.tsx";
 import type { Language } from "../ui/code/tokenize.ts";
 import { ScrollRegion } from "../ui/page.tsx";
+import type { Operation } from "./openapi.ts";
+import { Example, Snippets } from "./operation-page.tsx";
 import { Code, Heading } from "./parts.tsx";
 
 export interface Guide {
@@ -70,32 +73,118 @@ interface ArticleProps {
   path: string;
   markdown: string;
   guides: readonly Guide[];
-  children?: ReactNode;
 }
 
-/** A page of prose, with its headings beside it. */
-export function Article({ path, markdown, guides, children }: ArticleProps) {
+/** A page of prose, with its headings beside it, on narrow screens above it, and the ways to its neighbours below. */
+export function Article({ path, markdown, guides }: ArticleProps) {
   const headings = headingsOf(markdown).filter(({ level }) => level === 2);
+  const place = guides.findIndex((guide) => guide.path === path);
+  const list = (
+    <ul>
+      {headings.map(({ id, title }) => (
+        <li key={id}>
+          <a href={`#${id}`} className="block py-1 text-ink-2 hover:text-ink">
+            {title.replaceAll("`", "")}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
   return (
     <article className="mx-auto grid max-w-6xl gap-x-12 px-4 py-6 md:px-8 lg:py-8 xl:grid-cols-[minmax(0,46rem)_14rem]">
       <div className="min-w-0 text-base leading-6">
+        <p className="mb-1 text-xs font-medium text-accent-ink">{guides[place]?.group}</p>
+        {headings.length > 1 && (
+          <details className="float-right ml-4 text-sm xl:hidden print:hidden">
+            <summary className="cursor-pointer py-1 text-xs font-medium text-ink-3">On this page</summary>
+            {list}
+          </details>
+        )}
         <Markdown text={markdown} path={path} guides={guides} />
-        {children}
+        {place >= 0 && (
+          <nav
+            aria-label="Other guides"
+            className="mt-10 grid gap-3 border-t border-line pt-6 sm:grid-cols-2"
+          >
+            {[guides[place - 1], guides[place + 1]].map((guide, index) => (
+              <a
+                key={guide?.path ?? ""}
+                href={guide?.address ?? "/docs/guides"}
+                className="rounded-lg border border-line bg-surface px-4 py-3 last:text-right hover:border-accent"
+              >
+                <span className="block text-xs text-ink-3">{index === 0 ? "Before" : "Next"}</span>
+                <span className="font-medium text-accent-ink">{guide?.title ?? "All guides"}</span>
+              </a>
+            ))}
+          </nav>
+        )}
       </div>
       {headings.length > 1 && (
         <nav aria-label="On this page" className="sticky top-8 hidden self-start text-sm xl:block">
           <p className="pb-1 text-xs font-medium text-ink-3">On this page</p>
-          <ul>
-            {headings.map(({ id, title }) => (
-              <li key={id}>
-                <a href={`#${id}`} className="block py-1 text-ink-2 hover:text-ink">
-                  {title.replaceAll("`", "")}
-                </a>
+          {list}
+        </nav>
+      )}
+    </article>
+  );
+}
+
+/** What one wants to do, a first request, and what holds for all requests. */
+export function Start({ markdown, guides, first }: Omit<ArticleProps, "path"> & { first: Operation }) {
+  const [head = "", ...sections] = markdown.split(/^## /m);
+  // The first row is the header.
+  const [, ...aims] = [...head.matchAll(/^\| (.+?) \| (.+) \|$/gm)];
+  const shown = sections.filter((text) => !/^(A first request|Paths)\n/.test(text));
+  const path = introductionPath;
+  return (
+    <article className="mx-auto max-w-6xl px-4 py-6 md:px-8 lg:py-10">
+      <div className="grid items-start gap-x-12 gap-y-2 lg:grid-cols-2 lg:grid-rows-[auto_1fr] *:min-w-0">
+        <div className="text-base leading-6">
+          <h1 className="text-2xl font-semibold tracking-tight">Documentation</h1>
+          <p className="my-3 text-ink-2">
+            One address, JSON in and out, and a key. Each operation is here with its fields, its errors and
+            code to copy; <code className="font-mono text-xs">/openapi.json</code> is the same for generators
+            of clients.
+          </p>
+          <p className="flex flex-wrap gap-2">
+            <a href="/api-keys" className={buttonClass({ variant: "primary" })}>
+              Create an API key
+            </a>
+            <a href="/docs/guides" className={buttonClass({})}>
+              All guides
+            </a>
+          </p>
+          <Heading id="aims">What do you want to do?</Heading>
+          <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
+            {aims.map(([, aim = "", links = ""]) => (
+              <li key={aim} className="px-4 py-2.5">
+                <p className="text-sm font-medium first-letter:uppercase">{aim}</p>
+                <p className="flex flex-wrap gap-x-4 text-sm">
+                  {[...links.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, text, href = ""]) => {
+                    const to = targetOf(href, path, guides);
+                    return (
+                      <a key={href} href={to?.address} className="text-accent-ink hover:underline">
+                        {to?.title ?? text}
+                      </a>
+                    );
+                  })}
+                </p>
               </li>
             ))}
           </ul>
-        </nav>
-      )}
+        </div>
+        <section
+          aria-label="A first request"
+          className="mt-6 flex flex-col gap-3 lg:sticky lg:mt-0 lg:top-8 lg:row-span-2"
+        >
+          <p className="text-sm font-medium">A first request</p>
+          <Snippets operation={first} />
+          {first.responses[200] && <Example status="200" response={first.responses[200]} />}
+        </section>
+        <div className="text-base leading-6">
+          <Markdown text={shown.map((text) => `## ${text}`).join("")} path={path} guides={guides} />
+        </div>
+      </div>
     </article>
   );
 }

@@ -71,7 +71,7 @@ export function OperationPage({
   );
 }
 
-function Snippets({ operation }: { operation: Operation }) {
+export function Snippets({ operation }: { operation: Operation }) {
   const snippets = snippetsOf(operation);
   return (
     <Box
@@ -104,7 +104,13 @@ function Snippets({ operation }: { operation: Operation }) {
   );
 }
 
-function Example({ status, response: { content, description } }: { status: string; response: ResponseOf }) {
+export function Example({
+  status,
+  response: { content, description },
+}: {
+  status: string;
+  response: ResponseOf;
+}) {
   const shown = mainContent(content);
   const code = shown && exampleText(shown);
   if (shown === undefined || !code) return null;
