@@ -73,7 +73,7 @@ async function checkImage(executable) {
   const postgres = await startPostgres();
   try {
     await measure(
-      "the same with nothing that can be written, on PostgreSQL, as in a pod of the chart",
+      "the same with nothing that can be written but /tmp, on PostgreSQL, as in a pod of the chart",
       image.enter(["serve"], { hasVolume: false }),
       work,
       { ...image.environment, PRESAGE_DATABASE_URL: postgres.url },

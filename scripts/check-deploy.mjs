@@ -120,7 +120,9 @@ function checkPods(name, manifests) {
     "a read-only root": securityContext.readOnlyRootFilesystem,
     "no more rights": securityContext.allowPrivilegeEscalation === false,
     "no capabilities": securityContext.capabilities.drop.join() === "ALL",
-    "nothing to write to": (spec.volumes ?? []).every(({ configMap }) => configMap !== undefined),
+    "nothing to write to but /tmp": spec.volumes.every(
+      ({ name, configMap }) => configMap || name === "temporary",
+    ),
     "no link variables": spec.enableServiceLinks === false,
     "each variable once": new Set(env.map((variable) => variable.name)).size === env.length,
     "only texts as values": env.every(

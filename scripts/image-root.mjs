@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { root } from "./ensure-installed.mjs";
 
 /**
- * Lays out the image's file system in a folder: the executable, the C library that it is linked to, and /data. User and environment
+ * Lays out the image's file system in a folder: the executable, the C library that it is linked to, /data and /tmp. User and environment
  * are those of the Dockerfile.
  */
 export function imageRoot(executable, folder) {
@@ -26,15 +26,16 @@ export function imageRoot(executable, folder) {
     copyFileSync(from, join(folder, to));
     compressedBytes += gzipSync(readFileSync(from)).length;
   }
-  for (const name of ["data", "dev", "proc"]) mkdirSync(join(folder, name));
+  for (const name of ["data", "dev", "proc", "tmp"]) mkdirSync(join(folder, name));
   const [uid, gid] = user.split(":").map(Number);
   chownSync(join(folder, "data"), uid, gid);
 
-  // As a container engine does: everything is read-only, but for the volume.
+  // As a container engine does: everything is read-only, but for the volume and what is temporary.
   const mountsWith = (hasVolume) =>
     [
       'mount --bind "$0" "$0"',
       ...(hasVolume ? ['mount --bind "$0/data" "$0/data"'] : []),
+      'mount -t tmpfs -o mode=1777 tmpfs "$0/tmp"',
       'mount --rbind /dev "$0/dev"',
       'mount -t proc proc "$0/proc"',
       'mount -o remount,bind,ro "$0"',
@@ -43,7 +44,7 @@ export function imageRoot(executable, folder) {
   return {
     environment,
     megabytes: (compressedBytes / 1e6).toFixed(1),
-    /** A command that runs the image's program; without its volume, nothing can be written. */
+    /** A command that runs the image's program; without its volume, only /tmp can be written. */
     enter: (args, { hasVolume = true } = {}) => [
       ...["unshare", "--mount", "sh", "-c", mountsWith(hasVolume), folder, user, program],
       ...args,

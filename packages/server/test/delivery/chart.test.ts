@@ -30,6 +30,12 @@ test("a secret is only accepted by reference", () => {
   expect(isValid({ secrets: { PRESAGE_DATABASE_URL: "postgres://ada:hidden@db/presage" } })).toBe(false);
 });
 
+test("a pod can write temporary files, and nothing else", async () => {
+  const text = await Bun.file(join(chart, "templates/deployment.yaml")).text();
+  for (const wanted of ["readOnlyRootFilesystem: true", "mountPath: /tmp", "emptyDir:"])
+    expect(text).toContain(wanted);
+});
+
 test("misspelt values are refused", () => {
   expect(isValid({ replica: 3 })).toBe(false);
   expect(isValid({ environment: { LOG_LEVEL: "debug" } })).toBe(false);

@@ -13,6 +13,7 @@ interface Service {
   volumes?: string[];
   healthcheck?: { test: string[] };
   read_only?: boolean;
+  tmpfs?: string[];
 }
 interface Compose {
   services: Record<string, Service>;
@@ -49,7 +50,7 @@ test("its server has a configuration that it accepts, for the services beside it
   expect(new URL(config.databaseUrl).hostname).toBe("postgres");
   expect(new URL(config.databaseUrl).password).toBe(services.postgres?.environment?.POSTGRES_PASSWORD ?? "");
   expect(new URL(environment.PRESAGE_REDIS_URL ?? "").hostname).toBe("valkey");
-  expect(services.presage?.read_only).toBe(true);
+  expect(services.presage).toMatchObject({ read_only: true, tmpfs: ["/tmp"] });
 });
 
 test("what a service waits for has a health check, and the volumes that are mounted are declared", () => {

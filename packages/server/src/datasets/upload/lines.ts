@@ -1,3 +1,6 @@
+import { openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable, type Transform } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { z } from "zod";
@@ -70,6 +73,34 @@ export async function* withinBytes(
 export function tooLarge(maxBytes: number): ServiceError {
   const message = `The upload is larger than ${maxBytes} bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.`;
   return new ServiceError("body_too_large", message);
+}
+
+/** A temporary file that nobody else can open, and that goes with its last user, however its process ends: traces have secrets. */
+export function openNameless(): number {
+  const path = join(tmpdir(), `presage-import-${Bun.randomUUIDv7()}`);
+  return orDiskFull(() => {
+    const file = openSync(path, "wx+", 0o600);
+    rmSync(path);
+    return file;
+  });
+}
+
+/** Writes the first `length` bytes at the end of such a file. */
+export function appendTo(file: number, bytes: Uint8Array, length = bytes.length): void {
+  orDiskFull(() => {
+    for (let from = 0; from < length; ) from += writeSync(file, bytes, from, length - from);
+  });
+}
+
+/** Whoever runs the server has to make room, or to let it write there. */
+function orDiskFull<Value>(work: () => Value): Value {
+  try {
+    return work();
+  } catch (cause) {
+    const reason = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+    const message = `This upload needs a temporary file, and ${tmpdir()} cannot be written${reason}.`;
+    throw new ServiceError("disk_full", message, { cause });
+  }
 }
 
 const lineFeed = 0x0a;

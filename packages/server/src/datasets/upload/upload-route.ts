@@ -83,7 +83,7 @@ const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
       examples.wrongLine,
     ),
     "507": errorResponse(
-      "The disk of the database has less room than PRESAGE_MIN_FREE_DISK_BYTES",
+      "The disk of the database has less room than PRESAGE_MIN_FREE_DISK_BYTES, or a temporary file that the upload needs cannot be written",
       "The database's disk has 734003200 bytes free, and uploads and runs leave 1073741824 (PRESAGE_MIN_FREE_DISK_BYTES).",
     ),
   },
@@ -137,6 +137,10 @@ const previewOfImport = route("POST", "/v1/imports/preview", {
     "422": response("No format fits, or the request is not valid", HTTPValidationError, {
       detail: [{ type: "unrecognised_layout", loc: ["body"], msg: 'No known format: its keys are "foo"' }],
     }),
+    "507": errorResponse(
+      "A temporary file that the upload needs cannot be written",
+      "This upload needs a temporary file, and /tmp cannot be written (EROFS).",
+    ),
   },
   async handle({ datasets }: PreviewServices, { call, query }) {
     const { maxBytes, uploads } = datasets;

@@ -176,6 +176,15 @@ test("a zip gives the JSON files in it by name, stored, deflated or by zstd, and
     fault: { place: ["line", 1], path: [], reason: "The line is not JSON" },
   });
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith("presage-import-"))).toEqual([]);
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = "/nowhere";
+  const refused = await read(zip).catch((error) => error);
+  if (TMPDIR === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = TMPDIR;
+  expect([refused.code, refused.message]).toEqual([
+    "disk_full",
+    "This upload needs a temporary file, and /nowhere cannot be written (ENOENT).",
+  ]);
 });
 
 test("what comes out of packed files in a zip is bounded together", async () => {

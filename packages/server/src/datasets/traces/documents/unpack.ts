@@ -1,16 +1,16 @@
-import { open, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { closeSync } from "node:fs";
 import { Readable } from "node:stream";
 import { createZstdDecompress } from "node:zlib";
 import { type Entry, fromFd, type ZipFile } from "yauzl";
 import { UploadError } from "../../../platform/errors.ts";
 import {
+  appendTo,
   bytesOfAnyRatio,
   decompress,
   gunzip,
   malformed,
   maxRatio,
+  openNameless,
   tooDense,
   tooLarge,
   withinBytes,
@@ -107,17 +107,14 @@ async function* unzip(
   chunks: AsyncIterable<Uint8Array>,
   { maxBytes, readBytes }: Required<Limits>,
 ): AsyncGenerator<UnpackedFile, void> {
-  const path = join(tmpdir(), `presage-import-${Bun.randomUUIDv7()}.zip`);
-  const file = await open(path, "wx+", 0o600);
-  // Nobody else needs its name. It goes with its last user.
-  await rm(path);
+  const file = openNameless();
   try {
     let zipBytes = 0;
     for await (const chunk of chunks) {
-      await file.write(chunk);
+      appendTo(file, chunk);
       zipBytes += chunk.length;
     }
-    const zip = await openZip(file.fd);
+    const zip = await openZip(file);
     const entries = await entriesOf(zip);
     const mostBytes = Math.max(bytesOfAnyRatio, maxRatio * zipBytes);
     let bytes = 0;
@@ -130,13 +127,13 @@ async function* unzip(
       }
     };
     for (const entry of entries) {
-      const file = mayBeOpened(entry)
+      const unpacked = mayBeOpened(entry)
         ? await unpackedEntry(contentsOf(zip, entry), counted)
         : { chunks: counted(Readable.from([])), isForeign: true };
-      yield { entry: entry.fileName, ...file };
+      yield { entry: entry.fileName, ...unpacked };
     }
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 

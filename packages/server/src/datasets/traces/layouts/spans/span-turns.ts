@@ -1,6 +1,5 @@
-import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { closeSync, readSync } from "node:fs";
+import { appendTo, openNameless } from "../../../upload/lines.ts";
 import { canonicalJson, type LeftOut, parsedText } from "../../content.ts";
 import { exactJson, parseExactly } from "../../documents/exact-json.ts";
 import { maxHeldBytes, type Recorded, type TraceDocument, type TraceReader, tooLong } from "../../layout.ts";
@@ -313,14 +312,6 @@ function placesOf({ entries }: SpanGroup): [at: number, bytes: number][] {
   return places.sort(([one], [other]) => one - other);
 }
 
-/** A temporary file that goes with its process, however that ends: spans have secrets. */
-function openNameless(): number {
-  const path = join(tmpdir(), `presage-spans-${Bun.randomUUIDv7()}`);
-  const file = openSync(path, "wx+", 0o600);
-  rmSync(path);
-  return file;
-}
-
 /** Texts that are appended and read again: the last ones are in memory, the others in a temporary file. */
 function createTextLog({ heldBytes = defaultHeldBytes }: SpanLimits) {
   let held = Buffer.allocUnsafeSlow(Math.min(heldBytes, firstHeldBytes));
@@ -330,7 +321,7 @@ function createTextLog({ heldBytes = defaultHeldBytes }: SpanLimits) {
   let found = Buffer.alloc(0);
   const spill = () => {
     file ??= openNameless();
-    for (let from = 0; from < used; ) from += writeSync(file, held, from, used - from);
+    appendTo(file, held, used);
     written += used;
     used = 0;
   };
