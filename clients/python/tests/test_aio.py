@@ -14,6 +14,7 @@ from presage import (
     Presage,
     PresageError,
     TimedOutError,
+    TooLargeError,
     UnauthenticatedError,
     UnavailableError,
     UnexpectedResponseError,
@@ -112,7 +113,7 @@ def test_a_step_whose_response_is_lost_is_taken_once(presage: Presage) -> None:
     proxy.stop()
 
 
-def test_failures_are_those_of_the_other_client(scripted: ScriptedServer) -> None:
+def test_failures_are_those_of_the_other_client(scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     async def predict(timeout_s: float = 30, retries: int = 0) -> None:
         async with AsyncPresage(scripted.url, "a-key", retries=retries, timeout_s=timeout_s) as client:
             await client.predict("a", "b")
@@ -130,6 +131,11 @@ def test_failures_are_those_of_the_other_client(scripted: ScriptedServer) -> Non
     assert len(scripted.received) == 2
     scripted.script(response(200, "<html>"))
     fails(UnexpectedResponseError)
+    monkeypatch.setattr("presage.aio.MAX_RESPONSE_BYTES", 9)
+    scripted.script(response(200, PREDICTION))
+    fails(TooLargeError, retries=1)
+    assert len(scripted.received) == 1
+    monkeypatch.undo()
     scripted.script(response(307, "", location="http://127.0.0.1:1/elsewhere"))
     fails(UnexpectedResponseError)
     scripted.script(then_close(b"authorization: Bearer a-key\r\n\r\n"))

@@ -142,6 +142,17 @@ def test_a_wait_behind_the_deadline_is_not_begun(scripted: ScriptedServer) -> No
     assert len(scripted.received) == 1
 
 
+def test_a_response_that_is_too_long_is_not_asked_for_again(
+    scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("_call", "_connections"):
+        monkeypatch.setattr(f"presage.{module}.MAX_RESPONSE_BYTES", 65_536)
+    scripted.script(response(200, {"data": ["a" * 65_536], "next": None}))
+    with pytest.raises(TooLargeError, match="longer than"):
+        get(scripted)
+    assert len(scripted.received) == 1
+
+
 def test_retries_are_bounded(scripted: ScriptedServer) -> None:
     scripted.script(response(503, {}, retry_after="0"))
     with pytest.raises(UnavailableError):

@@ -138,7 +138,8 @@ def test_a_wrong_line_is_named(presage: Presage) -> None:
 def test_waiting_outlasts_a_restart_of_the_server(scripted: ScriptedServer) -> None:
     run: dict[str, Any] = {"id": "a", "status": "running"}
     busy = response(503, {"detail": "Stopping."}, retry_after="0")
-    scripted.script(response(200, run), busy, response(200, {**run, "status": "cancelled"}))
+    no_server = response(502, "<html>Bad gateway</html>")
+    scripted.script(response(200, run), busy, no_server, response(200, {**run, "status": "cancelled"}))
     with Presage(scripted.url, "a-key", retries=0) as client:
         assert client.runs.wait("a", every_s=0)["status"] == "cancelled"
         scripted.script(busy)

@@ -19,6 +19,7 @@ DEFAULT_TIMEOUT_S = 130.0  # A little longer than the server's own deadline, so 
 DEFAULT_RETRIES = 2
 MAX_RETRY_AFTER_S = 60.0
 MAX_RESPONSE_BYTES = 256 * 2**20
+TOO_LONG = "The response is longer than 256 MiB."
 Item = str | Mapping[str, Any]  # An id or a name, or what has one.
 logger = logging.getLogger("presage")
 

@@ -7,13 +7,14 @@ import socket
 import ssl
 import weakref
 from collections import deque
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from time import monotonic, sleep
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from ._call import Call, Server, pause_before_retry
-from .errors import ConnectionFailedError, PresageError, TimedOutError
+from ._call import MAX_RESPONSE_BYTES, TOO_LONG, Call, Server, pause_before_retry
+from .errors import ConnectionFailedError, PresageError, TimedOutError, TooLargeError
 
 _MAX_IDLE = 256
 
@@ -99,7 +100,7 @@ class Connections:
             is_answered = True
             received = call.receive(response)
             if response.length or response.read(1):
-                raise HTTPException("cut off, or too long")
+                raise TooLargeError(TOO_LONG) if len(received) >= MAX_RESPONSE_BYTES else HTTPException("cut off")
         except BaseException as error:  # An interrupted exchange leaves an unusable connection.
             if connected is not None:
                 connected.sock.close()
@@ -123,14 +124,11 @@ class Connections:
     def _take(self) -> _Limited | None:
         if self._process != os.getpid():  # After a fork the sockets are the parent's.
             self._idle, self._process = deque(), os.getpid()
-        while True:
-            try:
-                limited = self._idle.pop()
-            except IndexError:
-                return None
-            if limited.is_usable():
-                return limited
-            limited.sock.close()
+        with suppress(IndexError):
+            while not (limited := self._idle.pop()).is_usable():
+                limited.sock.close()
+            return limited
+        return None
 
     def _connect(self, netloc: str, scheme: str, deadline: float) -> _Limited:
         remaining_s = max(0.001, deadline - monotonic())

@@ -14,6 +14,7 @@ from ._call import (
     DEFAULT_RETRIES,
     DEFAULT_TIMEOUT_S,
     MAX_RESPONSE_BYTES,
+    TOO_LONG,
     Call,
     Item,
     pause_before_retry,
@@ -22,7 +23,7 @@ from ._call import (
     write,
 )
 from .client import EpisodeState, Prediction, Split, Step, evaluate_call, other_call, predict_call
-from .errors import ConnectionFailedError, PresageError, TimedOutError
+from .errors import ConnectionFailedError, PresageError, TimedOutError, TooLargeError
 
 IDLE_S = 25.0  # The server closes a connection after 30 s.
 
@@ -141,7 +142,7 @@ class AsyncPresage:
                 async for chunk in response.aiter_raw():
                     body += chunk
                     if len(body) > MAX_RESPONSE_BYTES:
-                        raise httpx.RemoteProtocolError("too long")
+                        raise TooLargeError(TOO_LONG)
             finally:
                 await response.aclose()
         finally:

@@ -6,11 +6,11 @@ from typing import Any
 
 from ._call import Call, Item, part, write
 from ._connections import Connections
-from .errors import ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError
+from .errors import ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError, UpstreamError
 from .tables import RunTables
 from .uploads import DatasetUploads, RunUploads
 
-PASSING = (ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError)  # A later call may succeed.
+PASSING = (ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError, UpstreamError)  # A later try may do.
 
 
 def named(evaluators: Sequence[Item]) -> list[Mapping[str, Any]]:

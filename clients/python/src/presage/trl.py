@@ -8,7 +8,7 @@ from typing import Any
 
 from ._call import part
 from .client import Episode, Presage, Split, Step
-from .errors import PresageError, UnavailableError, UpstreamError
+from .errors import PresageError, UnavailableError
 from .resources import PASSING
 
 _OVER = "The episode is over."
@@ -45,7 +45,7 @@ class TextEnvironment:
                     self._environment, split=wanted, index=index, seed=seed, policy=label
                 )
                 break
-            except (*PASSING, UpstreamError) as error:
+            except PASSING as error:
                 self._wait(started_at, error)
         return "\n\n".join(text for text in (self._episode.prompt, self._episode.observation) if text)
 
@@ -83,7 +83,7 @@ class TextEnvironment:
         while True:
             try:
                 return episode.step(action)
-            except (*PASSING, UpstreamError) as error:
+            except PASSING as error:
                 self._wait(started_at, error)
 
     def _wait(self, started_at: float, error: PresageError) -> None:
