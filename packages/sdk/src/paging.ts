@@ -33,14 +33,14 @@ export async function* iterateAllPages<Item>(
 
 const pageSize = 1_000;
 
-/** Reads every item of a list that is paged by offset. */
-export async function readAllOffsets<Item>(
+/** Reads every item of a list that is paged by offset. An item that a new one moves to the next page is there once. */
+export async function readAllOffsets<Item extends { id: string }>(
   readPage: (query: { limit: number; offset: number }) => Promise<Item[]>,
 ): Promise<Item[]> {
-  const all: Item[] = [];
-  for (;;) {
-    const page = await readPage({ limit: pageSize, offset: all.length });
-    all.push(...page);
-    if (page.length < pageSize) return all;
+  const all = new Map<string, Item>();
+  for (let offset = 0; ; offset += pageSize) {
+    const page = await readPage({ limit: pageSize, offset });
+    for (const item of page) all.set(item.id, item);
+    if (page.length < pageSize) return [...all.values()];
   }
 }

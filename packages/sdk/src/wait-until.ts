@@ -44,10 +44,10 @@ export async function waitUntil<Value>(
   }
 }
 
-/** Whether a later try may succeed. */
+/** Whether a later try may succeed. No read asks a model: an `upstream` error is a proxy's, whose server restarts. */
 function isPassing(error: unknown): boolean {
   return (
     error instanceof PresageError &&
-    ["connection", "unavailable", "rate_limit", "timeout"].includes(error.category)
+    ["connection", "unavailable", "upstream", "rate_limit", "timeout"].includes(error.category)
   );
 }

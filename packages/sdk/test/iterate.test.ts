@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createPresage } from "../src/create-presage.ts";
+import { readAllOffsets } from "../src/paging.ts";
 import { caught } from "./support/caught.ts";
 import { json, type Received, startScriptedServer } from "./support/scripted-server.ts";
 
@@ -126,4 +127,14 @@ describe("paged lists", () => {
     for await (const one of presage.datasets.iterateSamples("d", { revision: 1 })) yielded.push(one);
     expect(yielded).toHaveLength(1);
   });
+});
+
+test("an item that a new one moves to the next page is listed once", async () => {
+  const items = Array.from({ length: 1_500 }, (_, index) => ({ id: `p${index}` }));
+  const all = await readAllOffsets(async ({ limit, offset }) => {
+    const page = items.slice(offset, offset + limit);
+    if (offset === 0) items.unshift({ id: "new" });
+    return page;
+  });
+  expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 1_500 }, (_, index) => `p${index}`));
 });

@@ -14,10 +14,11 @@ test("waiting for a run outlasts a server that restarts", async () => {
     json({ status: "running" }),
     json({ detail: "starting" }, 503),
     json({ detail: "slower" }, 429),
+    () => new Response("<html>Bad gateway</html>", { status: 502 }),
     json({ status: "cancelled" }),
   );
   expect(await presage.runs.waitUntilEnded("a/b", quick)).toMatchObject({ status: "cancelled" });
-  expect(server.received.map(({ target }) => target)).toEqual(Array(4).fill("/v1/runs/a%2Fb"));
+  expect(server.received.map(({ target }) => target)).toEqual(Array(5).fill("/v1/runs/a%2Fb"));
 });
 
 test("waiting ends with a server that stays away, with an error, and with what onProgress throws", async () => {
