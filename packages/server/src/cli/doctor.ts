@@ -27,7 +27,7 @@ import { replicaAddress } from "../upstream/replicas.ts";
 import { NoResponseError } from "../upstream/send.ts";
 import { examples, json } from "./command.ts";
 import { megabytes } from "./database.ts";
-import { readNumber } from "./run-options.ts";
+import { readSeconds } from "./run-options.ts";
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -37,7 +37,7 @@ export function addDoctorCommand(program: Command): void {
     .option(...json)
     .addHelpText(...examples("presage doctor", "presage doctor --json", "presage doctor --timeout 60"))
     .action(async ({ timeout, ...options }) => {
-      const answerMs = readNumber("--timeout", timeout) * 1000;
+      const answerMs = readSeconds(timeout) * 1000;
       process.exitCode = await doctor(process.env, { ...options, answerMs });
     });
 }

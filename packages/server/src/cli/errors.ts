@@ -8,6 +8,7 @@ import { DatabaseFileError, DatabaseInUseError } from "../platform/storage/backu
 import { ClockSkewError } from "../platform/storage/clock.ts";
 import { SchemaError } from "../platform/storage/migrate.ts";
 import { isStoreUnavailable, NoDatabaseError, OpenDatabaseError } from "../platform/storage/store-error.ts";
+import { printableLines } from "../platform/words.ts";
 import { InvalidWorldError } from "../worlds/worlds.ts";
 import { CommandError } from "./command.ts";
 import { describeIssues } from "./files.ts";
@@ -30,8 +31,10 @@ const selfExplaining = [
   UpstreamError,
 ];
 
-/** What a failed command prints: one clear line if the cause is known, else the whole error. */
-export function explainError(error: unknown): string {
+/** What a failed command prints: one clear line if the cause is known, else the whole error. It may repeat what a server said. */
+export const explainError = (error: unknown) => printableLines(messageOf(error));
+
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (selfExplaining.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof InvalidRequestError) return describeIssues(error.issues);

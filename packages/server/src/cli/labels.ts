@@ -1,12 +1,13 @@
 import type { CorrectedRate, LabelAgreement, RunReport } from "@presage/contract";
 import { isMeant } from "@presage/contract/describe-runs";
 import { type Command, InvalidArgumentError } from "commander";
-import { countOf, printable } from "../platform/words.ts";
+import { commandName, countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, examples, onServer, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, findRun } from "./connect.ts";
 import { percent } from "./evaluate/evaluate-line.ts";
 import { evaluatorNamed } from "./evaluate/evaluators.ts";
+import { startsLikeGzip } from "./files.ts";
 import { nameOf } from "./gate.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
 import { printTable, withInterval } from "./run-tables.ts";
@@ -15,8 +16,8 @@ import { atRight, type Column, printJsonOr } from "./terminal.ts";
 interface LabelOptions extends ConnectionOptions {
   annotator?: string;
   draw?: number;
-  by: "uniform" | "verdict";
-  seed: number;
+  by?: "uniform" | "verdict";
+  seed?: number;
   evaluator?: string;
 }
 
@@ -51,8 +52,8 @@ export function addLabelCommands(program: Command): void {
       "who labels one result; by default you, and then it may correct the verdict",
     )
     .option("--draw <count>", "draw as many verdicts of the run <what> to be labelled", whole)
-    .option("--by <design>", "uniform, or verdict: half passes and half fails", "uniform")
-    .option("--seed <number>", "a different seed draws different verdicts", whole, 1)
+    .option("--by <design>", "uniform, or verdict: half passes and half fails; by default uniform")
+    .option("--seed <number>", "a different seed draws different verdicts; by default 1", whole)
     .option(...byEvaluator)
     .option(...onServer)
     .addHelpText(
@@ -91,15 +92,15 @@ export function addLabelCommands(program: Command): void {
 
 async function labelCommand(what: string, verdict: string | undefined, options: LabelOptions): Promise<void> {
   if (options.draw !== undefined) refuseBesideDraw(verdict, options);
+  else refuseWithoutDraw(verdict, options);
   await withConnection(configure(), options, async (connection) => {
     if (options.draw !== undefined) return await printDrawn(connection, what, options.draw, options);
     if (verdict !== undefined) return await labelOne(connection, what, verdict, options);
     const file = Bun.file(what);
     if (!(await file.exists()))
       throw new CommandError(`There is no file ${what}. To label one result, add pass or fail.`);
-    const stored = await connection.call(({ labels }) =>
-      labels.import(file, { isGzip: what.endsWith(".gz") }),
-    );
+    const isGzip = await startsLikeGzip(what);
+    const stored = await connection.call(({ labels }) => labels.import(file, { isGzip }));
     const back = stored.taken_back > 0 ? `, ${countOf(stored.taken_back, "label")} taken back` : "";
     process.stdout.write(`${countOf(stored.labels, "label")} stored${back}.\n`);
   });
@@ -110,6 +111,13 @@ function refuseBesideDraw(verdict: string | undefined, { draw = 0, annotator }: 
     throw new CommandError(`--draw takes a whole number from 1 to ${mostDrawn}`);
   if (verdict !== undefined) throw new CommandError("--draw takes a run and no label");
   if (annotator !== undefined) throw new CommandError("--draw cannot be combined with --annotator");
+}
+
+function refuseWithoutDraw(verdict: string | undefined, { annotator, by, seed, evaluator }: LabelOptions) {
+  const [option] = Object.entries({ by, seed, evaluator }).find(([, value]) => value !== undefined) ?? [];
+  if (option !== undefined) throw new CommandError(`--${option} needs --draw`);
+  if (verdict === undefined && annotator !== undefined)
+    throw new CommandError("--annotator is for one result: each line of a file names its own");
 }
 
 async function labelOne({ call }: Connection, id: string, label: string, { annotator }: LabelOptions) {
@@ -125,7 +133,7 @@ async function printDrawn(
   connection: Connection,
   nameOrId: string,
   size: number,
-  { by, seed, evaluator }: LabelOptions,
+  { by = "uniform", seed = 1, evaluator }: LabelOptions,
 ): Promise<void> {
   if (by !== "uniform" && by !== "verdict") throw new CommandError("--by is uniform or verdict");
   const { id } = await findRun(connection, nameOrId);
@@ -144,7 +152,7 @@ async function printDrawn(
         gold_answer: evaluated_model_gold_answer,
         output: evaluated_model_output,
       };
-      process.stdout.write(`${JSON.stringify({ result_id, annotator: null, label: "", texts })}\n`);
+      process.stdout.write(`${printableJson({ result_id, annotator: null, label: "", texts })}\n`);
     }
   }
   const left = drawn.left_out > 0 ? `; ${drawn.left_out} equal their gold answers and were left out` : "";
@@ -188,7 +196,7 @@ async function printCorrectedOf(
     );
   if (found.length === 0)
     throw new CommandError(
-      `Nobody has labelled a verdict of ${named ?? "the run"} yet: presage label ${nameOrId} --draw 50 draws some.`,
+      `Nobody has labelled a verdict of ${named ?? "the run"} yet: ${commandName} label ${nameOrId} --draw 50 draws some.`,
     );
   printJsonOr(json, found, printCorrected);
 }

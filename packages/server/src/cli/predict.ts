@@ -11,7 +11,7 @@ import type { Config } from "../config/config.ts";
 import { UpstreamError } from "../platform/errors.ts";
 import { neverAborted } from "../platform/limits/deadline.ts";
 import { createLog } from "../platform/observability/logger.ts";
-import { countOf } from "../platform/words.ts";
+import { countOf, printableLines } from "../platform/words.ts";
 import { predict } from "../predictions/predict.ts";
 import { CommandError, examples, printNotice, printSandboxNotice, settleRuntimeFor } from "./command.ts";
 import { configure } from "./config.ts";
@@ -101,7 +101,8 @@ async function predictCommand(config: Config, options: PredictOptions): Promise<
     const request = readRequest(options);
     await withPredictor(config, options, async (predict, through) => {
       const { response, explain } = await predict(request);
-      process.stdout.write(`${response.content}\n`);
+      const { content } = response;
+      process.stdout.write(`${process.stdout.isTTY ? printableLines(content) : content}\n`);
       if (explain && through)
         printNotice(describeExamples({ explain, messages: await through.turnsOf(request) }).join("\n"));
     });

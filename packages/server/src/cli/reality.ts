@@ -17,7 +17,7 @@ import { checkFiles, checkLine, InvalidLineError, parseLine, readLines } from ".
 import { readUndecided, setGateExitCode, type Undecided } from "./gate.ts";
 import { withConnection, withRunConnection } from "./open-connection.ts";
 import { findSamples } from "./run.ts";
-import { readNumber } from "./run-options.ts";
+import { readNumber, readSeconds } from "./run-options.ts";
 import { describeDifference, printTable, withInterval } from "./run-tables.ts";
 import { atRight, type Column, printJsonOr } from "./terminal.ts";
 
@@ -72,7 +72,7 @@ export function addRealityCommand(program: Command): void {
 async function realityCommand(config: Config, environment: string | undefined, options: RealityOptions) {
   const limit = readLimit(options.maxFalseSuccess);
   const undecided = readUndecided(options.undecided);
-  const timeoutS = options.timeout === undefined ? Infinity : readNumber("--timeout", options.timeout);
+  const timeoutS = options.timeout === undefined ? Infinity : readSeconds(options.timeout);
   refuseContradictions(environment, options);
   const pairs = options.pairs === undefined ? undefined : await readPairs(options.pairs);
   const { policy, from } = options;
@@ -153,8 +153,10 @@ async function check({ call, replays }: Connection, wanted: RealityCheckRequest,
   for (let lineAtMs = startedAtMs + lineEveryMs; ; ) {
     const askedAtMs = performance.now();
     const found = await call(({ realityChecks }) => realityChecks.get(id));
-    if (found.status === "paused")
-      throw new CommandError(`The reality check ${id} is paused: ${found.reason}`);
+    if (found.status === "paused" || found.status === "cancelled")
+      throw new CommandError(
+        `The reality check ${id} is ${found.status}${found.reason ? `: ${found.reason}` : "."}`,
+      );
     if (found.status !== "running") {
       if (found.failed > 0) printNotice(`${countOf(found.failed, "episode")} could not be replayed.`);
       return found.figures;
@@ -279,7 +281,11 @@ function setExitCode(
 ): void {
   if (interval !== null && interval.upper < limit) return;
   const isAbove = interval !== null && interval.lower > limit;
-  const what = isAbove ? "is above" : "is shown to be neither above nor below";
-  printNotice(`False success ${what} --max-false-success ${limit}.`);
+  const option = `--max-false-success ${limit}`;
+  printNotice(
+    isAbove
+      ? `False success is above ${option}.`
+      : `The data cannot tell whether false success is above or below ${option}.`,
+  );
   setGateExitCode({ isMissed: isAbove, isUntold: !isAbove }, undecided);
 }

@@ -182,6 +182,13 @@ export function readNumber(flag: string, text: string): number {
   throw new CommandError(`${flag} takes a number`);
 }
 
+/** What `--timeout` takes. */
+export function readSeconds(text: string): number {
+  const seconds = readNumber("--timeout", text);
+  if (seconds > 0) return seconds;
+  throw new CommandError("--timeout takes a number of seconds above 0");
+}
+
 /** How a published evaluation measures. */
 interface Protocol {
   /** Absent: the first line tells. */

@@ -46,13 +46,9 @@ export function textTable<Row>(
   rows: readonly Row[],
   width = Number.POSITIVE_INFINITY,
 ): TextTable {
-  const natural = columns.map(({ heading, text }) =>
-    Math.max(...[heading, ...rows.map(text)].map((cell) => Bun.stringWidth(cell))),
-  );
+  const natural = columns.map(({ heading, text }) => widest([heading, ...rows.map(text)]));
   const longestWords = columns.map(({ heading, text }) =>
-    Math.max(
-      ...[heading, ...rows.map(text)].flatMap((cell) => cell.split(" ").map((word) => Bun.stringWidth(word))),
-    ),
+    widest([heading, ...rows.map(text)].flatMap((cell) => cell.split(" "))),
   );
   const least = columns.map(({ canWrap }, index) => {
     const wanted = natural[index] ?? 0;
@@ -73,6 +69,11 @@ export function textTable<Row>(
   }
   const text = table.toString().replaceAll(/ +$/gm, "");
   return { text, leftOut: columns.slice(count).map(({ heading }) => heading) };
+}
+
+/** A call cannot have as many arguments as there may be rows. */
+function widest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, Bun.stringWidth(text)), 0);
 }
 
 /** How many columns, from the first, fit beside each other. */

@@ -55,9 +55,15 @@ export function printable(text: string): string {
   );
 }
 
-/** A value as one line of JSON without characters that control the terminal. */
-export function printableJson(value: unknown): string {
-  return JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
+/** The lines of a text, each `printable`, with tabs as spaces. */
+export function printableLines(text: string): string {
+  const lines = text.split(/\r?\n/);
+  return lines.map((line) => line.split("\t").map(printable).join("    ")).join("\n");
+}
+
+/** A value as JSON without characters that control the terminal: in one line, unless it is indented. */
+export function printableJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(/(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
     Array.from(
       { length: character.length },
       (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,

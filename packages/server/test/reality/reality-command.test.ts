@@ -109,12 +109,14 @@ test("a new check of recordings is waited for, and a server is needed for it", a
     next_state: "",
   }));
   await Bun.write(many, lines.map((line) => JSON.stringify(line)).join("\n"));
-  const impatient = ["reality", "lanterns", "--dataset", many, "--timeout", "0", "--server", presage.url];
+  const impatient = ["reality", "lanterns", "--dataset", many, "--timeout", "0.001", "--server", presage.url];
   const late = await runPresage(impatient, variables);
   expect([late.code, late.stderr]).toEqual([
     1,
     expect.stringMatching(/goes on: \d+\/300 episodes, 0 failed\./),
   ]);
+  const never = await runPresage(["reality", "sandbox", "--episodes", "3", "--timeout", "0"], variables);
+  expect(never.stderr).toContain("--timeout takes a number of seconds above 0");
   const idle = await runPresage(["reality", "sandbox", "--timeout", "5"], variables);
   expect(idle.stderr).toContain("--timeout needs --episodes or --dataset");
 
@@ -124,4 +126,16 @@ test("a new check of recordings is waited for, and a server is needed for it", a
   expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining("replayed by a server")]);
   const both = await runPresage(["reality", "sandbox", "--dataset", file, "--episodes", "3"], own);
   expect(both.stderr).toContain("Give one of --pairs, --episodes and --dataset");
+});
+
+test("a check that somebody cancels has no figures, and passes no gate", async () => {
+  const made = { id: "check-1", name: "nightly", waiting: 3, episodes: 0 };
+  await using server = Bun.serve({
+    port: 0,
+    fetch: ({ method }) =>
+      Response.json(method === "POST" ? made : { ...made, status: "cancelled", reason: null, failed: 0 }),
+  });
+  const args = ["reality", "sandbox", "--episodes", "3", "--server", server.url.origin];
+  const { code, stderr } = await runPresage(args, { PRESAGE_API_KEY: testKey });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("The reality check check-1 is cancelled.\n")]);
 });

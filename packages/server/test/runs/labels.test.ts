@@ -1,4 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { Comparison, LabelAgreement, LabelSample, RunReport } from "@presage/contract";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -364,6 +368,21 @@ onAnyDatabase((database) => {
       "labelled pass",
     );
     expect(await presageAt("label", results[1]?.id ?? "", "perhaps")).toMatchObject({ code: 1 });
+    const file = join(tmpdir(), `labels-${run.id}`);
+    await Bun.write(
+      file,
+      gzipSync(JSON.stringify({ result_id: results[1]?.id, annotator: "ada", label: "pass" })),
+    );
+    for (const option of [
+      ["--annotator", "ada"],
+      ["--by", "verdict"],
+      ["--seed", "2"],
+      ["--evaluator", "bleu"],
+    ])
+      expect([await presageAt("label", file, ...option), option]).toMatchObject([{ code: 1 }, option]);
+    // Whatever it is called.
+    expect((await presageAt("label", file)).stdout).toBe("1 label stored.\n");
+    await rm(file);
     const drawn = await presageAt("label", run.id, "--draw", "2", "--seed", "5");
     const lines = drawn.stdout
       .trim()

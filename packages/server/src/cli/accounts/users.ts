@@ -9,7 +9,7 @@ import type { Config } from "../../config/config.ts";
 import { browserAddress } from "../../http/pages.ts";
 import { recordChange } from "../../platform/audit.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
-import { countOf, printable } from "../../platform/words.ts";
+import { commandName, countOf, printable } from "../../platform/words.ts";
 import { CommandError, changerFor, examples, json, printNotice } from "../command.ts";
 import { configure } from "../config.ts";
 import { findServer, withDatabase } from "../connect.ts";
@@ -133,8 +133,8 @@ async function addUser(
     const userId = await addLocalUser(database, changerFor(owner), newUser);
     process.stdout.write(`${userId}\n`);
     const isLocalMode = config.identity.oidc === undefined;
-    const link = `presage sign-in --user ${userId} prints a link that signs them in, once.`;
-    const keys = `presage keys create --user ${userId} --name … makes a key for them.`;
+    const link = `${commandName} sign-in --user ${userId} prints a link that signs them in, once.`;
+    const keys = `${commandName} keys create --user ${userId} --name … makes a key for them.`;
     printNotice(isLocalMode ? `${link}\n${keys}` : `They cannot sign in at the OpenID provider. ${keys}`);
   });
 }

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, statSync } from "node:fs";
+import { createReadStream, createWriteStream, existsSync, statSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
@@ -10,8 +10,8 @@ import { byCodePoints } from "../../datasets/traces/content.ts";
 import { toImportFault } from "../../datasets/traces/import.ts";
 import { folderOfPart } from "../../datasets/traces/layouts/agents/openhands.ts";
 import { UploadError } from "../../platform/errors.ts";
-import { countOf, printable, shortened } from "../../platform/words.ts";
-import { CommandError } from "../command.ts";
+import { commandName, countOf, printable, shortened } from "../../platform/words.ts";
+import { CommandError, printNotice } from "../command.ts";
 import { checkFiles } from "../files.ts";
 
 const maxTextCharacters = 160;
@@ -134,7 +134,7 @@ export function isUnrecognised(error: unknown): boolean {
 export function refusal(error: unknown, files: readonly ImportFile[]): unknown {
   const [faults, total] = faultsOf(error);
   if (faults.length === 0) return error;
-  const hint = isUnrecognised(error) ? "\npresage formats lists what each format needs." : "";
+  const hint = isUnrecognised(error) ? `\n${commandName} formats lists what each format needs.` : "";
   return new CommandError(describeFaults(faults, total, files) + hint);
 }
 
@@ -192,9 +192,15 @@ async function filesAt(path: string): Promise<ImportFile[]> {
   }
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() || entry.isSymbolicLink())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort(byCodePoints)
+    .filter((file) => {
+      // A link to a folder is not followed: it may lead back.
+      const isFile = existsSync(file) && statSync(file).isFile();
+      if (!isFile) printNotice(`${printable(file)} is left out: it is a link, but to no file.`);
+      return isFile;
+    })
     .map((file) => ({ path: file, shown: file, name: nameOf(file, relative(path, file)), isNamed: false }));
 }
 

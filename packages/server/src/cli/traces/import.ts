@@ -10,7 +10,7 @@ import type { Command } from "commander";
 import { accountExportStart } from "../../accounts/export-account.ts";
 import type { Config } from "../../config/config.ts";
 import { layouts } from "../../datasets/traces/layouts.ts";
-import { commandName, countOf, printable, printableJson } from "../../platform/words.ts";
+import { commandName, countOf, printable, printableJson, printableLines } from "../../platform/words.ts";
 import {
   CommandError,
   choice,
@@ -216,7 +216,7 @@ export async function importFiles(
         throw refusal(error, files);
       }),
   );
-  for (const warning of imported.revision.warnings ?? []) printNotice(warning);
+  for (const warning of imported.revision.warnings ?? []) printNotice(printableLines(warning));
   return imported;
 }
 
@@ -266,7 +266,8 @@ async function previewFiles(
     if (preview.faults.length > 0 && options.on_fault !== "skip")
       throw new CommandError(describeFaults(preview.faults, preview.skipped, parts));
   }
-  if (good.length === 0) throw new CommandError("No file has a known format. presage formats lists them.");
+  if (good.length === 0)
+    throw new CommandError(`No file has a known format. ${commandName} formats lists them.`);
   if (!isPreview && !json && !isQuiet && described > maxDescribed)
     process.stdout.write(`… and ${countOf(described - maxDescribed, "more file")}\n`);
   return good;

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import type { Context, HistoryStep, World, WorldPreview, WorldPreviewRequest } from "@presage/contract";
 import { PresageError } from "@presage/sdk";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
-import { printable, printableJson, shortened } from "../../platform/words.ts";
+import { printable, printableJson, printableLines, shortened } from "../../platform/words.ts";
 import { fieldsOf } from "../../worlds/world.ts";
 import { CommandError, printNotice } from "../command.ts";
 import type { RunConnection } from "../open-connection.ts";
@@ -32,7 +32,7 @@ export async function playWorld(connection: RunConnection, world: World, options
   const scene = await beginScene(connection, world, options);
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (isTerminal) printNotice(`${world.name}@${world.revision}. Type an action; ctrl-D ends.\n`);
-  printNotice(showText(scene.state));
+  printNotice(printableLines(scene.state));
   // So that one sees what actions look like.
   if (isTerminal && scene.recorded) printNotice(`\nRecorded here: ${short(scene.recorded)}`);
   const lines = createInterface({
@@ -90,7 +90,7 @@ async function act(
     const prediction = await call((client) => client.predict({ ...request, world, explain }));
     const { content } = prediction.response;
     if (json) process.stdout.write(`${printableJson({ action, ...prediction })}\n`);
-    else process.stdout.write(`${showText(content)}\n`);
+    else process.stdout.write(`${printableLines(content)}\n`);
     const { confidence, abstained } = prediction;
     if (confidence !== undefined && !json)
       printNotice(
@@ -127,12 +127,6 @@ export function describeExamples({
     .filter(([, count]) => count > 0)
     .map(([why, count]) => `${count} by ${why}`);
   return [...shown, ...(leftOut.length > 0 ? [`Left out: ${leftOut.join(", ")}`] : [])];
-}
-
-/** A text's lines, without what controls a terminal. */
-export function showText(text: string): string {
-  const lines = text.split(/\r?\n/);
-  return lines.map((line) => line.split("\t").map(printable).join("    ")).join("\n");
 }
 
 const mostShown = 70;

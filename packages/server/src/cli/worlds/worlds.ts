@@ -10,7 +10,7 @@ import {
 } from "@presage/contract";
 import type { Command } from "commander";
 import { validate } from "../../http/validate.ts";
-import { commandName, countOf, printable } from "../../platform/words.ts";
+import { commandName, countOf, printable, printableLines } from "../../platform/words.ts";
 import { isRecords } from "../../worlds/world.ts";
 import { addCalibrationVerbs, describeCalibration } from "../calibration.ts";
 import { CommandError, choice, examples, json, onServer, printNotice } from "../command.ts";
@@ -20,7 +20,7 @@ import { readNumber } from "../run-options.ts";
 import { atRight, type Column, dayOf, printJsonOr, printList } from "../terminal.ts";
 import { describeDifferences } from "./describe-differences.ts";
 import { type EvaluateFlags, evaluateWorld } from "./evaluate-world.ts";
-import { describeExamples, type PlayOptions, playWorld, showText } from "./play.ts";
+import { describeExamples, type PlayOptions, playWorld } from "./play.ts";
 import { samplesOf } from "./samples.ts";
 import { addFileVerbs } from "./world-files.ts";
 
@@ -197,7 +197,8 @@ async function previewWorld({ call }: RunConnection, name: string, flags: Previe
   const request = toPreviewRequest(flags);
   const preview = await call(({ worlds }) => worlds.preview(name, request));
   printJsonOr(flags.json, preview, ({ messages }) => {
-    for (const { role, content } of messages) process.stdout.write(`── ${role}\n${showText(content)}\n`);
+    for (const { role, content } of messages)
+      process.stdout.write(`── ${role}\n${printableLines(content)}\n`);
     printNotice(describeExamples(preview).join("\n"));
   });
 }
@@ -382,7 +383,7 @@ function printWorld({ name, revision, config, pinned, archived }: World): void {
     ...(config.reward ? [describeReward(config.reward)] : []),
     ...(config.instructions ? ["", config.instructions] : []),
   ];
-  process.stdout.write(`${lines.map(showText).join("\n")}\n`);
+  process.stdout.write(`${lines.map(printableLines).join("\n")}\n`);
 }
 
 function describeReward({ evaluator, profile_name: profile, when }: EpisodeReward): string {
