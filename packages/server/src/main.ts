@@ -5,6 +5,8 @@ import {
   CommandError,
   closedPipeExitCode,
   endIfUnwritable,
+  InterruptedError,
+  interruptedExitCode,
   isClosedPipe,
   printNotice,
   settleRuntime,
@@ -71,6 +73,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (isClosedPipe(error)) process.exit(closedPipeExitCode);
+  if (error instanceof InterruptedError) process.exit(interruptedExitCode);
   const { explainError } = await import("./cli/errors.ts");
   printNotice(explainError(error));
   // Whatever the failed command left open must not keep the process alive.

@@ -52,6 +52,14 @@ export const closedPipeExitCode = 141;
 /** 128 plus the number of SIGINT, as shells report it. */
 export const interruptedExitCode = 130;
 
+/** A person stopped the command, which has said what became of its work. */
+export class InterruptedError extends Error {
+  constructor() {
+    super("Interrupted");
+    this.name = "InterruptedError";
+  }
+}
+
 /** Whether the output's reader has gone, as after `presage config | head -1`. */
 export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
@@ -66,11 +74,19 @@ export function endIfUnwritable(): void {
   });
 }
 
+const signals = ["SIGTERM", "SIGINT"] as const;
+
+/** Has each SIGTERM and SIGINT handled, until what it returns is called. */
+export function onSignals(handle: (signal: NodeJS.Signals) => void): () => void {
+  for (const signal of signals) process.on(signal, handle);
+  return () => {
+    for (const signal of signals) process.off(signal, handle);
+  };
+}
+
 /** The first SIGTERM or SIGINT. Only that one counts: a terminal signals every process of `npm start`, which also forwards it. */
 export function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
-  });
+  return new Promise((resolve) => onSignals(resolve));
 }
 
 /** Writes lines for a person, to standard error unless they are what the command was asked for. A terminal gets them wrapped between words; longer words, such as addresses, stay whole. */

@@ -160,6 +160,7 @@ async function backUp(config: Config, into: string): Promise<void> {
   const path = sqliteFile(config, "pg_dump --format=custom");
   if (!hasSqliteSchema(path)) throw new NoDatabaseError(path);
   const file = resolve(into);
+  if (existsSync(file)) checkOutputFile(file);
   if (isSameFile(path, file)) throw new CommandError(`${file} is the database itself. Name another file.`);
   let migration = "";
   try {

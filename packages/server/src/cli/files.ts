@@ -7,16 +7,22 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { open, rename } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { createInterface } from "node:readline";
 import type { ValidationError } from "@presage/contract";
 import { SingleBar } from "cli-progress";
 import { pMapIterable } from "p-map";
 import type { z } from "zod";
 import { InvalidRequestError, validate } from "../http/validate.ts";
-import { countOf, isObject, printable, shortened } from "../platform/words.ts";
-import { CommandError, defaultMaxHttpRequests, interruptedExitCode, printNotice } from "./command.ts";
+import { replaceFile } from "../platform/storage/backup.ts";
+import { countOf, isObject, printable, printableJson, shortened } from "../platform/words.ts";
+import {
+  CommandError,
+  defaultMaxHttpRequests,
+  interruptedExitCode,
+  onSignals,
+  printNotice,
+} from "./command.ts";
 
 /** Where output lines go: to a file, to standard output, or nowhere. */
 type Output = { path: string } | "stdout" | "nowhere";
@@ -38,10 +44,12 @@ export async function startsLikeGzip(path: string): Promise<boolean> {
   return first === 0x1f && second === 0x8b;
 }
 
-/** Refuses a file that cannot be written. */
-export function checkOutputFile(out: string): void {
-  if (statSync(out, { throwIfNoEntry: false })?.isDirectory())
-    throw new CommandError(`${out} is a directory. Name a file.`);
+/** Refuses a file that cannot be written, and what is none, such as a pipe, unless it can be written to as it is. */
+export function checkOutputFile(out: string, { mayBePipe = false } = {}): void {
+  const found = statSync(out, { throwIfNoEntry: false });
+  if (found?.isDirectory()) throw new CommandError(`${out} is a directory. Name a file.`);
+  if (found?.isFile() === false && !mayBePipe)
+    throw new CommandError(`${out} is not a regular file. Name another file.`);
   if (!existsSync(dirname(resolve(out)))) throw new CommandError(`The directory of ${out} does not exist`);
   if (!isAllowed(existsSync(out) ? out : dirname(resolve(out)), constants.W_OK))
     throw new CommandError(`${out} cannot be written by this user`);
@@ -87,23 +95,43 @@ export interface NumberedLine {
 /** Yields the lines of a file, without empty ones. */
 export async function* readLines(path: string): AsyncGenerator<NumberedLine> {
   let number = 0;
-  for await (const text of createInterface({
-    input: createReadStream(path),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const text of splitLines(createReadStream(path))) {
     number += 1;
     if (text.trim() !== "") yield { number, text };
   }
 }
 
+/** The lines of a text in UTF-8. Only a line feed ends one, unlike for `node:readline`: JSON may hold U+2028, U+2029 and, between values, a carriage return. */
+async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  // A long line comes in many chunks, and is joined once.
+  let begun: string[] = [];
+  const take = () => begun.join("").replace(/\r$/, "");
+  for await (const chunk of chunks) {
+    const [end = "", ...others] = decoder.decode(chunk, { stream: true }).split("\n");
+    begun.push(end);
+    for (const next of others) {
+      yield take();
+      begun = [next];
+    }
+  }
+  begun.push(decoder.decode());
+  yield take();
+}
+
 /** An input line that cannot be used; the message says why. */
 export class InvalidLineError extends Error {}
 
-/** Parses an input line, which must be a JSON object. */
+const idField = /(^|_)id$|^step$/;
+
+/** Parses an input line, which must be a JSON object, with ids that JavaScript can tell apart. */
 export function parseLine(text: string): Record<string, unknown> {
   const value = parseJson(text);
-  if (isObject(value)) return { ...value };
-  throw new InvalidLineError("the line is not a JSON object");
+  if (!isObject(value)) throw new InvalidLineError("the line is not a JSON object");
+  for (const [name, id] of Object.entries(value))
+    if (idField.test(name) && Number.isInteger(id) && !Number.isSafeInteger(id))
+      throw new InvalidLineError(`${name}: an integer beyond 2^53 would be rounded; write it in quotes`);
+  return { ...value };
 }
 
 /** Checks a line, with the same wording as the API's. */
@@ -183,21 +211,22 @@ async function keepFinishedLines<Line extends OutputLine>(
   const finished = new Map<string, Line>();
   if (!existsSync(path)) return finished;
   await refuseForeignFile(path, noun);
-  const kept = `${path}.kept`;
-  const file = await open(kept, "w");
-  try {
-    for await (const { text } of readLines(path)) {
-      const line = parse(text);
-      if (line === undefined || !isFinished(line)) continue;
-      const id = lineId(line.line, line.digest);
-      if (!inputIds.has(id) || finished.has(id)) continue;
-      finished.set(id, line);
-      await file.appendFile(`${text}\n`);
+  const keep = async (partial: string) => {
+    const file = await open(partial, "w");
+    try {
+      for await (const { text } of readLines(path)) {
+        const line = parse(text);
+        if (line === undefined || !isFinished(line)) continue;
+        const id = lineId(line.line, line.digest);
+        if (!inputIds.has(id) || finished.has(id)) continue;
+        finished.set(id, line);
+        await file.appendFile(`${text}\n`);
+      }
+    } finally {
+      await file.close();
     }
-  } finally {
-    await file.close();
-  }
-  await rename(kept, path);
+  };
+  await replaceFile(path, keep, { isShared: true });
   return finished;
 }
 
@@ -261,33 +290,54 @@ export async function processLines<Line extends OutputLine>({
     path === undefined
       ? new Map<string, Line>()
       : await keepFinishedLines(path, { inputIds, noun, isFinished });
-  const write = (text: string) => {
-    if (path !== undefined) appendFileSync(path, text);
-    else if (output === "stdout") process.stdout.write(text);
+  const write = (line: Line) => {
+    if (path !== undefined) appendFileSync(path, `${JSON.stringify(line)}\n`);
+    else if (output === "stdout") process.stdout.write(`${printableJson(line)}\n`);
   };
   const sharesTerminal = output === "stdout" && process.stdout.isTTY;
-  const bar = sharesTerminal ? undefined : startProgressBar(inputIds.size, noun, path !== undefined);
+  const bar = sharesTerminal ? undefined : startProgressBar(inputIds.size, noun);
   const startedAtMs = performance.now();
   let processed = 0;
+  /** Lines of this run that wait for an earlier one. They may have cost money. */
+  const waiting = new Set<Line>();
+  const end = () => {
+    // It changes the terminal's settings.
+    bar?.stop();
+    for (const line of waiting) write(line);
+    waiting.clear();
+  };
+  const stopListening = onSignals(() => {
+    end();
+    const how = path === undefined ? "With --out FILE, the command could resume" : "The same command resumes";
+    printNotice(`Stopped. ${how} where it stopped.`);
+    process.exit(interruptedExitCode);
+  });
 
   const lines = pMapIterable(
     readLines(file),
     async (input) => {
       const digest = digestOf(input.text);
       const earlier = finished.get(lineId(input.number, digest));
-      return { line: earlier ?? (await processLine(input, digest)), isNew: earlier === undefined };
+      if (earlier !== undefined) return earlier;
+      const line = await processLine(input, digest);
+      waiting.add(line);
+      return line;
     },
     { concurrency, backpressure: concurrency * 4 },
   );
-  for await (const { line, isNew } of lines) {
-    if (isNew) {
-      write(`${JSON.stringify(line)}\n`);
-      processed += 1;
+  try {
+    for await (const line of lines) {
+      if (waiting.delete(line)) {
+        write(line);
+        processed += 1;
+      }
+      onLine(line);
+      bar?.increment();
     }
-    onLine(line);
-    bar?.increment();
+  } finally {
+    stopListening();
+    end();
   }
-  bar?.stop();
   return { processed, elapsedMs: performance.now() - startedAtMs };
 }
 
@@ -298,23 +348,13 @@ async function readIds(file: string): Promise<Set<string>> {
 }
 
 /** Shows a progress bar if standard error is a terminal. */
-function startProgressBar(total: number, noun: string, resumes: boolean): SingleBar | undefined {
+function startProgressBar(total: number, noun: string): SingleBar | undefined {
   if (!process.stderr.isTTY) return undefined;
   const bar = new SingleBar({
     format: `{bar} {value}/{total} ${noun}, {eta_formatted} left`,
     etaBuffer: 100,
   });
   bar.start(total, 0);
-  // The bar changes the terminal's settings; Ctrl-C must restore them.
-  process.once("SIGINT", () => {
-    bar.stop();
-    printNotice(
-      resumes
-        ? "Stopped. The same command resumes where it stopped."
-        : "Stopped. With --out FILE, the same command could resume where it stopped.",
-    );
-    process.exit(interruptedExitCode);
-  });
   return bar;
 }
 

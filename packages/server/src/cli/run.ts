@@ -6,9 +6,16 @@ import type { Config } from "../config/config.ts";
 import { sourceOf } from "../datasets/traces/trace-file.ts";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { ServiceError, UploadError } from "../platform/errors.ts";
-import { countOf, printable, printableJson } from "../platform/words.ts";
+import { commandName, countOf, printable, printableJson, printableLines } from "../platform/words.ts";
 import { hasEnded } from "../runs/run.ts";
-import { CommandError, examples, interruptedExitCode, nextSignal, printNotice } from "./command.ts";
+import {
+  CommandError,
+  examples,
+  InterruptedError,
+  interruptedExitCode,
+  onSignals,
+  printNotice,
+} from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, findDataset, findRun } from "./connect.ts";
 import { readEvaluator } from "./evaluate/evaluators.ts";
@@ -88,9 +95,6 @@ async function runCommand(config: Config, options: RunOptions): Promise<void> {
     connection.start(run.id);
     const ended = await followRun(connection, run, server);
     await conclude(connection, ended, { minimums, maxRegression, undecided, against }, options);
-  } catch (error) {
-    if (!(error instanceof InterruptedError)) throw error;
-    process.exitCode = interruptedExitCode;
   } finally {
     await connection.close();
   }
@@ -187,7 +191,7 @@ async function upload(connection: RunConnection, { id }: Run, path: string): Pro
     .catch((error: unknown) => {
       throw error instanceof UploadError ? new CommandError(`${path}: ${error.message}`) : error;
     });
-  for (const warning of warnings) printNotice(warning);
+  for (const warning of warnings) printNotice(printableLines(warning));
 }
 
 async function resumeRun(
@@ -220,16 +224,10 @@ async function resumeRun(
   return resumed;
 }
 
-/** A person stopped the command; the run can be resumed. */
-class InterruptedError extends Error {
-  constructor() {
-    super("Interrupted");
-    this.name = "InterruptedError";
-  }
-}
-
 /** A deployment that does not come back for this long leaves a job in CI waiting for nothing. */
 const mostPausedMs = 10 * 60_000;
+/** A terminal signals every process of `npm start`, which also forwards it: within this, a signal is the same one. */
+const sameSignalMs = 1_000;
 
 /** Shows a run's progress until it has ended. On Ctrl-C the run is paused, and an `InterruptedError` thrown. */
 export async function followRun(
@@ -237,7 +235,7 @@ export async function followRun(
   run: Run,
   server: string | undefined,
 ): Promise<Run> {
-  const command = `presage run --resume ${run.id}${server === undefined ? "" : ` --server ${server}`}`;
+  const command = `${commandName} run --resume ${run.id}${server === undefined ? "" : ` --server ${server}`}`;
   const progress = showProgress(run);
   const waiting = new AbortController();
   let lastReason: string | null = null;
@@ -260,15 +258,21 @@ export async function followRun(
   const ended = call(({ runs }) =>
     runs.waitUntilEnded(run.id, { ...options, onProgress, signal: waiting.signal }),
   );
-  const interrupted = nextSignal().then(() => "interrupted" as const);
+  const interrupted = Promise.withResolvers<"interrupted">();
+  let interruptedAtMs: number | undefined;
+  const stopListening = onSignals(() => {
+    interruptedAtMs ??= performance.now();
+    // A second one does not wait for the store or the server.
+    if (performance.now() - interruptedAtMs >= sameSignalMs) process.exit(interruptedExitCode);
+    interrupted.resolve("interrupted");
+  });
   try {
-    const first = await Promise.race([ended, interrupted]);
+    const first = await Promise.race([ended, interrupted.promise]);
     if (first !== "interrupted") return first;
   } finally {
     progress.stop();
+    if (interruptedAtMs === undefined) stopListening();
   }
-  // A second one does not wait for the store or the server.
-  process.once("SIGINT", () => process.exit(interruptedExitCode));
   waiting.abort(new InterruptedError());
   ended.catch(() => {});
   await pause(connection, run.id);

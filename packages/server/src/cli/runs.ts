@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { type Goal, GoalRequest, type Run } from "@presage/contract";
 import { describeFailures, describeTarget } from "@presage/contract/describe-runs";
 import type { Command } from "commander";
@@ -6,7 +5,6 @@ import { countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, findRun } from "./connect.ts";
-import { explainFileError } from "./errors.ts";
 import { percent } from "./evaluate/evaluate-line.ts";
 import { evaluatorNamed } from "./evaluate/evaluators.ts";
 import { checkOutputFile } from "./files.ts";
@@ -16,7 +14,7 @@ import { printAddress } from "./run.ts";
 import { readNumber } from "./run-options.ts";
 import { printComparison, printReport } from "./run-tables.ts";
 import { atRight, type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
-import { addRunExport } from "./traces/export.ts";
+import { addRunExport, writeOutput } from "./traces/export.ts";
 
 /** Verbs, what they do, and what is said of a run afterwards. */
 const changes = [
@@ -213,7 +211,7 @@ async function compareCommand(names: readonly string[], { json, format, out, ...
   if (names.length < 2) throw new CommandError("compare needs two or more runs");
   if (out !== undefined && format === undefined) throw new CommandError("--out needs --format html or md");
   if (json && format !== undefined) throw new CommandError("--json cannot be combined with --format");
-  if (out !== undefined) checkOutputFile(out);
+  if (out !== undefined) checkOutputFile(out, { mayBePipe: true });
   await withConnection(configure(), options, async (connection) => {
     const ids: string[] = [];
     for (const name of names) ids.push((await findRun(connection, name)).id);
@@ -229,10 +227,7 @@ async function compareCommand(names: readonly string[], { json, format, out, ...
 /** Writes a text into a file, or to standard output. */
 async function write(text: string, out: string | undefined): Promise<void> {
   if (out === undefined) process.stdout.write(text);
-  else
-    await writeFile(out, text).catch((error) => {
-      throw explainFileError(error, out);
-    });
+  else await writeOutput(out, [text]);
 }
 
 interface ReportOptions extends ConnectionOptions {
@@ -242,12 +237,12 @@ interface ReportOptions extends ConnectionOptions {
 
 /** Writes a run's report into a file, or to standard output. */
 async function reportCommand(nameOrId: string, { format, out, ...options }: ReportOptions): Promise<void> {
-  if (out !== undefined) checkOutputFile(out);
+  if (out !== undefined) checkOutputFile(out, { mayBePipe: true });
   await withConnection(configure(), options, async (connection) => {
     const { id } = await findRun(connection, nameOrId);
     const text =
       format === "json"
-        ? `${JSON.stringify(await connection.call(({ runs }) => runs.report(id)), undefined, 2)}\n`
+        ? `${printableJson(await connection.call(({ runs }) => runs.report(id)), 2)}\n`
         : await connection.call(({ runs }) => runs.reportAs(id, format));
     await write(text, out);
     await printAddress(connection, `/runs/${id}`);

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mainFile } from "../support/presage/main-file.ts";
+import { eventually } from "../support/eventually.ts";
+import { killAfterTests } from "../support/presage/child-processes.ts";
+import { mainFile, presageCommand } from "../support/presage/main-file.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { runPresage, runPresageProcess } from "../support/presage/run-presage.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
@@ -228,6 +230,59 @@ describe("predict", () => {
     expect((await linesOf(out)).map(({ line }) => line).sort()).toEqual([1, 2, 3, 4]);
   });
 
+  test("only a line feed ends a line, in what is read and what is resumed, and an id is never rounded", async () => {
+    upstream.answer = () => Response.json(completion("a\u2028b\u2029c"));
+    const file = join(directory, "separators.jsonl");
+    const out = join(directory, "separators.out.jsonl");
+    const spaced = transition(1).replace(":", ":\r");
+    const rounded = transition(2).replace('"step":2', '"trajectory_id":9007199254740993');
+    await Bun.write(file, `\ufeff${transition(0, "a\u2028b")}\r\n${spaced}\n${rounded}\n`);
+    const args = ["predict", "--file", file, "--out", out];
+    const environment = { PRESAGE_UPSTREAM_URL: upstream.url };
+    for (const requested of [3, 1])
+      expect(await runPresage(args, environment)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(`2 predictions, 1 failure (${requested} requested`),
+      });
+    expect(await linesOf(out)).toMatchObject([
+      { line: 1, next_state: "a\u2028b", prediction: { response: { content: "a\u2028b\u2029c" } } },
+      { line: 2, step: 1 },
+      { line: 3, error: { detail: expect.stringContaining("trajectory_id: an integer beyond 2^53") } },
+    ]);
+  });
+
+  test("what is paid for is kept on Ctrl-C, also behind a line that is not answered yet", async () => {
+    const held = Promise.withResolvers<void>();
+    upstream.received.length = 0;
+    upstream.answer = async ({ text }) => {
+      if (text.includes("state 0")) await held.promise;
+      return Response.json(completion("an answer"));
+    };
+    const file = join(directory, "held.jsonl");
+    const out = join(directory, "held.out.jsonl");
+    await Bun.write(file, [0, 1, 2, 3].map((step) => transition(step)).join("\n"));
+    const child = Bun.spawn(
+      [...presageCommand, "predict", "--file", file, "--out", out, "--concurrency", "2"],
+      {
+        env: { PATH: process.env.PATH ?? "", PRESAGE_UPSTREAM_URL: upstream.url },
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "pipe",
+      },
+    );
+    killAfterTests(child);
+    // With two at a time, and one of them held, the last is asked for once the others are there.
+    await eventually(
+      () => upstream.received.length,
+      (asked) => asked === 4,
+    );
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+    held.resolve();
+    expect(await child.stderr.text()).toBe("Stopped. The same command resumes where it stopped.\n");
+    expect((await linesOf(out)).slice(0, 2)).toMatchObject([{ line: 2 }, { line: 3 }]);
+  });
+
   test("a file that it did not write is left unchanged", async () => {
     const file = join(directory, "precious.jsonl");
     const notes = join(directory, "notes.txt");
@@ -241,6 +296,10 @@ describe("predict", () => {
     }
     expect(await Bun.file(file).text()).toBe(`${transition(0)}\n`);
     expect(await Bun.file(notes).text()).toBe("Dear diary\nnothing happened\n");
+    const pipe = join(directory, "pipe");
+    Bun.spawnSync(["mkfifo", pipe]);
+    const piped = await runPresage(["predict", "--file", file, "--out", pipe], {});
+    expect([piped.code, piped.stderr]).toEqual([1, expect.stringContaining("is not a regular file")]);
   });
 
   test("--server names another Presage, whose errors are reported", async () => {

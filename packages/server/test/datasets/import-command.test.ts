@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findLayout } from "../../src/datasets/traces/layouts.ts";
@@ -23,13 +23,9 @@ const agent = {
   ],
   reward: 1,
 };
-const world = {
-  id: "walk-1",
-  messages: [
-    { role: "user", content: "open fridge" },
-    { role: "assistant", content: "The fridge is open." },
-  ],
-};
+const said = (content: string) => ({ role: "user", content });
+const answered = (content: string) => ({ role: "assistant", content });
+const world = { id: "walk-1", messages: [said("open fridge"), answered("The fridge is open.")] };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "presage-import-"));
@@ -57,8 +53,7 @@ const run = (...args: string[]) => runPresage(args, environment);
 const file = (name: string) => join(folder, name);
 
 test("a preview shortens every text, and shows a tab as a space", async () => {
-  const said = { role: "user", content: `a\tb${"c".repeat(5_000)}` };
-  const long = { ...world, messages: [said, ...world.messages.slice(1)] };
+  const long = { ...world, messages: [said(`a\tb${"c".repeat(5_000)}`), ...world.messages.slice(1)] };
   await Bun.write(file("long.jsonl"), toLines([long]));
   const { stdout } = await run("import", file("long.jsonl"), "--preview");
   expect(stdout).not.toContain("u{9}");
@@ -164,7 +159,7 @@ test("what cannot be imported is refused with its place, and leaves nothing", as
     ]);
     expect(await refused("import", file("runs/notes.json"), "--name", "none")).toEqual([
       1,
-      expect.stringMatching(/notes.json: No known format: its keys are "x"\npresage formats lists/),
+      expect.stringMatching(/notes.json: No known format: its keys are "x"\nnpx presage formats lists/),
     ]);
     const share = ["--split-by", "task", "--test", "0.7", "--calibration", "0.5"];
     expect(await refused("import", file("runs/a.jsonl"), "--name", "none", ...share)).toEqual([
@@ -180,6 +175,15 @@ test("what cannot be imported is refused with its place, and leaves nothing", as
 });
 
 test("an account's export is told from traces", async () => {
+  // JSON holds both line separators as they are, and only a line feed ends a line.
+  await Bun.write(
+    file("odd.jsonl"),
+    toLines([{ id: "odd", messages: [said("a\u2028b"), answered("c\u2029d")] }]),
+  );
+  await run("import", file("odd.jsonl"), "--name", "odd");
+  await run("worlds", "create", "odd", "--examples", "odd");
+  const world = (await run("worlds", "export", "odd")).stdout.trim().split("\n");
+  expect(world.map((line) => Object.keys(JSON.parse(line))[0])).toEqual(["world", "dataset_sample_id"]);
   const exported = file("account.jsonl");
   expect((await run("account", "export", exported)).code).toBe(0);
   const refused = await run("import", exported, "--name", "shop");
@@ -193,7 +197,22 @@ test("an account's export is told from traces", async () => {
   const earlier = await runPresage(["import", exported], fresh);
   expect([earlier.code, earlier.stderr]).toEqual([0, expect.stringContaining("is now: ")]);
   const listed = await runPresage(["datasets", "list"], fresh);
-  expect(listed.stdout).toContain("shop");
+  for (const name of ["shop", "odd"]) expect(listed.stdout).toContain(name);
+});
+
+test("a link in a folder is followed to a file, and named where it leads elsewhere", async () => {
+  const links = file("links");
+  await mkdir(links);
+  await symlink(file("runs/b.jsonl"), join(links, "b.jsonl"));
+  for (const [name, to] of [
+    ["folder", file("runs")],
+    ["gone", file("gone.jsonl")],
+  ] as const)
+    await symlink(to, join(links, name));
+  const { code, stdout, stderr } = await run("import", links, "--preview");
+  expect([code, stdout]).toEqual([0, expect.stringContaining("1 trajectory, 1 sample")]);
+  for (const name of ["folder", "gone"])
+    expect(stderr).toContain(`${join(links, name)} is left out: it is a link, but to no file.`);
 });
 
 test("every layout is listed", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, link as linkFile, lstat, mkdtemp, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RunReport } from "@presage/contract";
@@ -144,7 +144,7 @@ onAnyDatabase((database) => {
       expect(await child.exited).toBe(130);
       const stderr = await new Response(child.stderr).text();
       const [, id = ""] = /presage run --resume ([0-9a-f-]{36})/.exec(stderr) ?? [];
-      expect(stderr).toContain(`Paused. To finish it:\n  presage run --resume ${id}`);
+      expect(stderr).toContain(`Paused. To finish it:\n  npx presage run --resume ${id}`);
       const kept = [...answered];
       isHeld = false;
       waiting.resolve();
@@ -357,6 +357,24 @@ onAnyDatabase((database) => {
         expect(written.stderr).toMatch(/^(In the dashboard:\n {2}http:.+\/runs\/[\w-]+\n)?$/);
         expect((await Bun.file(out).text()).toLowerCase()).toStartWith(start.toLowerCase());
       }
+      const written = join(directory, "report.json");
+      const [before, link] = [join(directory, "report.before"), join(directory, "report.link")];
+      await Promise.all([linkFile(written, before), symlink(written, link), chmod(written, 0o640)]);
+      await presageRuns("report", name("model"), "--format", "md", "--out", link);
+      // The whole new file has taken the place of the old one, and a reader of that still has it.
+      expect((await Bun.file(before).text()).slice(0, 2)).toBe("{\n");
+      expect(await Bun.file(written).text()).toStartWith("# Run ");
+      expect([(await lstat(link)).isSymbolicLink(), (await stat(written)).mode & 0o777]).toEqual([
+        true,
+        0o640,
+      ]);
+      await Promise.all([before, link].map((path) => rm(path)));
+      const pipe = join(directory, `pipe-${placeOf().length}`);
+      Bun.spawnSync(["mkfifo", pipe]);
+      const reader = Bun.spawn(["cat", pipe], { stdout: "pipe" });
+      const piped = await presageRuns("runs", "export", name("model"), "--out", pipe);
+      expect([piped.code, (await stat(pipe)).isFIFO()]).toEqual([0, true]);
+      expect((await reader.stdout.text()).trim().split("\n")).toHaveLength(20);
       expect((await presageRuns("runs", "list")).stdout).toContain(name("no-change"));
       expect((await presageRuns("runs", "show", name("no-change"))).stdout).toContain("finished; 20 of 20");
       const cancelled = await presageRuns("runs", "cancel", name("no-change"));

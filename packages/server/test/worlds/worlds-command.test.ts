@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
+import { killAfterTests } from "../support/presage/child-processes.ts";
 import { presageCommand } from "../support/presage/main-file.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { type Ran, runPresage } from "../support/presage/run-presage.ts";
@@ -500,4 +502,31 @@ test.each(places)("an exported world is the same one where it is imported, in %s
   const misnamed = await run("worlds", "import", file, "--name", "a b", "--dataset", "cut");
   expect([misnamed.code, misnamed.stderr]).toEqual([1, expect.stringContaining("name: ")]);
   expect((await run("datasets", "list")).stdout).not.toContain("cut");
+});
+
+test("Ctrl-C pauses the run that measures a world, and ends with 130", async () => {
+  const run = commandsIn("a server");
+  await run("import", join(directory, "shop.jsonl"), "--name", "held");
+  await run("worlds", "create", "held", "--examples", "held", "--model", "default");
+  const held = Promise.withResolvers<void>();
+  upstream.received.length = 0;
+  upstream.answer = async () => {
+    await held.promise;
+    return Response.json(completion(""));
+  };
+  const child = Bun.spawn([...presageCommand, "worlds", "evaluate", "held", "--server", presage.url], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? "", ...database },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  killAfterTests(child);
+  await eventually(() => upstream.received.length, Boolean);
+  child.kill("SIGINT");
+  expect(await child.exited).toBe(130);
+  held.resolve();
+  expect(await child.stderr.text()).toMatch(
+    /Paused\. To finish it:\n {2}npx presage run --resume \S+ --server \S+\n$/,
+  );
 });

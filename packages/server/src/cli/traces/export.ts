@@ -1,4 +1,4 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -15,6 +15,7 @@ import { replaceFile } from "../../platform/storage/backup.ts";
 import { CommandError, choice, examples, type FlagsOf, onServer, printNotice, queryOf } from "../command.ts";
 import { configure } from "../config.ts";
 import { type ConnectionOptions, findRun, getDataset } from "../connect.ts";
+import { explainFileError } from "../errors.ts";
 import { checkOutputFile } from "../files.ts";
 import { onConnection, withConnection } from "../open-connection.ts";
 
@@ -112,7 +113,22 @@ function exportQuery<Query>({ server: _, out: __, atif, content, loss, ...others
 const noPairs =
   "There are no pairs: no sample has a better and a worse prediction. Run it with more repeats, name another run with --against, or use --chosen reference.";
 
-/** The file appears once it is complete. Says so if nothing is in it. */
+/** The file appears once it is complete. What is none, such as a pipe, gets everything as it comes. */
+export async function writeOutput(
+  out: string,
+  chunks: Iterable<string> | AsyncIterable<Uint8Array>,
+): Promise<void> {
+  checkOutputFile(out, { mayBePipe: true });
+  const write = (path: string) => pipeline(Readable.from(chunks), createWriteStream(path));
+  const isPipe = statSync(out, { throwIfNoEntry: false })?.isFile() === false;
+  try {
+    await (isPipe ? write(out) : replaceFile(resolve(out), write, { isShared: true }));
+  } catch (error) {
+    throw explainFileError(error, out);
+  }
+}
+
+/** Says so if nothing is in what is written. */
 async function write(
   chunks: AsyncIterable<Uint8Array>,
   { out, format }: { out?: string | undefined; format?: string | undefined },
@@ -125,11 +141,6 @@ async function write(
     }
   }
   if (out === undefined) await pipeline(Readable.from(counted()), process.stdout, { end: false });
-  else {
-    checkOutputFile(out);
-    await replaceFile(resolve(out), (partial) =>
-      pipeline(Readable.from(counted()), createWriteStream(partial)),
-    );
-  }
+  else await writeOutput(out, counted());
   if (isEmpty) printNotice(format === "preference" ? noPairs : "Nothing matches: what was written is empty.");
 }

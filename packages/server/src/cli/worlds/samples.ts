@@ -1,5 +1,3 @@
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
 import type { DatasetSample, World, WorldPreviewRequest } from "@presage/contract";
 import { CommandError } from "../command.ts";
 import { type Connection, getDataset } from "../connect.ts";
@@ -16,16 +14,7 @@ export async function* linesOf(
   { dataset, revision }: WantedSamples,
 ): AsyncGenerator<string> {
   const { id } = await getDataset(connection, dataset);
-  const chunks = await connection.call(async ({ datasets }) =>
-    datasets.export(id, revision === undefined ? {} : { revision: String(revision) }),
-  );
-  const input = Readable.from(chunks);
-  try {
-    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
-      if (line !== "") yield line;
-  } finally {
-    input.destroy();
-  }
+  yield* await connection.call(async ({ datasets }) => datasets.exportLines(id, { revision }));
 }
 
 /** The first samples of a revision that are wanted. */

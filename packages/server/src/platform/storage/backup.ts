@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import {
+  chmodSync,
   closeSync,
   constants,
   copyFileSync,
@@ -9,8 +10,10 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
+  statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isProcessRunning } from "./leases.ts";
@@ -71,16 +74,24 @@ export function copySqlite(path: string, copy: string): void {
 const suffix = ".partial-";
 
 /**
- * Has `write` fill an empty file beside `path`, readable by its owner only, and then gives it this name. Whenever the process or the
- * machine stops, there is what was there before or the whole new file. What an earlier process left of its own is removed.
+ * Has `write` fill an empty file beside the one that is `named` so, and then gives it this name. Whenever the process or the machine stops, there is what
+ * was there before or the whole new file. What an earlier process left of its own is removed. Only its owner can read the file,
+ * unless it `isShared`: then it has the mode of the one that it replaces, and a link to that stays one.
  */
-export async function replaceFile(path: string, write: (partial: string) => Promise<void>): Promise<void> {
+export async function replaceFile(
+  named: string,
+  write: (partial: string) => Promise<void>,
+  { isShared = false } = {},
+): Promise<void> {
+  const path = isShared && existsSync(named) ? realpathSync(named) : named;
+  const before = isShared ? statSync(path, { throwIfNoEntry: false }) : undefined;
   const folder = dirname(path);
   mkdirSync(folder, { recursive: true });
   removeLeftovers(path);
   const partial = `${path}${suffix}${process.pid}`;
-  closeSync(openSync(partial, "wx", 0o600));
+  closeSync(openSync(partial, "wx", isShared ? 0o666 : 0o600));
   try {
+    if (before !== undefined) chmodSync(partial, before.mode);
     await write(partial);
     flush(partial);
     renameSync(partial, path);

@@ -234,5 +234,5 @@ test("A database is not backed up onto itself", async () => {
 
 test("A folder does not become a backup", async () => {
   const ran = await runPresage(["backup", folder], of(database));
-  expect([ran.code, ran.stderr]).toEqual([1, `${folder} cannot be written (EISDIR).\n`]);
+  expect([ran.code, ran.stderr]).toEqual([1, `${folder} is a directory. Name a file.\n`]);
 });
