@@ -21,13 +21,14 @@ if {"-h", "--help"} & set(sys.argv):
 import aiohttp
 
 RETRIED = {429, 502, 503, 504}  # A rate limit; the model failed, is busy, was too slow. Others would only come again.
+TRIES = 8
 retries = Counter()
 
 
 async def predict(session, state, action, rollout_id):
     """The next state. A prediction changes nothing on the server, so it may be repeated after a lost connection too."""
     headers = {"x-session-id": rollout_id}  # The replica that has the rollout's prefix in its cache is asked again.
-    for attempt in range(8):
+    for attempt in range(TRIES):
         pause = 2**attempt
         try:
             body = {"interaction": {"state": state, "action": action}}
@@ -37,12 +38,14 @@ async def predict(session, state, action, rollout_id):
                 reason = str(response.status)
                 if response.status not in RETRIED or response.headers.get("x-should-retry") == "false":
                     raise RuntimeError(f"{reason}: {await response.text()}")
-                pause = int(response.headers.get("Retry-After", pause))
+                after = response.headers.get("Retry-After", "")
+                pause = float(after) if after.replace(".", "", 1).isdecimal() else pause  # A date is another clock's.
         except (aiohttp.ClientConnectionError, asyncio.TimeoutError) as error:
             reason = type(error).__name__
         retries[reason] += 1
-        await asyncio.sleep(pause * random.uniform(1, 1.5))  # Not before Retry-After, and not all at the same moment.
-    raise RuntimeError(f"{attempt + 1} tries failed, the last one with {reason}")
+        if attempt + 1 < TRIES:
+            await asyncio.sleep(pause * random.uniform(1, 1.5))  # Not before Retry-After, and not all at once.
+    raise RuntimeError(f"{TRIES} tries failed, the last one with {reason}")
 
 
 async def rollout(session, state="You are in the kitchen. The fridge is closed."):

@@ -20,6 +20,7 @@ export function filesOfVersion(version) {
       text
         .replace(/^version: .*$/m, `version: ${version}`)
         .replace(/^appVersion: .*$/m, `appVersion: "${version}"`),
+    "README.md": inDocument,
     "docs/delivery.md": inDocument,
     "docs/kubernetes.md": inDocument,
     "packages/sdk/README.md": inDocument,

@@ -122,8 +122,8 @@ test("A survival curve claims nothing beyond the last step with a verdict", () =
   const say = (median: number | null, last?: number) =>
     describeMedian({ median, steps: last === undefined ? [] : [{ ...step, step: last }] });
   expect([say(2, 4), say(null, 4), say(null)]).toEqual([
-    "After step 2 at most half have not diverged.",
-    "After step 4, the last with a verdict, more than half have not diverged.",
+    "By step 2, at least half had diverged.",
+    "More than half had not yet diverged after step 4, the last with a verdict.",
     "Nothing is known: none has a verdict on its first step.",
   ]);
 });

@@ -273,15 +273,15 @@ export function describeSurvival(
 
 /** Says after which step half have diverged, and never more than was seen. */
 export function describeMedian({ median, steps }: Pick<RunSurvival, "median" | "steps">): string {
-  if (median !== null) return `After step ${median} at most half have not diverged.`;
+  if (median !== null) return `By step ${median}, at least half had diverged.`;
   const last = steps.at(-1);
   if (last === undefined) return "Nothing is known: none has a verdict on its first step.";
-  return `After step ${last.step}, the last with a verdict, more than half have not diverged.`;
+  return `More than half had not yet diverged after step ${last.step}, the last with a verdict.`;
 }
 
 /** Says how a survival curve and its intervals are made. */
 export function describeSurvivalMethod({ seed }: Pick<RunSurvival, "seed">): string {
-  const intervals = seed === null ? "log-log Greenwood" : "2,000 bootstraps over trajectories";
+  const intervals = seed === null ? "log-log Greenwood" : "2,000 bootstrap resamples of trajectories";
   return `Kaplan–Meier with 95\u00a0% intervals by ${intervals}; ends of recordings and failures are censored.`;
 }
 

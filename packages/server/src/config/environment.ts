@@ -156,9 +156,7 @@ const telemetryVariables = {
     .describe("pause between two exports of metrics in milliseconds"),
   OTEL_TRACES_EXPORTER: exporter.describe("whether traces are sent"),
   OTEL_METRICS_EXPORTER: exporter.describe("whether metrics are sent; /metrics is there in any case"),
-  OTEL_SDK_DISABLED: onOff
-    .default(false)
-    .describe("whether neither traces nor metrics are sent, whatever else is set"),
+  OTEL_SDK_DISABLED: onOff.default(false).describe("true turns off traces and metrics, whatever else is set"),
   // The SDK reads both itself, and would take every trace if they were wrong.
   OTEL_TRACES_SAMPLER: oneOf(samplers)
     .optional()

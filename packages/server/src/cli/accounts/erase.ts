@@ -26,7 +26,7 @@ import {
 import { nowMicros } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { readInstances } from "../../platform/storage/settings-store.ts";
-import { countOf, printable } from "../../platform/words.ts";
+import { commandName, countOf, printable } from "../../platform/words.ts";
 import { cancelAllChecks } from "../../reality/replays/replays-store.ts";
 import {
   deleteCountsOf,
@@ -106,7 +106,7 @@ async function refuseEarlierWriters(database: Database): Promise<void> {
 async function deleteWithAccount(database: Database, user: User): Promise<Map<string, number>> {
   return await database.transaction().execute(async (transaction) => {
     await lockAccount(transaction, user.account_id);
-    const what = "What was in it is deleted, and the user is not.";
+    const what = "The account's data has been deleted, but the user has not.";
     await refuseOthers(transaction, user, what);
     // Someone may have joined, stored something and left again.
     if (!(await isHeldClosed(transaction, user.account_id))) throw somebodyJoined(what);
@@ -154,7 +154,7 @@ async function refuseNeeded(database: Database, { id, account_id }: User, issuer
   const user = await selectUser(database, id);
   if (user?.role !== "owner" || (await hasOtherOwner(database, account_id, id, issuer))) return;
   throw new CommandError(
-    "No one else who can sign in is an owner of this account. Make someone else an owner first, with `presage users role`.",
+    `No one else who can sign in is an owner of this account. Make someone else an owner first, with ${commandName} users role.`,
   );
 }
 

@@ -20,7 +20,7 @@ test.each([
   [
     { ...bare, outcome: "undecided" },
     lost,
-    "No difference between the model with examples and without was found. One of 8.0 points would have been seen.",
+    "No difference between the model with examples and without was found. A true difference of 8.0 points would have been found in four of five cases.",
   ],
   [
     { ...bare, outcome: "worse" },

@@ -384,7 +384,7 @@ function describeExamples({
   const seen =
     min_detectable === null
       ? ""
-      : ` One of ${formatPointsApart(min_detectable)} points would have been seen.`;
+      : ` A true difference of ${formatPointsApart(min_detectable)} points would have been found in four of five cases.`;
   return `No difference between the model with examples and without was found.${seen}`;
 }
 
