@@ -64,7 +64,7 @@ test("the two signals of one Ctrl-C let the run be paused, and a run that has en
   const following = followRun(connection as unknown as RunConnection, paused as unknown as Run, undefined);
   // By the terminal, and again by `npm start`.
   for (const listener of [...listeners(), ...listeners()]) {
-    listener("SIGINT", 2);
+    listener("SIGINT");
     await Bun.sleep(0);
   }
   expect(exit).not.toHaveBeenCalled();
