@@ -58,10 +58,7 @@ export async function recordRequest(
 }
 
 /** The receipt of a request that was made before: what it asked for may be gone since. Undefined: it is made for the first time. */
-async function findReceipt(
-  database: Database,
-  { id, requestDigest }: Once,
-): Promise<string | undefined> {
+async function findReceipt(database: Database, { id, requestDigest }: Once): Promise<string | undefined> {
   const earlier = await database
     .selectFrom("idempotent_requests")
     .select(["request_digest", "receipt"])
