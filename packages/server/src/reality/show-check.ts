@@ -232,30 +232,53 @@ export function realityDocument(
       ],
     },
     heading(2, "Figures"),
-    {
-      kind: "table",
-      columns: ["Figure", "Value", "Interval", "Episodes", "Tasks", "Note"],
-      rows: [
-        cellsOf("False success", figures.false_success_rate),
-        cellsOf("Missed success", figures.missed_success_rate),
-        cellsOf("Agreement", figures.agreement),
-        cellsOf("Bias, points", figures.bias, formatPoints),
-        ...consistencyCells("Consistency", figures.consistency),
-        ...consistencyCells("Consistency, mean of policies", figures.macro_consistency),
-      ],
-    },
+    ...sharesChart("Shares of episodes", [
+      ["False success", figures.false_success_rate],
+      ["Missed success", figures.missed_success_rate],
+      ["Agreement", figures.agreement],
+    ]),
+    figureTable("Figure", [
+      cellsOf("False success", figures.false_success_rate),
+      cellsOf("Missed success", figures.missed_success_rate),
+      cellsOf("Agreement", figures.agreement),
+      cellsOf("Bias, points", figures.bias, formatPoints),
+      ...consistencyCells("Consistency", figures.consistency),
+      ...consistencyCells("Consistency, mean of policies", figures.macro_consistency),
+    ]),
     ...(withTexts ? [...policyParts(policies), ...exploitParts(figures)] : []),
   ];
+}
+
+/** Shares with their intervals on one axis. */
+function sharesChart(caption: string, shares: readonly [string, RealityFigure][]): ReportPart[] {
+  const rows = shares.map(([name, { value, interval }]) => ({ name, value, interval }));
+  if (rows.every(({ value }) => value === null)) return [];
+  const axis = { from: 0, to: 1, format: (value: number) => `${100 * value} %` };
+  return [{ kind: "intervals", caption: `${caption}, with their 95 % intervals.`, axis, rows }];
+}
+
+/** Without notes that nothing has. */
+function figureTable(name: string, rows: readonly string[][]): ReportPart {
+  const columns = [name, "Value", "Interval", "Episodes", "Tasks", "Note"];
+  if (rows.some((cells) => cells.at(-1) !== "")) return { kind: "table", columns, rows };
+  return { kind: "table", columns: columns.slice(0, -1), rows: rows.map((cells) => cells.slice(0, -1)) };
 }
 
 function consistencyCells(name: string, found: RealityFigures["consistency"]): string[][] {
   return found === null ? [] : [cellsOf(name, found.ratio, (ratio) => ratio.toFixed(2))];
 }
 
+/** Of policies, a chart shows the first. */
+const mostDrawn = 40;
+
 function policyParts(policies: RealityFigures["policies"]): ReportPart[] {
   if (policies.length === 0) return [];
   return [
     heading(2, "False success by policy"),
+    ...sharesChart(
+      "False success by policy, in the order in which they came",
+      policies.slice(0, mostDrawn).map((one) => [one.policy, one.false_success_rate]),
+    ),
     ...firstRows(
       ["Policy", "Value", "Interval", "Episodes", "Tasks", "Note"],
       policies.map(({ policy, false_success_rate }) => cellsOf(policy, false_success_rate)),

@@ -120,6 +120,7 @@ onAnyDatabase((database) => {
     expect(html).toContain(
       "Of 10 episodes in 1 task that succeeded in simulation, 5 failed in reality: 50.0 %",
     );
+    expect(html).toContain("Shares of episodes, with their 95 % intervals.");
     expect(html).not.toMatch(/verb-of-a-text|&lt;p&gt;/);
     const texts = await share({ kind: "reality-check", ids: [id], with_texts: true });
     expect(await (await open(texts)).text()).toMatch(/&lt;p&gt;.*verb-of-a-text/s);

@@ -51,8 +51,8 @@ function Calibrate({ world, runs }: ConfidenceTabProps) {
     <div className="flex flex-col items-start gap-3 p-4 text-sm">
       <p>
         Its answers have a score by {config.confidence?.methods?.join(", ")}, which is no confidence until it
-        is fitted on a judged run of {referenceOf(world)}: 50 predictions or more, on samples that are neither
-        examples nor tested.
+        is fitted on a judged run of {referenceOf(world)} with 50 predictions or more, on samples that it is
+        not tested on.
       </p>
       {run === undefined ? (
         <MeasureLink world={world} />
@@ -63,7 +63,7 @@ function Calibrate({ world, runs }: ConfidenceTabProps) {
           isBusy={calibrate.isPending}
           onClick={() => calibrate.mutate(run.id)}
         >
-          Calibrate on {run.name}
+          Calibrate on “{run.name}”
         </AllowedButton>
       )}
       {calibrate.error !== null && <ErrorNotice error={calibrate.error} />}
