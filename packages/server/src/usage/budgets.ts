@@ -104,10 +104,12 @@ async function storeBudget(
   const { accountId } = requester;
   const keyId = api_key_id?.toLowerCase() ?? "";
   await inTransaction(store, requester, async (transaction) => {
-    if (limit !== null && keyId !== "" && !(await isKeyOf(transaction, accountId, keyId)))
-      throw notFound("API key");
     const of = { account_id: accountId, api_key_id: keyId };
-    if (limit === null && !(await deleteBudget(transaction, of))) return;
+    const isRemoved = limit === null && (await deleteBudget(transaction, of));
+    // A key that is gone may have left a budget.
+    if (!isRemoved && keyId !== "" && !(await isKeyOf(transaction, accountId, keyId)))
+      throw notFound("API key");
+    if (limit === null && !isRemoved) return;
     if (limit !== null) {
       const limit_micros = Math.round(limit * microsPerUnit);
       await upsertBudget(transaction, { ...of, limit_micros, stops: toFlag(stops) });
