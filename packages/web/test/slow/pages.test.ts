@@ -130,7 +130,7 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
     {
       path: ({ profile }) => `/evaluators/profiles/${profile}`,
       title: "close enough",
-      shows: "People agreed",
+      shows: "Confirmed by people",
     },
   ],
   "/error-taxonomies": [

@@ -68,7 +68,7 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
           {isBuiltIn(newest) && (
             <>
               {" "}
-              It is built in and cannot be changed, but copied; profiles name it{" "}
+              It is built in and can be copied, not changed; profiles name it{" "}
               <code className="font-mono text-xs">{newest.error_taxonomy_name}</code>.
             </>
           )}

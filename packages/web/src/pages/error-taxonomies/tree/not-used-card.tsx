@@ -7,6 +7,7 @@ import { usePresage } from "../../../data/client.ts";
 import { latestProfilesQuery } from "../../../data/evaluators.ts";
 import { taxonomyFindingsQuery } from "../../../data/taxonomies.ts";
 import { counted } from "../../../format/numbers.ts";
+import { plainName } from "../../../format/words.ts";
 import { Card } from "../../../ui/card.tsx";
 import { Awaited } from "../../../ui/notice.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -120,7 +121,7 @@ function labelOf({ config }: EvaluatorProfile, revision: ErrorTaxonomyRevision):
 function ProfileLink({ profile: { name, public_id: publicId } }: { profile: EvaluatorProfile }) {
   return (
     <Link to="/evaluators/profiles/$publicId" params={{ publicId }} className={linkClass}>
-      <InlineText text={name} />
+      <InlineText text={plainName(name)} />
     </Link>
   );
 }
