@@ -18,7 +18,7 @@ import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { InvalidFieldError, issueIfGone, notFound } from "../platform/errors.ts";
 import { type Micros, microsPerMs, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import { doOnce, type Once } from "../platform/storage/once.ts";
+import { doOnce, type Once, recallEarlier } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { Deployments } from "../upstream/deployments.ts";
@@ -55,6 +55,13 @@ export async function createRun(
   const { accountId, actor } = requester;
   const apiKeyId = actor.kind === "api_key" ? actor.id : null;
   const { store, runs } = services;
+  const recall = async ({ id }: { id: string }): Promise<Run> => {
+    const created = await selectRun(store.database, accountId, id);
+    if (created === undefined) throw notFound("run");
+    return created;
+  };
+  const earlier = await recallEarlier(store.database, once, recall);
+  if (earlier !== undefined) return earlier;
   refuseImpossible(wanted, services.deployments);
   const evaluators = await toRunEvaluators(services, accountId, wanted.evaluators);
   const world = await findTargetWorld(services, requester, wanted);
@@ -87,11 +94,7 @@ export async function createRun(
       return created;
     },
     toReceipt: ({ id }) => ({ id }),
-    async recall({ id }) {
-      const created = await selectRun(store.database, accountId, id);
-      if (created === undefined) throw notFound("run");
-      return created;
-    },
+    recall,
   });
   runs.wake();
   return run;

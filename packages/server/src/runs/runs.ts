@@ -232,6 +232,7 @@ export async function addEvaluators(
       throw conflict(`The run is ${run.status}; its predictions cannot be evaluated.`);
     const added = resolved.filter((one) => !run.evaluators.some((known) => isSameEvaluator(one, known)));
     if (added.length === 0) return run;
+    refuseRevised(run, added);
     const evaluators = [...run.evaluators, ...added];
     if (evaluators.length > maxRunEvaluators)
       throw conflict(`A run may have at most ${maxRunEvaluators} evaluators.`);
@@ -243,6 +244,17 @@ export async function addEvaluators(
   });
   services.runs.wake();
   return changed;
+}
+
+/** Verdicts of two revisions of a profile would go by one name, in figures, filters, labels and exports. */
+function refuseRevised({ evaluators }: Run, added: readonly RunEvaluator[]): void {
+  for (const { id, profile } of added) {
+    const known = evaluators.find((one) => one.id === id && one.profile.name === profile.name);
+    if (known !== undefined)
+      throw conflict(
+        `The run is judged by revision ${known.profile.revision} of the profile ${profile.name}, which has revision ${profile.revision} now. Give the new one another name, or make another run with these predictions.`,
+      );
+  }
 }
 
 /** Deletes a run with its predictions and verdicts, a few at a time. Its evaluation results stay. */

@@ -45,6 +45,19 @@ onAnyDatabase((database) => {
     expect(await end(id, 20_000)).toMatchObject({ status: "finished", progress: { evaluated: 1 } });
   });
 
+  test("verdicts of two revisions of a profile do not go by one name", async () => {
+    const profile = await profiles.create({ ...passing, name: "revised" });
+    const { id } = await newRun(profile.name);
+    expect(await verdictsAfterUpload(id)).toEqual([true]);
+    await profiles.revise(profile, { config: { substrings: ["the window"] } });
+    const body = { evaluators: [{ evaluator: "contains", profile_name: profile.name }] };
+    const refused = await presage.call("POST", `/v1/runs/${id}/evaluators`, body);
+    expect([refused.status, await refused.text()]).toEqual([
+      409,
+      expect.stringContaining("is judged by revision 1 of the profile revised, which has revision 2 now"),
+    ]);
+  });
+
   test("a run is judged by its own profile, although a later one has its name and revision as a name", async () => {
     const { name } = await profiles.create({ ...passing, name: "shadowed" });
     const { id } = await newRun(name);

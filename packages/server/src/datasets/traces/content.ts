@@ -24,12 +24,15 @@ export class LeftOut {
   }
 }
 
-/** What stands in the place of a part that is no text, by the part's type. */
+/** What stands in the place of a part that is no text, by the words of the part's type. */
 const placeholders: readonly [RegExp, string][] = [
-  [/image/, "[image]"],
-  [/audio/, "[audio]"],
-  [/file|document|video|pdf/, "[file]"],
+  [/(^|_)image(_|$)/, "[image]"],
+  [/(^|_)audio(_|$)/, "[audio]"],
+  [/(^|_)(file|document|video|pdf)(_|$)/, "[file]"],
 ];
+/** Where a part has its media. What a tool says of a file, such as its path, is JSON like any other. */
+const mediaFields =
+  /^(image|audio|video|file|document|input_audio|source|source_type|data|blob|base64|modality|uri|asset_pointer|(image|audio|video|file|document)_(url|data|id)|(mime|media)_?type)$/i;
 
 /** Makes texts of what a trace holds: such as can be stored, and without secrets. */
 export class TraceTexts {
@@ -118,7 +121,15 @@ type Part = string | { type?: unknown; text?: unknown; content?: unknown };
 export function isPart(value: unknown): value is Part {
   if (typeof value === "string") return true;
   if (!isObject(value)) return false;
-  return typeof value.type === "string" && (isTextPart(value) || placeholderOf(value.type) !== undefined);
+  return typeof value.type === "string" && (isTextPart(value) || isMedia(value, value.type));
+}
+
+function isMedia(part: Record<string, unknown>, type: string): boolean {
+  const placeholder = placeholderOf(type);
+  if (placeholder === undefined) return false;
+  const fields = Object.keys(part).filter((name) => name !== "type" && (part[name] ?? "") !== "");
+  const hasUrl = placeholder !== "[file]" && "url" in part;
+  return fields.length === 0 || hasUrl || fields.some((name) => mediaFields.test(name));
 }
 
 /** Whether a list says something: all its elements are parts, or it has texts and what is told in JSON. */

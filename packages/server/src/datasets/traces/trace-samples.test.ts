@@ -38,6 +38,18 @@ test.each([
   [["a", "b"], "ab"],
   [["a", 1], '["a",1]'],
   [[{ type: "file", name: "x" }, { type: "dir" }], '[{"name":"x","type":"file"},{"type":"dir"}]'],
+  [
+    [{ type: "file", path: "README.md", content: "a", url: "u" }],
+    '[{"content":"a","path":"README.md","type":"file","url":"u"}]',
+  ],
+  [{ type: "profile", name: "Ann" }, '{"name":"Ann","type":"profile"}'],
+  [
+    [
+      { type: "input_file", file_id: "f" },
+      { type: "image", url: "u" },
+    ],
+    "[file][image]",
+  ],
 ])("the answer %j is %s", async (content, next) => {
   const { samples } = await importText(JSON.stringify(traceOf({}, content)));
   expect(samples.map(({ next_state }) => next_state)).toEqual([next]);

@@ -4,7 +4,7 @@ import { type Changer, recordChange } from "../../platform/audit.ts";
 import { conflict, ServiceError } from "../../platform/errors.ts";
 import { nowMicros, toFlag, toIsoInstant } from "../../platform/storage/columns.ts";
 import type { KeysetPage, ListPart } from "../../platform/storage/lists.ts";
-import { doOnce, type Once } from "../../platform/storage/once.ts";
+import { doOnce, type Once, recallEarlier } from "../../platform/storage/once.ts";
 import type { LabelSamplesTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
@@ -33,6 +33,15 @@ export async function drawLabelSample(
   { size, seed = 1, by = "uniform", ...named }: LabelSampleRequest,
   { once, reserve }: { once: Once | undefined; reserve(bytes: number): void },
 ): Promise<LabelSample> {
+  const recall = async ({ id }: { id: string }): Promise<LabelSample> => {
+    const reader = services.store.reader(requester);
+    const kept = await selectLabelSample(reader, requester.accountId, id);
+    const [made] = await describeSamples(reader, kept);
+    if (made === undefined) throw new ServiceError("not_found", "The draw was deleted with its run.");
+    return made;
+  };
+  const earlier = await recallEarlier(services.store.database, once, recall);
+  if (earlier !== undefined) return earlier;
   const run = await findRun(services, requester, runId);
   if (isPreliminary(run)) throw conflict("The run has not ended. Draw from it once it has.");
   const { evaluator, profile_name } = evaluatorNamed(run, named, { where: "body" });
@@ -75,13 +84,7 @@ export async function drawLabelSample(
     toReceipt: (receipt) => receipt,
     recall: async (receipt) => receipt,
   });
-  const reader = services.store.reader(requester);
-  const [made] = await describeSamples(
-    reader,
-    await selectLabelSample(reader, requester.accountId, stored.id),
-  );
-  if (made === undefined) throw new ServiceError("not_found", "The draw was deleted with its run.");
-  return made;
+  return await recall(stored);
 }
 
 interface Design {

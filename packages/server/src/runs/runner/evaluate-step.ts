@@ -37,6 +37,8 @@ type EvaluatedRun = Pick<
 /** How long the rules of a step may block the main thread, by the clock: on a busy machine, it passes while nothing is done. */
 const mainThreadMs = 10;
 const overloadPauseMs = 500;
+/** How long an evaluation that finds no thread, or a judge whose rate is limited, is tried again. A quota may last for days. */
+const longestWaitMs = 5 * 60_000;
 /** Results of runs are found under it. */
 const app = "runs";
 
@@ -161,10 +163,18 @@ async function evaluate(
   allowance: RequestAllowance,
   signal: AbortSignal,
 ): Promise<EvaluatorOutcome> {
-  return await patiently(
-    () => runEvaluator({ family, profile, sample, accountId, explainStrategy, allowance }, signal),
-    signal,
-  );
+  const task = { family, profile, sample, accountId, explainStrategy, allowance };
+  const giveUpAtMs = performance.now() + longestWaitMs;
+  for (;;) {
+    const outcome = await patiently(() => runEvaluator(task, signal), signal);
+    if (!isPassing(outcome) || performance.now() >= giveUpAtMs) return outcome;
+    await sleep(overloadPauseMs * (1 + Math.random()), undefined, { signal });
+  }
+}
+
+/** Whether it failed for want of a thread or of the judge's rate, which says nothing of the sample. */
+function isPassing({ status, errorMessage = "" }: EvaluatorOutcome): boolean {
+  return status === "failed" && /^(overloaded|judge_rate_limited): /.test(errorMessage);
 }
 
 /** A run has time: it waits while the server is overloaded. */

@@ -43,8 +43,8 @@ test("each row is a record with a column for each failure reason", () => {
   const csv = writeCsv(usageRecords(usage));
   const [head = "", ...lines] = csv.trimEnd().split("\r\n");
   expect(lines).toEqual([
-    '2026-03-01T00:00:00Z,k1,"Lab, east",predict,9,3,0,0,0,0,0,2,0,1,100,20,30,0',
-    "2026-03-02T00:00:00Z,,Dashboard,chat,1,0,0,0,0,0,0,0,0,0,5,6,0,0",
+    '2026-03-01T00:00:00Z,k1,"Lab, east",predict,9,3,0,0,0,0,0,2,0,0,1,100,20,30,0',
+    "2026-03-02T00:00:00Z,,Dashboard,chat,1,0,0,0,0,0,0,0,0,0,0,5,6,0,0",
   ]);
   const names = head.split(",");
   expect(names.at(0)).toBe("day_utc");

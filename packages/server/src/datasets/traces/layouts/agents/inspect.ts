@@ -1,6 +1,6 @@
 import { readChatTrajectory } from "../../../formats.ts";
 import { LineError } from "../../../upload/lines.ts";
-import { beginningOf, canonicalJson, isObject, storable, textIn, withTexts } from "../../content.ts";
+import { beginningOf, canonicalJson, idOf, isObject, storable, textIn, withTexts } from "../../content.ts";
 import { type Layout, objectAt, objectsIn, type ReadOptions, type TraceDocument } from "../../layout.ts";
 import { idIn, rewardIn, turnsOfMessages } from "../../messages.ts";
 import type { Trace } from "../../turns.ts";
@@ -69,7 +69,7 @@ function messageOf(message: Record<string, unknown>, leftOut: ReadOptions["leftO
   return { ...message, content: isEmpty ? textIn(message.error, "message") : content, is_error: true };
 }
 
-const idOf = (...parts: unknown[]) => parts.flatMap((id) => idIn({ id }) ?? []).join("/") || undefined;
+const joined = (...parts: unknown[]) => parts.flatMap((id) => idIn({ id }) ?? []).join("/") || undefined;
 
 function traceOf(document: TraceDocument, of: Record<string, unknown>, options: ReadOptions): Trace {
   const { score, leftOut } = options;
@@ -79,9 +79,9 @@ function traceOf(document: TraceDocument, of: Record<string, unknown>, options: 
     messageOf(filled(one.value, value.attachments), leftOut),
   );
   const { reward, tags } = scoresOf(value.scores, score);
-  const known = { task: idOf(of.task, value.id), model: textIn(of, "model"), agent: textIn(of, "solver") };
+  const known = { task: joined(of.task, value.id), model: textIn(of, "model"), agent: textIn(of, "solver") };
   return {
-    id: idOf(of.task, value.id, value.epoch),
+    id: joined(of.task, value.id, value.epoch),
     turns: turnsOfMessages(messages, leftOut),
     reward,
     isDone: textIn(value, "completed_at") !== undefined && !value.error && !value.limit,
@@ -97,7 +97,7 @@ const saidIn = (content: unknown) =>
 
 function conversationOf({ id, turns, reward, tags }: Trace, line: number) {
   const messages = turns.map(({ by, content }) => ({ role: roles[by], content: saidIn(content) }));
-  const samples = [...readChatTrajectory({ trajectory_id: id, messages }, line)];
+  const samples = [...readChatTrajectory({ trajectory_id: id && idOf(id), messages }, line)];
   const last = samples.slice(-1).map((sample) => ({ ...sample, reward }));
   return { conversation: tags?.agent === ownSolver ? last : [...samples.slice(0, -1), ...last] };
 }

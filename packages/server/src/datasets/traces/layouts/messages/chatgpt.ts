@@ -24,7 +24,10 @@ const ofInterface = /^(user_editable_context|model_editable_context|reasoning_re
 /** What a message says: its parts, or the one text that its kind of content has. */
 function saidIn(content: Node): unknown {
   if (Array.isArray(content.parts))
-    return content.parts.map((part: unknown) => (isObject(part) ? { type: part.content_type } : part));
+    return content.parts.map((part: unknown) =>
+      // What was spoken has its words beside it.
+      isObject(part) ? (textIn(part, "text") ?? { type: part.content_type }) : part,
+    );
   return content.text ?? content.result ?? "";
 }
 

@@ -174,7 +174,7 @@ export function toolAnswer(recorded: unknown): {
   isError: boolean;
 } {
   const message = isObject(recorded) ? plainMessage(recorded) : undefined;
-  if (message?.role !== "tool") return { content: recorded, isError: false };
+  if (message?.role !== "tool" || !("content" in message)) return { content: recorded, isError: false };
   const { content, status } = message;
   return { of: textIn(message, "tool_call_id"), content, isError: status === "error" };
 }

@@ -57,10 +57,12 @@ interface SpanLimits {
 }
 
 interface SpanGroup {
-  keys: readonly string[];
+  keys: string[];
   /** Where each span lies, and how long it is, one after the other. */
   entries: number[];
   bytes: number;
+  /** Of the group whose first span came first. */
+  place: number;
 }
 
 type Said = Extract<Turn, { by: "environment" }>;
@@ -262,21 +264,26 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
   const log = createTextLog(limits);
   const { traceBytes = maxHeldBytes } = limits;
   const byKey = new Map<string, SpanGroup>();
-  const groups = new Set<SpanGroup>();
+  const groups: SpanGroup[] = [];
   const groupOf = (keys: readonly string[]): SpanGroup => {
-    const known = byKey.get(keys[0] ?? "");
-    if (known !== undefined && keys.every((key) => byKey.get(key) === known)) return known;
     const found = [...new Set(keys.flatMap((key) => byKey.get(key) ?? []))];
-    const all = found.sort((one, other) => (one.entries[0] ?? 0) - (other.entries[0] ?? 0));
-    const [group = { keys: [], entries: [], bytes: 0 }, ...others] = all;
-    group.keys = [...new Set([...all.flatMap((one) => one.keys), ...keys])];
+    const fresh: SpanGroup = { keys: [], entries: [], bytes: 0, place: groups.length };
+    // The smaller ones move: a span moves as often as its group doubles.
+    const [group = fresh, ...others] = found.sort((one, other) => other.keys.length - one.keys.length);
+    const take = (key: string) => {
+      if (byKey.get(key) === group) return;
+      byKey.set(key, group);
+      group.keys.push(key);
+    };
     for (const other of others) {
-      group.entries = group.entries.concat(other.entries);
+      for (const place of other.entries) group.entries.push(place);
       group.bytes += other.bytes;
-      groups.delete(other);
+      group.place = Math.min(group.place, other.place);
+      other.keys.forEach(take);
+      Object.assign(other, { entries: [], keys: [] });
     }
-    for (const key of group.keys) byKey.set(key, group);
-    groups.add(group);
+    keys.forEach(take);
+    if (group === fresh) groups.push(group);
     return group;
   };
   return {
@@ -292,8 +299,7 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
     },
     *release() {
       byKey.clear();
-      for (const group of groups) {
-        groups.delete(group);
+      for (const group of groups.sort((one, other) => one.place - other.place)) {
         if (group.entries.length === 0) continue;
         yield placesOf(group)
           .map(([at, bytes]) => parseExactly(log.read(at, bytes)) as Item)
