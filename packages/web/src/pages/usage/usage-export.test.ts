@@ -49,7 +49,7 @@ test("each row is a record with a column for each failure reason", () => {
   const names = head.split(",");
   expect(names.at(0)).toBe("day_utc");
   expect(names.indexOf("failed_timeout")).toBe(11);
-  expect(names).toHaveLength(18);
+  expect(names).toHaveLength(19);
 });
 
 test("with prices there are three more columns, and what has no cost is empty", () => {
