@@ -1,12 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import {
-  fromLocalInput,
-  periodBefore,
-  periodBounds,
-  readPeriodSearch,
-  stepStartsMs,
-  toLocalInput,
-} from "./times.ts";
+import { fromLocalInput, periodBounds, readPeriodSearch, stepStartsMs, toLocalInput } from "./times.ts";
 
 const nowMs = Date.parse("2026-03-10T14:20:00Z");
 
@@ -32,24 +25,6 @@ test("longer periods are UTC days, including today", () => {
     expect(starts).toHaveLength(days);
     expect(new Date(starts.at(-1) ?? 0).toISOString()).toBe("2026-03-10T00:00:00.000Z");
   }
-});
-
-test("the previous period is as long as the period up to now, to the nearest hour", () => {
-  expect(periodBefore("24h", nowMs)).toEqual({
-    since: "2026-03-08T15:00:00.000Z",
-    until: "2026-03-09T14:00:00.000Z",
-    step: "hour",
-  });
-  expect(periodBefore("7d", nowMs)).toEqual({
-    since: "2026-02-25T00:00:00.000Z",
-    until: "2026-03-03T14:00:00.000Z",
-    step: "day",
-  });
-});
-
-test("just after midnight the previous period still begins before it ends", () => {
-  const { since, until } = periodBefore("24h", Date.parse("2026-03-10T00:00:01Z"));
-  expect(Date.parse(since)).toBeLessThan(Date.parse(until));
 });
 
 // The zone of Bun's tests.

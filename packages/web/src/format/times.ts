@@ -82,18 +82,6 @@ export function periodBounds(period: Period, nowMs: number): { since: string; st
   return { since: new Date(startMs).toISOString(), step };
 }
 
-/** The previous period of the same length. It ends one period before now, rounded to the hour. */
-export function periodBefore(period: Period, nowMs: number): { since: string; until: string; step: Step } {
-  const { since, step } = periodBounds(period, nowMs);
-  const lengthMs = hoursOf[period] * hourMs;
-  const untilMs = Math.round(nowMs / hourMs) * hourMs - lengthMs;
-  return {
-    since: new Date(Date.parse(since) - lengthMs).toISOString(),
-    until: new Date(untilMs).toISOString(),
-    step,
-  };
-}
-
 /** The start of each step, up to and including the current one. */
 export function stepStartsMs(since: string, step: Step, nowMs: number): number[] {
   const firstMs = Date.parse(since);

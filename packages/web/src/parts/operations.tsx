@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { findQueryError, usePresage } from "../data/client.ts";
-import { isPrediction, latencyQuery, shareOf, sumUsage, usageQuery } from "../data/usage.ts";
+import { isPrediction, latencyQuery, sumUsage, usageQuery } from "../data/usage.ts";
 import { formatCost, formatCount, formatDuration, formatShare } from "../format/numbers.ts";
 import { periodLabels } from "../format/times.ts";
+import { Tiles } from "../ui/card.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 
@@ -17,11 +18,11 @@ export function Operations() {
   const failure = findQueryError([usage, latency]);
   if (failure && (usage.data === undefined || latency.data === undefined))
     return <ErrorNotice error={failure.error} onRetry={failure.retry} />;
-  const rows = usage.data?.current.data;
+  const rows = usage.data?.data;
   const asked = rows && sumUsage(rows.filter(isPrediction));
   const others = rows && sumUsage(rows.filter((row) => !isPrediction(row)));
-  const p95 = latency.data?.current.overall.total_ms?.p95;
-  const currency = usage.data?.current.currency;
+  const p95 = latency.data?.overall.total_ms?.p95;
+  const currency = usage.data?.currency;
   const facts = [
     {
       name: `Requests, ${periodLabels[period]}`,
@@ -30,7 +31,7 @@ export function Operations() {
     },
     {
       name: "Error rate",
-      value: asked && (asked.requests === 0 ? "–" : `${formatShare(shareOf(asked.failed, asked.requests))}`),
+      value: asked && (asked.requests === 0 ? "–" : `${formatShare(asked.failed / asked.requests)}`),
       note: asked && `${formatCount(asked.failed)} of these failed`,
     },
     {
@@ -46,16 +47,12 @@ export function Operations() {
     },
   ];
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-4">
-      {facts.map(({ name, value, note }) => (
-        <div key={name} className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-2.5">
-          <dt className="text-xs text-ink-3">{name}</dt>
-          <dd className="flex min-h-6 items-center font-semibold tabular-nums">
-            {value === undefined ? <Skeleton className="h-4 w-20" /> : value}
-          </dd>
-          <dd className="min-h-4 text-xs text-ink-3">{value !== undefined && note}</dd>
-        </div>
-      ))}
-    </dl>
+    <Tiles
+      tiles={facts.map(({ name, value, note }) => ({
+        name,
+        value: value ?? <Skeleton className="h-4 w-20" />,
+        note: value !== undefined && note,
+      }))}
+    />
   );
 }

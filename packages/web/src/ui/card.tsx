@@ -1,6 +1,7 @@
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
+import { ExplainedName } from "./tooltip.tsx";
 
 interface CardProps {
   title?: ReactNode;
@@ -112,5 +113,57 @@ export function Fact({ name, look, children }: FactProps) {
       <dt className={nameClass}>{name}</dt>
       <dd className={clsx("min-w-0", valueClass)}>{children}</dd>
     </div>
+  );
+}
+
+type NamedFact = [name: string, explanation: string | undefined, value: ReactNode];
+
+/** Facts in a line, without those that have no value. */
+export function InlineFacts({ facts }: { facts: readonly NamedFact[] }) {
+  return (
+    <dl className="flex min-w-0 flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
+      {facts.map(
+        ([name, explanation, value]) =>
+          value != null && (
+            <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={explanation} />}>
+              <span className="wrap-anywhere">{value}</span>
+            </Fact>
+          ),
+      )}
+    </dl>
+  );
+}
+
+export interface Tile {
+  name: string;
+  /** What it is, on hover and on focus. */
+  explanation?: string | undefined;
+  value: ReactNode;
+  note?: ReactNode;
+}
+
+const tileColumns: Record<number, string> = {
+  6: "sm:grid-cols-3 xl:grid-cols-6",
+  4: "lg:grid-cols-4",
+  8: "md:grid-cols-4",
+};
+
+/** Figures beside each other, each with what it is of; in a card they are its first rows. */
+export function Tiles({ tiles, isInCard = false }: { tiles: readonly Tile[]; isInCard?: boolean }) {
+  const frame = isInCard ? "border-b" : "overflow-hidden rounded-lg border";
+  return (
+    <dl className={clsx("grid grid-cols-2 gap-px border-line bg-line", frame, tileColumns[tiles.length])}>
+      {tiles.map(({ name, explanation, value, note }) => (
+        <div key={name} className="min-w-0 bg-surface px-4 py-2.5">
+          <dt className="text-xs text-ink-3">
+            <ExplainedName name={name} explanation={explanation} />
+          </dt>
+          <dd className="flex min-h-7 items-center text-lg font-semibold tracking-tight tabular-nums">
+            {value}
+          </dd>
+          <dd className="min-h-4 text-xs text-ink-3 tabular-nums">{note}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
