@@ -1,6 +1,7 @@
 import { type Need, permissions } from "@presage/contract/permissions";
 import type { AuditEventListQuery, Member, Presage, Role } from "@presage/sdk";
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback } from "react";
 import { announceSignOut, signedInUserId, signOutKey } from "../session.ts";
 import { pagedQuery, usePresage } from "./client.ts";
 
@@ -37,6 +38,18 @@ const membersKey = ["members"];
 
 export function membersQuery(presage: Presage) {
   return queryOptions({ queryKey: membersKey, queryFn: ({ signal }) => presage.members.list({ signal }) });
+}
+
+/** What to call a user: owners see who all are, others who they are themselves. */
+export function useUserNames(): (id: string) => string | undefined {
+  const presage = usePresage();
+  const { data: me } = useQuery(meQuery(presage));
+  const { data: members } = useQuery({ ...membersQuery(presage), enabled: me?.role === "owner" });
+  return useCallback(
+    (id) =>
+      members?.filter((one) => one.id === id).map(nameOfMember)[0] ?? (id === me?.id ? "you" : undefined),
+    [me, members],
+  );
 }
 
 export function useChangeRole() {

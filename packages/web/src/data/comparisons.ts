@@ -1,9 +1,11 @@
+import { readUserTurn } from "@presage/contract/compose-prompt";
 import type {
   ComparedPair,
   ComparedSample,
   ComparedSampleFilter,
   Comparison,
   ComparisonCandidate,
+  EvaluationResult,
   Presage,
   Run,
   RunBaseline,
@@ -14,7 +16,7 @@ import { pagedQuery, usePresage } from "./client.ts";
 import { runsOnDatasetQuery } from "./datasets.ts";
 import { isActive } from "./runs.ts";
 
-const pageSize = 50;
+const pageSize = 25;
 const freshForMs = 60_000;
 
 /** Runs compared with the first of them. */
@@ -35,14 +37,55 @@ export function comparedReportQuery(presage: Presage, runId: string) {
   });
 }
 
+const excerptCharacters = 2_000;
+const mostResults = 1_000;
+
+/** A sample that differs, with the beginnings of its texts where they are known. */
+export interface DifferingSample extends ComparedSample {
+  action: string | undefined;
+  recorded: string | null | undefined;
+  said: Record<keyof ComparedPair, string | null | undefined>;
+}
+
 /** The samples of two runs that differ, page by page. */
 export function comparedSamplesQuery(presage: Presage, runs: ComparedPair, filter: ComparedSampleFilter) {
+  const { evaluator, profile_name } = filter;
   return {
-    ...pagedQuery(["comparisons", "samples", runs, filter], ({ after, signal }) =>
-      presage.comparisons.listSamples(runs, { ...filter, limit: pageSize, after }, { signal }),
-    ),
+    ...pagedQuery(["comparisons", "samples", runs, filter], async ({ after, signal }) => {
+      const listed = { ...filter, limit: pageSize, after };
+      const { data, next } = await presage.comparisons.listSamples(runs, listed, { signal });
+      const wanted = {
+        evaluator_id: evaluator,
+        profile_name,
+        dataset_sample_ids: data.map(({ dataset_sample_id }) => dataset_sample_id),
+        limit: mostResults,
+        text_limit: excerptCharacters,
+      };
+      const both = data.length === 0 ? [] : [runs.reference, runs.candidate];
+      const results = await Promise.all(
+        both.map((run) => presage.results.search({ ...wanted, evaluation_run_id: run }, { signal })),
+      ).catch(() => []); // The list is worth more than its texts.
+      const byId = new Map(results.flat().map((result) => [result.id, result]));
+      return { data: data.map((sample) => withTexts(sample, byId)), next };
+    }),
     // Rows must not move while the user reads.
     staleTime: Number.POSITIVE_INFINITY,
+  };
+}
+
+function withTexts(
+  sample: ComparedSample,
+  byId: ReadonlyMap<string | null, EvaluationResult>,
+): DifferingSample {
+  const [before, after] = [sample.reference, sample.candidate].map(({ evaluation_result_id: id }) =>
+    byId.get(id),
+  );
+  const known = before ?? after;
+  return {
+    ...sample,
+    action: readUserTurn(known?.evaluated_model_input ?? "")?.action,
+    recorded: known?.evaluated_model_gold_answer,
+    said: { reference: before?.evaluated_model_output, candidate: after?.evaluated_model_output },
   };
 }
 

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { describeCapture, humanizeName, shortEvaluatorNames, splitVersion } from "./words.ts";
+import {
+  describeCapture,
+  humanizeName,
+  shortEvaluatorName,
+  shortEvaluatorNames,
+  splitVersion,
+} from "./words.ts";
 
 test("a field name is humanised", () => {
   expect(humanizeName("ignore_case")).toBe("Ignore case");
@@ -14,6 +20,17 @@ test("An evaluator's date is shown only where two versions are in use", () => {
   expect(name("external:theirs-")).toBe("external:theirs-");
   // Another version than the one in use is named in full.
   expect(name("judge-2025-01-01")).toBe("judge-2025-01-01");
+});
+
+test("A built-in profile is named without what tells it from others", () => {
+  const name = (profile_name: string | null) =>
+    shortEvaluatorName({ evaluator: "judge-2026-11-21", profile_name });
+  expect([null, "system:default", "system:is-concise", "mine"].map(name)).toEqual([
+    "judge",
+    "judge",
+    "judge, is-concise",
+    "judge, mine",
+  ]);
 });
 
 test("a version is the date at the end of an evaluator's id", () => {

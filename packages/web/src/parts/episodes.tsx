@@ -1,32 +1,25 @@
 import type { EpisodeSummary } from "@presage/sdk";
-import { CircleCheck, CircleDashed, CircleMinus, CircleX, Hourglass } from "lucide-react";
-import { Badge } from "../ui/badge.tsx";
+import { CircleCheck, CircleDashed, CircleMinus, CircleX, Hourglass, type LucideIcon } from "lucide-react";
+import { Badge, type Tone } from "../ui/badge.tsx";
+
+type Ending = "open" | "expired" | "success" | "failure" | "cut short";
+
+const looks: Record<Ending, [tone: Tone, Icon: LucideIcon]> = {
+  open: ["accent", CircleDashed],
+  expired: ["neutral", Hourglass],
+  success: ["pass", CircleCheck],
+  failure: ["fail", CircleX],
+  "cut short": ["warn", CircleMinus],
+};
 
 /** How an episode ended, or that it has not. Being cut short never looks like a failure. */
 export function EpisodeBadge({ episode }: { episode: Pick<EpisodeSummary, "status" | "outcome"> }) {
   const { status, outcome } = episode;
-  if (status === "open")
-    return (
-      <Badge tone="accent" icon={<CircleDashed aria-hidden />}>
-        open
-      </Badge>
-    );
-  if (status === "expired") return <Badge icon={<Hourglass aria-hidden />}>expired</Badge>;
-  if (outcome === "success")
-    return (
-      <Badge tone="pass" icon={<CircleCheck aria-hidden />}>
-        success
-      </Badge>
-    );
-  if (outcome === "failure")
-    return (
-      <Badge tone="fail" icon={<CircleX aria-hidden />}>
-        failure
-      </Badge>
-    );
+  const name = status === "finished" ? (outcome ?? "cut short") : status;
+  const [tone, Icon] = looks[name];
   return (
-    <Badge tone="warn" icon={<CircleMinus aria-hidden />}>
-      cut short
+    <Badge tone={tone} icon={<Icon aria-hidden />}>
+      {name}
     </Badge>
   );
 }

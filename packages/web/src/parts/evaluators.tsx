@@ -4,7 +4,6 @@ import { useState } from "react";
 import { plainName } from "../format/words.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { Tooltip } from "../ui/tooltip.tsx";
 
 export interface EvaluatorChoice {
   /** The profile’s public id. */
@@ -94,25 +93,23 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
   }
 
   return (
-    <div className="max-h-[45dvh] overflow-y-auto scroll-edges-y rounded-md border border-line">
+    <div className="@container max-h-[45dvh] overflow-y-auto scroll-edges-y rounded-md border border-line">
       {shown.map(({ family, description, usesModel, needsModel, choices }) => (
         <fieldset
           key={family}
-          className="grid min-w-0 items-start gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 last:border-b-0 sm:grid-cols-[8.5rem_minmax(0,1fr)]"
+          className="grid min-w-0 items-start gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 last:border-b-0 @lg:grid-cols-[8.5rem_minmax(0,1fr)]"
         >
           <legend className="float-left contents">
-            <Tooltip text={description}>
-              <span className="flex min-h-7 flex-wrap items-center gap-x-2 sm:flex-col sm:items-start sm:justify-center">
-                <span className="truncate text-sm font-medium">{family}</span>
-                {needsModel && <Badge>Needs a model</Badge>}
-                {usesModel && !needsModel && <span className="text-xs text-ink-3">uses a model</span>}
-                {!needsModel && needsOf(choices) && (
-                  <span className="text-xs text-ink-3">{needsOf(choices)}</span>
-                )}
-              </span>
-            </Tooltip>
+            <span className="flex min-h-7 flex-wrap items-center gap-x-2 @lg:flex-col @lg:items-start @lg:justify-center">
+              <span className="truncate text-sm font-medium">{family}</span>
+              {needsModel && <Badge>Needs a model</Badge>}
+              {usesModel && !needsModel && <span className="text-xs text-ink-3">uses a model</span>}
+              {!needsModel && needsOf(choices) && (
+                <span className="text-xs text-ink-3">{needsOf(choices)}</span>
+              )}
+            </span>
           </legend>
-          <div className="flex flex-wrap gap-1.5">
+          <div className="flex flex-wrap items-center gap-1.5">
             {choices.map((choice) => (
               <Chip
                 key={choice.id}
@@ -124,6 +121,7 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
                 onToggle={() => toggle(choice.id)}
               />
             ))}
+            <span className="min-w-0 basis-full text-xs text-ink-3">{description}</span>
           </div>
         </fieldset>
       ))}

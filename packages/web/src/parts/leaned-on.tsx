@@ -1,5 +1,6 @@
-import type { Prediction, PromptMessage, WorldPreview } from "@presage/sdk";
+import type { Prediction, PromptMessage, StoredPredictionDetail, WorldPreview } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { usePresage } from "../data/client.ts";
 import { referenceOf, worldQuery } from "../data/worlds.ts";
 import { counted, formatCount, formatFields } from "../format/numbers.ts";
@@ -8,11 +9,16 @@ import { Fold } from "../ui/card.tsx";
 import { InlineText, SampleName } from "../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../ui/untrusted-text/plain-text.tsx";
 import { ExampleLink } from "./datasets.tsx";
-import { roleLabels } from "./prompt.ts";
+import { PromptTurns } from "./prompt.tsx";
 import { sayHowSure } from "./worlds.ts";
 
+type Explained = NonNullable<Prediction["explain"]>;
+type Example = Omit<Explained["examples"][number], "by" | "chars"> & Partial<Explained["examples"][number]>;
+type Explanation = Partial<Omit<Explained, "examples">> &
+  Pick<Explained, "score" | "scores"> & { examples: Example[] };
+
 interface LeanedOnProps {
-  prediction: Pick<Prediction, "world" | "explain" | "confidence" | "abstained">;
+  prediction: Pick<Prediction, "world" | "confidence" | "abstained"> & { explain?: Explanation | undefined };
   /** Of the same step: it has the examples' texts. */
   preview: Pick<WorldPreview, "messages" | "explain"> | undefined;
   /** Whether how sure it is stands beside the answer. */
@@ -34,7 +40,17 @@ export function LeanedOn({ prediction, preview, isSaid = false }: LeanedOnProps)
         <h3 className="text-sm font-semibold">
           {explain.examples.length === 0 ? "No example was similar" : "What it leaned on"}
         </h3>
-        <p className="text-xs text-ink-3">{describeChoice(explain, isByRecords)}</p>
+        <p className="text-xs text-ink-3">
+          World{" "}
+          <Link
+            to="/worlds/$name"
+            params={{ name: world.name }}
+            className="text-accent-ink underline underline-offset-2"
+          >
+            {reference}
+          </Link>
+          , by {isByRecords ? "its records alone" : world.answered_by}. {describeChoice(explain, isByRecords)}
+        </p>
         {sure !== undefined && (
           <p className={prediction.abstained ? "text-sm text-warn" : "text-sm text-ink-2"}>
             {sure} <span className="text-xs text-ink-3">{formatFields(explain.scores)}</span>
@@ -42,46 +58,53 @@ export function LeanedOn({ prediction, preview, isSaid = false }: LeanedOnProps)
         )}
       </header>
       <ol className="flex min-w-0 flex-col gap-2">
-        {explain.examples.map((example, index) => (
-          <li key={`${example.trajectory_id} ${example.dataset_sample_id}`} className="min-w-0">
-            <Fold
-              title={
-                <ExampleTitle
-                  example={example}
-                  answer={texts[index]?.answer}
-                  isAnswer={isByRecords && index === 0}
-                />
-              }
-            >
-              {texts[index] !== undefined && (
-                <>
-                  <PlainText text={texts[index].question} label="Recorded step" />
-                  <PlainText text={texts[index].answer} label="What followed" />
-                </>
+        {explain.examples.map((example, index) => {
+          const { question, answer } = texts[index] ?? {};
+          const isAnswer = isByRecords && index === 0;
+          const title = <ExampleTitle example={example} answer={answer} isAnswer={isAnswer} />;
+          const link = data?.pinned.examples && (
+            <ExampleLink example={example} pinned={data.pinned.examples}>
+              Its trajectory in <InlineText text={data.pinned.examples.dataset} />
+            </ExampleLink>
+          );
+          return (
+            <li key={`${example.trajectory_id} ${example.dataset_sample_id}`} className="min-w-0">
+              {question === undefined || answer === undefined ? (
+                <div className="flex gap-x-3 rounded-md border border-line px-3 py-1.5 text-sm max-sm:flex-col sm:items-center">
+                  {title}
+                  {link}
+                </div>
+              ) : (
+                <Fold title={title}>
+                  <PlainText text={question} label="Recorded step" />
+                  <PlainText text={answer} label="What followed" />
+                  {link}
+                </Fold>
               )}
-              {data?.pinned.examples && (
-                <ExampleLink example={example} pinned={data.pinned.examples}>
-                  Its trajectory in <InlineText text={data.pinned.examples.dataset} />
-                </ExampleLink>
-              )}
-            </Fold>
-          </li>
-        ))}
+            </li>
+          );
+        })}
       </ol>
       {preview !== undefined && (
         <Fold title="The whole prompt" note={counted(preview.messages.length, "turn")}>
-          {preview.messages.map(({ role, content }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one answer never change
-            <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
-          ))}
+          <PromptTurns turns={preview.messages} />
         </Fold>
       )}
     </section>
   );
 }
 
-type Explanation = NonNullable<Prediction["explain"]>;
-type Example = Explanation["examples"][number];
+/** The same of a stored answer, without the examples' texts. */
+export function StoredLeaning({
+  of,
+}: {
+  of: Pick<StoredPredictionDetail, "world" | "score" | "confidence">;
+}) {
+  const { world, score, confidence } = of;
+  if (world === null) return null;
+  const explain = { examples: world.examples, score, scores: world.scores ?? {} };
+  return <LeanedOn prediction={{ ...world, world, explain, confidence }} preview={undefined} />;
+}
 
 interface ExampleTitleProps {
   example: Example;
@@ -100,11 +123,11 @@ function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
         <span className="min-w-0 flex-1 font-normal">
           <SampleName id={example.dataset_sample_id ?? "a record"} />
         </span>
-      </span>
-      <span className="flex flex-wrap items-center gap-2 text-xs font-normal text-ink-3 tabular-nums">
-        <span>{formatFields(example.by)}</span>
         {isAnswer && <Badge tone="accent">the answer</Badge>}
       </span>
+      {example.by && (
+        <span className="text-xs font-normal text-ink-3 tabular-nums">{formatFields(example.by)}</span>
+      )}
       {answer !== undefined && (
         <span className="line-clamp-2 font-mono text-xs leading-5 font-normal wrap-anywhere text-ink-2 group-open:hidden">
           <InlineText text={answer} />
@@ -115,14 +138,14 @@ function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
 }
 
 /** How many examples there were, and why others were passed over. */
-function describeChoice({ examples, left_out, truncated, reduced }: Explanation, isByRecords: boolean) {
+function describeChoice({ examples, left_out: out, truncated, reduced }: Explanation, isByRecords: boolean) {
   const passedOver = [
-    [left_out.trajectory, "excluded"],
-    [left_out.duplicate, left_out.duplicate === 1 ? "a duplicate" : "duplicates"],
-    [left_out.budget, "too long for the rest of the budget"],
-    [left_out.filter, "not in the world’s filter"],
+    [out?.trajectory, "excluded"],
+    [out?.duplicate, out?.duplicate === 1 ? "a duplicate" : "duplicates"],
+    [out?.budget, "too long for the rest of the budget"],
+    [out?.filter, "not in the world’s filter"],
   ]
-    .filter(([count]) => count !== 0)
+    .filter(([count]) => count)
     .map(([count, why]) => `${formatCount(Number(count))} ${why}`);
   return [
     examples.length === 0

@@ -1,6 +1,7 @@
-import type { Headline, Run, RunGoal, World } from "@presage/sdk";
+import type { Headline, ListedRun, Run, RunGoal, World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
 import { use } from "react";
 import { useRefusal } from "../data/accounts.ts";
 import { usePresage } from "../data/client.ts";
@@ -89,15 +90,51 @@ function against(baseline: number, interval: { lower: number; upper: number } | 
   return interval.upper < baseline ? "below " : "not clearly above ";
 }
 
+interface Judged {
+  tone: Tone;
+  text: string;
+}
+
 const goalTones = { met: "pass", missed: "fail", undecided: "warn" } as const;
 
-/** “85 % met” */
-export function GoalState({ goal: { state, pass_rate } }: { goal: RunGoal }) {
+const judgeGoal = ({ state, pass_rate }: RunGoal): Judged => ({
+  tone: goalTones[state],
+  text: `${+(100 * pass_rate).toFixed(1)}\u00a0% ${state}`,
+});
+
+type Judgeable = Pick<ListedRun, "goal" | "headline" | "target">;
+
+/** What a run says of its target, in the colour of a verdict: by its goal, or else by where its interval lies to the best baseline. */
+export function judgeRun({ goal, headline, target }: Judgeable): Judged {
+  const { pass_rate = null, pass_interval: interval = null, baseline = null } = headline ?? {};
+  if (goal !== null) return judgeGoal(goal);
+  if ("baseline" in target) return { tone: "neutral", text: "Baseline" };
+  if (pass_rate === null) return { tone: "neutral", text: "No verdicts" };
+  if (baseline === null) return { tone: "neutral", text: "No baseline" };
+  if (interval === null) return { tone: "neutral", text: "No interval" };
+  if (interval.lower > baseline.pass_rate) return { tone: "pass", text: "Above baseline" };
+  if (interval.upper < baseline.pass_rate) return { tone: "fail", text: "Below baseline" };
+  return { tone: "warn", text: "Undecided" };
+}
+
+const icons: Partial<Record<Tone, typeof CircleX>> = { pass: CircleCheck, fail: CircleX, warn: CircleMinus };
+
+function JudgedBadge({ tone, text }: Judged) {
+  const Icon = icons[tone];
   return (
-    <Badge tone={goalTones[state]}>
-      {+(100 * pass_rate).toFixed(1)}&nbsp;% {state}
+    <Badge tone={tone} icon={Icon && <Icon aria-hidden />}>
+      {text}
     </Badge>
   );
+}
+
+/** “85 % met” */
+export function GoalState({ goal }: { goal: RunGoal }) {
+  return <JudgedBadge {...judgeGoal(goal)} />;
+}
+
+export function RunVerdict({ run }: { run: Judgeable }) {
+  return <JudgedBadge {...judgeRun(run)} />;
 }
 
 /** From this share of the predictions on, what failed, was cut or was tried again is worth a warning. */

@@ -26,7 +26,9 @@ export function sayHowSure({
   explain,
   confidence = null,
   abstained,
-}: Pick<Prediction, "explain" | "confidence" | "abstained">): string | undefined {
+}: Pick<Prediction, "confidence" | "abstained"> & {
+  explain?: Pick<NonNullable<Prediction["explain"]>, "score"> | undefined;
+}): string | undefined {
   if (explain === undefined || explain.score === null) return undefined;
   if (confidence === null)
     return `Score ${formatScore(explain.score)}: it is no confidence until the world is calibrated.`;

@@ -40,6 +40,7 @@ dashboardTest(
     const page = await visit("/environments", { viewport: wide });
     await page.getByRole("link", { name: "house" }).waitFor();
     await page.getByText("1 of 2").waitFor();
+    await page.getByRole("row", { name: "house" }).getByText("not checked").waitFor();
     // Both had the same task, which gives no interval, and so no rate.
     expect(await page.getByText("50.0 %").count()).toBe(0);
     await page.getByRole("link", { name: "house" }).press("Enter");

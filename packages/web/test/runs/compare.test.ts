@@ -100,6 +100,10 @@ dashboardTest(
     const { reference, candidate } = await filling;
     const page = await visitor.visit(`/compare?runs=${reference},${candidate}`);
     await page.getByRole("radio", { name: /Got better/ }).click();
+    // What was done, and where the predictions part, before one is opened.
+    const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "hall/1" }) });
+    for (const shows of ["close window", "Nothing happens, says old model.", "as recorded"])
+      await row.getByText(shows, { exact: true }).waitFor();
     await page.getByRole("link", { name: "hall/1" }).click();
     const drawer = page.getByRole("dialog", { name: "Sample hall, step 1" });
     await drawer

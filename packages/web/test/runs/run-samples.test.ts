@@ -115,6 +115,8 @@ dashboardTest("What the agent saw: a trajectory names where it diverged, step by
   await page.getByRole("heading", { name: /^Step 2/ }).waitFor();
   await page.locator("ins", { hasText: "garden" }).waitFor();
   await page.getByRole("link", { name: "Step 2: fail, the first divergence" }).first().waitFor();
+  await page.getByText("Prompt as sent").click();
+  await page.getByText("Action: ", { exact: false }).first().waitFor();
   await page.keyboard.press("j");
   await page.getByRole("heading", { name: /^Step 3/ }).waitFor();
   const { pathname, search } = new URL(page.url());
@@ -123,6 +125,11 @@ dashboardTest("What the agent saw: a trajectory names where it diverged, step by
   await elsewhere.getByRole("heading", { name: /^Step 3/ }).waitFor();
   // Without a step, the page opens at the divergence.
   const again = await visit(pathname);
+  await again.getByRole("heading", { name: /^Step 2/ }).waitFor();
+  // From elsewhere, a key leads to it.
+  await again.keyboard.press("Home");
+  await again.getByRole("heading", { name: /^Step 0/ }).waitFor();
+  await again.keyboard.press("f");
   await again.getByRole("heading", { name: /^Step 2/ }).waitFor();
 
   const failed = await visit(`/runs/${id}/trajectories/b?step=3`);

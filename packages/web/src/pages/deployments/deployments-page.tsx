@@ -124,8 +124,8 @@ function TrafficCard({ period }: { period: Period }) {
     refetchInterval: 30_000,
     placeholderData: keepPreviousData,
   });
-  const rows = data?.current.data.filter((row) => isPrediction(row) || row.operation === "run") ?? [];
-  const { since, step } = periodBounds(data?.period ?? period, nowMs);
+  const rows = data?.data.filter((row) => isPrediction(row) || row.operation === "run") ?? [];
+  const { since, step } = data ?? periodBounds(period, nowMs);
   const starts = Map.groupBy(rows, ({ start }) => Date.parse(start));
   const totals = countsOf(rows);
   const bar = (key: keyof typeof totals, label: string, color: string): ChartSeries => {

@@ -13,14 +13,13 @@ import { describeStopReason, EpisodeBadge } from "../../parts/episodes.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { inPlace } from "../../search-params.ts";
 import { buttonClass } from "../../ui/button.tsx";
-import { Card, Fact } from "../../ui/card.tsx";
+import { Card, InlineFacts } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { StepKeysHint, useStepKeys } from "../../ui/steps/step-pager.tsx";
 import { type StepMark, StepStrip } from "../../ui/steps/step-strip.tsx";
 import { Time } from "../../ui/time.tsx";
-import { ExplainedName } from "../../ui/tooltip.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 import { BothWorlds, RealityCard } from "./episode-reality.tsx";
@@ -189,12 +188,14 @@ function EpisodeFacts({ episode }: { episode: Episode }) {
     const known = steps.flatMap(({ info }) => of(info) ?? []);
     return known.length === 0 && steps.length > 0 ? null : known.reduce((total, one) => total + one, 0);
   };
+  const [prompts, answers] = [sum((info) => info.prompt_tokens), sum((info) => info.completion_tokens)];
   const facts: [name: string, title: string | undefined, value: ReactNode][] = [
+    ["Ended because", undefined, reason && <InlineText key="reason" text={describeStopReason(reason)} />],
     ["Reward", "The sum of the rewards of all steps", formatScore(reward)],
     [
       "Tokens",
       `Tokens of the prompts and of the answers of ${counted(steps.length, "step")}`,
-      `${formatCount(sum((info) => info.prompt_tokens))} in, ${formatCount(sum((info) => info.completion_tokens))} out`,
+      prompts === null ? null : `${formatCount(prompts)} in, ${formatCount(answers)} out`,
     ],
     [
       "Waited",
@@ -219,20 +220,7 @@ function EpisodeFacts({ episode }: { episode: Episode }) {
             </span>
           )}
         </div>
-        <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
-          {reason !== null && (
-            <Fact look="inline" name="Ended because">
-              <span className="wrap-anywhere">
-                <InlineText text={describeStopReason(reason)} />
-              </span>
-            </Fact>
-          )}
-          {facts.map(([name, title, value]) => (
-            <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={title} />}>
-              {value}
-            </Fact>
-          ))}
-        </dl>
+        <InlineFacts facts={facts} />
       </div>
     </Card>
   );

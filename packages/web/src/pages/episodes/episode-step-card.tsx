@@ -1,18 +1,18 @@
-import type { EpisodeStep } from "@presage/sdk";
+import type { EpisodeStep, StoredPredictionDetail } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { storedPredictionQuery } from "../../data/predictions.ts";
-import { formatCount, formatDuration, formatScore } from "../../format/numbers.ts";
-import { promptOf, roleLabels } from "../../parts/prompt.ts";
+import { referenceOf } from "../../data/worlds.ts";
+import { formatCount, formatDuration, formatScore, formatShare } from "../../format/numbers.ts";
+import { StoredLeaning } from "../../parts/leaned-on.tsx";
+import { PromptTurns, promptOf } from "../../parts/prompt.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Card, Fact, Fold } from "../../ui/card.tsx";
-import { ErrorNotice } from "../../ui/notice.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Card, Fold, InlineFacts } from "../../ui/card.tsx";
+import { Awaited } from "../../ui/notice.tsx";
 import { StepPager } from "../../ui/steps/step-pager.tsx";
 import { StepTexts } from "../../ui/steps/step-texts.tsx";
-import { ExplainedName } from "../../ui/tooltip.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
@@ -29,6 +29,7 @@ interface EpisodeStepCardProps {
 /** One step: the action, what it changed, what it was worth, and what the model was asked. */
 export function EpisodeStepCard({ step, before, steps, link, children }: EpisodeStepCardProps) {
   const { action, observation, info, terminated, truncated } = step;
+  const { data: prediction } = useQuery(storedPredictionQuery(usePresage(), info.prediction_id));
   return (
     <Card>
       <div className="flex flex-col gap-4 p-4">
@@ -52,44 +53,45 @@ export function EpisodeStepCard({ step, before, steps, link, children }: Episode
         {children}
         <StepTexts before={before} after={observation} beforeLabel="Before" afterLabel="Observation" />
         <SentPrompt predictionId={info.prediction_id} />
+        {/* Below what is there already. */}
+        {prediction?.world && <StoredLeaning of={prediction} />}
       </div>
     </Card>
   );
 }
 
 function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
-  const prediction = useQuery(storedPredictionQuery(usePresage(), info.prediction_id));
-  const facts: [name: string, title: string | undefined, value: ReactNode][] = [
-    ["Reward", "What the step was worth", formatScore(reward)],
-    [
-      "Latency",
-      "From the call to the model to its response",
-      info.latency_ms === null ? "–" : formatDuration(info.latency_ms),
-    ],
-    [
-      "Tokens",
-      `As the model counted them; ${formatCount(info.cached_tokens)} of the prompt’s were in its cache`,
-      `${formatCount(info.prompt_tokens)} in, ${formatCount(info.completion_tokens)} out`,
-    ],
-    ["Deployment", undefined, info.deployment ?? "–"],
-    ["Model", undefined, info.model ?? "–"],
-    // Nothing moves when it comes.
-    [
-      "Finish",
-      undefined,
-      <span key="finish" className="inline-block min-w-12">
-        {prediction.isPending ? "…" : (prediction.data?.finish_reason ?? "–")}
-      </span>,
-    ],
-  ];
+  const { data, isPending } = useQuery(storedPredictionQuery(usePresage(), info.prediction_id));
+  // Nothing moves when it comes.
+  const whenKnown = (of: (prediction: StoredPredictionDetail) => string | null) => (
+    <span className="inline-block min-w-12">{isPending ? "…" : ((data && of(data)) ?? "–")}</span>
+  );
   return (
-    <dl className="flex min-w-0 flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
-      {facts.map(([name, title, value]) => (
-        <Fact key={name} look="inline" name={<ExplainedName name={name} explanation={title} />}>
-          <span className="wrap-anywhere">{value}</span>
-        </Fact>
-      ))}
-    </dl>
+    <InlineFacts
+      facts={[
+        ["Reward", "What the step was worth", formatScore(reward)],
+        [
+          "Latency",
+          "From the call to the model to its response",
+          info.latency_ms === null ? "–" : formatDuration(info.latency_ms),
+        ],
+        [
+          "Tokens",
+          `As the model counted them; ${formatCount(info.cached_tokens)} of the prompt’s were in its cache`,
+          info.prompt_tokens &&
+            `${formatCount(info.prompt_tokens)} in, ${formatCount(info.completion_tokens)} out`,
+        ],
+        ["Deployment", undefined, info.deployment ?? "–"],
+        ["Model", undefined, info.model],
+        ["Finish", undefined, whenKnown(({ finish_reason }) => finish_reason)],
+        ["World", undefined, whenKnown(({ world }) => world && referenceOf(world))],
+        [
+          "Confidence",
+          "How sure it is, if its world is calibrated",
+          whenKnown((of) => formatShare(of.confidence)),
+        ],
+      ]}
+    />
   );
 }
 
@@ -101,20 +103,12 @@ function SentPrompt({ predictionId }: { predictionId: string }) {
     <>
       <Fold title="Prompt as sent">
         {prediction.data === undefined ? (
-          prediction.error === null ? (
-            <SkeletonRows count={2} className="h-16" />
-          ) : (
-            <ErrorNotice error={prediction.error} onRetry={prediction.refetch} />
-          )
+          <Awaited error={prediction.error} onRetry={prediction.refetch} count={2} className="h-16" />
         ) : (
-          promptOf(prediction.data).map(({ role, content }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prediction never change
-            <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
-          ))
+          <PromptTurns turns={promptOf(prediction.data)} />
         )}
         {params !== null && <PlainText text={JSON.stringify(params)} label="Parameters" />}
       </Fold>
-      {/* Below what is there already. */}
       {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" isProse />}
     </>
   );

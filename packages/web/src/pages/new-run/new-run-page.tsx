@@ -2,7 +2,7 @@ import type { Dataset } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { ShieldAlert } from "lucide-react";
-import { useRef, useState } from "react";
+import { type ComponentProps, useRef, useState } from "react";
 import { useRefusal } from "../../data/accounts.ts";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import { datasetsQuery } from "../../data/datasets.ts";
@@ -37,6 +37,7 @@ import {
   type ReadRunDraft,
   type RunDraft,
   readRunDraft,
+  suggestName,
 } from "./read-run-draft.ts";
 import { describeEstimate, RunEstimateCard, useRunEstimate } from "./run-estimate.tsx";
 import { TargetFields } from "./target-fields.tsx";
@@ -91,8 +92,9 @@ function NewRunPage() {
       void navigate({ to: "/runs/$runId", params: { runId: run.id } });
     },
   });
-  const samples = datasets?.find(({ id }) => id === draft.dataset)?.latest_revision?.samples ?? 0;
-  const read = readRunDraft(draft, profiles, samples);
+  const dataset = datasets?.find(({ id }) => id === draft.dataset);
+  const suggestedName = suggestName(draft, dataset?.name);
+  const read = readRunDraft(draft, profiles, dataset?.latest_revision?.samples ?? 0, suggestedName);
   const refused = fieldIssues(create.error);
   const issues: ReadRunDraft["issues"] = wasSent ? read.issues : {};
   const field = bindDraft(draft, stored.change, refused, issues);
@@ -167,7 +169,7 @@ function NewRunPage() {
             <div className="flex flex-col gap-3 px-4 py-3">
               <FieldGroup
                 label="Evaluators"
-                hint="Rules are free. Judges call a model for each prediction."
+                hint="What decides whether a prediction passes. Rules are free; judges call a model for each prediction."
                 issue={issues.profiles ?? issueAt(refused, "evaluators")}
               >
                 <EvaluatorPicker
@@ -187,7 +189,7 @@ function NewRunPage() {
         </div>
         <div className="flex min-w-0 flex-col gap-4 max-lg:contents lg:sticky lg:top-4">
           <Card title="The run">
-            <RunFields field={field} />
+            <RunFields field={field} suggestedName={suggestedName} />
           </Card>
           <RunEstimateCard estimate={estimate} />
           {create.error !== null && refused.length === 0 && <ErrorNotice error={create.error} />}
@@ -251,25 +253,31 @@ function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps)
         onChange={(revision) => onChange({ dataset: draft.dataset, revision })}
       />
       {samples > pilotSamples && <ScopeField draft={draft} samples={samples} onChange={onChange} />}
-      <div className="flex flex-col gap-1 sm:col-span-2">
-        <span className="text-sm font-medium">Mode</span>
-        <div>
-          <Segmented
-            label="Mode"
-            value={draft.mode}
-            options={[
-              { value: "teacher-forced", label: "Teacher-forced" },
-              { value: "free-running", label: "Free-running" },
-            ]}
-            onChange={(mode) => onChange({ mode })}
-          />
-        </div>
-        <p className="text-xs text-ink-3">
-          {draft.mode === "free-running"
+      <ChoiceField
+        label="Mode"
+        value={draft.mode}
+        options={[
+          { value: "teacher-forced", label: "Teacher-forced" },
+          { value: "free-running", label: "Free-running" },
+        ]}
+        onChange={(mode) => onChange({ mode })}
+        hint={
+          draft.mode === "free-running"
             ? "Each step starts from the prediction before: how long does the model stay accurate?"
-            : "Each step starts from the recorded state: how often is a single step right?"}
-        </p>
-      </div>
+            : "Each step starts from the recorded state: how often is a single step right?"
+        }
+      />
+    </div>
+  );
+}
+
+/** A choice with its label, and what is chosen. */
+function ChoiceField({ hint, ...choice }: ComponentProps<typeof Segmented<string>> & { hint: string }) {
+  return (
+    <div className="flex flex-col items-start gap-1 sm:col-span-2">
+      <span className="text-sm font-medium">{choice.label}</span>
+      <Segmented {...choice} />
+      <p className="text-xs text-ink-3">{hint}</p>
     </div>
   );
 }
@@ -282,33 +290,33 @@ function ScopeField({
 }: Pick<DatasetFieldsProps, "draft" | "onChange"> & { samples: number }) {
   const isFirst = isPilot(draft, samples);
   return (
-    <div className="flex flex-col gap-1 sm:col-span-2">
-      <span className="text-sm font-medium">Samples</span>
-      <div>
-        <Segmented
-          label="Samples"
-          value={isFirst ? "pilot" : "all"}
-          options={[
-            { value: "pilot", label: `Pilot: ${pilotSamples} samples first` },
-            { value: "all", label: `All ${formatCount(samples)}` },
-          ]}
-          onChange={(scope) => onChange({ scope })}
-        />
-      </div>
-      <p className="text-xs text-ink-3">
-        {isFirst
-          ? "Trajectories drawn at random show whether prompt and evaluators work, and what all would cost. A pilot meets no goal and passes no gate."
-          : "Every sample is predicted."}
-      </p>
-    </div>
+    <ChoiceField
+      label="Samples"
+      value={isFirst ? "pilot" : "all"}
+      options={[
+        { value: "pilot", label: `Pilot: ${pilotSamples} samples first` },
+        { value: "all", label: `All ${formatCount(samples)}` },
+      ]}
+      onChange={(scope) => onChange({ scope })}
+      hint={
+        isFirst
+          ? "Trajectories drawn at random show whether prompt and evaluators work, and what all would cost. A pilot decides nothing: it meets no goal."
+          : "Every sample is predicted."
+      }
+    />
   );
 }
 
 /** What the run is called, and how it proceeds. */
-function RunFields({ field }: { field: BoundField<RunDraft> }) {
+function RunFields({ field, suggestedName }: { field: BoundField<RunDraft>; suggestedName: string }) {
   return (
     <div className="flex flex-col gap-3 px-4 py-3">
-      <TextField label="Name" hint="Optional. Need not be unique." {...field("name")} />
+      <TextField
+        label="Name"
+        hint="If left empty, the one shown. Runs of one name are a series: they share a goal."
+        placeholder={suggestedName}
+        {...field("name")}
+      />
       <div className="grid grid-cols-2 gap-3">
         <TextField label="Repeats" hint="Of each sample, up to 20." {...field("repeats")} />
         <TextField

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { noDraft, readRunDraft } from "./read-run-draft.ts";
+import { noDraft, readRunDraft, suggestName } from "./read-run-draft.ts";
 
 const profiles = [{ public_id: "p1", evaluator_family: "exact-match", name: "system:default" }];
 const draft = { ...noDraft, dataset: "d", deployment: "default", profiles: "p1" };
@@ -76,4 +76,13 @@ test("of more than 200 samples a pilot is proposed, and of more than 50 it can b
   expect([limitOf("", 200), limitOf("", 201)]).toEqual([undefined, 50]);
   expect([limitOf("pilot", 50), limitOf("pilot", 51)]).toEqual([undefined, 50]);
   expect(limitOf("all", 3_000)).toBeUndefined();
+});
+
+test("a run without a name has that of its target and dataset, so that the next one like it has the same", () => {
+  expect(suggestName({ ...draft, mode: "free-running" }, "rooms")).toBe("default on rooms, free-running");
+  expect(suggestName({ ...draft, kind: "no-change" }, "rooms")).toBe("no-change on rooms");
+  expect(suggestName(draft, undefined)).toBe("");
+  expect(readRunDraft(draft, profiles, 100, "default on rooms").request?.name).toBe("default on rooms");
+  expect(readRunDraft({ ...draft, name: "mine" }, profiles, 100, "other").request?.name).toBe("mine");
+  expect(readRunDraft(draft, profiles, 100).request).not.toHaveProperty("name");
 });

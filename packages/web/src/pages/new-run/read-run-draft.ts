@@ -1,3 +1,4 @@
+import { describeTarget } from "@presage/contract/describe-runs";
 import type { Dataset, RunCreateRequest, RunTarget } from "@presage/sdk";
 
 export const noDraft = {
@@ -57,6 +58,16 @@ export function preselectedDataset(datasets: readonly Pick<Dataset, "id" | "late
   return (newest?.latest_revision?.samples ?? 0) <= mostPreselected ? (newest?.id ?? "") : "";
 }
 
+const mostNameCharacters = 200;
+
+/** What a run is called unless it is given a name: the same again for what is the same, as runs of one name share a goal. */
+export function suggestName(draft: RunDraft, dataset: string | undefined): string {
+  const target = describeTarget(targetOf(draft));
+  if (dataset === undefined || target === "") return "";
+  const mode = draft.mode === "free-running" ? ", free-running" : "";
+  return `${target} on ${dataset}${mode}`.slice(0, mostNameCharacters);
+}
+
 const limits = { repeats: 20, concurrency: 256 };
 
 /** The request that a form stands for, or what is wrong in it. */
@@ -64,6 +75,7 @@ export function readRunDraft(
   draft: RunDraft,
   profiles: readonly ChosenProfile[],
   samples: number,
+  suggestedName = "",
 ): ReadRunDraft {
   const issues: ReadRunDraft["issues"] = {};
   const chosen = draft.profiles.split(",").filter(Boolean);
@@ -84,7 +96,7 @@ export function readRunDraft(
   return {
     issues,
     request: {
-      ...(draft.name.trim() !== "" && { name: draft.name.trim() }),
+      ...((draft.name.trim() || suggestedName) !== "" && { name: draft.name.trim() || suggestedName }),
       dataset_id: draft.dataset,
       ...(draft.revision !== "" && { revision: Number(draft.revision) }),
       target: targetOf(draft),

@@ -9,7 +9,8 @@ import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
 import { headlinesQuery } from "../../data/runs.ts";
 import { formatCost, formatCount, unbroken } from "../../format/numbers.ts";
 import { describeTarget } from "../../format/words.ts";
-import { GoalState, HeadlineRate, isTroubled, NewRunLink } from "../../parts/runs.tsx";
+import { HeadlineRate, isTroubled, judgeRun, NewRunLink, RunVerdict } from "../../parts/runs.tsx";
+import type { Tone } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Awaited, EmptyState } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
@@ -45,9 +46,9 @@ export function HeadlinesCard() {
           <thead>
             <tr className="border-b border-line phone:hidden">
               <HeaderCell>Target</HeaderCell>
+              <HeaderCell className={onlyWide}>Verdict</HeaderCell>
               <HeaderCell className="w-1/3">Pass rate</HeaderCell>
-              <HeaderCell className={onlyWide}>Goal</HeaderCell>
-              <HeaderCell className={onlyWide}>Since the run before</HeaderCell>
+              <HeaderCell className={onlyWide}>Since before</HeaderCell>
               <HeaderCell className={onlyWide}>Failed</HeaderCell>
               <HeaderCell isNumber className={onlyWide}>
                 Per 1,000
@@ -149,7 +150,7 @@ function Row({ row }: { row: Headline }) {
   const cost = run.headline?.cost ?? null;
   const details = (
     <>
-      <Goal run={run} />
+      <Verdict run={run} />
       {row.change !== null && <Change row={row} />}
       {(run.progress.failed > 0 || isTroubled(run.progress)) && <Failed run={run} />}
       {cost !== null && cost.per_1000 !== null && (
@@ -160,8 +161,13 @@ function Row({ row }: { row: Headline }) {
     </>
   );
   return (
-    <tr className="border-b border-line align-top last:border-0 hover:bg-hover phone:flex phone:flex-col">
-      <RowHeader className="min-w-40 @min-[58rem]:min-w-48 phone:px-4 phone:pb-0">
+    <tr
+      className={clsx(
+        "border-b border-l-3 border-line align-top last:border-b-0 hover:bg-hover phone:flex phone:flex-col",
+        edges[judgeRun(run).tone] ?? "border-l-transparent",
+      )}
+    >
+      <RowHeader className="min-w-40 @min-[58rem]:min-w-44 phone:px-4 phone:pb-0">
         <Link
           to="/runs/$runId"
           params={{ runId: id }}
@@ -178,14 +184,14 @@ function Row({ row }: { row: Headline }) {
           {details}
         </span>
       </RowHeader>
-      <Cell className="align-top phone:px-4 phone:pt-1 @min-[58rem]:min-w-68">
+      <Cell className={clsx("align-top", onlyWide)}>
+        <Verdict run={run} />
+      </Cell>
+      <Cell className="align-top phone:px-4 phone:pt-1 @min-[58rem]:min-w-60">
         <HeadlineRate of={row} />
         <span className="mt-1 hidden flex-wrap items-start gap-x-3 gap-y-1 text-xs phone:flex">
           {details}
         </span>
-      </Cell>
-      <Cell className={clsx("align-top", onlyWide)}>
-        <Goal run={run} />
       </Cell>
       <Cell className={clsx("align-top", onlyWide)}>
         <Change row={row} />
@@ -203,24 +209,30 @@ function Row({ row }: { row: Headline }) {
 const nothing = <span className="text-ink-3">–</span>;
 
 /** A goal may be that of earlier runs of the target, whose name is said. */
-function Goal({ run: { id, name, goal } }: Pick<Headline, "run">) {
-  if (goal === null)
-    return (
-      <Link to="/runs/$runId" params={{ runId: id }} className={`text-xs ${link}`}>
-        Set a goal
-      </Link>
-    );
+function Verdict({ run }: Pick<Headline, "run">) {
+  const { id, name, goal, target } = run;
   return (
-    <span className="flex flex-col items-start text-xs">
-      <GoalState goal={goal} />
-      {goal.run_name !== name && (
+    <span className="flex flex-col items-start gap-0.5 text-xs">
+      <RunVerdict run={run} />
+      {goal === null && !("baseline" in target) && (
+        <Link to="/runs/$runId" params={{ runId: id }} className={link}>
+          Set a goal
+        </Link>
+      )}
+      {goal !== null && goal.run_name !== name && (
         <span className="wrap-anywhere text-ink-3">
-          of <InlineText text={goal.run_name} />
+          goal of <InlineText text={goal.run_name} />
         </span>
       )}
     </span>
   );
 }
+
+const edges: { [tone in Tone]?: string } = {
+  pass: "border-l-pass",
+  fail: "border-l-fail",
+  warn: "border-l-warn",
+};
 
 const arrows = { better: ArrowUp, worse: ArrowDown, undecided: ArrowRight };
 
@@ -243,7 +255,7 @@ function Change({ row: { run, change } }: { row: Headline }) {
           to="/compare"
           search={{ runs: `${run_id},${run.id}` }}
           title={`Compare with ${name}`}
-          className={link}
+          className={clsx(link, "whitespace-nowrap")}
         >
           {formatPoints(difference)} points
         </Link>

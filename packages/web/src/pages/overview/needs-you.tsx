@@ -1,6 +1,5 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
@@ -19,23 +18,18 @@ import { Card } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
-interface Need {
-  key: string;
-  link: ReactNode;
-  why: string;
-}
+const need = (key: string, link: LinkProps, why: string) => ({ key, link, why });
 
 const shownRuns = 5;
 
 const look = "font-medium wrap-anywhere text-accent-ink underline-offset-2 hover:underline";
 
-function RealityLink({ name }: { name: string }) {
-  return (
-    <Link to="/environments/$name" params={{ name }} search={{ tab: "reality" }} className={look}>
-      Environment {name}
-    </Link>
-  );
-}
+const realityOf = (name: string): LinkProps => ({
+  to: "/environments/$name",
+  params: { name },
+  search: { tab: "reality" },
+  children: `Environment ${name}`,
+});
 
 /** What waits for someone, the most urgent first. */
 export function NeedsYou() {
@@ -45,6 +39,14 @@ export function NeedsYou() {
   const budgets = useQuery(budgetsQuery(presage));
   const pausedRuns = paused.data ?? [];
   const others = pausedRuns.length - shownRuns;
+  const otherRuns: LinkProps = {
+    to: "/runs",
+    search: { status: "paused" },
+    children:
+      pausedRuns.length < maxPausedRuns
+        ? counted(others, "other paused run")
+        : `${others} or more other paused runs`,
+  };
   const spent = budgets.data?.data.filter(({ state }) => state !== "ok") ?? [];
   const keys = useQuery({
     ...apiKeysQuery(presage),
@@ -59,91 +61,62 @@ export function NeedsYou() {
   const failure = findQueryError([...all, keys]);
   const isKnown = !keys.isLoading && all.every(({ data }) => data !== undefined);
   const toLabel = queue.data?.data.filter(({ reason }) => reason !== "drawn").length ?? 0;
-  const needs: Need[] = [
+  const needs = [
     ...(deployments.data ?? [])
       .filter(({ state }) => state !== "up")
-      .map(({ name, state, error_rate }) => ({
-        key: `deployment ${name}`,
-        link: (
-          <Link to="/deployments" className={look}>
-            Deployment {name}
-          </Link>
+      .map(({ name, state, error_rate: rate }) =>
+        need(
+          `deployment ${name}`,
+          { to: "/deployments", children: `Deployment ${name}` },
+          `${state}${rate ? `: ${formatShare(rate)} of its calls of the last 5 minutes failed` : ""}`,
         ),
-        why: `${state}${error_rate ? `: ${formatShare(error_rate)} of its calls of the last 5 minutes failed` : ""}`,
-      })),
+      ),
     ...names.flatMap((name, index) => {
       const alarm = alarmIn(reality[index]?.data?.state);
       if (alarm === undefined) return [];
-      return {
-        key: `alarm ${name}`,
-        link: <RealityLink name={name} />,
-        why: `Alarm. ${unbroken(alarm.sentence)}`,
-      };
+      return need(`alarm ${name}`, realityOf(name), `Alarm. ${unbroken(alarm.sentence)}`);
     }),
     ...names.flatMap((name, index) => {
       const { data } = reality[index] ?? {};
       const check = data && checkAboveLimit(data);
       if (!check) return [];
-      return {
-        key: `limit ${name}`,
-        link: <RealityLink name={name} />,
-        why: `Above the limit of ${formatShare(check.false_success_limit)} of ${check.name}. ${unbroken(check.sentence)}`,
-      };
+      const limit = `Above the limit of ${formatShare(check.false_success_limit)} of ${check.name}.`;
+      return need(`limit ${name}`, realityOf(name), `${limit} ${unbroken(check.sentence)}`);
     }),
-    ...(checks.data ?? []).map(({ id, name, environment, reason }) => ({
-      key: `check ${id}`,
-      link: <RealityLink name={environment ?? ""} />,
-      why: `Reality check ${name} is paused: ${reason}`,
-    })),
-    ...pausedRuns.slice(0, shownRuns).map(({ id, name, status_reason }) => ({
-      key: `run ${id}`,
-      link: (
-        <Link to="/runs/$runId" params={{ runId: id }} className={look}>
-          <InlineText text={name} />
-        </Link>
+    ...(checks.data ?? []).map(({ id, name, environment, reason }) =>
+      need(`check ${id}`, realityOf(environment ?? ""), `Reality check ${name} is paused: ${reason}`),
+    ),
+    ...pausedRuns
+      .slice(0, shownRuns)
+      .map(({ id, name, status_reason }) =>
+        need(
+          `run ${id}`,
+          { to: "/runs/$runId", params: { runId: id }, children: <InlineText text={name} /> },
+          status_reason ?? "paused",
+        ),
       ),
-      why: status_reason ?? "paused",
-    })),
-    ...(others <= 0
-      ? []
-      : [
-          {
-            key: "paused",
-            link: (
-              <Link to="/runs" search={{ status: "paused" }} className={look}>
-                {pausedRuns.length < maxPausedRuns
-                  ? counted(others, "other paused run")
-                  : `${others} or more other paused runs`}
-              </Link>
-            ),
-            why: "in the list of runs",
-          },
-        ]),
+    ...(others <= 0 ? [] : [need("paused", otherRuns, "in the list of runs")]),
     ...spent.flatMap(({ api_key_id, share }) => {
       const apiKey = keys.data?.find(({ id }) => id === api_key_id);
       if (apiKey?.revoked_at || (api_key_id !== null && keys.isLoading)) return [];
-      return {
-        key: `budget ${api_key_id}`,
-        link: (
-          <Link to={api_key_id === null ? "/usage" : "/api-keys"} className={look}>
-            Budget of {api_key_id === null ? "the account" : (apiKey?.name ?? "a key")}
-          </Link>
-        ),
-        why: share === null ? "The budget is 0" : `${formatShare(share)} of this month’s is spent`,
-      };
+      const whose = api_key_id === null ? "the account" : (apiKey?.name ?? "a key");
+      return need(
+        `budget ${api_key_id}`,
+        { to: api_key_id === null ? "/usage" : "/api-keys", children: `Budget of ${whose}` },
+        share === null ? "The budget is 0" : `${formatShare(share)} of this month’s is spent`,
+      );
     }),
     ...(toLabel === 0
       ? []
       : [
-          {
-            key: "labels",
-            link: (
-              <Link to="/review" className={look}>
-                {toLabel < queueSize ? counted(toLabel, "verdict") : `${toLabel} or more verdicts`} to label
-              </Link>
-            ),
-            why: "disputed or uncertain",
-          },
+          need(
+            "labels",
+            {
+              to: "/review",
+              children: `${toLabel < queueSize ? counted(toLabel, "verdict") : `${toLabel} or more verdicts`} to label`,
+            },
+            "disputed or uncertain",
+          ),
         ]),
   ];
   return (
@@ -159,7 +132,7 @@ export function NeedsYou() {
         <ul data-needs="" className="divide-y divide-line">
           {needs.map(({ key, link, why }) => (
             <li key={key} className="flex flex-col px-4 py-2 text-sm">
-              {link}
+              <Link {...link} className={look} />
               <span className="text-xs wrap-anywhere text-warn">{why}</span>
             </li>
           ))}

@@ -6,7 +6,7 @@ import { findQueryError, usePresage } from "../../data/client.ts";
 import { evaluatorFamiliesQuery, latestProfilesQuery, useEvaluate } from "../../data/evaluators.ts";
 import { useTabState } from "../../data/predictions.ts";
 import { formatScore } from "../../format/numbers.ts";
-import { withoutVersion } from "../../format/words.ts";
+import { plainName, withoutVersion } from "../../format/words.ts";
 import { type EvaluatorChoice, EvaluatorPicker, evaluatorChoices } from "../../parts/evaluators.tsx";
 import { Button } from "../../ui/button.tsx";
 import { TextAreaField } from "../../ui/form/fields.tsx";
@@ -144,7 +144,8 @@ function Outcome({ item }: { item: EvaluateItem }) {
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
         <VerdictBadge status={status} pass={result?.pass ?? null} />
         <span className="min-w-0 flex-1 basis-40 truncate">
-          <span className="font-medium">{family}</span> <span className="text-ink-3">{profile_name}</span>
+          <span className="font-medium">{family}</span>{" "}
+          <span className="text-ink-3">{plainName(profile_name ?? "")}</span>
         </span>
         {result !== null && (
           <span className="text-ink-2 tabular-nums">

@@ -5,10 +5,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { worldPreviewQuery } from "../../data/worlds.ts";
-import { roleLabels } from "../../parts/prompt.ts";
+import { PromptTurns } from "../../parts/prompt.tsx";
 import { isOfRecords, paramsOf } from "../../parts/worlds.ts";
 import { Awaited } from "../../ui/notice.tsx";
-import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
 interface PromptTabProps {
   request: WorldModelRequest;
@@ -30,10 +29,7 @@ export function PromptTab({ request, model, world }: PromptTabProps) {
 function Turns({ messages }: { messages: readonly PromptMessage[] }) {
   return (
     <>
-      {messages.map(({ role, content }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: turns have no identity
-        <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
-      ))}
+      <PromptTurns turns={messages} />
       {messages.length === 1 && (
         <p className="text-xs text-ink-3">There is no system turn: every section of the context is empty.</p>
       )}

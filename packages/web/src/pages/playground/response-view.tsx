@@ -1,4 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { Suspense } from "react";
+import { meQuery } from "../../data/accounts.ts";
+import { usePresage } from "../../data/client.ts";
+import { costOfRequestQuery } from "../../data/predictions.ts";
 import { referenceOf } from "../../data/worlds.ts";
 import { formatCount, formatDuration } from "../../format/numbers.ts";
 import { CopyButton } from "../../ui/button.tsx";
@@ -44,6 +48,19 @@ export function ResponseView({ response }: { response: ModelResponse }) {
   );
 }
 
+/** Absent where live traffic is not stored: only what is stored has a cost of its own. */
+function CostFact({ requestId }: { requestId: string }) {
+  const presage = usePresage();
+  const isStored = useQuery(meQuery(presage)).data?.capture.setting === "all";
+  const { data = "…" } = useQuery({ ...costOfRequestQuery(presage, requestId), enabled: isStored });
+  if (!isStored) return null;
+  return (
+    <Fact look="stacked" name="Cost">
+      {data ?? "no price"}
+    </Fact>
+  );
+}
+
 function ResponseFacts({
   response: { at, prediction, timing, requestId, deployment },
 }: {
@@ -51,7 +68,7 @@ function ResponseFacts({
 }) {
   const { finish_reason, matched_stop, usage } = prediction;
   return (
-    <dl className="grid grid-cols-2 gap-x-4 gap-y-3 text-sm sm:grid-cols-4">
+    <dl className="grid grid-cols-[repeat(auto-fill,minmax(5.5rem,1fr))] gap-x-4 gap-y-3 text-sm">
       <Fact look="stacked" name="Ended by">
         <InlineText
           text={[finish_reason ?? "not stated", matched_stop !== null && JSON.stringify(matched_stop)]
@@ -75,6 +92,7 @@ function ResponseFacts({
           </span>
         </Fact>
       )}
+      {requestId !== undefined && <CostFact requestId={requestId} />}
       <Fact look="stacked" name="Received">
         <Time at={at} />
       </Fact>

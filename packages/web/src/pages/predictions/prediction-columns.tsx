@@ -10,8 +10,8 @@ import { Time } from "../../ui/time.tsx";
 import { Beginning, InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictSign, verdictLabel } from "../../ui/verdict.tsx";
 
-/** The beginning of a call of a tool in JSON, whose name tells rows apart. */
-const toolCall = /^\[?\s*\{\s*"name":\s*"([^"]+)",\s*"(?:parameters|arguments)":\s*/;
+/** A call of a tool in JSON: its name tells rows apart. */
+const toolCall = /^\[?\s*\{\s*"name":\s*"([^"]+)",\s*"(?:parameters|arguments)":\s*([\s\S]*?)(?:\}\]?)?$/;
 
 /** As the server lists them, by time: no column is sorted. */
 export const predictionColumns: DataColumn<LoggedPrediction>[] = [
@@ -27,7 +27,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     id: "action",
     label: "Action",
     value: ({ action }) => action,
-    cell: ({ action }) => <Beginning text={action?.replace(toolCall, "$1 ")} />,
+    cell: ({ action }) => <Beginning text={action?.replace(toolCall, "$1 $2")} />,
     widthPx: 110,
     isElastic: true,
   },
@@ -70,7 +70,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     value: ({ cost }) => cost,
     cell: ({ cost, currency }) =>
       cost == null || currency === null ? <Nothing /> : formatCost(cost, currency),
-    widthPx: 96,
+    widthPx: 112,
     isNumber: true,
   },
   {

@@ -5,16 +5,17 @@ import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { storedPredictionQuery } from "../../data/predictions.ts";
-import { referenceOf } from "../../data/worlds.ts";
 import { formatCount, formatDuration } from "../../format/numbers.ts";
 import { exactTime } from "../../format/times.ts";
 import { withoutVersion } from "../../format/words.ts";
-import { promptOf, roleLabels } from "../../parts/prompt.ts";
+import { StoredLeaning } from "../../parts/leaned-on.tsx";
+import { PromptTurns, promptOf } from "../../parts/prompt.tsx";
 import { CopyButton, IconButton } from "../../ui/button.tsx";
 import { Fact } from "../../ui/card.tsx";
 import { Drawer, DrawerHeader } from "../../ui/dialog.tsx";
 import { Awaited } from "../../ui/notice.tsx";
 import { ScrollRegion } from "../../ui/page.tsx";
+import { StepTexts } from "../../ui/steps/step-texts.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 import { VerdictBadge } from "../../ui/verdict.tsx";
@@ -86,7 +87,7 @@ interface PredictionDetailProps {
 
 /** What was asked, what was answered, and by whom. */
 function PredictionDetail({ prediction, cost, log, onDeleted }: PredictionDetailProps) {
-  const { output, reasoning, error_message, params, requested_model, interaction } = prediction;
+  const { output, reasoning, error_message, expected, params, requested_model, interaction } = prediction;
   const turns = promptOf(prediction);
   const fields = { ...(requested_model !== null && { model: requested_model }), ...params };
   return (
@@ -97,11 +98,15 @@ function PredictionDetail({ prediction, cost, log, onDeleted }: PredictionDetail
         <PredictionActions prediction={prediction} onDeleted={onDeleted} />
       </div>
       <p className="-mt-2 text-xs text-ink-2 tabular-nums">{summaryOf(prediction, cost)}</p>
+      <PredictionVerdicts verdicts={prediction.verdicts} />
       {interaction?.action != null && <PlainText text={interaction.action} label="Action" />}
       {error_message !== null && <PlainText text={error_message} label="Error" isProse />}
-      {output !== null && <PlainText text={output} label="Answer" />}
-      {prediction.expected != null && <PlainText text={prediction.expected} label="Expected" />}
-      <PredictionVerdicts verdicts={prediction.verdicts} />
+      {output !== null && expected != null && (
+        <StepTexts before={expected} after={output} beforeLabel="Expected" afterLabel="Answer" isStacked />
+      )}
+      {output !== null && expected == null && <PlainText text={output} label="Answer" />}
+      {output === null && expected != null && <PlainText text={expected} label="Expected" />}
+      {prediction.world && <StoredLeaning of={prediction} />}
       {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" />}
       <section aria-label="Prompt" className="flex flex-col gap-3">
         <h3 className="text-sm font-semibold">
@@ -114,10 +119,7 @@ function PredictionDetail({ prediction, cost, log, onDeleted }: PredictionDetail
               : "The run or its dataset is gone, so it is not known any more."}
           </p>
         )}
-        {turns.map(({ role, content }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prediction never change
-          <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
-        ))}
+        <PromptTurns turns={turns} />
         {Object.keys(fields).length > 0 && <PlainText text={JSON.stringify(fields)} label="Further fields" />}
       </section>
       <PredictionFacts prediction={prediction} log={log} />
@@ -144,8 +146,7 @@ function summaryOf(prediction: StoredPredictionDetail, cost: string | undefined)
 function PredictionVerdicts({ verdicts = [] }: Pick<StoredPredictionDetail, "verdicts">) {
   if (verdicts.length === 0) return null;
   return (
-    <section aria-label="Verdicts">
-      <h3 className="pb-2 text-sm font-semibold">Verdicts</h3>
+    <section aria-label="Verdicts" className="-mt-2">
       <ul className="flex flex-wrap gap-x-4 gap-y-2 text-sm">
         {verdicts.map(({ evaluator, profile_name, evaluation_result_id: result, ...verdict }) => (
           <li key={`${evaluator} ${profile_name}`} className="flex items-center gap-2">
@@ -175,14 +176,13 @@ interface PredictionFactsProps {
 
 /** Who answered, how long it took and what it used; most of it can be filtered by. */
 function PredictionFacts({ prediction, log }: PredictionFactsProps) {
-  const { source, created_at, world, deployment, model, replica, finish_reason, latency_ms } = prediction;
-  const { prompt_tokens, cached_tokens, completion_tokens, api_key_id, request_id, run_id } = prediction;
+  const { source, deployment, model, replica, finish_reason } = prediction;
+  const { cached_tokens, api_key_id, request_id, run_id } = prediction;
   const filterBy = (changes: LogChanges) => () => log.change({ ...changes, open: undefined });
   return (
     <section aria-label="Details">
       <h3 className="pb-2 text-sm font-semibold">Details</h3>
       <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] rounded-md border border-line text-sm *:*:px-3!">
-        <One name="Time">{exactTime(created_at)}</One>
         <One name="Source" onFilter={filterBy({ source })}>
           {sourceLabels[source]}
         </One>
@@ -193,29 +193,6 @@ function PredictionFacts({ prediction, log }: PredictionFactsProps) {
             </Link>
           </One>
         )}
-        {world && (
-          <One name="World">
-            <Link
-              to="/worlds/$name"
-              params={{ name: world.name }}
-              className="text-accent-ink underline underline-offset-2"
-            >
-              {referenceOf(world)}
-            </Link>
-          </One>
-        )}
-        {world && world.examples.length > 0 && (
-          <One name="Examples">
-            <span>
-              {world.examples.map(({ dataset_sample_id: id = "a record", similarity }, index) => (
-                <span key={id} className="block">
-                  {similarity.toFixed(3)} <InlineText text={id} />
-                  {index === 0 && world.answered_by === "retrieval" && ", the answer"}
-                </span>
-              ))}
-            </span>
-          </One>
-        )}
         <Text
           name="Deployment"
           text={deployment}
@@ -224,11 +201,7 @@ function PredictionFacts({ prediction, log }: PredictionFactsProps) {
         <Text name="Model" text={model} onFilter={filterBy({ model: model ?? undefined })} />
         <Text name="Replica" text={replica} />
         <Text name="Finish reason" text={finish_reason} />
-        {latency_ms !== null && <One name="Latency">{formatDuration(latency_ms)}</One>}
-        <One name="Tokens">
-          {formatCount(prompt_tokens)} of the prompt, {formatCount(completion_tokens)} of the completion
-          {cached_tokens !== null && cached_tokens > 0 && `, ${formatCount(cached_tokens)} from the cache`}
-        </One>
+        {!!cached_tokens && <One name="Tokens from the cache">{formatCount(cached_tokens)}</One>}
         <Text
           name="API key"
           text={prediction.api_key_name ?? api_key_id}

@@ -10,10 +10,11 @@ import {
   type StoredPredictionCount,
   storedPredictionCountQuery,
   storedPredictionsQuery,
+  storedPredictionValuesQuery,
   useDeletePredictions,
   useRefreshPredictions,
 } from "../../data/predictions.ts";
-import { counted, formatCost } from "../../format/numbers.ts";
+import { counted, formatCost, formatCount, formatDuration } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { toPredictionFilter } from "../../parts/predictions.ts";
@@ -78,12 +79,9 @@ function PredictionsPage() {
     >
       {!isEmpty && <LogFilters log={log} filter={filter} />}
       <LogTable log={log} filter={filter} list={list} count={count} />
-      <DeletePredictionsDialog
-        isOpen={isDeleting}
-        onClose={() => setDeleting(false)}
-        filter={filter}
-        isFiltered={log.isFiltered}
-      />
+      {isDeleting && (
+        <DeleteDialog onClose={() => setDeleting(false)} filter={filter} isFiltered={log.isFiltered} />
+      )}
     </Page>
   );
 }
@@ -125,6 +123,7 @@ function LogTable({ log, filter, list, count }: LogTableProps) {
           {describeCount(count, isFiltered)}
           {search.order === "oldest" && ", the oldest first"}
         </p>
+        <Summary filter={filter} />
         {isFiltered && (
           <Button size="small" variant="quiet" onClick={() => change(noFilters)}>
             Clear the filters
@@ -152,13 +151,25 @@ function LogTable({ log, filter, list, count }: LogTableProps) {
   );
 }
 
+/** How those that match went, as the filters count them. */
+function Summary({ filter }: Pick<LogTableProps, "filter">) {
+  const { data } = useQuery(storedPredictionValuesQuery(usePresage(), filter));
+  const failed = filter.status ? 0 : (data?.status.find(({ value }) => value === "failed")?.count ?? 0);
+  const latency = data?.latency_ms;
+  return (
+    <p className="text-ink-3 tabular-nums">
+      {failed > 0 && <span className="mr-2 text-fail">{formatCount(failed)} failed</span>}
+      {latency && `Latency p50 ${formatDuration(latency.p50)}, p95 ${formatDuration(latency.p95)}`}
+    </p>
+  );
+}
+
 function exportAddress(filter: StoredPredictionFilter): string {
   const query = Object.entries({ ...filter, content: true }).map(([name, value]) => [name, String(value)]);
   return `/v1/predictions/export?${new URLSearchParams(query)}`;
 }
 
-/** What was asked live has nothing that it is compared with. */
-/** It has neither, but someone who waits. */
+/** What was asked live has nothing that it is compared with, but someone who waits. */
 const liveColumnIds = defaultColumnIds(predictionColumns)
   .filter((id) => id !== "expected" && id !== "verdicts")
   .concat("latency");
@@ -229,19 +240,14 @@ function HowToStore({ setting }: { setting: string | undefined }) {
   );
 }
 
-interface DeletePredictionsDialogProps {
-  isOpen: boolean;
+interface DeleteDialogProps {
   onClose(): void;
   filter: StoredPredictionFilter;
   isFiltered: boolean;
 }
 
 /** Says how many predictions of live traffic match, and deletes them. */
-function DeletePredictionsDialog(props: DeletePredictionsDialogProps) {
-  return props.isOpen ? <OpenDialog {...props} /> : null;
-}
-
-function OpenDialog({ isOpen, onClose, filter, isFiltered }: DeletePredictionsDialogProps) {
+function DeleteDialog({ onClose, filter, isFiltered }: DeleteDialogProps) {
   const presage = usePresage();
   const { source, run_id: runId, to, ...liveFilter } = filter;
   // What comes in while the dialog is open is not what was counted, and what is later than the list is not in it.
@@ -256,7 +262,7 @@ function OpenDialog({ isOpen, onClose, filter, isFiltered }: DeletePredictionsDi
   const canDelete = !isOfRuns && error === null && data?.count !== 0;
   return (
     <ConfirmDialog
-      isOpen={isOpen}
+      isOpen
       onClose={onClose}
       title="Delete stored predictions"
       confirmLabel="Delete"

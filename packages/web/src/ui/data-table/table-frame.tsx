@@ -11,7 +11,6 @@ import { useNarrow, usePrinting, useSize } from "../screen.ts";
 import { useShortcut } from "../shortcuts.tsx";
 import { SkeletonTableRows } from "../skeleton.tsx";
 import { InlineText } from "../untrusted-text/inline-text.tsx";
-import type { DataColumn } from "./columns.ts";
 import { DataHeader } from "./data-header.tsx";
 import { DataRow } from "./data-row.tsx";
 import type { DataTableModel } from "./table-model.ts";
@@ -22,8 +21,6 @@ export interface TableFrameProps<Row> {
   expectedRows?: number;
   /** Takes the height of its parent, a flex column, in place of its rows'. */
   isFull?: boolean;
-  /** A row below the others, which stays in sight: what it has in a column. */
-  totalOf?: ((column: DataColumn<Row>) => ReactNode) | undefined;
   /** Below the last row. */
   end?: ReactNode;
   /** Called when the last row comes near. Also tells that there are more rows than are loaded. */
@@ -62,7 +59,6 @@ export function TableFrame<Row>({
   table: whole,
   expectedRows = 8,
   isFull = false,
-  totalOf,
   end,
   onNearEnd,
   rendered,
@@ -183,7 +179,6 @@ export function TableFrame<Row>({
             <Spacer heightPx={rendered.afterPx} columnCount={columnCount} />
           </tbody>
         )}
-        {totalOf !== undefined && !isLoading && <TotalRow table={table} totalOf={totalOf} />}
       </table>
       {end}
     </div>
@@ -204,35 +199,6 @@ function useFitting<Row>(table: DataTableModel<Row>): DataTableModel<Row> {
       fitting.shownColumns = fitting.shownColumns.filter((column) => column.id !== id);
   }
   return fitting;
-}
-
-function TotalRow<Row>({
-  table: { selection, shownColumns },
-  totalOf,
-}: {
-  table: DataTableModel<Row>;
-  totalOf(column: DataColumn<Row>): ReactNode;
-}) {
-  const className =
-    "sticky bottom-0 h-10 truncate border-t border-line-strong bg-surface px-3 font-medium first:pl-4 last:pr-4";
-  return (
-    <tfoot>
-      <tr>
-        {selection !== undefined && <td className={className} />}
-        {shownColumns.map((column, position) =>
-          position === 0 ? (
-            <th key={column.id} scope="row" className={clsx(className, "text-left")}>
-              {totalOf(column)}
-            </th>
-          ) : (
-            <td key={column.id} className={clsx(className, column.isNumber && "text-right tabular-nums")}>
-              {totalOf(column)}
-            </td>
-          ),
-        )}
-      </tr>
-    </tfoot>
-  );
 }
 
 /** Takes the height of the rows that are not rendered. */

@@ -19,14 +19,13 @@ export interface TableView {
 interface TableViewOptions {
   /** For the one table of a page whose `validateSearch` has `readTableSearch`: its view stands in the address. */
   isInAddress?: boolean;
-  defaultSort?: Sort;
 }
 
 /** The view of a table: as the address says, else as it was left in this browser, else as at first. */
 export function useTableView<Row>(
   name: string,
   columns: readonly DataColumn<Row>[],
-  { isInAddress = false, defaultSort }: TableViewOptions = {},
+  { isInAddress = false }: TableViewOptions = {},
 ): TableView {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
@@ -66,7 +65,7 @@ export function useTableView<Row>(
   const sort = parseSort(shown.sort);
   const fixed = columns.filter(({ isFixed = false }) => isFixed).map(({ id }) => id);
   return {
-    sort: sort !== undefined && known.has(sort.id) ? sort : defaultSort,
+    sort: sort !== undefined && known.has(sort.id) ? sort : undefined,
     columnIds: hasOwnColumns ? [...fixed, ...chosen] : defaultColumnIds(columns),
     hasOwnColumns,
     changeSort: (next) => change({ sort: next && writeSort(next) }),

@@ -37,13 +37,15 @@ function withoutTag(text: string): string {
   return text.replace(/^\s*<tool_response>\s*|\s*<\/tool_response>\s*$/g, "");
 }
 
-const keptBefore = 8;
+const keptBefore = 24;
 
-/** 0: from the beginning, where that tells them apart, or nothing does. */
+/** A word or some before it; 0: from the beginning, where that tells them apart, or nothing does. */
 function startOfDifference(text: string, other: string): number {
   let alike = 0;
   while (alike < text.length && text[alike] === other[alike]) alike += 1;
-  return text === other || alike < 2 * keptBefore ? 0 : cutBefore(text, alike - keptBefore);
+  if (text === other || alike < 2 * keptBefore) return 0;
+  const from = cutBefore(text, alike - keptBefore);
+  return from + 1 + text.slice(from, alike).search(/\s\S/);
 }
 
 const keptAtEnd = 12;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Run } from "@presage/sdk";
-import { orderRuns } from "./run-chooser.tsx";
+import { groupRuns, orderRuns } from "./run-chooser.tsx";
 
 const runs = [
   { id: "1", name: "Sandbox", dataset_id: "x" },
@@ -16,4 +16,13 @@ test("Runs of the same dataset as the first chosen one come first", () => {
 
 test("A search keeps the runs with all words in their name", () => {
   expect(idsOf(orderRuns(runs, [], "SANDBOX  again"))).toEqual(["3"]);
+});
+
+test("Runs stand together under their dataset, that of the first chosen one first", () => {
+  const later = { id: "4", name: "retrieval", dataset_id: "x" } as Run;
+  const groups = groupRuns(orderRuns([...runs, later], ["3"], ""));
+  expect(groups.map(idsOf)).toEqual([
+    ["2", "3"],
+    ["1", "4"],
+  ]);
 });

@@ -1,11 +1,13 @@
 import { describeTarget as nameTarget } from "@presage/contract/describe-runs";
-import type { Run } from "@presage/sdk";
+import type { ListedRun, Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { GitCompareArrows } from "lucide-react";
 import { useId, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetNamesQuery } from "../../../data/datasets.ts";
 import { allRunsQuery } from "../../../data/runs.ts";
+import { formatShare } from "../../../format/numbers.ts";
+import { shortEvaluatorName } from "../../../format/words.ts";
 import { ExampleOffer } from "../../../parts/example.tsx";
 import { NewRunLink } from "../../../parts/runs.tsx";
 import { Button } from "../../../ui/button.tsx";
@@ -57,18 +59,27 @@ export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
         label="Runs to choose from"
         className="max-h-[60dvh] overflow-y-auto border-t border-line -outline-offset-2"
       >
-        <ul className="divide-y divide-line">
-          {ordered.slice(0, shownRuns).map((run) => (
-            <RunChoice
-              key={run.id}
-              run={run}
-              revision={describeRevision(run, datasetNames)}
-              place={chosenIds.indexOf(run.id)}
-              isFull={chosenIds.length >= maxRuns}
-              onToggle={() => setChosenIds(toggle(chosenIds, run.id))}
-            />
-          ))}
-        </ul>
+        {groupRuns(ordered.slice(0, shownRuns)).map((group) => {
+          const name = nameDataset(group[0]?.dataset_id ?? null, datasetNames);
+          return (
+            <section key={group[0]?.id} aria-label={name}>
+              <h3 className="sticky top-0 z-10 border-b border-line bg-sunken px-4 py-1.5 text-xs font-medium wrap-anywhere text-ink-2">
+                <InlineText text={name} />
+              </h3>
+              <ul className="divide-y divide-line border-b border-line">
+                {group.map((run) => (
+                  <RunChoice
+                    key={run.id}
+                    run={run}
+                    place={chosenIds.indexOf(run.id)}
+                    isFull={chosenIds.length >= maxRuns}
+                    onToggle={() => setChosenIds(toggle(chosenIds, run.id))}
+                  />
+                ))}
+              </ul>
+            </section>
+          );
+        })}
         {ordered.length === 0 && <p className="px-4 py-3 text-sm text-ink-2">No run has such a name.</p>}
         {ordered.length > shownRuns && (
           <p className="px-4 py-3 text-xs text-ink-3">
@@ -99,28 +110,38 @@ function TooFewRuns() {
 }
 
 /** Runs that can be compared with the first chosen one best come first: of the same dataset, newest first. */
-export function orderRuns(runs: readonly Run[], chosenIds: readonly string[], words: string): Run[] {
+export function orderRuns<One extends Run>(
+  runs: readonly One[],
+  chosenIds: readonly string[],
+  words: string,
+): One[] {
   const first = runs.find(({ id }) => id === chosenIds[0]);
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = runs.filter(({ name, id }) =>
     wanted.every((word) => name.toLowerCase().includes(word) || id.startsWith(word)),
   );
   if (first === undefined) return matching;
-  const isNear = (run: Run) => run.dataset_id !== null && run.dataset_id === first.dataset_id;
+  const isNear = (run: One) => run.dataset_id !== null && run.dataset_id === first.dataset_id;
   return [...matching.filter(isNear), ...matching.filter((run) => !isNear(run))];
 }
 
+/** Runs of a dataset stand together: they have samples in common. */
+export function groupRuns<One extends Run>(runs: readonly One[]): One[][] {
+  return [...Map.groupBy(runs, ({ dataset_id }) => dataset_id).values()];
+}
+
 interface RunChoiceProps {
-  run: Run;
-  revision: string;
+  run: ListedRun;
   /** −1 if it is not chosen. */
   place: number;
   isFull: boolean;
   onToggle(): void;
 }
 
-function RunChoice({ run, revision, place, isFull, onToggle }: RunChoiceProps) {
+function RunChoice({ run, place, isFull, onToggle }: RunChoiceProps) {
   const id = useId();
+  const { headline, mode, revision } = run;
+  const what = [describeTarget(run), mode, ...(revision === null ? [] : [`revision ${revision}`])];
   const isChosen = place >= 0;
   return (
     <li>
@@ -137,16 +158,21 @@ function RunChoice({ run, revision, place, isFull, onToggle }: RunChoiceProps) {
           onChange={onToggle}
         />
         <span className="min-w-0">
-          <span className="block truncate font-medium">
+          <span className="line-clamp-2 font-medium wrap-anywhere">
             <InlineText text={run.name} />
           </span>
-          <span className="block truncate text-xs text-ink-3">
-            <InlineText text={`${revision} · ${describeTarget(run)} · ${run.mode}`} />
+          <span className="block text-xs wrap-anywhere text-ink-3">
+            <InlineText text={what.join(" · ")} />
             {run.status !== "finished" && ` · ${run.status}`}
           </span>
         </span>
         <span className="text-right text-xs text-ink-3">
-          {place === 0 && <span className="block font-medium text-ink-2">Reference</span>}
+          {place === 0 && <span className="block font-medium text-accent-ink">Reference</span>}
+          {headline !== null && headline.pass_rate !== null && (
+            <span className="block text-ink-2 tabular-nums" title={shortEvaluatorName(headline)}>
+              {formatShare(headline.pass_rate)} pass
+            </span>
+          )}
           <Time at={run.created_at} />
         </span>
       </label>
@@ -161,11 +187,17 @@ export function describeTarget({ target, provenance }: Run): string {
   return isUnnamed ? `${target.deployment}, ${model}` : nameTarget(target);
 }
 
-/** “kitchens · revision 2”. A dataset that is gone has no name. */
-export function describeRevision(run: Run, datasetNames: ReadonlyMap<string, string> | undefined): string {
-  if (run.dataset_id === null) return "no dataset";
-  const name = datasetNames?.get(run.dataset_id) ?? run.dataset_id.slice(0, 8);
-  return run.revision === null ? name : `${name} · revision ${run.revision}`;
+type DatasetNames = ReadonlyMap<string, string> | undefined;
+
+/** A dataset that is gone has no name. */
+function nameDataset(id: string | null, names: DatasetNames): string {
+  return id === null ? "no dataset" : (names?.get(id) ?? id.slice(0, 8));
+}
+
+/** “kitchens · revision 2” */
+export function describeRevision({ dataset_id, revision }: Run, names: DatasetNames): string {
+  const name = nameDataset(dataset_id, names);
+  return revision === null ? name : `${name} · revision ${revision}`;
 }
 
 function toggle(chosenIds: readonly string[], id: string): string[] {

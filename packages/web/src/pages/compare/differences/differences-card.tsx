@@ -37,7 +37,7 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
           <tr className={clsx("border-b border-line", fittingRow)}>
             <HeaderCell>Evaluator and run</HeaderCell>
             <HeaderCell isNumber>Difference</HeaderCell>
-            <HeaderCell className="min-w-28 md:min-w-40 xl:min-w-64">
+            <HeaderCell className="min-w-28 md:min-w-40 xl:min-w-40">
               <IntervalAxis domain={domain} format={formatPoints} />
               <span className="sr-only">95 % interval</span>
             </HeaderCell>
@@ -46,7 +46,7 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
             <HeaderCell isNumber>Pass rate</HeaderCell>
             <HeaderCell isNumber>Samples</HeaderCell>
             <HeaderCell isNumber>Better / worse / same</HeaderCell>
-            <HeaderCell isNumber>Detectable, points</HeaderCell>
+            <HeaderCell isNumber>Detectable</HeaderCell>
           </tr>
         </thead>
         {evaluators.map((evaluator) => (

@@ -1,5 +1,4 @@
 import { formatPoints } from "@presage/contract/describe-runs";
-import type { ComparedSample } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
@@ -7,6 +6,7 @@ import {
   type ComparedEvaluatorFilter,
   comparedSampleQuery,
   comparedSamplesQuery,
+  type DifferingSample,
 } from "../../../data/comparisons.ts";
 import { formatCount, formatScore } from "../../../format/numbers.ts";
 import type { ComparedEvaluator } from "../../../parts/evaluator-names.ts";
@@ -22,7 +22,7 @@ import { Select } from "../../../ui/form/select.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ScrollRegion } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
-import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { CompareState } from "../compare-search.ts";
 import { directions, readPlace, type SamplePlace, writePlace } from "../compare-search.ts";
 import { type MarkedRun, nameRun } from "../run-mark.tsx";
@@ -54,7 +54,7 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
   });
   const samples = list.data ?? [];
   const open = samples.find((sample) => writePlace(sample) === search.open);
-  const openSample = (sample: ComparedSample) =>
+  const openSample = (sample: DifferingSample) =>
     change({ open: writePlace(sample) }, { replace: search.open !== undefined });
   const index = open === undefined ? -1 : samples.indexOf(open);
   const columns = useMemo(
@@ -73,6 +73,7 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
     hasDrawer: true,
     openId: search.open,
     sorting: "server",
+    spare: ["recorded", "difference"],
     isMain: true,
   });
   if (reference === undefined || candidate === undefined || figures === undefined) return null;
@@ -131,31 +132,58 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
 }
 
 /** The most different first, as the server lists them: no column is sorted. */
-function sampleColumns(letters: { reference: string; candidate: string }): DataColumn<ComparedSample>[] {
-  const scoreColumn = (run: "reference" | "candidate"): DataColumn<ComparedSample> => ({
+function sampleColumns(letters: { reference: string; candidate: string }): DataColumn<DifferingSample>[] {
+  const scoreColumn = (run: "reference" | "candidate"): DataColumn<DifferingSample> => ({
     id: run,
     label: `${letters[run]}, ${run === "reference" ? "reference" : "compared"}`,
-    hint: "Whether it passes, and its mean score.",
+    hint: "Whether it passes, its mean score, and what was predicted from where it first differs from the recording.",
     value: (sample) => sample[run].score,
-    cell: (sample) => (
-      <span className="inline-flex items-center gap-2">
-        <PassRateBadge passRate={sample[run].pass_rate} />
-        <span className="text-xs text-ink-3 tabular-nums">{formatScore(sample[run].score)}</span>
+    cell: ({ [run]: { pass_rate, score }, said, recorded }) => (
+      <span className="flex min-w-0 flex-col gap-0.5">
+        <span className="flex items-center gap-2">
+          <PassRateBadge passRate={pass_rate} />
+          <span className="text-xs text-ink-3 tabular-nums">{formatScore(score)}</span>
+        </span>
+        {said[run] != null &&
+          (said[run] === recorded ? (
+            <span className="text-xs text-ink-3">as recorded</span>
+          ) : (
+            <Beginning text={said[run]} beside={recorded} />
+          ))}
       </span>
     ),
     widthPx: 150,
+    isElastic: true,
   });
   return [
     {
       id: "sample",
       label: "Sample",
       value: ({ dataset_sample_id }) => dataset_sample_id,
-      cell: ({ dataset_sample_id }) => <InlineText text={dataset_sample_id} />,
-      widthPx: 180,
-      isElastic: true,
+      cell: ({ dataset_sample_id }) => <SampleName id={dataset_sample_id} />,
+      widthPx: 156,
       isFixed: true,
     },
-    { id: "step", label: "Step", value: ({ step }) => step, widthPx: 72, isNumber: true },
+    { id: "step", label: "Step", value: ({ step }) => step, widthPx: 72, isNumber: true, isExtra: true },
+    {
+      id: "action",
+      label: "Action",
+      value: ({ action }) => action,
+      cell: ({ action }) => <Beginning text={action} />,
+      widthPx: 120,
+      isElastic: true,
+    },
+    {
+      id: "recorded",
+      label: "Recorded",
+      hint: "The recorded next state, from where a prediction first differs from it.",
+      value: ({ recorded }) => recorded,
+      cell: ({ recorded, said }) => (
+        <Beginning text={recorded} beside={said.candidate === recorded ? said.reference : said.candidate} />
+      ),
+      widthPx: 150,
+      isElastic: true,
+    },
     scoreColumn("reference"),
     scoreColumn("candidate"),
     {
@@ -174,13 +202,13 @@ interface SampleDrawerProps {
   /** Absent: closed. */
   place: SamplePlace | undefined;
   /** Undefined if the list is not loaded that far. */
-  sample: ComparedSample | undefined;
+  sample: DifferingSample | undefined;
   filter: ComparedEvaluatorFilter;
   reference: MarkedRun;
   candidate: MarkedRun;
-  previous: ComparedSample | undefined;
-  next: ComparedSample | undefined;
-  onOpen(sample: ComparedSample): void;
+  previous: DifferingSample | undefined;
+  next: DifferingSample | undefined;
+  onOpen(sample: DifferingSample): void;
   onClose(): void;
   onCloseAutoFocus(event: Event): void;
 }

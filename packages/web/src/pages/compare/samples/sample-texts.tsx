@@ -87,21 +87,17 @@ function ComparedOutput({ marked, judged, result, place }: ComparedOutputProps) 
 
 /** A sample's verdict in one run: of all its repeats, or the share of them that pass. */
 export function PassRateBadge({ passRate }: { passRate: number }) {
-  if (passRate === 1) {
-    return (
-      <Badge tone="pass" icon={<CircleCheck aria-hidden />}>
-        Pass
-      </Badge>
-    );
-  }
-  if (passRate === 0) {
-    return (
-      <Badge tone="fail" icon={<CircleX aria-hidden />}>
-        Fail
-      </Badge>
-    );
-  }
-  return <Badge icon={<CircleMinus aria-hidden />}>{formatShare(passRate)} pass</Badge>;
+  const [tone, Icon, text] =
+    passRate === 1
+      ? (["pass", CircleCheck, "Pass"] as const)
+      : passRate === 0
+        ? (["fail", CircleX, "Fail"] as const)
+        : (["neutral", CircleMinus, `${formatShare(passRate)} pass`] as const);
+  return (
+    <Badge tone={tone} icon={<Icon aria-hidden />}>
+      {text}
+    </Badge>
+  );
 }
 
 function Texts({ result }: { result: EvaluationResult }) {

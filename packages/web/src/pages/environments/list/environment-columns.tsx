@@ -1,5 +1,6 @@
 import type { Environment, EnvironmentConfig, EnvironmentReality, EpisodeFigures } from "@presage/sdk";
-import { formatScore, formatShare } from "../../../format/numbers.ts";
+import { alarmIn, checkAboveLimit } from "../../../data/reality.ts";
+import { formatCount, formatScore, formatShare } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -41,18 +42,17 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     hint: "Successes among the episodes that have ended, with the 95\u00a0% interval clustered by task; with a single task there is none, and no rate. Those left were not used for 15 minutes, and count in no rate.",
     value: ({ figures }) => figures?.success_interval && figures.success_rate,
     cell: ({ environment, figures }) => <SuccessRate figures={figures} config={environment.config} />,
-    widthPx: 232,
+    widthPx: 216,
   },
   {
     id: "reality",
     label: "False success",
     hint: "Of the simulated successes that were checked, those that fail in reality. Its page has the interval, under Reality.",
-    value: ({ reality }) => reality?.false_success_rate.value,
-    cell: ({ reality }) => (
-      <span title={reality?.sentence}>{formatShare(reality?.false_success_rate.value ?? null)}</span>
-    ),
+    value: ({ figures, reality }) =>
+      reality?.false_success_rate.value ?? (figures?.successes ? "not checked" : undefined),
+    cell: ({ figures, reality }) => <FalseSuccess figures={figures} reality={reality} />,
     isNumber: true,
-    widthPx: 112,
+    widthPx: 124,
   },
   {
     id: "episodes",
@@ -61,15 +61,6 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     value: ({ figures }) => figures?.episodes ?? 0,
     isNumber: true,
     widthPx: 92,
-  },
-  {
-    id: "open",
-    label: "Open",
-    hint: "Episodes that can be continued: used in the last 15 minutes and not ended",
-    value: ({ figures }) => figures?.open ?? 0,
-    isNumber: true,
-    widthPx: 72,
-    isExtra: true,
   },
   {
     id: "steps",
@@ -96,23 +87,19 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     value: ({ environment }) => taskCount(environment),
     isNumber: true,
     widthPx: 76,
+    isExtra: true,
   },
   {
     id: "deployment",
     label: "Played by",
     hint: "What predicts",
     value: ({ environment }) => playedBy(environment.config),
-    cell: ({ environment }) => <InlineText text={playedBy(environment.config)} />,
-    widthPx: 128,
-  },
-  {
-    id: "max_steps",
-    label: "Max steps",
-    hint: "Longer episodes are cut short",
-    value: ({ environment }) => environment.config.max_steps ?? 30,
-    isNumber: true,
-    widthPx: 96,
-    isExtra: true,
+    cell: ({ environment }) => (
+      <span className="line-clamp-2 whitespace-normal wrap-anywhere">
+        <InlineText text={playedBy(environment.config)} />
+      </span>
+    ),
+    widthPx: 168,
   },
   {
     id: "last",
@@ -124,8 +111,28 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
   },
 ];
 
+/** How many successes are false, in the colour of its alarm; successes that nobody checked are a warning. */
+export function FalseSuccess({ figures, reality }: Pick<EnvironmentRow, "figures" | "reality">) {
+  const { value = null, count = 0 } = reality?.false_success_rate ?? {};
+  if (reality === undefined || value === null)
+    return (figures?.successes ?? 0) === 0 ? (
+      <span className="text-ink-3">–</span>
+    ) : (
+      <Badge tone="warn">not checked</Badge>
+    );
+  const isBad = alarmIn(reality.state) !== undefined || checkAboveLimit(reality) != null;
+  return (
+    <span title={reality.sentence}>
+      <span className={isBad ? "font-medium text-fail" : undefined}>{formatShare(value)}</span>{" "}
+      <span className="text-xs font-normal tracking-normal whitespace-nowrap text-ink-3">
+        of {formatCount(count)}
+      </span>
+    </span>
+  );
+}
+
 export function playedBy({ world, deployment }: EnvironmentConfig): string {
-  return world ? `the world ${world}` : (deployment ?? "the default deployment");
+  return world ? `world ${world}` : (deployment ?? "default deployment");
 }
 
 export function taskCount({ tasks }: Environment): number {

@@ -3,7 +3,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { Globe, Play, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
-import { usePresage } from "../../../data/client.ts";
+import { findQueryError, usePresage } from "../../../data/client.ts";
 import { environmentsQuery, episodeFiguresQuery } from "../../../data/environments.ts";
 import { checkedEnvironmentsQuery, realityQuery } from "../../../data/reality.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
@@ -31,6 +31,7 @@ function EnvironmentsPage() {
   const figures = useQuery(episodeFiguresQuery(presage, "environment"));
   const { data: checked = [] } = useQuery(checkedEnvironmentsQuery(presage));
   const reality = useQueries({ queries: checked.map((name) => realityQuery(presage, name)), combine });
+  const failure = findQueryError([environments, figures]);
   const isLoading = environments.data === undefined || (figures.data === undefined && figures.error === null);
   const rows = useMemo(
     () =>
@@ -52,7 +53,7 @@ function EnvironmentsPage() {
     rowId: ({ environment }) => environment.name,
     rowName: ({ environment }) => environment.name,
     link: ({ environment }) => ({ to: "/environments/$name", params: { name: environment.name } }),
-    spare: ["steps", "deployment", "tasks", "last", "reward"],
+    spare: ["steps", "reward", "last", "deployment"],
     isMain: true,
   });
   return (
@@ -76,12 +77,7 @@ function EnvironmentsPage() {
         </>
       }
     >
-      {[environments, figures].map(
-        ({ error, refetch }, index) =>
-          error !== null && (
-            <ErrorNotice key={index === 0 ? "list" : "figures"} error={error} onRetry={refetch} />
-          ),
-      )}
+      {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       {(environments.data !== undefined || environments.error === null) && (
         <Card title="All environments" actions={<TableTools table={table} />}>
           <DataTable

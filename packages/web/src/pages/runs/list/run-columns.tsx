@@ -2,7 +2,7 @@ import { describeDraw, describeFailures, describeTrouble } from "@presage/contra
 import type { ListedRun, Run } from "@presage/sdk";
 import { clsx } from "clsx";
 import { type Headline, isActive } from "../../../data/runs.ts";
-import { describeInterval, formatCount, formatShare } from "../../../format/numbers.ts";
+import { describeInterval, formatCost, formatCount, formatShare } from "../../../format/numbers.ts";
 import { describeTarget, shortEvaluatorName } from "../../../format/words.ts";
 import { GoalState, isTroubled, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
@@ -15,6 +15,8 @@ import { describeBasis, explainFigures } from "../report/describe-figures.ts";
 export interface RunRow {
   run: ListedRun;
   dataset: string;
+  /** Who started it, if that may be known. */
+  by: string | undefined;
   /** Of the run's main evaluator. `loading`: not read yet; null: there is none. */
   headline: Headline | "loading" | null;
 }
@@ -129,7 +131,7 @@ const columns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.goal?.pass_rate,
     cell: ({ run: { goal } }) =>
       goal === null ? <span className="text-ink-3">–</span> : <GoalState goal={goal} />,
-    widthPx: 140,
+    widthPx: 156,
   },
   {
     id: "baseline",
@@ -158,6 +160,26 @@ const columns: DataColumn<RunRow>[] = [
     ),
     isNumber: true,
     widthPx: 92,
+  },
+  {
+    id: "cost",
+    label: "Cost",
+    hint: "Of the predictions, at today’s prices; what 1,000 of them cost is shown on hover.",
+    value: ({ run }) => run.headline?.cost?.total,
+    cell: ({ run: { headline } }) => {
+      const { total = null, per_1000 = null, currency = "" } = headline?.cost ?? {};
+      const title = per_1000 === null ? undefined : `${formatCost(per_1000, currency)} per 1,000`;
+      return <span title={title}>{formatCost(total, currency)}</span>;
+    },
+    isNumber: true,
+    widthPx: 84,
+  },
+  {
+    id: "by",
+    label: "By",
+    hint: "Who started it. Owners see everyone’s name, others their own.",
+    value: ({ by }) => by,
+    widthPx: 104,
   },
   {
     id: "failed",

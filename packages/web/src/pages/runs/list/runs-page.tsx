@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { FlaskRound, GitCompareArrows, Plus } from "lucide-react";
 import { useMemo } from "react";
+import { useUserNames } from "../../../data/accounts.ts";
 import { usePresage } from "../../../data/client.ts";
 import { datasetNamesQuery } from "../../../data/datasets.ts";
 import { runsQuery, useExternalHeadlines } from "../../../data/runs.ts";
@@ -198,6 +199,7 @@ function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
     [found],
   );
   const read = useExternalHeadlines(external);
+  const nameOf = useUserNames();
   const rows = useMemo(() => {
     const headlineOf = (run: ListedRun): RunRow["headline"] => {
       const known = read[external.indexOf(run)];
@@ -208,10 +210,11 @@ function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
       (run): RunRow => ({
         run,
         dataset: run.dataset_id === null ? "–" : (datasets.get(run.dataset_id) ?? "deleted"),
+        by: nameOf(run.created_by),
         headline: headlineOf(run),
       }),
     );
-  }, [found, external, read, datasets]);
+  }, [found, external, read, datasets, nameOf]);
   const evaluator = commonEvaluator(rows ?? []);
   const hasGoals = rows?.some(({ run }) => run.goal != null) ?? true;
   const columns = useMemo(() => runColumns(evaluator, hasGoals), [evaluator, hasGoals]);
@@ -230,7 +233,7 @@ function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
       onChange: (ids) => onSelect(ids.length === 0 ? undefined : ids.join(",")),
       max: maxCompared,
     },
-    spare: ["samples", "started", "goal"],
+    spare: ["samples", "by", "started", "goal", "cost"],
     isMain: true,
   });
   return (

@@ -5,12 +5,23 @@ import { clsx } from "clsx";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
 import { differenceOf, useBaselineDifference } from "../../../data/comparisons.ts";
 import { useCreateRun } from "../../../data/runs.ts";
-import { countedIn, describeInterval, formatP, formatShare, unbroken } from "../../../format/numbers.ts";
+import {
+  counted,
+  countedIn,
+  describeInterval,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatP,
+  formatShare,
+  formatShortCount,
+  unbroken,
+} from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { Agreement } from "../../../parts/label-sample.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
-import { Card } from "../../../ui/card.tsx";
+import { Card, type Tile, Tiles } from "../../../ui/card.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Decision } from "./decision.tsx";
@@ -25,9 +36,11 @@ import {
 interface AnswerCardProps {
   run: Run;
   report: RunReport;
-  chosen: RunReport["evaluators"][number];
+  chosen: Chosen;
   measure: Measure;
 }
+
+type Chosen = RunReport["evaluators"][number];
 
 interface Answer {
   /** `unknown`: there is nothing to compare with. */
@@ -56,6 +69,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
     : answerOf(chosen, difference);
   const { tone, icon: Icon } = looks[answer.outcome];
   const isBaseline = "baseline" in run.target && run.target.baseline === "no-change";
+  const asksModel = "deployment" in run.target || "world" in run.target;
   const rows = evaluators.map((one) => ({
     key: evaluatorKey(one),
     label: nameEvaluator(one, evaluators),
@@ -83,28 +97,33 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
   const compared = [...new Set(differences.map((one) => `${measureNames[one.measure]}s`))].join(" or ");
 
   return (
-    <Card title={isBaseline ? "What is there to beat?" : "Is the model good enough?"}>
-      <div className="flex flex-col gap-2 px-4 py-3">
-        {!isBaseline && <Decision run={run} report={report} chosen={chosen} />}
-        {!isBaseline && (
-          <div className="flex min-h-8.5 flex-wrap items-center gap-2 text-sm">
-            <Badge tone={tone} icon={<Icon aria-hidden />}>
-              {answer.title}
-            </Badge>
+    <Card
+      title={isBaseline ? "What is there to beat?" : "Is the model good enough?"}
+      actions={
+        !isBaseline && (
+          <span className="flex min-h-7 max-w-full flex-wrap items-center gap-2 text-sm">
             {known?.baseline === null && kind === "no change" && (
               <MeasureBaseline run={run} evaluators={evaluators} />
             )}
-          </div>
-        )}
-        {/* The second line comes with the comparison. */}
-        <p className={clsx("text-sm text-ink-2", !isBaseline && "min-h-[2lh]")}>
-          <Sentence
-            name={nameEvaluator(chosen, evaluators)}
-            figures={isBaseline ? { ...chosen, baseline: null } : chosen}
-            detail={
-              isBaseline ? "Nothing was predicted: each state was taken for the next one." : answer.detail
-            }
-          />
+            <Badge tone={tone} icon={<Icon aria-hidden />}>
+              {answer.title}
+            </Badge>
+          </span>
+        )
+      }
+    >
+      <Tiles
+        isInCard
+        tiles={[
+          ...rateTiles(chosen, nameEvaluator(chosen, evaluators), difference).slice(0, isBaseline ? 1 : 3),
+          ...effortTiles(run, report).slice(0, asksModel ? 5 : 1),
+        ]}
+      />
+      <div className="flex flex-col gap-2 px-4 py-3">
+        {!isBaseline && <Decision run={run} report={report} chosen={chosen} />}
+        {/* It comes with the comparison. */}
+        <p className={clsx("text-sm text-ink-2", !isBaseline && "min-h-[1lh]")}>
+          {isBaseline ? "Nothing was predicted: each state was taken for the next one." : answer.detail}
         </p>
         {chosen.note !== null && <p className="text-xs text-warn">{chosen.note}</p>}
         <Agreement
@@ -247,45 +266,83 @@ function MeasureBaseline({ run, evaluators }: { run: Run; evaluators: RunReport[
   );
 }
 
-interface SentenceProps {
-  name: string;
-  figures: RunReport["evaluators"][number];
-  detail: string;
+const outcomeInks = { better: "text-pass", worse: "text-fail", undecided: "text-warn" } as const;
+
+/** How right the model is, and how much more than without one. */
+function rateTiles(figures: Chosen, evaluator: string, compared: Compared | undefined): Tile[] {
+  const { pass_rate, pass_interval, baseline, count, trajectories } = figures;
+  const { difference = null, interval = null, outcome = "undecided", measure = "score" } = compared ?? {};
+  const kind = kindOf(baseline);
+  return [
+    {
+      name: `Pass rate by ${evaluator}`,
+      explanation: measureExplanations.pass_rate,
+      value: formatShare(pass_rate),
+      note: `${pass_interval === null ? "no interval" : describeInterval(pass_interval)} of ${countedIn(count, trajectories)}`,
+    },
+    {
+      name: "Best baseline",
+      value: formatShare(baseline?.pass_rate ?? null),
+      note:
+        baseline === null ? (
+          "none measured"
+        ) : baseline.run_id === null ? (
+          kind
+        ) : (
+          <Link to="/runs/$runId" params={{ runId: baseline.run_id }} className="text-accent-ink underline">
+            {kind}
+          </Link>
+        ),
+    },
+    {
+      name: "Difference, points",
+      explanation: `Of the ${measureNames[measure]} from the best baseline’s, paired by sample; the interval is at 95\u00a0%.`,
+      value: (
+        <span className={difference === null ? "" : outcomeInks[outcome]}>{formatPoints(difference)}</span>
+      ),
+      note:
+        interval &&
+        `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}, of the ${measureNames[measure]}`,
+    },
+  ];
 }
 
-function Sentence({
-  name,
-  figures: { pass_rate, pass_interval, baseline, count, trajectories },
-  detail,
-}: SentenceProps) {
-  if (pass_rate === null) return `${name} has no verdict.`;
-  return (
-    <>
-      By {name}, <strong className="font-semibold text-ink tabular-nums">{formatShare(pass_rate)}</strong> of{" "}
-      {countedIn(count, trajectories)} pass
-      {pass_interval !== null && (
-        <span className="tabular-nums"> (95&nbsp;% interval {describeInterval(pass_interval)})</span>
-      )}
-      .{" "}
-      {baseline !== null && (
-        <>
-          The best baseline,{" "}
-          {baseline.run_id === null ? (
-            kindOf(baseline)
-          ) : (
-            <Link
-              to="/runs/$runId"
-              params={{ runId: baseline.run_id }}
-              className="text-accent-ink underline underline-offset-2"
-            >
-              {kindOf(baseline)}
-            </Link>
-          )}
-          , passes{" "}
-          <strong className="font-semibold text-ink tabular-nums">{formatShare(baseline.pass_rate)}</strong>.{" "}
-        </>
-      )}
-      {detail}
-    </>
-  );
+/** What failed, and what the predictions cost and took. */
+function effortTiles({ progress }: Run, report: RunReport): Tile[] {
+  const { cost, tokens, latency_ms: latency, predictions_per_second: speed } = report;
+  const { failed, samples, predicted } = progress;
+  const costOf = (amount: number | null) =>
+    amount === null ? "–" : formatCost(amount, cost?.currency ?? "");
+  const total = cost?.total ?? null;
+  return [
+    {
+      name: "Failed",
+      explanation: "Predictions that failed or lack a verdict: they are in no rate.",
+      value: <span className={failed > 0 ? "text-warn" : ""}>{formatCount(failed)}</span>,
+      note: `of ${counted(samples, "prediction")}`,
+    },
+    {
+      name: "Cost",
+      explanation: `Of the predictions, at today’s prices; what judges cost is in People & spend. ${counted(cost?.unpriced_tokens ?? 0, "token")} of models without a price are not in it.`,
+      value: cost == null ? "no prices" : costOf(total),
+      note: total !== null && predicted > 0 && `${costOf((1000 * total) / predicted)} for 1,000`,
+    },
+    {
+      name: "Tokens",
+      explanation: "Of all prompts and completions, as the upstream counted them.",
+      value: formatShortCount(tokens.prompt === null ? null : tokens.prompt + (tokens.completion ?? 0)),
+      note: `${formatCount(tokens.prompt)} in${tokens.cached ? `, ${formatCount(tokens.cached)} cached` : ""}, ${formatCount(tokens.completion)} out`,
+    },
+    {
+      name: "Latency p95",
+      explanation: "Of the successful predictions: 95\u00a0% took at most this.",
+      value: latency === null ? "–" : formatDuration(latency.p95),
+      note: latency && `p50 ${formatDuration(latency.p50)}, p99 ${formatDuration(latency.p99)}`,
+    },
+    {
+      name: "Predictions a second",
+      explanation: "From the run’s start to its end or its last prediction.",
+      value: speed === null ? "–" : speed.toFixed(1),
+    },
+  ];
 }

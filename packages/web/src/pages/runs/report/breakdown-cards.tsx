@@ -1,19 +1,11 @@
-import type { Run, RunReport, RunStratum } from "@presage/sdk";
+import type { RunReport, RunStratum } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import {
-  counted,
-  formatCost,
-  formatCount,
-  formatDuration,
-  formatPercent,
-  formatScore,
-} from "../../../format/numbers.ts";
+import { counted, formatCount, formatPercent, formatScore } from "../../../format/numbers.ts";
 import { evaluatorKey } from "../../../parts/evaluator-names.ts";
-import { Card, Fact } from "../../../ui/card.tsx";
+import { Card } from "../../../ui/card.tsx";
 import type { CurvePoint, CurveSeries } from "../../../ui/charts/curve.ts";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
-import { Explained } from "../../../ui/tooltip.tsx";
 import { InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
 import {
   figureOf,
@@ -159,70 +151,5 @@ export function StrataCard({
         most={8}
       />
     </Card>
-  );
-}
-
-/** What a run cost: money, tokens and time. */
-export function EffortCard({ run, report }: { run: Run; report: RunReport }) {
-  const { cost, tokens, latency_ms, predictions_per_second } = report;
-  // A baseline asks no model, and what was made elsewhere is not known here.
-  if (!("deployment" in run.target || "world" in run.target)) return null;
-  return (
-    <Card title="Cost and speed" hint="Of the predictions. What judges cost is in People & spend.">
-      <dl className="grid grid-cols-2 gap-4 px-4 py-3 sm:grid-cols-3">
-        <Figure
-          name="Cost"
-          explanation="Of models with a price, at today’s prices."
-          value={cost == null ? "no prices" : formatCost(cost.total, cost.currency)}
-        />
-        <Figure
-          name="Per 1,000 predictions"
-          explanation="The cost divided by the predictions made, times 1,000."
-          value={
-            cost?.total == null || run.progress.predicted === 0
-              ? "–"
-              : formatCost((1000 * cost.total) / run.progress.predicted, cost.currency)
-          }
-        />
-        <Figure
-          name="Without a price"
-          explanation="Tokens whose model has no price or is not known."
-          value={cost == null ? "–" : `${formatCount(cost.unpriced_tokens)} tokens`}
-        />
-        <Figure
-          name="Prompt tokens"
-          explanation="Of all prompts, as the upstream counted them; those in its cache in brackets."
-          value={`${formatCount(tokens.prompt)}${!tokens.cached ? "" : ` (${formatCount(tokens.cached)} cached)`}`}
-        />
-        <Figure
-          name="Completion tokens"
-          explanation="Of all completions, as the upstream counted them."
-          value={formatCount(tokens.completion)}
-        />
-        <Figure
-          name="Predictions a second"
-          explanation="From the run’s start to its end or its last prediction."
-          value={predictions_per_second === null ? "–" : predictions_per_second.toFixed(1)}
-        />
-        {(["p50", "p95", "p99"] as const).map((rank) => (
-          <Figure
-            key={rank}
-            name={`Latency ${rank}`}
-            explanation={`Of the successful predictions: ${rank.slice(1)}\u00a0% took at most this.`}
-            value={latency_ms === null ? "–" : formatDuration(latency_ms[rank])}
-          />
-        ))}
-      </dl>
-    </Card>
-  );
-}
-
-function Figure({ name, explanation, value }: { name: string; explanation: string; value: string }) {
-  return (
-    <Fact look="stacked" name={name}>
-      <Explained text={explanation} className="font-medium text-ink">
-        {value}
-      </Explained>
-    </Fact>
   );
 }

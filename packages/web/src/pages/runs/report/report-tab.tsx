@@ -10,7 +10,7 @@ import { formatCount, formatPercent, formatScore, formatShare } from "../../../f
 import { humanizeName } from "../../../format/words.ts";
 import { ConfidenceCard } from "../../../parts/confidence-card.tsx";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
-import { promptOf, roleLabels } from "../../../parts/prompt.ts";
+import { PromptTurns, promptOf } from "../../../parts/prompt.tsx";
 import { inPlace } from "../../../search-params.ts";
 import { Button, CopyButton } from "../../../ui/button.tsx";
 import { Card, Fact } from "../../../ui/card.tsx";
@@ -19,12 +19,11 @@ import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { lazyPart } from "../../../ui/load.ts";
-import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
+import { Awaited, EmptyState } from "../../../ui/notice.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
-import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { AnswerCard } from "./answer-card.tsx";
-import { EffortCard, StepCard, StrataCard } from "./breakdown-cards.tsx";
+import { StepCard, StrataCard } from "./breakdown-cards.tsx";
 import { type Measure, measureLabels, measures } from "./describe-figures.ts";
 
 const EndsCard = lazyPart(async () => (await import("../../../parts/ends-card.tsx")).EndsCard);
@@ -69,7 +68,25 @@ export function ReportTab({ run, report }: ReportTabProps) {
       )}
       <AnswerCard run={run} report={report} chosen={chosen} measure={measure} />
       <div className="flex flex-wrap items-center gap-2">
-        <h2 className="mr-auto text-base font-semibold">Where it fails</h2>
+        <h2 className="text-base font-semibold">Where it fails</h2>
+        {run.dataset_id !== null && chosen.pass_rate !== null && chosen.pass_rate < 1 && (
+          <Link
+            to="/runs/$runId"
+            params={{ runId: run.id }}
+            search={{
+              tab: "samples",
+              verdict: "fail",
+              judge: Math.max(
+                0,
+                run.evaluators.findIndex((one) => evaluatorKey(one) === evaluatorKey(chosen)),
+              ),
+            }}
+            className="text-sm text-accent-ink underline-offset-2 hover:underline"
+          >
+            The samples that fail
+          </Link>
+        )}
+        <span className="flex-1" />
         {evaluators.length > 1 && (
           <Select
             aria-label="Evaluator"
@@ -129,7 +146,6 @@ export function ReportTab({ run, report }: ReportTabProps) {
               measure={measure}
             />
           )}
-          <EffortCard run={run} report={report} />
         </div>
       </div>
       <ProvenanceCard run={run} report={report} />
@@ -307,12 +323,7 @@ function PromptOfRun({ run }: { run: Run }) {
       </Button>
     );
   }
-  if (error !== null) return <ErrorNotice error={error} onRetry={refetch} />;
-  if (data === undefined) return <SkeletonRows count={3} />;
-  const turns = data === null ? [] : promptOf(data);
-  if (turns.length === 0) return <p className="text-sm text-ink-2">No sample has been predicted yet.</p>;
-  return turns.map(({ role, content }, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prediction never change
-    <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
-  ));
+  if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} />;
+  if (data === null) return <p className="text-sm text-ink-2">No sample has been predicted yet.</p>;
+  return <PromptTurns turns={promptOf(data)} />;
 }

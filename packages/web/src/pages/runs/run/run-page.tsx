@@ -3,6 +3,7 @@ import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { CirclePause, TriangleAlert } from "lucide-react";
+import { useUserNames } from "../../../data/accounts.ts";
 import { usePresage } from "../../../data/client.ts";
 import { datasetNamesQuery } from "../../../data/datasets.ts";
 import { isActive, runReportQuery, useLiveRun, waitsForDeployment } from "../../../data/runs.ts";
@@ -12,9 +13,8 @@ import { isTroubled, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { inPlace } from "../../../search-params.ts";
 import { Card } from "../../../ui/card.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
+import { Awaited, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -61,6 +61,7 @@ function RunPage() {
 
 function RunFacts({ run }: { run: Run }) {
   const { data: datasets } = useQuery(datasetNamesQuery(usePresage()));
+  const by = useUserNames()(run.created_by);
   const {
     target,
     mode,
@@ -98,6 +99,7 @@ function RunFacts({ run }: { run: Run }) {
       <span>
         {isActive(run) && started_at === null ? "created " : "started "}
         <Time at={started_at ?? created_at} />
+        {by !== undefined && ` by ${by}`}
       </span>
     </p>
   );
@@ -176,13 +178,5 @@ function TimeLeft({ run: { status, started_at, progress } }: { run: Run }) {
 function Report({ run }: { run: Run }) {
   const { data: report, error, refetch } = useQuery(runReportQuery(usePresage(), run));
   if (report !== undefined) return <ReportTab run={run} report={report} />;
-  return (
-    <div className="py-4">
-      {error === null ? (
-        <SkeletonRows count={10} className="h-14" />
-      ) : (
-        <ErrorNotice error={error} onRetry={refetch} />
-      )}
-    </div>
-  );
+  return <Awaited error={error} onRetry={refetch} count={10} className="h-14" />;
 }

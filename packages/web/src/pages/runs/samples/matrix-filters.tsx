@@ -1,5 +1,4 @@
 import { X } from "lucide-react";
-import type { ReactNode } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -59,14 +58,16 @@ export function MatrixFilters({ view: { search, change }, names }: MatrixFilters
         onChange={(value) => change({ failed: value === "failed" ? true : undefined })}
       />
       {trajectory !== undefined && (
-        <Chip label="Trajectory" onRemove={() => change({ trajectory: undefined })}>
-          <InlineText text={trajectory} />
-        </Chip>
+        <Button aria-label="Remove the filter Trajectory" onClick={() => change({ trajectory: undefined })}>
+          Trajectory <InlineText text={trajectory} />
+          <X aria-hidden />
+        </Button>
       )}
       {at !== undefined && (
-        <Chip label="Step" onRemove={() => change({ at: undefined })}>
-          {at}
-        </Chip>
+        <Button aria-label="Remove the filter Step" onClick={() => change({ at: undefined })}>
+          Step {at}
+          <X aria-hidden />
+        </Button>
       )}
       {isFiltered && (
         <Button
@@ -87,20 +88,5 @@ export function MatrixFilters({ view: { search, change }, names }: MatrixFilters
         </Button>
       )}
     </div>
-  );
-}
-
-function Chip({ label, onRemove, children }: { label: string; onRemove(): void; children: ReactNode }) {
-  return (
-    <button
-      type="button"
-      onClick={onRemove}
-      aria-label={`Remove the filter ${label}`}
-      className="inline-flex h-8.5 max-w-72 items-center gap-1 rounded-md border border-line-strong bg-accent-soft px-2 text-sm text-accent-ink hover:bg-hover"
-    >
-      <span className="text-ink-3">{label}</span>
-      <span className="truncate">{children}</span>
-      <X className="size-3.5 shrink-0" aria-hidden />
-    </button>
   );
 }

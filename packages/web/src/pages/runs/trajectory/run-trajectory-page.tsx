@@ -11,10 +11,12 @@ import { nameEvaluators } from "../../../parts/evaluator-names.ts";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { inPlace } from "../../../search-params.ts";
 import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { useShortcut } from "../../../ui/shortcuts.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { StepKeysHint, StepPager, useStepKeys } from "../../../ui/steps/step-pager.tsx";
 import { StepStrip } from "../../../ui/steps/step-strip.tsx";
@@ -57,7 +59,14 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
     params: { runId: run.id, trajectoryId },
     search: searchOf(step),
   });
-  useStepKeys(outline.steps, current, (step) => navigate({ search: searchOf(step), ...inPlace }));
+  const open = (step: number) => void navigate({ search: searchOf(step), ...inPlace });
+  useStepKeys(outline.steps, current, open);
+  const failing = outline.steps.filter((step) =>
+    outline.sampleAt(step)?.verdicts.some(({ pass }) => pass === false),
+  );
+  const next = failing.find((step) => step > (current ?? -1)) ?? failing[0] ?? 0;
+  const hasFailures = failing.length > 0;
+  useShortcut({ keys: "f", label: "Next failure", group: "Steps", run: () => open(next) }, hasFailures);
 
   return (
     <Page
@@ -92,7 +101,17 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
           export has all of them.
         </p>
       )}
-      <Card title="First divergence" hint="The first step that an evaluator does not pass">
+      <Card
+        title="First divergence"
+        hint="The first step that an evaluator does not pass"
+        actions={
+          hasFailures && (
+            <Button size="small" title="Next failure (F)" onClick={() => open(next)}>
+              Next failure
+            </Button>
+          )
+        }
+      >
         {found.data === undefined ? (
           <SkeletonRows count={1 + run.evaluators.length} className="h-7" />
         ) : (

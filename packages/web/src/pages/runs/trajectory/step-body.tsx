@@ -1,9 +1,11 @@
 import type { DatasetSample, RunSample, StoredPredictionDetail } from "@presage/sdk";
 import { CircleAlert } from "lucide-react";
-import { formatCount, formatDuration } from "../../../format/numbers.ts";
-import { Fact } from "../../../ui/card.tsx";
+import { formatCount, formatDuration, formatShare } from "../../../format/numbers.ts";
+import { StoredLeaning } from "../../../parts/leaned-on.tsx";
+import { PromptTurns, promptOf } from "../../../parts/prompt.tsx";
+import { Fold, InlineFacts } from "../../../ui/card.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
-import { actionOf, SampleBackground, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
+import { actionOf, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
 interface StepBodyProps {
@@ -52,7 +54,10 @@ export function StepBody({ sample, recorded, predicted, told }: StepBodyProps) {
       </section>
       <SeenState recorded={recorded} told={told} />
       {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" isProse />}
-      <SampleBackground sample={recorded} />
+      {predicted.world && <StoredLeaning of={predicted} />}
+      <Fold title="Prompt as sent">
+        <PromptTurns turns={promptOf(predicted)} />
+      </Fold>
     </>
   );
 }
@@ -92,31 +97,28 @@ function SeenState({ recorded, told }: { recorded: DatasetSample; told: StepBody
 
 function PredictionFacts({
   sample: { prediction, changes, repeat },
-  predicted: { model },
+  predicted: { model, confidence },
 }: {
   sample: RunSample;
   predicted: StoredPredictionDetail;
 }) {
   const { usage, latency_ms, finish_reason } = prediction;
-  const facts: [string, string | undefined][] = [
-    ["Tokens", `${formatCount(usage.prompt_tokens)} in, ${formatCount(usage.completion_tokens)} out`],
-    ["Latency", latency_ms === null ? undefined : formatDuration(latency_ms)],
-    ["Finish", finish_reason ?? undefined],
-    ["Model", model ?? undefined],
-    ["Changes in the recording", changes === null ? undefined : formatCount(changes)],
-    ["Repeat", repeat === 0 ? undefined : String(repeat + 1)],
-  ];
   return (
-    <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
-      {facts.map(
-        ([name, value]) =>
-          value !== undefined && (
-            <Fact key={name} look="inline" name={<span className="text-ink-3">{name}</span>}>
-              <span className="wrap-anywhere">{value}</span>
-            </Fact>
-          ),
-      )}
-    </dl>
+    <InlineFacts
+      facts={[
+        [
+          "Tokens",
+          undefined,
+          `${formatCount(usage.prompt_tokens)} in, ${formatCount(usage.completion_tokens)} out`,
+        ],
+        ["Latency", undefined, latency_ms === null ? null : formatDuration(latency_ms)],
+        ["Finish", undefined, finish_reason],
+        ["Model", undefined, model],
+        ["Confidence", undefined, confidence === null ? null : formatShare(confidence)],
+        ["Changes in the recording", undefined, changes === null ? null : formatCount(changes)],
+        ["Repeat", undefined, repeat === 0 ? null : repeat + 1],
+      ]}
+    />
   );
 }
 

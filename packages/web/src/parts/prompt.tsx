@@ -1,5 +1,6 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { StoredPredictionDetail } from "@presage/sdk";
+import { PlainText } from "../ui/untrusted-text/plain-text.tsx";
 
 interface PromptTurn {
   role: string;
@@ -8,7 +9,7 @@ interface PromptTurn {
   isText: boolean;
 }
 
-export const roleLabels: Record<string, string> = {
+const roleLabels: Record<string, string> = {
   system: "System turn",
   user: "User turn",
   assistant: "Assistant turn",
@@ -26,4 +27,12 @@ export function promptOf({ context, interaction, messages }: StoredPredictionDet
       isText,
     };
   });
+}
+
+/** The turns of a prompt, one below the other. */
+export function PromptTurns({ turns }: { turns: readonly Pick<PromptTurn, "role" | "content">[] }) {
+  return turns.map(({ role, content }, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prompt never change
+    <PlainText key={index} text={content} label={roleLabels[role] ?? role} />
+  ));
 }

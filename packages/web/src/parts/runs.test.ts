@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import type { ListedRun } from "@presage/sdk";
+import { judgeRun } from "./runs.tsx";
+
+function judge(run: object, headline: object | null = null): string {
+  const all = { goal: null, target: { deployment: "d" }, headline: null, ...run };
+  const figures = { pass_rate: 0.6, pass_interval: { lower: 0.5, upper: 0.7 }, baseline: { pass_rate: 0.4 } };
+  const { tone, text } = judgeRun({ ...all, headline: headline && { ...figures, ...headline } } as ListedRun);
+  return `${tone}: ${text}`;
+}
+
+test("A run is judged by its goal, whatever its baseline", () => {
+  expect(judge({ goal: { state: "missed", pass_rate: 0.855 } }, {})).toBe("fail: 85.5\u00a0% missed");
+  expect(judge({ goal: { state: "undecided", pass_rate: 0.5 } })).toBe("warn: 50\u00a0% undecided");
+});
+
+test("Without a goal it is judged by where its whole interval lies to the best baseline", () => {
+  expect(judge({}, {})).toBe("pass: Above baseline");
+  expect(judge({}, { baseline: { pass_rate: 0.5 } })).toBe("warn: Undecided");
+  expect(judge({}, { baseline: { pass_rate: 0.8 } })).toBe("fail: Below baseline");
+});
+
+test("What cannot be judged has no colour", () => {
+  expect(judge({})).toBe("neutral: No verdicts");
+  expect(judge({}, { baseline: null })).toBe("neutral: No baseline");
+  expect(judge({}, { pass_interval: null })).toBe("neutral: No interval");
+  expect(judge({ target: { baseline: "no-change" } }, {})).toBe("neutral: Baseline");
+});
