@@ -2,17 +2,17 @@ import type { StoredPredictionDetail } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, Suspense } from "react";
 import { usePresage } from "../../data/client.ts";
 import { storedPredictionQuery } from "../../data/predictions.ts";
 import { formatCount, formatDuration } from "../../format/numbers.ts";
 import { exactTime } from "../../format/times.ts";
 import { withoutVersion } from "../../format/words.ts";
-import { StoredLeaning } from "../../parts/leaned-on.tsx";
 import { PromptTurns, promptOf } from "../../parts/prompt.tsx";
 import { CopyButton, IconButton } from "../../ui/button.tsx";
 import { Fact } from "../../ui/card.tsx";
 import { Drawer, DrawerHeader } from "../../ui/dialog.tsx";
+import { lazyPart } from "../../ui/load.ts";
 import { Awaited } from "../../ui/notice.tsx";
 import { ScrollRegion } from "../../ui/page.tsx";
 import { StepTexts } from "../../ui/steps/step-texts.tsx";
@@ -22,6 +22,9 @@ import { VerdictBadge } from "../../ui/verdict.tsx";
 import type { LogChanges, PredictionLog } from "./log-filters.tsx";
 import { PredictionActions } from "./prediction-actions.tsx";
 import { StatusBadge, sourceLabels } from "./prediction-columns.tsx";
+
+/** Few predictions need it. */
+const StoredLeaning = lazyPart(async () => (await import("../../parts/leaned-on.tsx")).StoredLeaning);
 
 interface PredictionDrawerProps {
   /** Absent: closed. */
@@ -106,7 +109,7 @@ function PredictionDetail({ prediction, cost, log, onDeleted }: PredictionDetail
       )}
       {output !== null && expected == null && <PlainText text={output} label="Answer" />}
       {output === null && expected != null && <PlainText text={expected} label="Expected" />}
-      {prediction.world && <StoredLeaning of={prediction} />}
+      <Suspense>{prediction.world && <StoredLeaning of={prediction} />}</Suspense>
       {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" />}
       <section aria-label="Prompt" className="flex flex-col gap-3">
         <h3 className="text-sm font-semibold">

@@ -1,12 +1,16 @@
 import type { DatasetSample, RunSample, StoredPredictionDetail } from "@presage/sdk";
 import { CircleAlert } from "lucide-react";
+import { Suspense } from "react";
 import { formatCount, formatDuration, formatShare } from "../../../format/numbers.ts";
-import { StoredLeaning } from "../../../parts/leaned-on.tsx";
 import { PromptTurns, promptOf } from "../../../parts/prompt.tsx";
 import { Fold, InlineFacts } from "../../../ui/card.tsx";
+import { lazyPart } from "../../../ui/load.ts";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { actionOf, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
+
+/** Few predictions need it. */
+const StoredLeaning = lazyPart(async () => (await import("../../../parts/leaned-on.tsx")).StoredLeaning);
 
 interface StepBodyProps {
   sample: RunSample;
@@ -54,7 +58,7 @@ export function StepBody({ sample, recorded, predicted, told }: StepBodyProps) {
       </section>
       <SeenState recorded={recorded} told={told} />
       {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" isProse />}
-      {predicted.world && <StoredLeaning of={predicted} />}
+      <Suspense>{predicted.world && <StoredLeaning of={predicted} />}</Suspense>
       <Fold title="Prompt as sent">
         <PromptTurns turns={promptOf(predicted)} />
       </Fold>
