@@ -48,7 +48,7 @@ dashboardTest("A failing deployment and its cut answers are seen wherever they m
   await overview.getByText(/^degraded: 66\.7 % of its calls of the last 5 minutes failed$/).waitFor();
   await overview.getByRole("link", { name: "Deployment default" }).click();
   await overview.getByText("Degraded", { exact: true }).waitFor();
-  await overview.getByText("1 of 1 up, 66.7 % errors").waitFor();
+  await overview.getByText("1 of 1 up, 66.7 % of tries failed in 5 minutes").waitFor();
   await overview.getByText("12 of 18").waitFor();
 });
 
