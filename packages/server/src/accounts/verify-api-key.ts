@@ -1,5 +1,6 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { isSameSecret } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
@@ -245,13 +246,11 @@ export function generateCommandLineKey(): string {
   return commandLineScheme + randomBytes(32).toString("base64url");
 }
 
-/** Lets commands that have the key predict, evaluate and read as the owner. Only the key's digest stays in memory. */
+/** Lets commands that have the key predict, evaluate and read as the owner. */
 export function createCommandLineAccess(key: string | undefined, findOwner: () => Promise<User>) {
-  const digestOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
-  const expected = key && digestOf(key);
   return {
     isKey: (given: string) =>
-      !!expected && given.startsWith(commandLineScheme) && timingSafeEqual(digestOf(given), expected),
+      key !== undefined && given.startsWith(commandLineScheme) && isSameSecret(given, key),
     async findCaller(): Promise<Caller> {
       const { id: userId, account_id: accountId } = await findOwner();
       const proof = { kind: "command_line", scopes: ["evaluate", "predict", "read"] } as const;

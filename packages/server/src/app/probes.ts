@@ -1,6 +1,6 @@
-import { timingSafeEqual } from "node:crypto";
 import { HealthResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { bearerOf, isSameSecret } from "../http/authenticate.ts";
 import { type Call, isFromThisMachine } from "../http/call.ts";
 import { errorResponse, openOperation, response } from "../http/describe.ts";
 import { open, type Route } from "../http/route.ts";
@@ -28,17 +28,11 @@ function refuseOtherMachines(call: Call): void {
 }
 
 function refuseWithoutToken({ request }: Call, token: string): void {
-  const given = /^Bearer +(.*)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
-  if (timingSafeEqual(digestOf(given), digestOf(token))) return;
+  if (isSameSecret(bearerOf(request.headers) ?? "", token)) return;
   throw new ServiceError(
     "unauthenticated",
     "Authentication required: send the metrics token as a bearer token.",
   );
-}
-
-/** Digests have one length, so they can be compared in constant time. */
-function digestOf(text: string): Uint8Array {
-  return new Bun.CryptoHasher("sha256").update(text).digest();
 }
 
 const text = (description: string, mediaType: string, example: string) => ({

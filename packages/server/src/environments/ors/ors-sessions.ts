@@ -1,5 +1,5 @@
-import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { isSameSecret } from "../../http/authenticate.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { type Batching, writeInBatches } from "../../platform/storage/batches.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
@@ -298,10 +298,6 @@ export function createSessionIds(secret: string): SessionIds {
     return hasher.digest("base64url").slice(0, 22);
   }
 
-  function isMac(given: string, ...parts: readonly string[]): boolean {
-    return timingSafeEqual(Buffer.from(given), Buffer.from(macOf(...parts)));
-  }
-
   return {
     newSession(accountId) {
       const id = Bun.randomUUIDv7();
@@ -310,7 +306,7 @@ export function createSessionIds(secret: string): SessionIds {
     storedIdOf(accountId, sessionId) {
       const [, id, mac] = idPattern.exec(sessionId) ?? [];
       if (id === undefined || mac === undefined) return undefined;
-      return isMac(mac, "session", accountId, id) ? id : undefined;
+      return isSameSecret(mac, macOf("session", accountId, id)) ? id : undefined;
     },
     newTask(storedId, step) {
       const name = crypto.randomUUID();
@@ -319,7 +315,7 @@ export function createSessionIds(secret: string): SessionIds {
     stepOf(storedId, taskId) {
       const [, step, name, mac] = taskPattern.exec(taskId) ?? [];
       if (step === undefined || name === undefined || mac === undefined) return undefined;
-      return isMac(mac, "task", storedId, step, name) ? Number(step) : undefined;
+      return isSameSecret(mac, macOf("task", storedId, step, name)) ? Number(step) : undefined;
     },
   };
 }
