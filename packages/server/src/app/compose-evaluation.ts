@@ -15,7 +15,7 @@ import type { FindRefusal } from "../platform/prices.ts";
 import { startLooking } from "../platform/storage/leases.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { diskFloorOf, isInMemory } from "../platform/storage/sqlite/sqlite.ts";
-import { isPostgres, type OpenedDatabase } from "../platform/storage/store.ts";
+import { isPostgres, type Store } from "../platform/storage/store.ts";
 import { defined } from "../platform/words.ts";
 import { findCorrections } from "../results/corrections-store.ts";
 import { createKeysInFlight } from "../results/evaluate-route.ts";
@@ -29,7 +29,7 @@ import { createUpstream, type Upstream, type UpstreamOptions } from "../upstream
 import { type CountUnreachable, type Deployments, watchOutages } from "../upstream/deployments.ts";
 import { needsSandbox } from "./compose-deployments.ts";
 import type { EvaluationServices } from "./services.ts";
-import { logFailure, type Writers } from "./storage.ts";
+import { logFailure, type OpenedStore } from "./storage.ts";
 import { uploadInPlace, uploadInThreads } from "./uploads.ts";
 import { shareOf } from "./workers.ts";
 
@@ -39,7 +39,7 @@ const sweepIntervalMs = 5 * 60_000;
 export function composeDatasets(
   config: Config,
   log: Log,
-  { database }: Pick<OpenedDatabase, "database">,
+  { database }: Pick<Store, "database">,
   liveInFlight: () => number,
 ): EvaluationServices["datasets"] & { dispose(): Promise<void> } {
   const sweeper = startLooking({
@@ -80,11 +80,7 @@ interface EvaluationOptions {
 export function composeEvaluation(
   config: Config,
   log: Log,
-  {
-    database,
-    briefReader,
-    writers,
-  }: Pick<OpenedDatabase, "database" | "briefReader"> & { writers: Writers | undefined },
+  { database, briefReader, writers }: Pick<OpenedStore, "database" | "briefReader" | "writers">,
   options: EvaluationOptions,
 ) {
   const { logger } = log;
@@ -110,7 +106,7 @@ export function composeEvaluation(
       ? createWriteResults(database)
       : (records) => writers.live.send("results", toText(records));
   const countsMerger = composeCountsMerger(database, log);
-  const tagRollup = composeTagRollup(database, writers, log);
+  const tagRollup = composeTagRollup({ database, writers }, log);
   if (options.countsEarlier !== false) {
     countsMerger.schedule();
     tagRollup.schedule();
@@ -156,7 +152,10 @@ function composeCountsMerger(database: Database, log: Log): CountsMerger {
 }
 
 /** In an SQLite file results are counted by tag in a thread, which does not start before there are any. */
-function composeTagRollup(database: Database, writers: Writers | undefined, log: Log): CountsMerger {
+function composeTagRollup(
+  { database, writers }: Pick<OpenedStore, "database" | "writers">,
+  log: Log,
+): CountsMerger {
   const rollUpSome = () => writers?.background.send("tags", undefined) ?? rollUpSomeTags(database);
   return rollUpSoon(
     async () => (await hasUncounted(database)) && (await rollUpSome()),

@@ -16,7 +16,7 @@ import { doTogether, usualIntervalMs } from "../platform/storage/batches.ts";
 import { startLooking } from "../platform/storage/leases.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { describeShortage, diskFloorOf } from "../platform/storage/sqlite/sqlite.ts";
-import type { OpenedDatabase, Requester, Store } from "../platform/storage/store.ts";
+import type { Requester, Store } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import type { Lease } from "../runs/run.ts";
 import type { StepServices } from "../runs/runner/evaluate-step.ts";
@@ -28,7 +28,7 @@ import type { Deployments } from "../upstream/deployments.ts";
 import type { ExampleServices } from "../worlds/choose-examples.ts";
 import type { WorldUses } from "../worlds/worlds.ts";
 import { selectWorldNames } from "../worlds/worlds-store.ts";
-import { logFailure, type Writers } from "./storage.ts";
+import { logFailure, type OpenedStore } from "./storage.ts";
 
 export interface ComposedEnvironments
   extends Pick<StartServices, "startTurns" | "writeStart">,
@@ -48,7 +48,7 @@ const sweepIntervalMs = 3_600_000;
 export function composeEnvironments(
   { patience }: Pick<Config, "patience">,
   log: Log,
-  store: Store & { writers: Writers | undefined },
+  store: Store & Pick<OpenedStore, "writers">,
   sessionSecret: string,
 ): ComposedEnvironments {
   const { database, writers } = store;
@@ -121,7 +121,7 @@ const writingConnections = 2;
 export function composeRuns(
   config: Config,
   log: Log,
-  { database, writers }: Pick<OpenedDatabase, "database"> & { writers: Writers | undefined },
+  { database, writers }: Pick<OpenedStore, "database" | "writers">,
   options: RunOptions,
 ) {
   const writeInThread: WriteWork | undefined =
@@ -181,7 +181,7 @@ export const worldUses: WorldUses = async (transaction, accountId, name) => {
 
 /** Warns of worlds that a request's `model` no longer means. */
 export async function warnOfHiddenWorlds(
-  { database }: Pick<OpenedDatabase, "database">,
+  { database }: Pick<Store, "database">,
   deployments: Pick<Deployments, "all">,
   { logger }: Pick<Log, "logger">,
 ): Promise<void> {

@@ -6,13 +6,12 @@ import { seeClock } from "../platform/storage/clock.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import { startLooking, withLease } from "../platform/storage/leases.ts";
 import { emptyLog } from "../platform/storage/sqlite/sqlite.ts";
-import type { OpenedDatabase } from "../platform/storage/store.ts";
 import { type Capture, createCapture } from "../predictions/capture.ts";
 import { insertLivePredictions } from "../predictions/stored-predictions-store.ts";
 import { toStoredRows } from "../predictions/stored-rows.ts";
 import { selectNextDeletion } from "../results/delete/deleted-results-store.ts";
 import { type DeletionWork, deleteWhatIsChosen, deleteWhatIsOld, takeDeletionStep } from "./deletions.ts";
-import { logFailure, type Writers } from "./storage.ts";
+import { logFailure, type OpenedStore } from "./storage.ts";
 
 /** People look up predictions right after making them. */
 const captureIntervalMs = 1_000;
@@ -21,7 +20,7 @@ const captureIntervalMs = 1_000;
 export function composeCapture(
   { capture: { setting }, retention, patience }: Config,
   log: Log,
-  { database, writers }: Pick<OpenedDatabase, "database"> & { writers: Writers | undefined },
+  { database, writers }: Pick<OpenedStore, "database" | "writers">,
   { memory, metrics }: { memory: ByteBudget; metrics: Metrics },
 ): Capture {
   const { logger } = log;
@@ -67,7 +66,7 @@ interface RetentionOptions {
 export function composeRetention(
   { retention, patience }: Pick<Config, "retention" | "patience">,
   log: Log,
-  store: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath"> & { writers: Writers | undefined },
+  store: Pick<OpenedStore, "database" | "reader" | "sqlitePath" | "writers">,
   options: RetentionOptions,
 ) {
   const { metrics } = options;
@@ -129,7 +128,7 @@ export function composeRetention(
 
 /** Deletes unless another process is doing it. Returns whether it was done. */
 function deletingAlone(
-  { database, writers }: Pick<OpenedDatabase, "database"> & { writers: Writers | undefined },
+  { database, writers }: Pick<OpenedStore, "database" | "writers">,
   { metrics, onResultsDeleted }: RetentionOptions,
 ) {
   const holder = Bun.randomUUIDv7();
