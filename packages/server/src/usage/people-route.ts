@@ -220,8 +220,8 @@ const listSpending = route("GET", "/v1/usage/people", {
     const prices = list.current();
     const reader = store.reader(requester);
     const { accountId } = requester;
-    const counts = await selectCounts(reader, accountId, period, undefined, maxRows + 1);
-    const byModel = await selectModelTokens(reader, accountId, period, undefined, undefined, maxRows + 1);
+    const counts = await selectCounts(reader, { accountId, period }, maxRows + 1);
+    const byModel = await selectModelTokens(reader, { accountId, period }, maxRows + 1);
     if (Math.max(counts.length, byModel.length) > maxRows) refusePeriod(query, tooManyRows);
     const entries = toEntries(counts, byModel, prices);
     const ids = new Set([...counts, ...byModel].map(({ key_id }) => key_id));

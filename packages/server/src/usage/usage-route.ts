@@ -19,6 +19,7 @@ import {
   nowMicros,
   toIsoInstant,
 } from "../platform/storage/columns.ts";
+import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { addToBucket, type LatencyCounts, noLatencies, toLatency } from "./collect-usage.ts";
 import examples from "./examples.json" with { type: "json" };
@@ -32,6 +33,7 @@ import {
   selectModelTokens,
   selectNamedKeys,
   toAskedTokens,
+  type UsageFilter,
   type UsagePeriod,
 } from "./usage-store.ts";
 
@@ -61,20 +63,16 @@ export const maxRows = 100_000;
 
 /** An account's usage, or one key's; undefined if there are too many rows for one response. */
 async function readUsage(
-  store: Store,
-  requester: Requester,
-  period: UsagePeriod,
-  keyId: string | undefined,
+  reader: Database,
+  filter: UsageFilter,
   prices: Prices | undefined,
 ): Promise<Pick<UsageResponse, "data" | "api_keys"> | undefined> {
-  const { accountId } = requester;
-  const reader = store.reader(requester);
-  const counts = await selectCounts(reader, accountId, period, keyId, maxRows + 1);
+  const counts = await selectCounts(reader, filter, maxRows + 1);
   if (counts.length > maxRows) return undefined;
   const byModel =
     prices === undefined
       ? []
-      : await selectModelTokens(reader, accountId, period, keyId, [...prices.models.keys()], maxRows + 1);
+      : await selectModelTokens(reader, { ...filter, models: [...prices.models.keys()] }, maxRows + 1);
   if (byModel.length > maxRows) return undefined;
   const tokensOf = Map.groupBy(byModel, stepOf);
   const data: UsageRow[] = [];
@@ -83,8 +81,8 @@ async function readUsage(
     if (first !== undefined) data.push(toUsageRow(first, rows, tokensOf.get(step) ?? [], prices));
   }
   const ids = [...new Set(counts.map(({ key_id }) => key_id))];
-  const keys = await selectNamedKeys(reader, accountId, ids);
-  const holders = await selectHolders(reader, accountId, ids);
+  const keys = await selectNamedKeys(reader, filter.accountId, ids);
+  const holders = await selectHolders(reader, filter.accountId, ids);
   return {
     data: data.map((row) => withUser(row, holders)),
     api_keys: keys.map(({ revoked_at, ...key }) => ({
@@ -172,7 +170,11 @@ const listUsage = route("GET", "/v1/usage", {
     const period = readUsagePeriod(query);
     const list = prices.current();
     const keyId = query.api_key_id?.toLowerCase();
-    const report = await readUsage(store, requester, period, keyId, list);
+    const report = await readUsage(
+      store.reader(requester),
+      { accountId: requester.accountId, period, keyId },
+      list,
+    );
     if (report === undefined) refusePeriod(query, tooManyRows);
     reserveResponse(call.exchange, report.data.length * bytesPerRow);
     return reply(200, { ...toCoveredPeriod(period), currency: list?.currency ?? null, ...report });

@@ -219,12 +219,17 @@ export function sumsOf<Table extends keyof typeof figures>(table: Table) {
   return names.map((name) => sql<number>`sum(${sql.ref(name)})`.as(name));
 }
 
+export interface UsageFilter {
+  accountId: string;
+  period: UsagePeriod;
+  /** Absent: all keys. */
+  keyId?: string | undefined;
+}
+
 /** An account's counts by step, key, operation and outcome, sorted in this order, at most `limit`. */
 export async function selectCounts(
   reader: Database,
-  accountId: string,
-  period: UsagePeriod,
-  keyId: string | undefined,
+  { accountId, period, keyId }: UsageFilter,
   limit: number,
 ) {
   const start = stepOf(period);
@@ -248,10 +253,7 @@ export async function selectCounts(
 /** An account's tokens of these models, or of all, by step, key, operation and model, at most `limit`. */
 export async function selectModelTokens(
   reader: Database,
-  accountId: string,
-  period: UsagePeriod,
-  keyId: string | undefined,
-  models: readonly string[] | undefined,
+  { accountId, period, keyId, models }: UsageFilter & { models?: readonly string[] },
   limit: number,
 ) {
   const start = stepOf(period);

@@ -178,11 +178,15 @@ onAnyDatabase((database) => {
   });
 
   test.each([
-    ["usage", (period: UsagePeriod) => selectCounts(watched, account, period, undefined, 1_000)],
-    ["usage of a key", (period: UsagePeriod) => selectCounts(watched, account, period, "key7", 1_000)],
+    ["usage", (period: UsagePeriod) => selectCounts(watched, { accountId: account, period }, 1_000)],
+    [
+      "usage of a key",
+      (period: UsagePeriod) => selectCounts(watched, { accountId: account, period, keyId: "key7" }, 1_000),
+    ],
     [
       "usage by model",
-      (period: UsagePeriod) => selectModelTokens(watched, account, period, undefined, ["model1"], 1_000),
+      (period: UsagePeriod) =>
+        selectModelTokens(watched, { accountId: account, period, models: ["model1"] }, 1_000),
     ],
     ["latencies", (period: UsagePeriod) => selectLatencies(watched, account, period)],
   ])("%s is read from the account's hours alone", async (_, select) => {

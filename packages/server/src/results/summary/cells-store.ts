@@ -19,13 +19,17 @@ import {
 export type Fragment = RawBuilder<unknown>;
 const statusesWithoutVerdict = EvaluationStatus.options.filter((status) => status !== "success");
 
-interface ClusteredFilter {
-  filter: ResultFilter;
+interface Wanted<Filter, Tag> {
+  accountId: string;
+  filter: Filter;
   columns: readonly (keyof GroupKey)[];
-  /** The name of the tag to group by. */
-  tag: string | undefined;
-  limit: number;
+  tag: Tag;
 }
+
+/** Cells of results. The tag is the name of the one to group by. */
+type WantedResults = Wanted<ResultFilter, string | undefined>;
+/** Cells of counts by tag. */
+type WantedCounts = Wanted<RollupFilter, CountedTag>;
 
 /** How each column of a group is read from a result, so that cells look like those of the rollup. */
 const columnSources: Record<keyof GroupKey, Fragment> = {
@@ -47,13 +51,8 @@ const countedVerdict = {
   score: sql`coalesce(result.counted_score, 0)`,
 };
 
-/** All results of a filter, one row per result, as an unexecuted statement. `tag` is the name of the tag to group by. */
-export function resultCells(
-  accountId: string,
-  filter: ResultFilter,
-  columns: readonly (keyof GroupKey)[],
-  tag: string | undefined,
-): Expression<SummaryCell> {
+/** All results of a filter, one row per result, as an unexecuted statement. */
+export function resultCells({ accountId, filter, columns, tag }: WantedResults): Expression<SummaryCell> {
   const resultsOf = (status: Fragment) => sql`select ${cellColumns(columns, countedVerdict, sql`1`)}
     ${fromResults(accountId, filter, tag)} and ${status}`;
   const parts = statusConditions(filter.status).map(resultsOf);
@@ -63,8 +62,7 @@ export function resultCells(
 /** The results of a filter that have a verdict and are in a cluster, at most `limit` of them, as an unexecuted statement. */
 export function clusteredCells(
   reader: Database,
-  accountId: string,
-  { filter, columns, tag, limit }: ClusteredFilter,
+  { accountId, filter, columns, tag, limit }: WantedResults & { limit: number },
 ): Expression<ClusteredCell> {
   const fields = [
     ...groupColumns(columns),
@@ -93,13 +91,8 @@ export async function hasClusters(reader: Database, accountId: string, evaluator
  * An account's counts of results with a tag, as a statement yet to be run. What is counted has the evaluators' verdicts;
  * people's corrections are few, and exchanged here. All in one statement, so that each result is in it once.
  */
-export function tagCells(
-  reader: Database,
-  accountId: string,
-  filter: RollupFilter,
-  columns: readonly (keyof GroupKey)[],
-  tag: CountedTag,
-): Expression<SummaryCell> {
+export function tagCells(reader: Database, wanted: WantedCounts): Expression<SummaryCell> {
+  const { accountId, filter, columns } = wanted;
   const keys = columns.map((column) => sql.ref(column));
   const verdicts = verdictsOf(filter);
   const isWanted =
@@ -108,11 +101,7 @@ export function tagCells(
       : verdicts.length === 0
         ? sql`1 = 0`
         : sql`verdict in (${sql.join(verdicts)})`;
-  const parts = [
-    countedCells(accountId, filter, columns, tag),
-    ...uncountedCells(reader, accountId, filter, columns, tag),
-    ...correctedCells(reader, accountId, filter, columns, tag),
-  ];
+  const parts = [countedCells(wanted), ...uncountedCells(reader, wanted), ...correctedCells(reader, wanted)];
   const tagged = sql`select * from (${sql.join(parts, sql` union all `)}) as every_tagged where ${isWanted}`;
   if (!columns.includes("tag")) return sql<SummaryCell>`(${tagged})`;
   const others = columns.filter((column) => column !== "tag");
@@ -201,12 +190,7 @@ function isTag(owner: string, column: string, { name, value }: CountedTag): Frag
   return sql`${sql.ref(`${owner}.${column}`)} = ${name}${hasValue}`;
 }
 
-function countedCells(
-  accountId: string,
-  filter: RollupFilter,
-  columns: readonly (keyof GroupKey)[],
-  tag: CountedTag,
-): Fragment {
+function countedCells({ accountId, filter, columns, tag }: WantedCounts): Fragment {
   const selected = columns.map((column) => (column === "tag" ? sql`tag.value as tag` : sql.ref(column)));
   const conditions = [
     sql`tag.account_id = ${accountId}`,
@@ -222,17 +206,12 @@ function countedCells(
 }
 
 /** The results that are not counted yet, with the verdicts that count. */
-function uncountedCells(
-  reader: Database,
-  accountId: string,
-  filter: RollupFilter,
-  columns: readonly (keyof GroupKey)[],
-  tag: CountedTag,
-): Fragment[] {
+function uncountedCells(reader: Database, wanted: WantedCounts): Fragment[] {
+  const { accountId, filter, columns, tag } = wanted;
   return statusConditions(filter.status).map(
     (ofStatus) => sql`select ${cellColumns(columns, countedVerdict, sql`1`)}
       from evaluation_results as result ${joinTags(reader)}
-      where ${sql.join(resultConditions(accountId, filter, tag), sql` and `)} and ${ofStatus}
+      where ${sql.join(resultConditions(wanted), sql` and `)} and ${ofStatus}
         and result.id > ${countedUpTo(accountId, tag)}
         -- With both bounds PostgreSQL expects few results.
         and result.id <= ${sql.lit(Number.MAX_SAFE_INTEGER)}`,
@@ -240,13 +219,8 @@ function uncountedCells(
 }
 
 /** Counted results that were corrected: less the evaluator's verdict, and with the one that counts. */
-function correctedCells(
-  reader: Database,
-  accountId: string,
-  filter: RollupFilter,
-  columns: readonly (keyof GroupKey)[],
-  tag: CountedTag,
-): Fragment[] {
+function correctedCells(reader: Database, wanted: WantedCounts): Fragment[] {
+  const { accountId, filter, columns, tag } = wanted;
   if (filter.status !== undefined && filter.status !== "success") return [];
   // PostgreSQL would read all results to find a few.
   const result = isPostgres(reader)
@@ -263,16 +237,12 @@ function correctedCells(
       from (select distinct result_id from evaluation_corrections where account_id = ${accountId}) as corrected
       cross join ${result} as result ${joinTags(reader)}
       cross join (select -1 as sign union all select 1) as signs
-      where result.id = corrected.result_id and ${sql.join(resultConditions(accountId, filter, tag), sql` and `)}
+      where result.id = corrected.result_id and ${sql.join(resultConditions(wanted), sql` and `)}
         and result.id <= ${countedUpTo(accountId, tag)}`,
   ];
 }
 
-function resultConditions(
-  accountId: string,
-  { pass: _, ...filter }: RollupFilter,
-  tag: CountedTag,
-): Fragment[] {
+function resultConditions({ accountId, filter: { pass: _, ...filter }, tag }: WantedCounts): Fragment[] {
   return [
     sql`result.account_id = ${accountId}`,
     isPayloadOfResult,

@@ -76,14 +76,10 @@ export async function summarise(
   const rollup = await findRollup(reader, accountId, filter, dimensions, tagToGroupBy);
   const isClustered = hasIntervals && (await hasClusters(reader, accountId, filter.evaluatorId));
   const ofResults = rollup && !isClustered ? filter : await withTimesAsIds(reader, filter);
-  const cells = rollup?.cells(columns) ?? resultCells(accountId, ofResults, columns, tagToGroupBy);
+  const wanted = { accountId, filter: ofResults, columns, tag: tagToGroupBy };
+  const cells = rollup?.cells(columns) ?? resultCells(wanted);
   const clustered = isClustered
-    ? clusteredCells(reader, accountId, {
-        filter: ofResults,
-        columns,
-        tag: tagToGroupBy,
-        limit: maxClusteredResults + 1,
-      })
+    ? clusteredCells(reader, { ...wanted, limit: maxClusteredResults + 1 })
     : undefined;
   const totals = await selectGroupTotals(reader, { cells, clustered, columns, limit: maxGroups + 1 });
   if (totals.length > maxGroups) throw new TooManyGroupsError();
@@ -122,7 +118,9 @@ async function findRollup(
   const byTag = toTagRollupFilter(filter, dimensions, tagToGroupBy);
   if (byTag === undefined || !(await isCountedByTag(reader, accountId, byTag.tag.name))) return undefined;
   if (!(await isRight(byTag.rollup))) return undefined;
-  return { cells: (columns) => tagCells(reader, accountId, byTag.rollup, columns, byTag.tag) };
+  return {
+    cells: (columns) => tagCells(reader, { accountId, filter: byTag.rollup, columns, tag: byTag.tag }),
+  };
 }
 
 const summaryOfResults = route("POST", "/v1/evaluation-results/summary", {
