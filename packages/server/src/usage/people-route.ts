@@ -125,10 +125,10 @@ function toKey(
     }),
   );
   const holder = holders.get(holderId);
-  const isSession = holderId === "" || (holder !== undefined && holder.keyName === undefined);
+  const isSession = holderId === "" || (holder !== undefined && holder.key === undefined);
   return {
     api_key_id: isSession ? null : holderId,
-    name: holder?.keyName ?? null,
+    name: holder?.key?.name ?? null,
     ...toRequests(counts),
     ...toSpent(entries, prices),
     models: models.sort(byCost),

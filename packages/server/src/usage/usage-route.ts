@@ -31,7 +31,6 @@ import {
   selectHolders,
   selectLatencies,
   selectModelTokens,
-  selectNamedKeys,
   toAskedTokens,
   type UsageFilter,
   type UsagePeriod,
@@ -81,21 +80,21 @@ async function readUsage(
     if (first !== undefined) data.push(toUsageRow(first, rows, tokensOf.get(step) ?? [], prices));
   }
   const ids = [...new Set(counts.map(({ key_id }) => key_id))];
-  const keys = await selectNamedKeys(reader, filter.accountId, ids);
   const holders = await selectHolders(reader, filter.accountId, ids);
   return {
     data: data.map((row) => withUser(row, holders)),
-    api_keys: keys.map(({ revoked_at, ...key }) => ({
-      ...key,
-      revoked_at: revoked_at === null ? null : toIsoInstant(revoked_at),
-    })),
+    api_keys: [...holders].flatMap(([id, { key }]) =>
+      key === undefined
+        ? []
+        : [{ id, ...key, revoked_at: key.revoked_at === null ? null : toIsoInstant(key.revoked_at) }],
+    ),
   };
 }
 
 /** Sessions are counted under their user. */
 function withUser(row: UsageRow, holders: ReadonlyMap<string, Holder>): UsageRow {
   const holder = holders.get(row.api_key_id ?? "");
-  const isKey = row.api_key_id !== null && (holder === undefined || holder.keyName !== undefined);
+  const isKey = row.api_key_id !== null && (holder === undefined || holder.key !== undefined);
   return { ...row, api_key_id: isKey ? row.api_key_id : null, user_id: holder?.userId ?? null };
 }
 

@@ -20,26 +20,12 @@ function inChunks(ids: readonly string[]): string[][] {
   return Array.from({ length: chunks }, (_, chunk) => ids.slice(chunk * maxIds, (chunk + 1) * maxIds));
 }
 
-/** The names of an account's keys with these ids. */
-export async function selectNamedKeys(reader: Database, accountId: string, keyIds: readonly string[]) {
-  const found = inChunks(keyIds).map((ids) =>
-    reader
-      .selectFrom("api_keys")
-      .innerJoin("users", "users.id", "api_keys.user_id")
-      .select(["api_keys.id", "api_keys.name", "prefix", "last_four", "revoked_at"])
-      .where("api_keys.id", "in", ids)
-      .where("users.account_id", "=", accountId)
-      .execute(),
-  );
-  return (await Promise.all(found)).flat();
-}
-
 /** Whose requests are counted under an id: a key's, or those of a user's sessions. */
 export interface Holder {
   userId: string;
   userName: string | null;
   /** Undefined: sessions. */
-  keyName: string | undefined;
+  key: { name: string; prefix: string; last_four: string; revoked_at: Micros | null } | undefined;
 }
 
 /** The holders with these ids, as far as the account still has them. */
@@ -52,7 +38,8 @@ export async function selectHolders(
     const keys = await reader
       .selectFrom("api_keys")
       .innerJoin("users", "users.id", "api_keys.user_id")
-      .select(["api_keys.id", "api_keys.name as keyName", "users.id as userId", "users.name", "users.email"])
+      .select(["api_keys.id", "api_keys.name as keyName", "prefix", "last_four", "revoked_at"])
+      .select(["users.id as userId", "users.name", "users.email"])
       .where("api_keys.id", "in", some)
       .where("users.account_id", "=", accountId)
       .execute();
@@ -62,11 +49,20 @@ export async function selectHolders(
       .where("id", "in", some)
       .where("account_id", "=", accountId)
       .execute();
-    return [...keys, ...users.map((user) => ({ ...user, keyName: undefined }))];
+    return [
+      ...keys.map(({ id, userId, name, email, keyName, ...rest }) => ({
+        id,
+        userId,
+        name,
+        email,
+        key: { name: keyName, ...rest },
+      })),
+      ...users.map((user) => ({ ...user, key: undefined })),
+    ];
   });
   const holders = (await Promise.all(found)).flat();
   return new Map(
-    holders.map(({ id, userId, keyName, name, email }) => [id, { userId, keyName, userName: name ?? email }]),
+    holders.map(({ id, userId, name, email, key }) => [id, { userId, userName: name ?? email, key }]),
   );
 }
 
