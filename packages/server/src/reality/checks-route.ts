@@ -38,11 +38,12 @@ import { toInvalidRequest } from "../runs/runs-route.ts";
 import { type CheckRunServices, runOfCheck } from "./check-run.ts";
 import {
   type CheckServices,
+  cancelCheck,
   createCheck,
   deleteCheck,
-  endOrResume,
   findCheck,
   readPairLines,
+  resumeCheck,
 } from "./checks.ts";
 import {
   countRealCharacters,
@@ -191,6 +192,7 @@ const deleteRealityCheck = route("DELETE", "/v1/reality-checks/:id", {
 /** Ends a check, or goes on with it. */
 const changeRoute = (
   verb: "cancel" | "resume",
+  change: typeof cancelCheck,
   description: string,
   refusal: Parameters<typeof errorResponse>,
 ) =>
@@ -209,11 +211,8 @@ const changeRoute = (
       ...noSuch("reality check"),
     },
     async handle(services: CheckServices, { requester, params: { id } }) {
-      const changed = await countedCheck(
-        services,
-        requester,
-        await endOrResume(services, requester, id, verb),
-      );
+      await change(services, requester, id);
+      const changed = await countedCheck(services, requester, await findCheck(services, requester, id));
       services.replays.wake();
       return reply(200, changed);
     },
@@ -221,11 +220,13 @@ const changeRoute = (
 
 const cancelRealityCheck = changeRoute(
   "cancel",
+  cancelCheck,
   "Ends a reality check before its time. What was replayed stays.",
   ["It has ended", "The reality check has ended."],
 );
 const resumeRealityCheck = changeRoute(
   "resume",
+  resumeCheck,
   "Goes on with a paused reality check. What could not be replayed is tried again.",
   ["It is not paused", "Only a paused reality check can be resumed; this one is completed."],
 );

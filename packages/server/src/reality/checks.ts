@@ -317,23 +317,23 @@ async function changeCheck(
   });
 }
 
-/** Ends a check before its time, with what was replayed, or goes on with a paused one and tries again what could not be. */
-export async function endOrResume(
-  services: CheckServices,
-  requester: Changer,
-  id: string,
-  verb: "cancel" | "resume",
-): Promise<RealityChecksTable> {
+/** Ends a check before its time, with what was replayed. */
+export async function cancelCheck(services: { store: Store }, requester: Changer, id: string): Promise<void> {
   const check = await findCheck(services, requester, id);
-  await changeCheck(services, requester, check, verb, async (transaction) => {
-    if (verb === "resume" && !(await resumeRows(transaction, id)))
-      throw conflict(`Only a paused reality check can be resumed; this one is ${check.status}.`);
-    if (verb === "resume") return;
+  await changeCheck(services, requester, check, "cancel", async (transaction) => {
     if (!(await stopCheck(transaction, id, { status: "cancelled", reason: null })))
       throw conflict("The reality check has ended.");
     await deleteWaiting(transaction, id);
   });
-  return await findCheck(services, requester, id);
+}
+
+/** Goes on with a paused check, and tries again what could not be replayed. */
+export async function resumeCheck(services: { store: Store }, requester: Changer, id: string): Promise<void> {
+  const check = await findCheck(services, requester, id);
+  await changeCheck(services, requester, check, "resume", async (transaction) => {
+    if (!(await resumeRows(transaction, id)))
+      throw conflict(`Only a paused reality check can be resumed; this one is ${check.status}.`);
+  });
 }
 
 /** Deletes a reality check. The episodes that it is of stay. If that is cut off, what is left of it is deleted when it is asked for again. */
