@@ -98,7 +98,7 @@ export const StoredPrediction = z
       .meta({ description: "The request's `x-request-id`; null if not live." }),
   })
   // The API document keeps its older names: clients are generated from it.
-  .meta({ id: "KeptPrediction" });
+  .meta({ id: "StoredPrediction" });
 export type StoredPrediction = z.infer<typeof StoredPrediction>;
 
 /** What an evaluator of its run says of a prediction. */
@@ -169,7 +169,7 @@ export const StoredPredictionDetail = StoredPrediction.extend({
     description: "What the caller was told of the failure, and what the upstream said. Null if it succeeded.",
   }),
   ...surroundings,
-}).meta({ id: "KeptPredictionDetail" });
+}).meta({ id: "StoredPredictionDetail" });
 export type StoredPredictionDetail = z.infer<typeof StoredPredictionDetail>;
 
 /** Path of `/v1/predictions/{id}`. */
@@ -226,7 +226,7 @@ export const StoredPredictionCountResponse = z
     }),
     has_more: z.boolean().meta({ description: "Whether there are more than were counted." }),
   })
-  .meta({ id: "KeptPredictionCountResponse" });
+  .meta({ id: "StoredPredictionCountResponse" });
 export type StoredPredictionCountResponse = z.infer<typeof StoredPredictionCountResponse>;
 
 const valuesOf = (what: string) =>
@@ -257,7 +257,7 @@ export const StoredPredictionValuesResponse = z
       .nullable()
       .meta({ description: "Latency of those that succeeded; null if there are none." }),
   })
-  .meta({ id: "KeptPredictionValuesResponse" });
+  .meta({ id: "StoredPredictionValuesResponse" });
 export type StoredPredictionValuesResponse = z.infer<typeof StoredPredictionValuesResponse>;
 
 /** Query of `GET /v1/predictions`. */
@@ -301,7 +301,7 @@ export const StoredPredictionListResponse = z
     }),
     next: nextCursor,
   })
-  .meta({ id: "KeptPredictionListResponse" });
+  .meta({ id: "StoredPredictionListResponse" });
 export type StoredPredictionListResponse = z.infer<typeof StoredPredictionListResponse>;
 
 /** Query of `DELETE /v1/predictions`. */
@@ -323,5 +323,5 @@ export const StoredPredictionDeleteResponse = z
       description: "Whether more remain, because one request deletes for some seconds only. Repeat it.",
     }),
   })
-  .meta({ id: "KeptPredictionDeleteResponse" });
+  .meta({ id: "StoredPredictionDeleteResponse" });
 export type StoredPredictionDeleteResponse = z.infer<typeof StoredPredictionDeleteResponse>;
