@@ -95,12 +95,12 @@ export const HealthResponse = z
   .meta({ id: "HealthResponse" });
 
 /** An interval of a report or a comparison. */
-export function intervalOf(description: string) {
+export function intervalOf(description: string, end = z.number()) {
   return z
     .object({
       level: z.number().meta({ description: "Confidence level, for example 0.95." }),
-      lower: z.number().meta({ description: "Lower end." }),
-      upper: z.number().meta({ description: "Upper end." }),
+      lower: end.meta({ description: "Lower end." }),
+      upper: end.meta({ description: "Upper end." }),
     })
     .nullable()
     .meta({ description });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defaultRevisionLimit, pageFields, queryBoolean, queryInteger } from "../query.ts";
+import { intervalOf } from "../responses.ts";
 import {
   boundedObject,
   boundedText,
@@ -213,14 +214,10 @@ export const RevisionAgreement = z
     should_fail: z.int().meta({ description: "The evaluator said pass, the person fail." }),
     should_pass: z.int().meta({ description: "The evaluator said fail, the person pass." }),
     agreement: share.nullable().meta({ description: "agreed / corrected; null if nothing was corrected." }),
-    agreement_interval: z
-      .object({
-        level: z.number().meta({ description: "Confidence level, for example 0.95." }),
-        lower: share.meta({ description: "Lower end." }),
-        upper: share.meta({ description: "Upper end." }),
-      })
-      .nullable()
-      .meta({ description: "At 95 %. Null if nothing was corrected, or if everything is in one cluster." }),
+    agreement_interval: intervalOf(
+      "At 95 %. Null if nothing was corrected, or if everything is in one cluster.",
+      share,
+    ),
     interval_method: IntervalMethod,
     clusters: z
       .int()

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { nextCursor, queryInteger } from "../query.ts";
+import { intervalOf } from "../responses.ts";
 import { instant, storableText } from "../text.ts";
 import { EvaluationResultFilter } from "./result-search.ts";
 
@@ -39,16 +40,9 @@ export const EvaluationSummaryRequest = EvaluationResultFilter.extend({
 });
 export type EvaluationSummaryRequest = z.infer<typeof EvaluationSummaryRequest>;
 
-const interval = z
-  .object({
-    level: z.number().meta({ description: "Confidence level, for example 0.95." }),
-    lower: z.number().meta({ description: "Lower end." }),
-    upper: z.number().meta({ description: "Upper end." }),
-  })
-  .nullable()
-  .meta({
-    description: "At 95 %. Null if there are too few results or clusters, or if `interval_method` is null.",
-  });
+const interval = intervalOf(
+  "At 95 %. Null if there are too few results or clusters, or if `interval_method` is null.",
+);
 
 /** The figures of one group. Corrected verdicts count as corrected. */
 export const EvaluationSummaryGroup = z
