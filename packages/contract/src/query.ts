@@ -49,21 +49,34 @@ export function queryNumber() {
 /** What is wrong with an `after` that no response gave. */
 export const wrongCursor = "Input should be the `next` of an earlier response";
 
+/** How many items a page has unless its query says so: of ordinary lists, and of revisions, which may be long. */
+export const defaultPageLimit = 1_000;
+/** The same of revisions. */
+export const defaultRevisionLimit = 50;
+
+interface PageLimit {
+  noun?: string;
+  default?: number;
+  maximum?: number;
+}
+
+/** The most items of a page. */
+export function pageLimit({ noun = "items", default: usual = defaultPageLimit, maximum = 1_000 }: PageLimit) {
+  return queryInteger({ minimum: 1, maximum })
+    .optional()
+    .meta({ default: usual, description: `Maximum number of ${noun} on the page.` });
+}
+
 /** The paging parameters of a list whose response has `next`. */
 export function pageQuery({
-  maximum,
-  default: usual,
   next = cursor,
-}: {
-  maximum: number;
-  default: number;
+  ...limit
+}: PageLimit & {
   /** What `next` of such a list looks like. */
   next?: RegExp;
-}) {
+} = {}) {
   return {
-    limit: queryInteger({ minimum: 1, maximum })
-      .optional()
-      .meta({ default: usual, description: "Maximum number of items on the page." }),
+    limit: pageLimit(limit),
     after: z
       .string()
       .check(({ value, issues }) => {
@@ -83,36 +96,19 @@ export function pageQuery({
 }
 
 /** The paging parameters of a list whose items have numbers and whose `next` is one. */
-export function numberedPageQuery({
-  noun,
-  default: usual,
-  first,
-}: {
-  noun: string;
-  default: number;
-  first: 0 | 1;
-}) {
+export function numberedPageQuery({ first, ...limit }: PageLimit & { first: 0 | 1 }) {
   return {
-    limit: queryInteger({ minimum: 1, maximum: 1000 })
-      .optional()
-      .meta({ default: usual, description: `Maximum number of ${noun} on the page.` }),
+    limit: pageLimit(limit),
     after: queryInteger({ minimum: first, maximum: Number.MAX_SAFE_INTEGER })
       .optional()
       .meta({ description: "The `next` of an earlier response, to get the following page." }),
   };
 }
 
-/** How many items a page has unless its query says so: of ordinary lists, and of revisions, which may be long. */
-export const defaultPageLimit = 1_000;
-/** The same of revisions. */
-export const defaultRevisionLimit = 50;
-
 /** The paging parameters of a list by number of items. */
-export function pageFields(defaultLimit: number) {
+export function pageFields(limit: PageLimit = {}) {
   return {
-    limit: queryInteger({ minimum: 1, maximum: 1000 })
-      .optional()
-      .meta({ default: defaultLimit, description: "Maximum number of items on the page." }),
+    limit: pageLimit(limit),
     offset: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
       .optional()
       .meta({ default: 0, description: "Number of items to skip." }),

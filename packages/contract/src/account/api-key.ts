@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CaptureSetting } from "../prediction/stored-prediction.ts";
-import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
+import { listOf, pageQuery } from "../query.ts";
 import { dateTime, instant, shortText } from "../text.ts";
 import { KeyScope, scopesField } from "./user.ts";
 
@@ -76,7 +76,7 @@ export const ApiKeyCreateResponse = ApiKeyResponse.extend({
 export type ApiKeyCreateResponse = z.infer<typeof ApiKeyCreateResponse>;
 
 /** Query of `GET /v1/api-keys`. */
-export const ApiKeyListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export const ApiKeyListQuery = z.object(pageQuery());
 
 /** Response of `GET /v1/api-keys`. */
 export const ApiKeyListResponse = listOf("ApiKeyListResponse", ApiKeyResponse, "Newest first.");

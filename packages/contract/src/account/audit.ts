@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
+import { listOf, pageQuery } from "../query.ts";
 import { dateTime, instant, shortText } from "../text.ts";
 
 /** What was done to what: the part before the dot is the kind of object, whose id the event has. */
@@ -123,7 +123,7 @@ export const AuditEventListQuery = z.object({
   object_id: objectId.optional().meta({ description: "Only what was done to this object." }),
   from: dateTime().optional().meta({ description: "From this time." }),
   to: dateTime().optional().meta({ description: "Before this time." }),
-  ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
+  ...pageQuery(),
 });
 export type AuditEventListQuery = z.infer<typeof AuditEventListQuery>;
 

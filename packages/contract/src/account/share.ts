@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { maxComparedRuns } from "../evaluation/comparison.ts";
-import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
+import { listOf, pageQuery } from "../query.ts";
 import { dateTime, instant, storableText } from "../text.ts";
 
 /** What a link can show. */
@@ -71,7 +71,7 @@ export const ShareListQuery = z.object({
         "Only links to this run or reality check, or to the comparison of these: ids, separated by commas.",
       examples: ["019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41"],
     }),
-  ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
+  ...pageQuery(),
 });
 
 /** Response of `GET /v1/shares`. */

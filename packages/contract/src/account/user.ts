@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CaptureSetting } from "../prediction/stored-prediction.ts";
-import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
+import { listOf, pageQuery } from "../query.ts";
 import { instant } from "../text.ts";
 import { keyScopes, roles } from "./permissions.ts";
 
@@ -105,7 +105,7 @@ export const Member = z
 export type Member = z.infer<typeof Member>;
 
 /** Query of `GET /v1/members`. */
-export const MemberListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export const MemberListQuery = z.object(pageQuery());
 
 /** Response of `GET /v1/members`. */
 export const MemberListResponse = listOf("MemberListResponse", Member, "Newest first.");
@@ -143,7 +143,7 @@ export const SessionResponse = z
 export type SessionResponse = z.infer<typeof SessionResponse>;
 
 /** Query of `GET /v1/sessions`. */
-export const SessionListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export const SessionListQuery = z.object(pageQuery());
 
 /** Response of `GET /v1/sessions`. */
 export const SessionListResponse = listOf("SessionListResponse", SessionResponse, "Newest first.");

@@ -2,14 +2,7 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { Context, Params } from "../prediction/prediction.ts";
 import { WorldReference } from "../prediction/through-world.ts";
-import {
-  defaultPageLimit,
-  defaultRevisionLimit,
-  listOf,
-  numberedPageQuery,
-  pageQuery,
-  queryBoolean,
-} from "../query.ts";
+import { defaultRevisionLimit, listOf, numberedPageQuery, pageQuery, queryBoolean } from "../query.ts";
 import {
   boundedObject,
   boundedText,
@@ -198,7 +191,7 @@ export const EnvironmentPath = z.object({
 });
 
 /** Query of `GET /v1/environments`. */
-export const EnvironmentListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export const EnvironmentListQuery = z.object(pageQuery());
 
 /** Response of `GET /v1/environments`. */
 export const EnvironmentListResponse = listOf(

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
-import { defaultPageLimit, listOf, pageQuery, queryInteger } from "../query.ts";
+import { listOf, pageQuery, queryInteger } from "../query.ts";
 import { intervalOf } from "../responses.ts";
 import { count, dateTime, figure, instant, shortText, storableText } from "../text.ts";
 import { TaskLine, TaskSplitName } from "./environment.ts";
@@ -214,7 +214,7 @@ export const EpisodeListQuery = z.object({
   outcome: EpisodeEnding.optional().meta({ description: describedFilter.outcome }),
   from: dateTime().optional().meta({ description: describedFilter.from }),
   to: dateTime().optional().meta({ description: describedFilter.to }),
-  ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
+  ...pageQuery(),
 });
 export type EpisodeListQuery = z.infer<typeof EpisodeListQuery>;
 

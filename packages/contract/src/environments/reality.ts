@@ -2,14 +2,7 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { EvaluatorReference } from "../evaluation/evaluate.ts";
 import { maxRunEvaluators } from "../evaluation/run.ts";
-import {
-  defaultPageLimit,
-  listOf,
-  numberedPageQuery,
-  pageQuery,
-  queryInteger,
-  queryNumber,
-} from "../query.ts";
+import { listOf, numberedPageQuery, pageQuery, queryInteger, queryNumber } from "../query.ts";
 import { count, dateTime, instant, shortText, storableText } from "../text.ts";
 import { TaskSplitName } from "./environment.ts";
 import { describedFilter, EpisodeEnding, policyDescription, policyLabel } from "./episode.ts";
@@ -211,7 +204,7 @@ export const RealityCheckPath = z.object({
 export const RealityCheckListQuery = z.object({
   environment: storableText().optional().meta({ description: "Only those of this environment." }),
   status: RealityCheckStatus.optional().meta({ description: "Only those with this status." }),
-  ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
+  ...pageQuery(),
 });
 
 /** Response of `GET /v1/reality-checks`. */
@@ -284,7 +277,7 @@ export const RealityEpisodeListQuery = z.object({
     description:
       "`all`: those that were checked. `false-successes`: of them, those that succeeded in simulation alone. `failed`: those that could not be replayed.",
   }),
-  ...numberedPageQuery({ noun: "episodes", default: defaultPageLimit, first: 1 }),
+  ...numberedPageQuery({ noun: "episodes", first: 1 }),
 });
 export type RealityEpisodeListQuery = z.infer<typeof RealityEpisodeListQuery>;
 

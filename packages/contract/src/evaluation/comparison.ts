@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
+import { listOf, pageQuery } from "../query.ts";
 import { intervalOf } from "../responses.ts";
 import { count, figure, storableText } from "../text.ts";
 import { ReportEvaluator, Run } from "./run.ts";
@@ -207,7 +207,7 @@ export const ComparedSampleListQuery = z.object({
   direction: z.enum(["worse", "better"]).meta({
     description: "Whether the candidate's score is lower or higher.",
   }),
-  ...pageQuery({ maximum: 1000, default: defaultPageLimit, next: cursor }),
+  ...pageQuery({ next: cursor }),
 });
 export type ComparedSampleListQuery = z.infer<typeof ComparedSampleListQuery>;
 

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { list, objectWithRule, type Rule } from "../custom-schemas.ts";
 import { Context, Interaction } from "../prediction/prediction.ts";
 import {
-  defaultPageLimit,
   listOf,
   nextCursor,
+  numberedPageQuery,
   pageQuery,
   queryBoolean,
   queryInteger,
@@ -295,18 +295,13 @@ export const DatasetDeleteQuery = z.object({
 });
 
 /** Query of `GET /v1/datasets`. */
-export const DatasetListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export const DatasetListQuery = z.object(pageQuery());
 
 /** Response of `GET /v1/datasets`: the account's datasets, newest first. */
 export const DatasetListResponse = listOf("DatasetListResponse", Dataset, "The datasets, newest first.");
 
 /** Query of `GET /v1/datasets/{id}/revisions`. */
-export const DatasetRevisionListQuery = z.object({
-  limit: queryInteger({ minimum: 1, maximum: 1000 })
-    .optional()
-    .meta({ default: defaultPageLimit, description: "Maximum number of items on the page." }),
-  after,
-});
+export const DatasetRevisionListQuery = z.object(numberedPageQuery({ first: 0 }));
 
 /** Response of `GET /v1/datasets/{id}/revisions`: the revisions, newest first. */
 export const DatasetRevisionListResponse = listOf(

@@ -95,7 +95,7 @@ export const ErrorTaxonomyRevisionListQuery = z.object({
   latest_revision_only: queryBoolean()
     .optional()
     .meta({ description: "Only the latest revision of each taxonomy." }),
-  ...pageFields(defaultRevisionLimit),
+  ...pageFields({ default: defaultRevisionLimit }),
 });
 export type ErrorTaxonomyRevisionListQuery = z.infer<typeof ErrorTaxonomyRevisionListQuery>;
 

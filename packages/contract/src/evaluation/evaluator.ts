@@ -193,7 +193,7 @@ export const EvaluatorProfileListQuery = z.object({
   include_archived: queryBoolean()
     .optional()
     .meta({ default: false, description: "Also archived profiles." }),
-  ...pageFields(defaultRevisionLimit),
+  ...pageFields({ default: defaultRevisionLimit }),
 });
 export type EvaluatorProfileListQuery = z.infer<typeof EvaluatorProfileListQuery>;
 

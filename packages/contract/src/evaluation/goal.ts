@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultPageLimit, listOf, pageQuery } from "../query.ts";
+import { listOf, pageQuery } from "../query.ts";
 import { instant, shortText, storableText } from "../text.ts";
 
 const described = {
@@ -45,7 +45,7 @@ export const Goal = z
 export type Goal = z.infer<typeof Goal>;
 
 /** Query of `GET /v1/goals`. */
-export const GoalListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export const GoalListQuery = z.object(pageQuery());
 
 /** Response of `GET /v1/goals`. */
 export const GoalListResponse = listOf("GoalListResponse", Goal, "The latest first.");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultPageLimit, nextCursor, pageFields } from "../query.ts";
+import { nextCursor, pageFields } from "../query.ts";
 import { boundedObject, instant, shortText, storableText } from "../text.ts";
 import { newTags } from "./result.ts";
 
@@ -36,7 +36,7 @@ export const ProjectResponse = z
 export type ProjectResponse = z.infer<typeof ProjectResponse>;
 
 /** Query of `GET /v1/projects`. */
-export const ProjectListQuery = z.object(pageFields(defaultPageLimit));
+export const ProjectListQuery = z.object(pageFields());
 
 /** Response of `GET /v1/projects`: the account's projects, newest first. */
 export const ProjectListResponse = z
@@ -96,7 +96,7 @@ export type ExperimentResponse = z.infer<typeof ExperimentResponse>;
 /** Query of `GET /v1/experiments`. */
 export const ExperimentListQuery = z.object({
   project_id: storableText().optional().meta({ description: "Only this project's experiments." }),
-  ...pageFields(defaultPageLimit),
+  ...pageFields(),
 });
 
 /** Response of `GET /v1/experiments`: the account's experiments, newest first. */
@@ -107,7 +107,7 @@ export type ExperimentListResponse = z.infer<typeof ExperimentListResponse>;
 
 /** Query of `GET /v1/apps`. */
 export const AppListQuery = z.object({
-  ...pageFields(defaultPageLimit),
+  ...pageFields(),
   after: storableText().optional().meta({
     description:
       "The last name of the previous page. Unlike `offset`, it stays fast however many apps there are.",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PredictionFailure, RunVerdict, StoredPrediction } from "../prediction/stored-prediction.ts";
-import { listOf, queryBoolean, queryInteger, wrongCursor } from "../query.ts";
+import { listOf, pageLimit, queryBoolean, queryInteger, wrongCursor } from "../query.ts";
 import { storableText } from "../text.ts";
 import { uploadWarnings } from "./dataset.ts";
 import { maxRepeats } from "./run.ts";
@@ -159,9 +159,7 @@ export const RunSampleListQuery = z.object({
   text_limit: queryInteger({ minimum: 1, maximum: 10_000 }).optional().meta({
     description: "With each prediction, this many characters of its text.",
   }),
-  limit: queryInteger({ minimum: 1, maximum: 1000 })
-    .optional()
-    .meta({ default: defaultRunSampleLimit, description: "Maximum number of items on the page." }),
+  limit: pageLimit({ default: defaultRunSampleLimit }),
   after: z
     .string()
     .regex(/^\d{1,15}\.\d{1,2}(_-?\d{1,16}(\.\d{1,20})?(e-?\d{1,3})?)?$/, wrongCursor)

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { Params } from "../prediction/prediction.ts";
 import { WorldReference } from "../prediction/through-world.ts";
-import { defaultPageLimit, pageQuery } from "../query.ts";
+import { pageQuery } from "../query.ts";
 import { count, instant, shortText, storableText } from "../text.ts";
 import { DatasetChange } from "./dataset.ts";
 import { EvaluatorReference } from "./evaluate.ts";
@@ -292,6 +292,6 @@ export const RunListQuery = z.object({
   dataset_id: storableText().optional().meta({ description: "Only runs of this dataset." }),
   status: RunStatus.optional().meta({ description: "Only runs with this status." }),
   name: storableText().optional().meta({ description: "Only runs of this name." }),
-  ...pageQuery({ maximum: 1000, default: defaultPageLimit }),
+  ...pageQuery(),
 });
 export type RunListQuery = z.infer<typeof RunListQuery>;

@@ -271,7 +271,7 @@ export const StoredPredictionListQuery = z.object({
     description:
       "With each prediction, its verdicts and cost, and this many characters of the action, of what was predicted or why it failed, and of what was expected.",
   }),
-  ...pageQuery({ maximum: 1000, default: defaultPredictionLimit }),
+  ...pageQuery({ default: defaultPredictionLimit }),
 });
 export type StoredPredictionListQuery = z.infer<typeof StoredPredictionListQuery>;
 

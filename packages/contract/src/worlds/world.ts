@@ -10,7 +10,7 @@ import {
   WorldExplanation,
   worldRequestFields,
 } from "../prediction/through-world.ts";
-import { defaultPageLimit, defaultRevisionLimit, listOf, numberedPageQuery, pageQuery } from "../query.ts";
+import { defaultRevisionLimit, listOf, numberedPageQuery, pageQuery } from "../query.ts";
 import { boundedText, instant, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
 
 /** A name is part of an address, and stands where deployments' names do. */
@@ -353,7 +353,7 @@ export const WorldPath = z.object({
 });
 
 /** Query of `GET /v1/worlds`. */
-export const WorldListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
+export const WorldListQuery = z.object(pageQuery());
 
 /** Response of `GET /v1/worlds`. */
 export const WorldListResponse = listOf(
