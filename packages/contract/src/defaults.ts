@@ -5,6 +5,9 @@
  */
 export const samplingDefaults = { max_tokens: 512, temperature: 0.2, top_p: 1, top_k: 0 } as const;
 
+/** The profile that an evaluator's family uses if a request names none. */
+export const defaultProfileName = "system:default";
+
 /** What a world leaves to the server. */
 export const worldDefaults = {
   k: 8,

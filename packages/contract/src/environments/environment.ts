@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { list } from "../custom-schemas.ts";
+import { defaultProfileName } from "../defaults.ts";
 import { Context, Params } from "../prediction/prediction.ts";
 import { WorldReference } from "../prediction/through-world.ts";
 import { defaultRevisionLimit, listOf, numberedPageQuery, pageQuery, queryBoolean } from "../query.ts";
@@ -49,7 +50,7 @@ export const EpisodeReward = z
         "An evaluator, as in `POST /v1/evaluate`. It sees the step as input, the observation as output and the task's goal as gold answer. Its score is the reward.",
     }),
     profile_name: shortText(200).nullish().meta({
-      default: "system:default",
+      default: defaultProfileName,
       description: "A profile of the evaluator's family.",
     }),
     when: z.enum(["last", "every-step"]).meta({

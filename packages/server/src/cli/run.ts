@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import type { Run, RunTarget } from "@presage/contract";
+import { defaultProfileName } from "@presage/contract/defaults";
 import { PresageError } from "@presage/sdk";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
@@ -126,7 +127,7 @@ async function createRun(
   const wanted = readWantedRun(options, target, evaluators);
   checkMinimums(
     minimums,
-    evaluators.map(({ evaluator, profileName = "system:default" }) => ({
+    evaluators.map(({ evaluator, profileName = defaultProfileName }) => ({
       evaluator,
       profile_name: profileName,
     })),

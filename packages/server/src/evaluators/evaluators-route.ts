@@ -5,11 +5,12 @@ import {
   EvaluatorListQuery,
   EvaluatorListResponse,
 } from "@presage/contract";
+import { defaultProfileName } from "@presage/contract/defaults";
 import { z } from "zod";
 import { response } from "../http/describe.ts";
 import { reply, route } from "../http/route.ts";
 import examples from "./examples.json" with { type: "json" };
-import { defaultProfileName, type Family } from "./family.ts";
+import type { Family } from "./family.ts";
 import { sampleFieldNames } from "./outcome.ts";
 import { findBuiltInProfile } from "./profiles/profiles.ts";
 import type { RegisteredEvaluator, Registry } from "./registry.ts";

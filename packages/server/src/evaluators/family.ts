@@ -82,6 +82,3 @@ export function defineFamily<Config, Given>(family: ModelFamilyOf<Config, Given>
 export function defineFamily(family: Family): Family {
   return family;
 }
-
-/** The profile that a family uses if the request names none. */
-export const defaultProfileName = "system:default";

@@ -1,7 +1,8 @@
 import type { EpisodeReward, ExplainStrategy, ValidationError } from "@presage/contract";
+import { defaultProfileName } from "@presage/contract/defaults";
 import { missing, valueError } from "../http/validate.ts";
 import type { Store } from "../platform/storage/store.ts";
-import { defaultProfileName, type Family } from "./family.ts";
+import type { Family } from "./family.ts";
 import type { NamedReference } from "./old-names.ts";
 import {
   builtInPrefix,

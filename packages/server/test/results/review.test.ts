@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CorrectionResponse, DisagreementListResponse, ReviewQueueResponse } from "@presage/contract";
-import { defaultProfileName } from "../../src/evaluators/family.ts";
+import { defaultProfileName } from "@presage/contract/defaults";
 import { builtInProfileId, builtInProfileRevisions } from "../../src/evaluators/profiles/profiles.ts";
 import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
 import { queueForReview } from "../../src/results/review.ts";

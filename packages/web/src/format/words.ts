@@ -1,3 +1,4 @@
+import { defaultProfileName } from "@presage/contract/defaults";
 import type { EpisodeSummary, UsageOperation } from "@presage/sdk";
 import { formatCount } from "./numbers.ts";
 
@@ -64,6 +65,6 @@ export function plainName(name: string): string {
 /** “exact-match”, or “exact-match, loose” with a profile that is not the default one. */
 export function shortEvaluatorName(of: { evaluator: string; profile_name: string | null }): string {
   const { evaluator, profile_name: profile } = of;
-  const isDefault = profile === null || profile === "system:default";
+  const isDefault = profile === null || profile === defaultProfileName;
   return `${withoutVersion(evaluator)}${isDefault ? "" : `, ${plainName(profile)}`}`;
 }

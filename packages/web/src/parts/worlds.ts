@@ -1,5 +1,5 @@
 // What a world is made of, in words.
-import { worldDefaults } from "@presage/contract/defaults";
+import { defaultProfileName, worldDefaults } from "@presage/contract/defaults";
 import type { Params, Prediction, World, WorldConfig } from "@presage/sdk";
 import { counted, formatCount, formatFields, formatScore, formatShare } from "../format/numbers.ts";
 import { humanizeName } from "../format/words.ts";
@@ -42,7 +42,7 @@ export function describeReward({
   when,
 }: NonNullable<WorldConfig["reward"]>): string {
   const steps = when === "last" ? "the last step" : "every step";
-  return `The score of ${evaluator} (${profile_name ?? "system:default"}) on ${steps}`;
+  return `The score of ${evaluator} (${profile_name ?? defaultProfileName}) on ${steps}`;
 }
 
 function describeParams(params: Params): string {

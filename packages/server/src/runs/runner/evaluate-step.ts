@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { defaultProfileName } from "../../evaluators/family.ts";
+import { defaultProfileName } from "@presage/contract/defaults";
 import type { EvaluatorOutcome, Sample } from "../../evaluators/outcome.ts";
 import { builtInPrefix, builtInProfileId, findProfileRevisions } from "../../evaluators/profiles/profiles.ts";
 import type { Registry } from "../../evaluators/registry.ts";

@@ -1,3 +1,4 @@
+import { defaultProfileName } from "@presage/contract/defaults";
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import type { ResultRow, ScoreOrder } from "../../data/results.ts";
 import { plainName, withoutVersion } from "../../format/words.ts";
@@ -214,7 +215,7 @@ export function nameOf({ evaluator, profile }: Judge, judges: readonly Judge[]):
   const alike = judges.filter((other) => withoutVersion(other.evaluator) === family);
   const isSameId = alike.every((other) => other.evaluator === evaluator);
   const isPlain =
-    profile === null || (profile === "system:default" && !alike.some(({ profile }) => profile === null));
+    profile === null || (profile === defaultProfileName && !alike.some(({ profile }) => profile === null));
   return [isSameId ? family : evaluator, !isPlain && plainName(profile)].filter(Boolean).join(" ");
 }
 

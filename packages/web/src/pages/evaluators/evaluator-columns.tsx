@@ -1,3 +1,4 @@
+import { defaultProfileName } from "@presage/contract/defaults";
 import { Sparkles } from "lucide-react";
 import { formatCount } from "../../format/numbers.ts";
 import { plainName } from "../../format/words.ts";
@@ -23,7 +24,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
         {profileName !== null && (
           <span
             // What is meant unless another one is named.
-            className={profileName === "system:default" ? "sr-only" : "truncate text-ink-2"}
+            className={profileName === defaultProfileName ? "sr-only" : "truncate text-ink-2"}
             title={profile?.description ?? undefined}
           >
             {plainName(profileName)}

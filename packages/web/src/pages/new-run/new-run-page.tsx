@@ -1,3 +1,4 @@
+import { defaultProfileName } from "@presage/contract/defaults";
 import type { Dataset } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
@@ -74,7 +75,7 @@ function NewRunPage() {
   const recommendedProfiles = recommended.flatMap(
     (family) =>
       profiles.find(
-        ({ evaluator_family, name }) => evaluator_family === family && name === "system:default",
+        ({ evaluator_family, name }) => evaluator_family === family && name === defaultProfileName,
       ) ?? [],
   );
   const stored = useDraft(`new-run:${given.dataset ?? ""}:${given.revision ?? ""}:${given.world ?? ""}`, {

@@ -1,3 +1,4 @@
+import { defaultProfileName } from "@presage/contract/defaults";
 import type { EvaluateItem, EvaluateRequest } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -79,7 +80,7 @@ export function EvaluateResponse({ response, evaluations, goldAnswer, onGoldAnsw
 /** Where there is a gold answer, the plainest comparison with it. */
 function idsOfFirst(choices: readonly EvaluatorChoice[], goldAnswer: string): ReadonlySet<string> {
   const isPlain = ({ family, profile }: EvaluatorChoice) =>
-    family === "exact-match" && profile === "system:default";
+    family === "exact-match" && profile === defaultProfileName;
   return new Set(goldAnswer === "" ? [] : choices.filter(isPlain).map(({ id }) => id));
 }
 

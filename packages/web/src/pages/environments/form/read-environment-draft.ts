@@ -1,3 +1,4 @@
+import { defaultProfileName } from "@presage/contract/defaults";
 import type { EnvironmentConfig, EpisodeStop } from "@presage/sdk";
 import { formatCount } from "../../../format/numbers.ts";
 import { type StopKind, stopKinds } from "../../../parts/episodes.tsx";
@@ -62,7 +63,7 @@ export function toDraft(name: string, config: EnvironmentConfig): EnvironmentDra
     stop: JSON.stringify((config.stop ?? []).map(toStopDraft)),
     repeat_limit: String(guards?.repeat_limit ?? ""),
     unchanged_limit: String(guards?.unchanged_limit ?? ""),
-    reward: reward ? `${reward.evaluator}/${reward.profile_name ?? "system:default"}` : "",
+    reward: reward ? `${reward.evaluator}/${reward.profile_name ?? defaultProfileName}` : "",
     when: reward?.when ?? "last",
     params: params && Object.keys(params).length > 0 ? JSON.stringify(params, null, 2) : "",
     real: real?.name ?? "",
