@@ -1,4 +1,5 @@
-// Runs and their differences in words. The dashboard bundles this file too, so it imports only types.
+// Runs and their differences in words. The dashboard bundles this file too, so it imports only types and defaults.
+import { defaultProfileName } from "../defaults.ts";
 import type { ComparisonCandidate } from "./comparison.ts";
 import type { RunGoal } from "./goal.ts";
 import type { ReportEvaluator, Run, RunDraw, RunProgress } from "./run.ts";
@@ -82,6 +83,12 @@ type NamedEvaluator = Pick<ReportEvaluator, "evaluator" | "profile_name">;
 /** An evaluator's name without its version. */
 export function familyOf(evaluator: string): string {
   return evaluator.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+}
+
+/** “exact-match”, or “exact-match loose” with a profile that is not its family's default. */
+export function evaluatorName({ evaluator, profile_name: profile }: NamedEvaluator): string {
+  const family = familyOf(evaluator);
+  return profile === null || profile === defaultProfileName ? family : `${family} ${profile}`;
 }
 
 /** Whether an evaluator has this id or family and, if one is given, this profile. */

@@ -1,9 +1,9 @@
 import type { Comparison, RunReport } from "@presage/contract";
-import { isMeant } from "@presage/contract/describe-runs";
+import { evaluatorName, isMeant } from "@presage/contract/describe-runs";
 import { fewestClusters } from "../platform/statistics/differences.ts";
 import { countOf, printable } from "../platform/words.ts";
 import { CommandError } from "./command.ts";
-import { outcomeName, percent } from "./evaluate/evaluate-line.ts";
+import { percent } from "./evaluate/evaluate-line.ts";
 import { evaluatorNamed } from "./evaluate/evaluators.ts";
 import { readNumber } from "./run-options.ts";
 
@@ -165,10 +165,9 @@ export function describeP(p: number): string {
   return p < 0.001 ? "<0.001" : p.toFixed(3);
 }
 
-/** An evaluator without the date of its version, and its profile unless it is its family's own. */
-export function nameOf({ evaluator, profile_name }: NamedEvaluator): string {
-  const profile = profile_name === "system:default" ? "" : (profile_name ?? "");
-  return printable(outcomeName({ evaluator_id: evaluator, profile_name: profile }).trimEnd());
+/** An evaluator's name for the terminal. */
+export function nameOf(one: NamedEvaluator): string {
+  return printable(evaluatorName(one));
 }
 
 function isOfMinimum({ name }: Minimum, one: NamedEvaluator): boolean {

@@ -1,5 +1,5 @@
 import type { CorrectedRate, LabelAgreement, RunReport } from "@presage/contract";
-import { isMeant } from "@presage/contract/describe-runs";
+import { familyOf, isMeant } from "@presage/contract/describe-runs";
 import { type Command, InvalidArgumentError } from "commander";
 import { commandName, countOf, printable, printableJson } from "../platform/words.ts";
 import { CommandError, examples, onServer, printNotice } from "./command.ts";
@@ -238,7 +238,7 @@ const columns: readonly Column<Row>[] = [
 
 function printAgreement(found: LabelAgreement): void {
   const isOfPeople = found.against === "human";
-  const reference = isOfPeople ? "people" : found.against.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+  const reference = isOfPeople ? "people" : familyOf(found.against);
   const { counts, more_labels: more, undecided } = found;
   printTable(columns, [
     { name: "agreement", figure: found.agreement, meaning: "the share on which both say the same" },

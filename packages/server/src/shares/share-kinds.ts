@@ -1,4 +1,5 @@
 import type { Comparison, ShareKind } from "@presage/contract";
+import { evaluatorName } from "@presage/contract/describe-runs";
 import type { Exchange } from "../http/exchange.ts";
 import { reserveBytes } from "../platform/limits/memory.ts";
 import { selectNames } from "../platform/storage/rows.ts";
@@ -7,7 +8,7 @@ import { findCheck } from "../reality/checks.ts";
 import { describeCheck, realityDocument } from "../reality/show-check.ts";
 import { listComparedSamples, makeComparison } from "../runs/compare/compare-route.ts";
 import { comparisonDocument } from "../runs/compare/comparison-document.ts";
-import { nameOf, reportDocument } from "../runs/report/document.ts";
+import { reportDocument } from "../runs/report/document.ts";
 import { block, dayOf, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
 import { makeReport, type ReportServices } from "../runs/report/report-route.ts";
 import { isClientRun, type Run } from "../runs/run.ts";
@@ -114,7 +115,7 @@ async function failingSamples(services: FindNeeds, requester: Requester, run: Ru
   const { samples, next } = await listRunSamples(services, requester, run, filter, page, undefined);
   const idOf = ({ verdicts }: (typeof samples)[number]) => verdicts[0]?.evaluation_result_id ?? "";
   const texts = await textsOf(services, requester, samples.map(idOf));
-  const name = nameOf({ evaluator: evaluator.id, profile_name: evaluator.profile.name });
+  const name = evaluatorName({ evaluator: evaluator.id, profile_name: evaluator.profile.name });
   const parts = samples.flatMap((sample) => [
     heading(3, `${sample.trajectory_id}, step ${sample.step}`),
     ...sampleParts(texts.get(idOf(sample)), "Predicted"),
@@ -153,7 +154,7 @@ async function worseSamples(
       ...labelled(`Predicted by ${candidate.name}`, output),
     ];
   });
-  const title = `Samples that ${candidate.name} is worse at, by ${nameOf(evaluator)}`;
+  const title = `Samples that ${candidate.name} is worse at, by ${evaluatorName(evaluator)}`;
   return section(title, parts, next !== undefined);
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Context, type EvaluateItem, EvaluateRequest } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
+import { familyOf } from "@presage/contract/describe-runs";
 import { z } from "zod";
 import { hasFailed, type Sample } from "../../evaluators/outcome.ts";
 import { jackknifeError, momentsOfClusters, rateInterval } from "../../platform/statistics/intervals.ts";
@@ -181,7 +182,7 @@ export function outcomeName({
   evaluator_id,
   profile_name,
 }: Pick<Outcome, "evaluator_id" | "profile_name">): string {
-  return `${evaluator_id.replace(/-\d{4}-\d{2}-\d{2}$/, "")} ${profile_name}`;
+  return `${familyOf(evaluator_id)} ${profile_name}`;
 }
 
 /** Adds one evaluation, of a line in `cluster`, to the counts of its evaluator and profile. */

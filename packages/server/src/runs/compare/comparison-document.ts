@@ -3,10 +3,11 @@ import {
   describeComparison,
   describeDraw,
   describeP,
+  evaluatorName,
   formatPoints,
   formatPointsApart,
 } from "@presage/contract/describe-runs";
-import { describePredictor, nameOf } from "../report/document.ts";
+import { describePredictor } from "../report/document.ts";
 import {
   dayOf,
   formatScore,
@@ -92,7 +93,7 @@ function sentencesOf(
     const names = { candidate: nameById(named, candidate.run_id), reference: reference.name };
     const { sentence, caveats } = describeComparison(candidate, {
       ...names,
-      evaluator: nameOf(evaluator),
+      evaluator: evaluatorName(evaluator),
       preliminary,
     });
     return paragraph([sentence, ...caveats].join(" "), isFirst && index === 0);
@@ -138,8 +139,8 @@ function evaluatorParts(
   ];
   const rows = candidates.map((candidate) => candidateCells(candidate, nameById(named, candidate.run_id)));
   return [
-    heading(2, nameOf(evaluator)),
-    ...differencesChart(nameOf(evaluator), candidates, named),
+    heading(2, evaluatorName(evaluator)),
+    ...differencesChart(evaluatorName(evaluator), candidates, named),
     { kind: "table", columns, rows: [[...first, "", "", "", ""], ...rows] },
     ...candidates.flatMap((candidate) =>
       strataParts(candidate, candidates.length === 1 ? "" : `: ${nameById(named, candidate.run_id)}`),
@@ -243,6 +244,6 @@ function stratumCells(stratum: ComparisonStratum, format: typeof formatScore): s
 
 function leftOutParts({ evaluators_left_out: leftOut }: Comparison, named: readonly Named[]): ReportPart[] {
   if (leftOut.length === 0) return [];
-  const names = leftOut.map((one) => `${nameOf(one)} of ${nameById(named, one.run_id)}`);
+  const names = leftOut.map((one) => `${evaluatorName(one)} of ${nameById(named, one.run_id)}`);
   return [paragraph(`Without a counterpart at the same revision, and left out: ${names.join(", ")}.`)];
 }

@@ -1,4 +1,5 @@
 import type { RunPrevious } from "@presage/contract";
+import { evaluatorName } from "@presage/contract/describe-runs";
 import { undefinedIfGone } from "../../platform/errors.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { compareRuns, comparisonMemoryBytes } from "../compare/compare-runs.ts";
@@ -99,7 +100,7 @@ function aspectsOf({ target, provenance, dataset, mode, repeats, params, evaluat
     ...evaluators.map(
       ({ id, family, profile }) =>
         [
-          profile.name === "system:default" ? family : `${family} ${profile.name}`,
+          evaluatorName({ evaluator: family, profile_name: profile.name }),
           `${id} revision ${profile.revision}`,
         ] as const,
     ),

@@ -14,6 +14,7 @@ import {
   describeSurvival,
   describeTarget,
   describeTrouble,
+  evaluatorName,
   familyOf,
   isMeant,
   nameOfPrevious,
@@ -41,7 +42,7 @@ type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
 
 /** What a run says by one evaluator, in a sentence for reports. Names are as they are: whoever writes the sentence escapes it. */
 export function describeEvaluator(one: Described): string {
-  const name = nameOf(one);
+  const name = evaluatorName(one);
   const without = one.failed === 0 ? "" : ` ${countOf(one.failed, "prediction")} without a verdict.`;
   const basis = `${countOf(one.count, "sample")} in ${countOf(one.trajectories, "trajectory", "trajectories")}`;
   if (one.pass_rate === null) {
@@ -56,15 +57,6 @@ export function describeEvaluator(one: Described): string {
   const baseline =
     best === null ? "" : `; the best baseline, ${best.kind}, passes ${formatShare(best.pass_rate)}${some}`;
   return `${name} passes ${formatShare(one.pass_rate)}${range} of ${basis}${baseline}.${without}`;
-}
-
-/** The family, and the profile unless it is the family's own. */
-export function nameOf({
-  evaluator,
-  profile_name: profile,
-}: Pick<Described, "evaluator" | "profile_name">): string {
-  const family = familyOf(evaluator);
-  return profile === null || profile === "system:default" ? family : `${family} ${profile}`;
 }
 
 const strataTitles = {
@@ -105,7 +97,7 @@ export function reportDocument(
     ...decisionParts(report, withTexts),
     ...others.map((one) => paragraph(describeEvaluator(one))),
     ...leftOutParts(report),
-    ...(report.records?.evaluators ?? []).map((one) => paragraph(`${nameOf(one)}: ${one.sentence}`)),
+    ...(report.records?.evaluators ?? []).map((one) => paragraph(`${evaluatorName(one)}: ${one.sentence}`)),
     heading(2, "Figures"),
     ...overviewChart(report.evaluators),
     evaluatorTable(report.evaluators),
@@ -152,7 +144,7 @@ function overviewChart(evaluators: readonly RunEvaluatorReport[]): ReportPart[] 
   const rows = evaluators.map((one) => {
     const hasPasses = one.pass_rate !== null;
     return {
-      name: nameOf(one),
+      name: evaluatorName(one),
       value: hasPasses ? one.pass_rate : one.mean,
       interval: hasPasses ? one.pass_interval : one.interval,
       reference: (hasPasses ? one.baseline?.pass_rate : one.no_change?.mean) ?? null,
@@ -173,8 +165,8 @@ function fullName({ evaluator, profile_name: profile }: ReportEvaluator): string
 
 /** The names of evaluators without what is the same in all of them. */
 function nameAmong(all: readonly ReportEvaluator[]): (one: ReportEvaluator) => string {
-  const isUnique = new Set(all.map(nameOf)).size === all.length;
-  return isUnique ? nameOf : fullName;
+  const isUnique = new Set(all.map(evaluatorName)).size === all.length;
+  return isUnique ? evaluatorName : fullName;
 }
 
 /** What is to be known of the figures, once for all evaluators of which it is said. */
@@ -205,11 +197,11 @@ function decisionParts({ goal, previous, evaluators }: RunReport, withParams: bo
   const parts: ReportPart[] = [];
   if (goal !== null) {
     const meant = evaluators.find((one) => isMeant(goal, one));
-    parts.push(paragraph(describeGoal(goal, meant, nameOf(meant ?? goal))));
+    parts.push(paragraph(describeGoal(goal, meant, evaluatorName(meant ?? goal))));
   }
   const [first] = previous?.evaluators ?? [];
   if (previous !== null) {
-    const by = first === undefined ? "" : ` by ${nameOf(first)}`;
+    const by = first === undefined ? "" : ` by ${evaluatorName(first)}`;
     const said = describePrevious(previous, first, { withParams });
     parts.push(paragraph(`${nameOfPrevious(previous)}${by}: ${said}.`));
   }
