@@ -163,6 +163,29 @@ export function nameOfPrevious({ by, name }: Pick<RunPrevious, "by" | "name">): 
   return by === "name" ? "Since the last run of this name" : `Since ${name}, the last run of this target`;
 }
 
+/** What a report says of its run's goal. */
+export function describeDecision({ goal, evaluators }: Pick<RunReport, "goal" | "evaluators">): string[] {
+  if (goal === null) return [];
+  const meant = evaluators.find((one) => isMeant(goal, one));
+  return [describeGoal(goal, meant, evaluatorName(meant ?? goal))];
+}
+
+/** What a report says changed since the run before. */
+export function describeChange(
+  { previous }: Pick<RunReport, "previous">,
+  options?: { withParams?: boolean },
+): string[] {
+  if (previous === null) return [];
+  const [first] = previous.evaluators;
+  const by = first === undefined ? "" : ` by ${evaluatorName(first)}`;
+  return [`${nameOfPrevious(previous)}${by}: ${describePrevious(previous, first, options)}`];
+}
+
+/** A sentence, and what qualifies it. */
+export function withNote({ sentence, note }: { sentence: string; note: string | null }): string {
+  return [sentence, note ?? ""].join(" ").trim();
+}
+
 /** Says which samples a world was not asked about with their own trajectories as examples. */
 export function describeLeftOut(world: RunReport["world"]): string | undefined {
   if (world === undefined || world.leaves_out === 0) return undefined;
@@ -200,7 +223,7 @@ function caveatsOf(compared: Compared): string[] {
   }
   if (note !== null) caveats.push(note);
   const { corrected } = compared;
-  if (corrected) caveats.push([corrected.sentence, corrected.note ?? ""].join(" ").trim());
+  if (corrected) caveats.push(withNote(corrected));
   return caveats;
 }
 

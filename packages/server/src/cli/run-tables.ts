@@ -1,16 +1,15 @@
 import type { Comparison, Run, RunReport } from "@presage/contract";
 import {
+  describeChange,
   describeComparison,
+  describeDecision,
   describeDraw,
   describeFailures,
-  describeGoal,
   describeLeftOut,
-  describePrevious,
   describeSurvival,
   describeTrouble,
   formatPoints,
-  isMeant,
-  nameOfPrevious,
+  withNote,
 } from "@presage/contract/describe-runs";
 import { SingleBar } from "cli-progress";
 import { countOf, printable } from "../platform/words.ts";
@@ -30,13 +29,11 @@ export function printReport({ run, evaluators, failures, provenance, survival, .
   printTable(reportColumns, evaluators);
   const notes = [
     ...[report.ends?.sentence, run.provenance.ends && report.ends?.note].filter((text) => text != null),
-    ...describeDecision(report.goal, evaluators),
-    ...describeChange(report.previous),
+    ...describeDecision({ goal: report.goal, evaluators }),
+    ...describeChange(report),
     ...[describeLeftOut(report.world)].filter((text) => text !== undefined),
     ...(report.records?.evaluators ?? []).map((one) => `${nameOf(one)}: ${one.sentence}`),
-    ...evaluators.flatMap(({ corrected: one }) =>
-      one ? [one.sentence, one.note].filter(Boolean).join(" ") : [],
-    ),
+    ...evaluators.flatMap(({ corrected }) => (corrected ? withNote(corrected) : [])),
     ...describeBases("Figures of", evaluators),
     ...new Set(evaluators.flatMap(({ note }) => note ?? [])),
     ...evaluators.flatMap(describeLacking),
@@ -47,19 +44,6 @@ export function printReport({ run, evaluators, failures, provenance, survival, .
     ...run.notes,
   ];
   if (notes.length > 0) printNotice(notes.map(printable).join("\n"));
-}
-
-function describeDecision(goal: RunReport["goal"], evaluators: readonly ReportRow[]): string[] {
-  if (goal === null) return [];
-  const meant = evaluators.find((one) => isMeant(goal, one));
-  return [describeGoal(goal, meant, nameOf(meant ?? goal))];
-}
-
-function describeChange(previous: RunReport["previous"]): string[] {
-  if (previous === null) return [];
-  const [first] = previous.evaluators;
-  const by = first === undefined ? "" : ` by ${nameOf(first)}`;
-  return [`${nameOfPrevious(previous)}${by}: ${describePrevious(previous, first)}`];
 }
 
 /** Prints a table that fits the terminal, and 80 columns in any case. */

@@ -7,17 +7,16 @@ import type {
   RunSurvival,
 } from "@presage/contract";
 import {
-  describeGoal,
+  describeChange,
+  describeDecision,
   describeLeftOut,
   describeMedian,
-  describePrevious,
   describeSurvival,
   describeTarget,
   describeTrouble,
   evaluatorName,
   familyOf,
-  isMeant,
-  nameOfPrevious,
+  withNote,
 } from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
 import {
@@ -94,7 +93,8 @@ export function reportDocument(
     ...provenance.warnings.map((text) => paragraph(text)),
     ...(report.ends?.sentence ? [paragraph(report.ends.sentence, true)] : []),
     ...(lead === undefined ? [] : [paragraph(describeEvaluator(lead), true)]),
-    ...decisionParts(report, withTexts),
+    ...describeDecision(report).map((text) => paragraph(text)),
+    ...describeChange(report, { withParams: withTexts }).map((text) => paragraph(`${text}.`)),
     ...others.map((one) => paragraph(describeEvaluator(one))),
     ...leftOutParts(report),
     ...(report.records?.evaluators ?? []).map((one) => paragraph(`${evaluatorName(one)}: ${one.sentence}`)),
@@ -103,7 +103,7 @@ export function reportDocument(
     evaluatorTable(report.evaluators),
     ...noteParts(report.evaluators),
     ...report.evaluators.flatMap(({ corrected }) =>
-      corrected === undefined ? [] : [paragraph([corrected.sentence, corrected.note ?? ""].join(" ").trim())],
+      corrected === undefined ? [] : [paragraph(withNote(corrected))],
     ),
     paragraph(howIntervals),
     ...(report.survival ?? []).flatMap((survival, _, all) =>
@@ -190,22 +190,6 @@ function evaluatorTable(evaluators: readonly (ReportEvaluator & RunFigures)[]): 
     figures: one,
   }));
   return { kind: "table", ...figureTable(["Evaluator", "Profile"], rows) };
-}
-
-/** Whether the goal is reached, and what changed since the run before. */
-function decisionParts({ goal, previous, evaluators }: RunReport, withParams: boolean): ReportPart[] {
-  const parts: ReportPart[] = [];
-  if (goal !== null) {
-    const meant = evaluators.find((one) => isMeant(goal, one));
-    parts.push(paragraph(describeGoal(goal, meant, evaluatorName(meant ?? goal))));
-  }
-  const [first] = previous?.evaluators ?? [];
-  if (previous !== null) {
-    const by = first === undefined ? "" : ` by ${evaluatorName(first)}`;
-    const said = describePrevious(previous, first, { withParams });
-    parts.push(paragraph(`${nameOfPrevious(previous)}${by}: ${said}.`));
-  }
-  return parts;
 }
 
 function leftOutParts({ world }: RunReport): ReportPart[] {
