@@ -1,4 +1,5 @@
 import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presage/contract";
+import { fewestTrajectories } from "@presage/contract/defaults";
 import {
   describeComparison,
   describeDraw,
@@ -17,7 +18,6 @@ import {
   paragraph,
   type ReportPart,
 } from "../report/pages.ts";
-import { fewestTrajectories } from "../report/parts.ts";
 
 type ComparedRun = Comparison["runs"][number];
 type ComparedEvaluator = Comparison["evaluators"][number];

@@ -6,6 +6,7 @@ import type {
   RunStratum,
   RunSurvival,
 } from "@presage/contract";
+import { fewestTrajectories } from "@presage/contract/defaults";
 import {
   describeChange,
   describeDecision,
@@ -31,7 +32,7 @@ import {
   paragraph,
   type ReportPart,
 } from "./pages.ts";
-import { endsParts, fewestTrajectories, figureTable } from "./parts.ts";
+import { endsParts, figureTable } from "./parts.ts";
 
 type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
   Pick<

@@ -11,9 +11,6 @@ import {
   type ReportPart,
 } from "./pages.ts";
 
-/** A step of fewer shows single trajectories, not how often the step is right. */
-export const fewestTrajectories = 3;
-
 interface FigureColumn {
   title: string;
   cell(figures: RunFigures): string;

@@ -1,3 +1,4 @@
+import { fewestTrajectories } from "@presage/contract/defaults";
 import { describeSurvival, describeSurvivalMethod, formatPoints } from "@presage/contract/describe-runs";
 import type { RunReport } from "@presage/sdk";
 import { formatScore, formatShare } from "../../../format/numbers.ts";
@@ -8,7 +9,7 @@ import { Segmented } from "../../../ui/form/choices.tsx";
 import { ChartSkeleton } from "../../../ui/skeleton.tsx";
 import type { CompareState } from "../compare-search.ts";
 import type { MarkedRun } from "../run-mark.tsx";
-import { differenceCurves, domainOf, drawnTrajectories, scoreCurves, survivalCurves } from "./curves.ts";
+import { differenceCurves, domainOf, scoreCurves, survivalCurves } from "./curves.ts";
 
 interface CurvesCardProps {
   evaluator: ComparedEvaluator;
@@ -27,7 +28,7 @@ export function CurvesCard({ evaluator, marked, reports, state: { search, change
   return (
     <Card
       title="By step"
-      hint={`The step is the place in the trajectory, from 0. Those that fewer than ${drawnTrajectories} trajectories reach are not drawn.`}
+      hint={`The step is the place in the trajectory, from 0. Those that fewer than ${fewestTrajectories} trajectories reach are not drawn.`}
       actions={
         <Segmented
           label="By step"

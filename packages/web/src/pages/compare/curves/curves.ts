@@ -1,11 +1,9 @@
+import { fewestTrajectories } from "@presage/contract/defaults";
 import type { RunReport, RunSurvival } from "@presage/sdk";
 import { countedIn, formatCount } from "../../../format/numbers.ts";
 import { type ComparedEvaluator, evaluatorKey, measureOf } from "../../../parts/evaluator-names.ts";
 import type { CurveSeries } from "../../../ui/charts/curve.ts";
 import { type MarkedRun, nameRun } from "../run-mark.tsx";
-
-/** Steps that fewer trajectories reach are not drawn: a value of one or two says nothing, and hides the others. */
-export const drawnTrajectories = 3;
 
 type Reports = readonly (RunReport | undefined)[];
 
@@ -107,5 +105,5 @@ function seriesOf(one: MarkedRun, marked: readonly MarkedRun[]) {
 }
 
 function isDrawn({ trajectories }: { trajectories: number }): boolean {
-  return trajectories >= drawnTrajectories;
+  return trajectories >= fewestTrajectories;
 }

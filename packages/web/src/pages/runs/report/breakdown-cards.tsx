@@ -1,3 +1,4 @@
+import { fewestTrajectories } from "@presage/contract/defaults";
 import type { RunReport, RunStratum } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { counted, formatCount, formatPercent, formatScore } from "../../../format/numbers.ts";
@@ -59,7 +60,7 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
           : `The first 1,000 steps; ${formatCount(leftOut)} later ones are left out.`,
         tooFew === 0
           ? ""
-          : `${counted(tooFew, "step")} with fewer than ${fewestDrawn} trajectories ${tooFew === 1 ? "is" : "are"} not drawn.`,
+          : `${counted(tooFew, "step")} with fewer than ${fewestTrajectories} trajectories ${tooFew === 1 ? "is" : "are"} not drawn.`,
       ].join(" ")}
     >
       <CurveChart
@@ -76,11 +77,8 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
   );
 }
 
-/** What fewer trajectories say of a step is mostly chance. */
-const fewestDrawn = 3;
-
 function isDrawn({ trajectories }: RunStratum): boolean {
-  return trajectories >= fewestDrawn;
+  return trajectories >= fewestTrajectories;
 }
 
 function pointsOf(strata: readonly RunStratum[], measure: Measure): CurvePoint[] {
