@@ -10,6 +10,9 @@ const sections = [
   ["steering_directives", "STEERING DIRECTIVES"],
 ] as const;
 
+/** The fields of a context, in the order of the prompt and of stored samples. */
+export const contextFields = sections.map(([field]) => field);
+
 /** Changes with any change of the strings here. Runs record it. */
 export const promptVersion = "1";
 

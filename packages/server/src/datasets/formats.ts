@@ -6,6 +6,7 @@ import {
   maxTrajectoryIdCharacters,
   shortText,
 } from "@presage/contract";
+import { contextFields } from "@presage/contract/compose-prompt";
 import { z } from "zod";
 import { countOf } from "../platform/words.ts";
 import { checkLine, LineError } from "./upload/lines.ts";
@@ -30,13 +31,6 @@ export interface CanonicalSample {
 }
 
 const interactionFirst = '{"interaction":';
-const contextFields = [
-  "environment_state",
-  "task_context",
-  "tool_schemas",
-  "domain_knowledge",
-  "steering_directives",
-] as const satisfies (keyof Context)[];
 
 /**
  * Gives samples their one form: fields in a fixed order, none that is null, tags by name. The messages that a sample shares with

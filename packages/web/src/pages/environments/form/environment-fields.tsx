@@ -1,3 +1,4 @@
+import { contextFields } from "@presage/contract/compose-prompt";
 import { useQuery } from "@tanstack/react-query";
 import { usePresage } from "../../../data/client.ts";
 import { latestProfilesQuery } from "../../../data/evaluators.ts";
@@ -7,7 +8,7 @@ import { humanizeName } from "../../../format/words.ts";
 import { Fold } from "../../../ui/card.tsx";
 import { SelectField, TextAreaField, TextField } from "../../../ui/form/fields.tsx";
 import { type BoundField, type FieldIssue, issueAt } from "../../../ui/form/form.tsx";
-import { contextFields, type EnvironmentDraft, type ReadEnvironmentDraft } from "./read-environment-draft.ts";
+import type { EnvironmentDraft, ReadEnvironmentDraft } from "./read-environment-draft.ts";
 
 interface EnvironmentFieldsProps {
   draft: EnvironmentDraft;

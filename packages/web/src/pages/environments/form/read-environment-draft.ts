@@ -1,3 +1,4 @@
+import { contextFields } from "@presage/contract/compose-prompt";
 import { defaultProfileName } from "@presage/contract/defaults";
 import type { EnvironmentConfig, EpisodeStop } from "@presage/sdk";
 import { formatCount } from "../../../format/numbers.ts";
@@ -10,14 +11,6 @@ export interface StopDraft {
   text: string;
   outcome: "success" | "failure";
 }
-
-export const contextFields = [
-  "environment_state",
-  "task_context",
-  "tool_schemas",
-  "domain_knowledge",
-  "steering_directives",
-] as const;
 
 export const newEnvironmentDraft = {
   name: "",
