@@ -15,6 +15,11 @@ export function readWorldReference(text: string): { name: string; revision: numb
   return { name, revision: revision === undefined ? undefined : Number(revision) };
 }
 
+/** What names a revision of a world: `readWorldReference` reads it. */
+export function worldReference({ name, revision }: { name: string; revision: number }): string {
+  return `${name}@${revision}`;
+}
+
 /** Tags of recorded samples, by name. */
 export const exampleTags = z.record(shortText(200), boundedText(1_000));
 

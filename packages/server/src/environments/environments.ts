@@ -2,6 +2,7 @@ import {
   type EnvironmentConfig,
   type EnvironmentRevision as EnvironmentRevisionSchema,
   isReservedName,
+  worldReference,
 } from "@presage/contract";
 import type { Registry } from "../evaluators/registry.ts";
 import { findRewardIssue } from "../evaluators/resolve-evaluators.ts";
@@ -65,7 +66,7 @@ async function withWorld(
   if (world === undefined) return config;
   if (!(await holdWorld(transaction, world.id)))
     throw new InvalidEnvironmentError(["world"], "The world was deleted meanwhile");
-  return { ...config, world: `${world.name}@${world.revision}` };
+  return { ...config, world: worldReference(world) };
 }
 
 /** Throws for a limit that nothing could exceed, as nothing says what success is. */

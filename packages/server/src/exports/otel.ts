@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readInstant, type StoredPredictionDetail } from "@presage/contract";
+import { readInstant, type StoredPredictionDetail, worldReference } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
 import { isObject } from "../datasets/traces/content.ts";
@@ -130,7 +130,7 @@ export function predictionToOtlp(prediction: StoredPredictionDetail): object {
       "error.type": error_category ?? undefined,
       "presage.deployment": prediction.deployment ?? undefined,
       "presage.source": prediction.source,
-      "presage.world": world ? `${world.name}@${world.revision}` : undefined,
+      "presage.world": world ? worldReference(world) : undefined,
       "presage.confidence": confidence ?? undefined,
       "presage.retrieval.examples": world?.examples.flatMap(
         ({ dataset_sample_id }) => dataset_sample_id ?? [],

@@ -1,4 +1,9 @@
-import { readWorldReference, type WorldModelPrediction, type WorldModelRequest } from "@presage/contract";
+import {
+  readWorldReference,
+  type WorldModelPrediction,
+  type WorldModelRequest,
+  worldReference,
+} from "@presage/contract";
 import { type CallWithCaller, requesterOf } from "../http/call.ts";
 import { checkAccess, spenderOf } from "../http/caller.ts";
 import { deploymentHeader } from "../http/exchange.ts";
@@ -34,14 +39,10 @@ import {
 export const worldHeader = "x-presage-world";
 const explainHeader = "x-presage-explain";
 
-function nameOf({ name, revision }: { name: string; revision: number }): string {
-  return `${name}@${revision}`;
-}
-
 /** What responses say of the world, beside their body. */
 export function worldHeadersOf({ world, confidence, abstained }: WorldCompletion): Record<string, string> {
   return {
-    [worldHeader]: nameOf(world),
+    [worldHeader]: worldReference(world),
     ...(typeof confidence === "number" && { "x-presage-confidence": confidence.toFixed(6) }),
     ...(abstained !== undefined && { "x-presage-abstained": String(abstained) }),
   };
@@ -145,7 +146,7 @@ export async function askWorld(
     (asking, signal) => through(asking, signal, measure),
     call,
     body,
-    nameOf(world),
+    worldReference(world),
   );
   const fields = upstreamFields(paramsThrough(world, params));
   // `capture.watch` passes on the very completion that `through` returned.

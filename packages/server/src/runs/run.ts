@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type {
-  ReportEvaluator as EvaluatorNames,
-  RunEvaluator as NamedEvaluator,
-  RunDraw,
-  RunProgress,
-  RunProvenance,
-  RunReport,
-  RunStatus,
-  Run as WireRun,
+import {
+  type ReportEvaluator as EvaluatorNames,
+  type RunEvaluator as NamedEvaluator,
+  type RunDraw,
+  type RunProgress,
+  type RunProvenance,
+  type RunReport,
+  type RunStatus,
+  type Run as WireRun,
+  worldReference,
 } from "@presage/contract";
 import { costOf, type Prices, withoutNoise } from "../platform/prices.ts";
 import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
@@ -129,7 +130,7 @@ export function payerOf({ api_key_id, created_by }: Pick<Run, "api_key_id" | "cr
 
 /** A target in words. */
 export function nameOf(target: RunTarget): string {
-  if (target.kind === "world") return `${target.name}@${target.revision}`;
+  if (target.kind === "world") return worldReference(target);
   return target.kind === "deployment" ? (target.model ?? target.deployment) : target.kind;
 }
 
@@ -241,7 +242,7 @@ function toTarget(target: RunTarget): WireRun["target"] {
       return model === undefined ? { deployment } : { deployment, model };
     }
     case "world":
-      return { world: nameOf(target) };
+      return { world: worldReference(target) };
     case "no-change":
     case "retrieval":
       return { baseline: target.kind };

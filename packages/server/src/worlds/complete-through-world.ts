@@ -1,4 +1,10 @@
-import type { AnsweringWorld, StoredWorld, WorldExplanation, WorldScores } from "@presage/contract";
+import {
+  type AnsweringWorld,
+  type StoredWorld,
+  type WorldExplanation,
+  type WorldScores,
+  worldReference,
+} from "@presage/contract";
 import { ClientDisconnectedError, UpstreamError } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import { costOf, type Prices } from "../platform/prices.ts";
@@ -305,7 +311,7 @@ function completeFromRecords(
     id: `chatcmpl-${Bun.randomUUIDv7()}`,
     object: "chat.completion",
     created: Math.floor(Date.now() / 1000),
-    model: `${world.name}@${world.revision}`,
+    model: worldReference(world),
     choices: [
       { index: 0, message: { role: "assistant", content }, finish_reason: "stop", logprobs: null },
     ] satisfies [unknown],

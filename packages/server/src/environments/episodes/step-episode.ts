@@ -1,4 +1,4 @@
-import type { EnvironmentConfig, StoredWorld } from "@presage/contract";
+import { type EnvironmentConfig, type StoredWorld, worldReference } from "@presage/contract";
 import { composeUserTurn } from "@presage/contract/compose-prompt";
 import { conflict, ReusedKeyError, type ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { type Answer, answerColumns } from "../../platform/storage/answer-columns.ts";
@@ -135,7 +135,7 @@ function endOfAbstention({ on_abstain: wanted }: EnvironmentConfig, { world }: T
   if (world?.abstained !== true || (wanted ?? "truncate") !== "truncate") return undefined;
   const sure =
     typeof world.confidence === "number" ? ` (its confidence is ${world.confidence.toFixed(3)})` : "";
-  const reason = `The world ${world.name}@${world.revision} is less sure of the observation than it needs${sure}.`;
+  const reason = `The world ${worldReference(world)} is less sure of the observation than it needs${sure}.`;
   return { isTerminated: false, outcome: null, reason };
 }
 
