@@ -15,7 +15,7 @@ import { errorResponse, page, response } from "../http/describe.ts";
 import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
-import { toIsoInstant } from "../platform/storage/columns.ts";
+import { isoInstantOrNull, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { defined, similarName } from "../platform/words.ts";
 import { changeKeySettings, createApiKey, ExpiryError, parseExpiry, revokeApiKey } from "./api-keys.ts";
@@ -130,15 +130,14 @@ export function toApiKeyResponse({
   scopes,
   ...rest
 }: ApiKey): ApiKeyResponse {
-  const orNull = (micros: number | null) => (micros === null ? null : toIsoInstant(micros));
   return {
     ...rest,
     // A key that an earlier version of the server sealed has none.
     scopes: scopes ? readScopes(scopes) : null,
     created_at: toIsoInstant(created_at),
-    expires_at: orNull(expires_at),
-    revoked_at: orNull(revoked_at),
-    last_used_at: orNull(last_used_at),
+    expires_at: isoInstantOrNull(expires_at),
+    revoked_at: isoInstantOrNull(revoked_at),
+    last_used_at: isoInstantOrNull(last_used_at),
   };
 }
 

@@ -16,7 +16,7 @@ import { readKeysetPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
 import { type Author, recordChange } from "../platform/audit.ts";
 import { conflict, notFound, ServiceError } from "../platform/errors.ts";
-import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
+import { isoInstantOrNull, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import { markAllRevoked } from "./api-keys-store.ts";
@@ -105,7 +105,7 @@ const listMembers = route("GET", "/v1/members", {
     const { rows, next } = await selectMembers(reader, requester.accountId, readKeysetPage(query));
     const data = rows.map(({ last_seen_at, active_keys, ...member }) => ({
       ...toMember(member),
-      last_seen_at: last_seen_at === null ? null : toIsoInstant(last_seen_at),
+      last_seen_at: isoInstantOrNull(last_seen_at),
       active_keys,
     }));
     return reply(200, { data, next: toCursor(next) });

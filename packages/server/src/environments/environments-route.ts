@@ -25,7 +25,7 @@ import { reserveHeld, reserveStored } from "../http/memory.ts";
 import { readKeysetPage, readNumberedPage, readOnce, toCursor } from "../http/request.ts";
 import { streamList } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
-import { toIsoInstant } from "../platform/storage/columns.ts";
+import { isoInstantOrNull } from "../platform/storage/columns.ts";
 import type { EnvironmentRevision, IndexedTask } from "./environment.ts";
 import {
   type ConfigServices,
@@ -252,8 +252,8 @@ function toEnvironment({ name, revision, config, tasks, ...row }: EnvironmentRev
     config,
     tasks: { ...tasks },
     is_built_in: row.created_at === null,
-    created_at: row.created_at === null ? null : toIsoInstant(row.created_at),
-    revised_at: row.revised_at === null ? null : toIsoInstant(row.revised_at),
+    created_at: isoInstantOrNull(row.created_at),
+    revised_at: isoInstantOrNull(row.revised_at),
   };
 }
 

@@ -7,7 +7,7 @@ import type { RealityServices, WatchedRevision } from "../environments/find-envi
 import { anytimeRate } from "../platform/statistics/anytime.ts";
 import { addCluster, type ClusterSum, noMoments } from "../platform/statistics/intervals.ts";
 import type { OutcomePair } from "../platform/statistics/outcome-pairs.ts";
-import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
+import { isoInstantOrNull, type Micros } from "../platform/storage/columns.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import {
   type CheckedPlace,
@@ -212,7 +212,7 @@ function watch(limit: number, error: number) {
       addCluster(moments, ofTask.count, ofTask.sum);
       const found = look();
       if (found?.isBelow(limit)) ringing = undefined;
-      else if (found?.isAbove(limit)) ringing ??= { since: at === null ? null : toIsoInstant(at) };
+      else if (found?.isAbove(limit)) ringing ??= { since: isoInstantOrNull(at) };
     },
     end() {
       const found = look();

@@ -13,7 +13,7 @@ import {
   worldReference,
 } from "@presage/contract";
 import { costOf, type Prices, withoutNoise } from "../platform/prices.ts";
-import { type Micros, toIsoInstant } from "../platform/storage/columns.ts";
+import { isoInstantOrNull, type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import { isProcessRunning } from "../platform/storage/leases.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 
@@ -218,8 +218,8 @@ export function toRun(run: Run): WireRun {
     notes: [...run.notes],
     created_by: run.created_by,
     created_at: toIsoInstant(run.created_at),
-    started_at: run.started_at === null ? null : toIsoInstant(run.started_at),
-    finished_at: run.finished_at === null ? null : toIsoInstant(run.finished_at),
+    started_at: isoInstantOrNull(run.started_at),
+    finished_at: isoInstantOrNull(run.finished_at),
   };
 }
 

@@ -13,6 +13,7 @@ import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { costOf, type PriceList, type Prices, withoutNoise } from "../platform/prices.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import {
+  isoInstantOrNull,
   type Micros,
   microsPerDay,
   microsPerHour,
@@ -84,9 +85,7 @@ async function readUsage(
   return {
     data: data.map((row) => withUser(row, holders)),
     api_keys: [...holders].flatMap(([id, { key }]) =>
-      key === undefined
-        ? []
-        : [{ id, ...key, revoked_at: key.revoked_at === null ? null : toIsoInstant(key.revoked_at) }],
+      key === undefined ? [] : [{ id, ...key, revoked_at: isoInstantOrNull(key.revoked_at) }],
     ),
   };
 }

@@ -22,7 +22,7 @@ import { reply, route } from "../../http/route.ts";
 import { InvalidRequestError, nameNarrowType, toIssues, valueError } from "../../http/validate.ts";
 import type { Changer } from "../../platform/audit.ts";
 import { conflict } from "../../platform/errors.ts";
-import { toIsoInstant } from "../../platform/storage/columns.ts";
+import { isoInstantOrNull, toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import examples from "../examples.json" with { type: "json" };
 import type { Family } from "../family.ts";
@@ -254,7 +254,7 @@ function toEvaluatorProfile({ config, created_at, archived_at, ...rest }: Profil
     // Checked before it was stored.
     config: parseJson(config) as EvaluatorProfile["config"],
     created_at: toIsoInstant(created_at),
-    archived_at: archived_at === null ? null : toIsoInstant(archived_at),
+    archived_at: isoInstantOrNull(archived_at),
   });
 }
 

@@ -19,6 +19,10 @@ export function toIsoInstant(micros: Micros): string {
   return new Date(micros / microsPerMs).toISOString();
 }
 
+export function isoInstantOrNull(micros: Micros | null): string | null {
+  return micros === null ? null : toIsoInstant(micros);
+}
+
 /** A boolean column: PostgreSQL's own booleans would read back differently from SQLite's. */
 export type Flag = 0 | 1;
 

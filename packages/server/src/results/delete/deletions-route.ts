@@ -14,7 +14,7 @@ import { InvalidRequestError, missing } from "../../http/validate.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { conflict, notFound } from "../../platform/errors.ts";
 import { readDatabaseClock } from "../../platform/storage/clock.ts";
-import { toIsoInstant } from "../../platform/storage/columns.ts";
+import { isoInstantOrNull, toIsoInstant } from "../../platform/storage/columns.ts";
 import type { ResultDeletionsTable } from "../../platform/storage/schema/results.ts";
 import { inTransaction, type Requester, type Store } from "../../platform/storage/store.ts";
 import examples from "../examples.json" with { type: "json" };
@@ -201,6 +201,6 @@ function toDeletion(row: ResultDeletionsTable): EvaluationResultDeletion {
     count: row.matched,
     deleted: row.deleted,
     created_at: toIsoInstant(row.created_at),
-    finished_at: row.finished_at === null ? null : toIsoInstant(row.finished_at),
+    finished_at: isoInstantOrNull(row.finished_at),
   };
 }
