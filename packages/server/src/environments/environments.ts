@@ -32,9 +32,6 @@ import { countEpisodesOf, deleteEpisodeRows, selectEpisodeIds } from "./episodes
 import { findEnvironment, refuseBuiltIn } from "./find-environment.ts";
 import { findRuleIssue, rewardOf } from "./rewards-and-ends.ts";
 
-/** A field of an environment that cannot be used, and why. */
-class InvalidEnvironmentError extends InvalidFieldError {}
-
 /** Everything that an environment's config may refer to. */
 export interface ConfigServices {
   store: Store;
@@ -50,7 +47,7 @@ const ofWorlds = ["deployment", "context", "params"] as const;
 async function findPlayedWorld(services: ConfigServices, requester: Requester, { world }: EnvironmentConfig) {
   if (!world) return undefined;
   const found = await findReferred(services, requester, world);
-  if ("reason" in found) throw new InvalidEnvironmentError(["world"], found.reason);
+  if ("reason" in found) throw new InvalidFieldError(["world"], found.reason);
   return found;
 }
 
@@ -61,11 +58,10 @@ async function withWorld(
   world: ReadyWorld | undefined,
 ): Promise<EnvironmentConfig> {
   const both = config.world ? ofWorlds.find((name) => config[name]) : undefined;
-  if (both !== undefined)
-    throw new InvalidEnvironmentError([both], "A world has its own; name one of the two");
+  if (both !== undefined) throw new InvalidFieldError([both], "A world has its own; name one of the two");
   if (world === undefined) return config;
   if (!(await holdWorld(transaction, world.id)))
-    throw new InvalidEnvironmentError(["world"], "The world was deleted meanwhile");
+    throw new InvalidFieldError(["world"], "The world was deleted meanwhile");
   return { ...config, world: worldReference(world) };
 }
 
@@ -74,7 +70,7 @@ async function refuseIdleLimit(services: ConfigServices, requester: Requester, c
   const { real, stop } = config;
   if (!real?.false_success_limit || stop?.some(({ outcome }) => outcome === "success")) return;
   if ((await rewardOf(services, requester, config)) !== undefined) return;
-  throw new InvalidEnvironmentError(
+  throw new InvalidFieldError(
     ["real", "false_success_limit"],
     "Nothing says what success is: add a rule of success to stop, or a reward",
   );
@@ -87,29 +83,29 @@ async function checkConfig(
   { deployment, params, stop, reward, real }: EnvironmentConfig,
 ): Promise<void> {
   if (real && services.realEnvironments.find(real.name) === undefined)
-    throw new InvalidEnvironmentError(
+    throw new InvalidFieldError(
       ["real", "name"],
       `The operator declares no real environment named ${JSON.stringify(real.name)}`,
     );
   if (typeof deployment === "string" && services.deployments.find(deployment) === undefined)
-    throw new InvalidEnvironmentError(["deployment"], "There is no deployment of this name");
+    throw new InvalidFieldError(["deployment"], "There is no deployment of this name");
   if ((params?.stream ?? false) !== false)
-    throw new InvalidEnvironmentError(["params", "stream"], "Streaming is not supported");
+    throw new InvalidFieldError(["params", "stream"], "Streaming is not supported");
   for (const [name, value] of Object.entries(params ?? {})) {
     if (Number.isInteger(value) && !Number.isSafeInteger(value))
-      throw new InvalidEnvironmentError(["params", name], "An integer this large would lose digits");
+      throw new InvalidFieldError(["params", name], "An integer this large would lose digits");
   }
   for (const [index, rule] of (stop ?? []).entries()) {
     const issue = findRuleIssue(rule);
-    if (issue !== undefined) throw new InvalidEnvironmentError(["stop", index, issue.field], issue.message);
+    if (issue !== undefined) throw new InvalidFieldError(["stop", index, issue.field], issue.message);
   }
   if (reward) {
     const issue = await findRewardIssue(services, accountId, reward);
-    if (issue !== undefined) throw new InvalidEnvironmentError(["reward", issue.field], issue.message);
+    if (issue !== undefined) throw new InvalidFieldError(["reward", issue.field], issue.message);
   }
 }
 
-/** Makes an environment with its first revision. Throws an `InvalidEnvironmentError` for what cannot be used. */
+/** Makes an environment with its first revision. Throws an `InvalidFieldError` for what cannot be used. */
 export async function createEnvironment(
   services: ConfigServices,
   requester: Changer,
