@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { bytesIn } from "../platform/storage/lists.ts";
 import { insertRows, unlessNameIsTaken } from "../platform/storage/rows.ts";
 import type { ProjectsTable } from "../platform/storage/schema/results.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
@@ -153,10 +154,9 @@ export async function selectExperimentSizes(
   accountId: string,
   { projectId, limit, offset }: ExperimentPage,
 ) {
-  const bytes = sql<number>`coalesce(octet_length(tags), 0) + coalesce(octet_length(metadata), 0)`;
   let query = reader
     .selectFrom("runs")
-    .select(["id", bytes.as("bytes")])
+    .select(["id", bytesIn(["tags", "metadata"])])
     .where("account_id", "=", accountId)
     .where(isExperiment);
   if (projectId !== undefined) query = query.where("project_id", "=", projectId);

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Micros } from "../../platform/storage/columns.ts";
+import { bytesIn } from "../../platform/storage/lists.ts";
 import type {
   Database,
   EvaluatorProfileRevisionsTable,
@@ -107,12 +108,9 @@ export async function selectRevisionSizes(
   filter: ProfileRevisionFilter,
   page?: ProfilePage,
 ) {
-  const sizes = ["revision.config", "revision.description"].map(
-    (column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`,
-  );
   const query = filtered(reader, accountId, filter)
     .select(["profile.public_id", "revision.revision"])
-    .select(sql<number>`${sql.join(sizes, sql` + `)}`.as("bytes"))
+    .select(bytesIn(["revision.config", "revision.description"]))
     .orderBy("revision.created_at", "desc")
     .orderBy("profile.public_id", "desc")
     .orderBy("revision.revision", "desc");

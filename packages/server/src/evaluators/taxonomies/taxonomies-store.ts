@@ -1,6 +1,6 @@
-import { sql } from "kysely";
 import { conflict, type ServiceError } from "../../platform/errors.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
+import { bytesIn } from "../../platform/storage/lists.ts";
 import { insertRows, unlessNameIsTaken } from "../../platform/storage/rows.ts";
 import type {
   Database,
@@ -160,11 +160,9 @@ export async function selectRevisionSizes(
   accountId: string,
   filter: TaxonomyRevisionFilter,
 ) {
-  const columns = ["revision.body", "revision.metadata", "taxonomy.description"] as const;
-  const sizes = columns.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`);
   return await matching(reader, accountId, filter)
     .select("revision.id")
-    .select(sql<number>`${sql.join(sizes, sql` + `)}`.as("bytes"))
+    .select(bytesIn(["revision.body", "revision.metadata", "taxonomy.description"]))
     .orderBy("revision.created_at", "desc")
     .orderBy("revision.id", "desc")
     .limit(filter.limit)

@@ -193,3 +193,9 @@ export function refuseLargePage(
 function sumOf(bytes: readonly number[]): number {
   return bytes.reduce((sum, one) => sum + one, 0);
 }
+
+/** The bytes of a row in these columns, as `bytes`. */
+export function bytesIn(columns: readonly string[]) {
+  const sizes = columns.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`);
+  return sql<number>`${sql.join(sizes, sql` + `)}`.as("bytes");
+}
