@@ -48,7 +48,6 @@ import {
   resumeRows,
   stopCheck,
 } from "./replays/replays-store.ts";
-import { drawBySeed } from "./replays/runner.ts";
 
 /** A check of known pairs, whose body has a line for each and whose query what is beside them; undefined for another body. */
 export async function readPairLines(
@@ -279,6 +278,15 @@ async function beginWithRecordings(
     check: { name: named, source: "recordings", real: null, recordings: JSON.stringify(recordings) },
     replays: drawn.map((trajectory_id) => ({ episode_id: null, trajectory_id })),
   };
+}
+
+/** Those of some ids that a seed draws, in the order in which it draws them. */
+function drawBySeed(ids: readonly string[], seed: number, most: number): string[] {
+  const hashed = ids.map((id) => [Bun.hash.wyhash(id, BigInt(seed)), id] as const);
+  return hashed
+    .toSorted(([one], [other]) => (one < other ? -1 : Number(one > other)))
+    .slice(0, most)
+    .map(([, id]) => id);
 }
 
 /** Without a goal, nothing that is played could succeed. */

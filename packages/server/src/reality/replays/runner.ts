@@ -37,15 +37,6 @@ import {
   updateDrawn,
 } from "./replays-store.ts";
 
-/** Those of some ids that a seed draws, in the order in which it draws them. */
-export function drawBySeed(ids: readonly string[], seed: number, most: number): string[] {
-  const hashed = ids.map((id) => [Bun.hash.wyhash(id, BigInt(seed)), id] as const);
-  return hashed
-    .toSorted(([one], [other]) => (one < other ? -1 : Number(one > other)))
-    .slice(0, most)
-    .map(([, id]) => id);
-}
-
 /** Draws episodes that have ended, for the continuous checks of environments that want them. */
 async function drawEnded(
   services: RealityServices & { realEnvironments: Pick<RealEnvironments, "all"> },
