@@ -24,15 +24,10 @@ import type { CountUnreachable } from "../upstream/deployments.ts";
 import { createWorldParts } from "../worlds/world-parts.ts";
 import { composeFirstKey, composeKeyVerifier, composeSignIn, createSignInPath } from "./compose-accounts.ts";
 import { composeDeployments, composeLimits, composePrices, servedModels } from "./compose-deployments.ts";
+import { composeEnvironments, warnOfReservedNames } from "./compose-environments.ts";
 import { composeDatasets, composeEvaluation } from "./compose-evaluation.ts";
 import { composeRealEnvironments, composeReplays, composeWatch } from "./compose-reality.ts";
-import {
-  composeEnvironments,
-  composeRuns,
-  warnOfHiddenWorlds,
-  warnOfReservedNames,
-  worldUses,
-} from "./compose-runs.ts";
+import { composeRuns, warnOfHiddenWorlds, worldUses } from "./compose-runs.ts";
 import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "./compose-telemetry.ts";
 import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";

@@ -30,7 +30,7 @@ import type { Deployments } from "../upstream/deployments.ts";
 import type { Spending } from "../usage/budgets.ts";
 import type { WorldParts } from "../worlds/world-parts.ts";
 import type { WorldUses } from "../worlds/worlds.ts";
-import type { ComposedEnvironments } from "./compose-runs.ts";
+import type { ComposedEnvironments } from "./compose-environments.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** What operations on evaluators, profiles, taxonomies and results need. */

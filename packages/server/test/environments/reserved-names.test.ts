@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { isReservedName } from "@presage/contract";
-import { warnOfReservedNames } from "../../src/app/compose-runs.ts";
+import { warnOfReservedNames } from "../../src/app/compose-environments.ts";
 import type { Log } from "../../src/platform/observability/logger.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { openStore } from "../support/store/open-store.ts";
