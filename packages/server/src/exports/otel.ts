@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { readInstant, type StoredPredictionDetail, worldReference } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
 import { isObject } from "../datasets/traces/content.ts";
 import { exactJson } from "../datasets/traces/documents/exact-json.ts";
+import { sha256Hex } from "../platform/words.ts";
 import { actionText, callOf, type Trajectory } from "./trajectories.ts";
 
 type Attribute = string | number | boolean | readonly string[];
@@ -23,7 +23,7 @@ interface Span {
 
 /** The spans of one trace as an `ExportTraceServiceRequest` of OTLP in JSON. */
 function toOtlp(trace: string, spans: readonly Span[]): object {
-  const traceId = digestOf(trace).slice(0, 32);
+  const traceId = sha256Hex(trace).slice(0, 32);
   return {
     resourceSpans: [
       {
@@ -198,9 +198,5 @@ function nanosOf(time: string): bigint {
 }
 
 function spanIdOf(trace: string, key: string): string {
-  return digestOf(`${trace}\n${key}`).slice(0, 16);
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return sha256Hex(`${trace}\n${key}`).slice(0, 16);
 }

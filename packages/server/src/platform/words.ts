@@ -32,6 +32,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The SHA-256 of a text in hexadecimal. */
+export function sha256Hex(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
 /** For an `LRUCache` of many entries. Told of a `max`, it takes the memory of as many at once: 28 bytes each. */
 export function lruLimit(entries: number) {
   return { maxSize: entries, sizeCalculation: () => 1 };

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
@@ -16,6 +15,7 @@ import { costOf, type Prices, withoutNoise } from "../platform/prices.ts";
 import { isoInstantOrNull, type Micros, toIsoInstant } from "../platform/storage/columns.ts";
 import { isProcessRunning } from "../platform/storage/leases.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
+import { sha256Hex } from "../platform/words.ts";
 
 /** What predicts. */
 export type RunTarget =
@@ -357,7 +357,7 @@ export async function drawTrajectories(
       });
   };
   for await (const length of lengths) {
-    const place = createHash("sha256").update(`${seed} ${length.trajectoryId}`).digest("hex");
+    const place = sha256Hex(`${seed} ${length.trajectoryId}`);
     drawn.push({ ...length, place });
     seen += 1;
     if (seen % trajectoriesAtOnce !== 0) continue;

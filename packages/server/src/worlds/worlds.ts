@@ -8,7 +8,7 @@ import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once, recallEarlier } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
-import { withoutNulls } from "../platform/words.ts";
+import { sha256Hex, withoutNulls } from "../platform/words.ts";
 import { filterOf, findWorld, type KnownWorlds, noSuchWorld } from "./find-world.ts";
 import { type Indexes, UnusableExamplesError } from "./indexes.ts";
 import { isRecords, systemTurnOf, type WorldRevision } from "./world.ts";
@@ -213,7 +213,7 @@ async function pin(
   if (issue) throw new InvalidWorldError(["reward", issue.field], issue.message);
   const pinsExamples = kept === undefined && config.examples;
   const examples = pinsExamples ? await pinExamples(services, requester, pinsExamples) : (kept ?? null);
-  const prompt_digest = new Bun.CryptoHasher("sha256").update(systemTurnOf(config)).digest("hex");
+  const prompt_digest = sha256Hex(systemTurnOf(config));
   const pinned = { examples, prompt_digest };
   const isKept =
     before !== undefined &&

@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
 import { Context, type EvaluateItem, EvaluateRequest } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { familyOf } from "@presage/contract/describe-runs";
 import { z } from "zod";
 import { hasFailed, type Sample } from "../../evaluators/outcome.ts";
 import { jackknifeError, momentsOfClusters, rateInterval } from "../../platform/statistics/intervals.ts";
-import { printable } from "../../platform/words.ts";
+import { printable, sha256Hex } from "../../platform/words.ts";
 import { clusterOf, readResultMetadata } from "../../results/result.ts";
 import { CommandError } from "../command.ts";
 import { checkLine, InvalidLineError, type NumberedLine, type OutputLine, parseLine } from "../files.ts";
@@ -97,7 +96,7 @@ export async function evaluateLine(
   try {
     const line = inputLine.parse(checkLine(inputLine, parseLine(text)));
     const sample = readSample(line);
-    const idempotencyKey = createHash("sha256").update(`${runId} ${number} ${text}`).digest("hex");
+    const idempotencyKey = sha256Hex(`${runId} ${number} ${text}`);
     const place = readPlace(line);
     const ofLine = readMetadata(line, place, number, metadata);
     const { dataset_sample_id } = line;

@@ -11,7 +11,7 @@ import type {
 import { formatPoints, formatPointsApart } from "@presage/contract/describe-runs";
 import { PresageError } from "@presage/sdk";
 import { ServiceError } from "../../platform/errors.ts";
-import { printable } from "../../platform/words.ts";
+import { printable, sha256Hex } from "../../platform/words.ts";
 import { filterOf } from "../../worlds/find-world.ts";
 import { isExample, isRecords } from "../../worlds/world.ts";
 import { CommandError, printNotice } from "../command.ts";
@@ -181,7 +181,7 @@ async function readTrajectories(connection: RunConnection, { config, pinned }: W
 
 /** The same each time, and of one draw the fewer among the more: what differs is how many there are. */
 function drawSome(ids: readonly string[], draw: number, count: number): Set<string> {
-  const placeOf = (id: string) => new Bun.CryptoHasher("sha256").update(`${draw} ${id}`).digest("hex");
+  const placeOf = (id: string) => sha256Hex(`${draw} ${id}`);
   const placed = ids.map((id) => [placeOf(id), id] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   return new Set(placed.slice(0, count).map(([, id]) => id));
 }

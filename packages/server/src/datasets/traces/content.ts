@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { LeftOutReason } from "@presage/contract";
+import { sha256Hex } from "../../platform/words.ts";
 import { exactJson, mapJson, numberText, parseExactly } from "./documents/exact-json.ts";
 import type { Redactor } from "./redaction/redact.ts";
 
@@ -201,7 +201,7 @@ const maxIdCharacters = 180;
 export function idOf(id: string): string {
   const text = storable(id);
   if (beginningOf(text, maxIdCharacters) === text) return text;
-  const digest = createHash("sha256").update(text).digest("hex");
+  const digest = sha256Hex(text);
   return `${beginningOf(text, 140)}${digest.slice(0, 16)}`;
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DatasetFormat, ImportPreviewQuery } from "@presage/contract";
 import { InvalidRequestError, valueError } from "../../http/validate.ts";
+import { sha256Hex } from "../../platform/words.ts";
 import type { ReadSample } from "../formats.ts";
 import { type Redaction, type RedactRules, readRedactRules } from "./redaction/redact.ts";
 import type { StepOptions } from "./turns.ts";
@@ -34,7 +35,7 @@ export function readImport(query: ImportPreviewQuery) {
   const { source, ...given } = query;
   const { format, assistant_is, step, keep, score, redact, redact_rules, on_fault } = query;
   // Rules may hold secrets, and whoever reads the dataset sees its options.
-  if (redact_rules) given.redact_rules = `sha256:${createHash("sha256").update(redact_rules).digest("hex")}`;
+  if (redact_rules) given.redact_rules = `sha256:${sha256Hex(redact_rules)}`;
   return {
     source,
     given: Object.fromEntries(Object.entries(given).flatMap(([name, text]) => (text ? [[name, text]] : []))),

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type PositionedSample, readRevision, readSamplesAt } from "../../datasets/samples.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
+import { sha256Hex } from "../../platform/words.ts";
 import { adaptAnswer, type ExampleServices } from "../../worlds/choose-examples.ts";
 import { numberOf } from "../../worlds/example-index.ts";
 import { fieldsOf } from "../../worlds/world.ts";
@@ -47,7 +47,7 @@ export async function countNextStates(
   if (!leavesOut) {
     const { actions } = transitions;
     return async ({ sample }) => {
-      const [best] = ranked[actions.get(digestOf(actionOf(sample))) ?? -1] ?? [];
+      const [best] = ranked[actions.get(sha256Hex(actionOf(sample))) ?? -1] ?? [];
       return await readNextState(reader, revisionId, best?.position);
     };
   }
@@ -69,8 +69,8 @@ async function readTransitions(
   const trajectoryOf = new Int32Array(samples);
   for await (const piece of readRevision(reader, revisionId, signal)) {
     for (const { position, sample } of piece) {
-      const action = numberOf(actions, digestOf(actionOf(sample)));
-      const digest = digestOf(sample.next_state);
+      const action = numberOf(actions, sha256Hex(actionOf(sample)));
+      const digest = sha256Hex(sample.next_state);
       const number = numberOf(numbers, `${action}/${digest}`);
       const known = all[number];
       if (known === undefined) all.push({ action, digest, count: 1, position });
@@ -150,10 +150,6 @@ async function readNextState(reader: Database, revisionId: number, position: num
     return placed?.sample.next_state;
   }
   return undefined;
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 /** What followed the most similar sample of another trajectory, adapted to the action. Undefined: none is similar. `state` takes the place of the recorded one. */
