@@ -8,6 +8,16 @@ export function countOf(count: number, noun: string, plural = `${noun}s`): strin
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
+/** `67 %` of a share. */
+export function wholePercent(share: number): string {
+  return `${Math.round(100 * share)} %`;
+}
+
+/** `66.7 %` of a share. */
+export function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
 type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
 } & {

@@ -17,7 +17,7 @@ import {
   tooFew,
 } from "../platform/statistics/outcome-pairs.ts";
 import { bootstrapSurvival, type FirstDivergence } from "../platform/statistics/survival.ts";
-import { countOf } from "../platform/words.ts";
+import { countOf, percent } from "../platform/words.ts";
 
 /** An episode whose actions are known. */
 interface ActedEpisode extends OutcomePair {
@@ -290,10 +290,6 @@ export function describeFalseSuccess(
       ? "too few tasks for an interval"
       : `${kind} interval ${percent(interval.lower)} to ${percent(interval.upper)}`;
   return `Of ${succeeded}, ${failed} failed in reality: ${percent(value)} (${sure}).`;
-}
-
-export function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }
 
 /** Any will do; the same one makes the same figure. */

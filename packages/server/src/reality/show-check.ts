@@ -19,7 +19,7 @@ import type {
 } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { countOf } from "../platform/words.ts";
+import { countOf, percent } from "../platform/words.ts";
 import { dayOf, firstRows, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
 import { findCheck } from "./checks.ts";
 import {
@@ -30,7 +30,7 @@ import {
   type selectRealSteps,
   sumVerbBytes,
 } from "./checks-store.ts";
-import { type CheckedEpisode, heldAgainst, percent, realityFigures } from "./figures.ts";
+import { type CheckedEpisode, heldAgainst, realityFigures } from "./figures.ts";
 import { countReplays } from "./replays/replays-store.ts";
 
 interface Services {

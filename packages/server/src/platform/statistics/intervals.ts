@@ -1,4 +1,5 @@
 import type { LabelAgreement } from "@presage/contract";
+import { wholePercent } from "../words.ts";
 
 /** Distributions, 10 MB in memory, which the first who needs them loads. */
 function distributionsLibrary(): typeof import("cephes") {
@@ -350,10 +351,10 @@ export function noteOn(sums: GroupSums): string | null {
   if (clusters === 0) return null;
   if (clusters === 1) return "One trajectory only: there is no interval.";
   if (effectiveClusters(sums) < 2) {
-    return `One trajectory has ${percent(largest / count)} of the samples: the figure is mostly about it.`;
+    return `One trajectory has ${wholePercent(largest / count)} of the samples: the figure is mostly about it.`;
   }
   if (clusters >= manyTrajectories) return null;
-  return `With ${clusters} trajectories, a kind that makes up ${percent(unseenShare(clusters))} of all may be missing here.`;
+  return `With ${clusters} trajectories, a kind that makes up ${wholePercent(unseenShare(clusters))} of all may be missing here.`;
 }
 
 const manyTrajectories = 60;
@@ -361,8 +362,4 @@ const manyTrajectories = 60;
 /** The share of all clusters that a kind can have and still be missing from a sample of this size with a probability of 5 %. */
 export function unseenShare(clusters: number): number {
   return 1 - 0.05 ** (1 / clusters);
-}
-
-function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
 }

@@ -13,7 +13,7 @@ import {
 import type { ClusteredFigure } from "../../platform/statistics/intervals.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
-import { countOf } from "../../platform/words.ts";
+import { countOf, wholePercent } from "../../platform/words.ts";
 import { nameOf } from "../../results/labels/labels.ts";
 import {
   countLabels,
@@ -238,7 +238,7 @@ function describeAgreement(
   const judged = countOf(agreement.count, isOfPeople ? "verdict" : "prediction");
   const beyond =
     cohen_kappa.value === null ? "" : `; beyond chance κ = ${withInterval(cohen_kappa, (x) => x.toFixed(2))}`;
-  const share = withInterval(agreement, (x) => `${Math.round(100 * x)} %`);
+  const share = withInterval(agreement, wholePercent);
   const whoFails = isOfPeople ? "people fail" : `${against} fails`;
   // Counts without weights would not say it.
   const passed = weighted ? describeShare(specificity, whoFails) : describePassed(counts, whoFails);

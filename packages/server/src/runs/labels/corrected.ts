@@ -6,7 +6,7 @@ import {
   type LabelledCluster,
 } from "../../platform/statistics/corrected-rate.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { countOf } from "../../platform/words.ts";
+import { countOf, wholePercent } from "../../platform/words.ts";
 import {
   type LabelledVerdict,
   selectDrawable,
@@ -126,12 +126,11 @@ function describeCorrected(
   evaluator: string,
   { pass_rate: rate, interval, raw, labels }: Omit<CorrectedRate, "sentence">,
 ): string {
-  const percent = (share: number) => `${Math.round(100 * share)} %`;
-  const says = `${familyOf(evaluator)} says ${percent(raw)}.`;
+  const says = `${familyOf(evaluator)} says ${wholePercent(raw)}.`;
   // A rate of few trajectories has no interval that would say how little it says.
   if (rate === null || interval === null) return says;
-  const range = `${Math.round(100 * interval.lower)} to ${percent(interval.upper)}`;
-  return `${says} Corrected by ${countOf(labels, "human label")} it is ${percent(rate)} (${range}).`;
+  const range = `${Math.round(100 * interval.lower)} to ${wholePercent(interval.upper)}`;
+  return `${says} Corrected by ${countOf(labels, "human label")} it is ${wholePercent(rate)} (${range}).`;
 }
 
 /** The difference by labels beside the raw one, with the labels of both runs. */
