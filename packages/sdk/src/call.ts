@@ -77,8 +77,8 @@ export function underOneKey(options: WriteOptions = {}): Required<Pick<Call, "he
   };
 }
 
-/** 128 random bits in hexadecimal. `crypto.randomUUID` does not exist on pages served over plain http. */
-function newIdempotencyKey(): string {
+/** A key for `idempotencyKey`: 128 random bits in hexadecimal. `crypto.randomUUID` does not exist on pages served over plain http. */
+export function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

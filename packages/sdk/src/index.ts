@@ -187,7 +187,14 @@ export type {
   WorldPreviewRequest,
   WorldReviseRequest,
 } from "@presage/contract";
-export type { CallOptions, ListOptions, PageOptions, QueryOf, WriteOptions } from "./call.ts";
+export {
+  type CallOptions,
+  type ListOptions,
+  newIdempotencyKey,
+  type PageOptions,
+  type QueryOf,
+  type WriteOptions,
+} from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type {

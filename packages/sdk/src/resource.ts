@@ -42,10 +42,23 @@ export function callsOf({ json }: Transport) {
       content: NonNullable<Call["content"]>,
       { isGzip, ...options }: LinesOptions = {},
     ): Promise<Value> => {
-      const encoding = isGzip ? { "content-encoding": "gzip" } : {};
-      const headers = { "content-type": "application/x-ndjson", ...encoding };
+      const headers = headersOfBody(content, { isGzip });
       return json({ method: "POST", path, content, headers, isRepeatable: false }, options);
     },
+  };
+}
+
+/** What says how a body is written. A browser writes the content type of `FormData` itself. */
+export function headersOfBody(
+  content: NonNullable<Call["content"]>,
+  {
+    isGzip,
+    contentType = "application/x-ndjson",
+  }: Pick<LinesOptions, "isGzip"> & { contentType?: string | undefined },
+) {
+  return {
+    ...(content instanceof FormData ? {} : { "content-type": contentType }),
+    ...(isGzip ? { "content-encoding": "gzip" } : {}),
   };
 }
 

@@ -15,7 +15,7 @@ import type {
   RealityCheckSelection,
 } from "@presage/contract";
 import type { CallOptions, ListOptions, PageOptions, QueryOf, WriteOptions } from "../call.ts";
-import { callsOf, pathsUnder } from "../resource.ts";
+import { callsOf, headersOfBody, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
 /** A file: a text, bytes, a `Blob`, or a stream, which can be sent once only. `FormData` has several files. */
@@ -235,23 +235,8 @@ export function imports(transport: Transport): Imports {
   };
 }
 
-/** Files as they are sent. A browser writes the content type of `FormData` itself. */
+/** Files as they are sent. */
 function sentFiles(content: DatasetLines, options: PreviewOptions) {
-  const {
-    isGzip,
-    contentType = "application/x-ndjson",
-    signal,
-    timeoutMs,
-    retries,
-    onResponse,
-    ...query
-  } = options;
-  return {
-    query,
-    content,
-    headers: {
-      ...(content instanceof FormData ? {} : { "content-type": contentType }),
-      ...(isGzip ? { "content-encoding": "gzip" } : {}),
-    },
-  };
+  const { isGzip, contentType, signal, timeoutMs, retries, onResponse, ...query } = options;
+  return { query, content, headers: headersOfBody(content, { isGzip, contentType }) };
 }

@@ -61,12 +61,6 @@ export interface WantedAction {
   key: string;
 }
 
-/** 128 random bits in hexadecimal. `crypto.randomUUID` does not exist on pages served over plain http. */
-export function newStepKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 /** Takes a step, and starts the episode before its first one. What the world answered is then part of the episode. */
 export function useTakeStep({ onStarted }: { onStarted(episodeId: string): void }) {
   const presage = usePresage();

@@ -1,8 +1,8 @@
-import type { Environment, EnvironmentTask, Episode } from "@presage/sdk";
+import { type Environment, type EnvironmentTask, type Episode, newIdempotencyKey } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { ArrowRight, RotateCcw } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { newStepKey, useTakeStep } from "../../../data/episodes.ts";
+import { useTakeStep } from "../../../data/episodes.ts";
 import { counted, formatScore } from "../../../format/numbers.ts";
 import { describeStopReason, EpisodeBadge } from "../../../parts/episodes.tsx";
 import { Button, buttonClass } from "../../../ui/button.tsx";
@@ -58,7 +58,7 @@ export function PlayedEpisode({
     if (box !== null) box.scrollTop = steps.length === 0 && pending === undefined ? 0 : box.scrollHeight;
   }, [steps.length, pending, take.error, isOver]);
 
-  function send(action: string, key = newStepKey()): void {
+  function send(action: string, key = newIdempotencyKey()): void {
     setSent({ action, key, after: steps.length });
     take.mutate(
       {
