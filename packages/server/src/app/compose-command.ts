@@ -74,7 +74,7 @@ const operations = [
   ...runSampleRoutes,
 ];
 
-/** What those need. */
+/** The services that these operations need. */
 type CommandServices = (typeof operations)[number] extends Operation<infer Services> ? Services : never;
 
 /** As much of `fetch` as the client uses. */

@@ -8,7 +8,7 @@ import type { App } from "./routes.ts";
 
 /** How many connections the kernel may hold until they are accepted; it caps it at net.core.somaxconn. */
 const backlog = 4096;
-/** Of Linux, on each processor that Bun runs on. */
+/** Linux's constants, the same on each processor that Bun runs on. */
 const solSocket = 1;
 const soAcceptConn = 30;
 

@@ -258,7 +258,7 @@ export function createWorkerFigures<Of extends Worker>(): WorkerFigures<Of> {
   };
 }
 
-/** As the metrics of one process. Each metric says how (`aggregator`); most are added up. */
+/** Adds up figures as the metrics of one process. Each metric says how (`aggregator`); most are added up. */
 function sum(all: readonly Figures[]): Registry {
   return AggregatorRegistry.aggregate([...all]);
 }

@@ -256,7 +256,7 @@ export function hasFilesToReread({ deployments, pricesPath, realEnvironments }: 
   return [deployments, pricesPath, realEnvironments].some((file) => file !== undefined);
 }
 
-/** Those that only the clients read. */
+/** The variables that only the clients read. */
 const variablesOfClients = ["PRESAGE_URL"];
 
 /** Variables with our prefix that Presage does not know: most likely misspelt. */

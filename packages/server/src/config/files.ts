@@ -163,7 +163,7 @@ function isRanged(node: unknown): node is { range?: readonly [number, number, nu
 }
 
 const dayMs = 86_400_000;
-/** As a header's value and as a model's name. */
+/** A name that a header's value and a model's name can be. */
 export const name = z.string().regex(/^[a-zA-Z0-9][\w.-]{0,63}$/);
 export const expected = (text: string) => ({ expected: text });
 export const wholeNumber = (lowest: number, highest: number, unit?: string) =>

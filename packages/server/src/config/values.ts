@@ -16,7 +16,7 @@ export function expectedOf(schema: z.core.$ZodType): string | undefined {
   return z.globalRegistry.get(schema)?.expected ?? (isWrapper ? expectedOf(schema.unwrap()) : undefined);
 }
 
-/** As `highest`: any number that a double represents exactly. */
+/** The `highest` of what takes any number that a double represents exactly. */
 export const unlimited = Number.MAX_SAFE_INTEGER;
 /** `unit` is what it counts, such as bytes. */
 export const wholeNumber = (lowest: number, highest: number, unit?: string) =>

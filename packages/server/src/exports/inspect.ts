@@ -214,7 +214,7 @@ type ExplainedLine = Omit<RunExportLine, "verdicts"> & {
   verdicts: (RunExportLine["verdicts"][number] & { explanation?: string | undefined })[];
 };
 
-/** Of an id: what readers of zip files take for a path elsewhere, or Inspect for a part of a sample. */
+/** The parts of an id that readers of zip files take for a path elsewhere, or Inspect for a part of a sample. */
 const unsafePath = /\\|^\/|\/\/|(^|\/)\.\.(\/|$)|_epoch_\d+\//;
 const stopReasons = new Map(
   Object.entries({ stop: "stop", length: "max_tokens", content_filter: "content_filter" }),

@@ -150,7 +150,7 @@ interface Pair {
 const defaultMargin = 0.1;
 /** 1 − 0.9 is a little less than 0.1. */
 const roundingError = 1e-9;
-/** Of a reference, which is right by definition. */
+/** The score of a reference, which is right by definition. */
 const referenceScore = 1;
 
 /** Pairs of predictions of the same sample, of one run's repeats or of two runs. */

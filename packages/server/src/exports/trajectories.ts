@@ -17,7 +17,7 @@ import { isObject } from "../platform/words.ts";
 export interface Trajectory {
   id: string;
   samples: readonly DatasetSample[];
-  /** Of a run: whether all of it is predicted and passes. */
+  /** In a run, whether all of the trajectory is predicted and passes. */
   isSuccess?: boolean;
 }
 

@@ -90,7 +90,7 @@ interface ErrorPageOptions {
   status: number;
   text: string;
   requestId: string;
-  /** Of the request; null if it is malformed, or a secret. */
+  /** The request's address; null if it is malformed, or a secret. */
   url: URL | null;
   headers: Record<string, string>;
 }

@@ -232,7 +232,7 @@ function expectsPage(route: Route | undefined, { headers }: Request): boolean {
   return route.access === "page" || (route.access === "open" && route.isPage);
 }
 
-/** Of an address that is a secret, whatever the response is. */
+/** Hides an address that is a secret, whatever the response is. */
 function hideAddress(headers: Headers): void {
   headers.set("referrer-policy", "no-referrer");
   headers.set("x-robots-tag", "noindex, nofollow, noarchive");

@@ -43,7 +43,7 @@ export interface AuditFilter {
   to?: Micros;
 }
 
-/** Of an event whose change is still in progress. */
+/** Replaces the detail of an event whose change is still in progress. */
 export async function updateAuditDetail(transaction: Database, id: string, detail: object): Promise<void> {
   await transaction
     .updateTable("audit_events")

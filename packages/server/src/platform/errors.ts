@@ -68,7 +68,7 @@ export function isOverloaded(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "overloaded";
 }
 
-/** In place of what was deleted meanwhile. */
+/** Stands for what was deleted meanwhile. */
 export function undefinedIfGone(error: unknown): undefined {
   if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
 }
@@ -94,7 +94,7 @@ export function issueIfGone(path: InvalidFieldError["path"]): (error: unknown) =
 
 /** A call to a model that is not made, as it would cost more than a budget allows, or nobody knows what. */
 export class SpendingRefusedError extends ServiceError {
-  /** Of a model without a price. */
+  /** The model, where it has no price. */
   readonly model: string | undefined;
 
   constructor(message: string, model?: string) {

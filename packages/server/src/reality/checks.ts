@@ -280,7 +280,7 @@ async function beginWithRecordings(
   };
 }
 
-/** Those of some ids that a seed draws, in the order in which it draws them. */
+/** The ids that a seed draws, in the order in which it draws them. */
 function drawBySeed(ids: readonly string[], seed: number, most: number): string[] {
   const hashed = ids.map((id) => [Bun.hash.wyhash(id, BigInt(seed)), id] as const);
   return hashed
@@ -344,7 +344,7 @@ export async function resumeCheck(services: { store: Store }, requester: Changer
   });
 }
 
-/** Deletes a reality check. The episodes that it is of stay. If that is cut off, what is left of it is deleted when it is asked for again. */
+/** Deletes a reality check. Its episodes stay. An interrupted deletion is finished by asking again. */
 export async function deleteCheck({ store }: { store: Store }, requester: Changer, id: string) {
   const check = await findCheck({ store }, requester, id);
   if (check.source === "continuous" && (await isDrawing({ store }, requester, check)))

@@ -255,7 +255,7 @@ function toCounts({ bothPass, onlyFirst, onlySecond, bothFail }: PairFigures["co
   return { both: bothPass, only_simulated: onlyFirst, only_real: onlySecond, neither: bothFail };
 }
 
-/** Of replayed episodes: one that was paid nothing has 0 on a side that pays others. */
+/** The rewards of replayed episodes: one that was paid nothing has 0 on a side that pays others. */
 function rewardsOf(episodes: readonly CheckedEpisode[]) {
   const isKnown = ({ simulatedReward, realReward, steps }: CheckedEpisode) =>
     steps !== null || (simulatedReward !== null && realReward !== null);

@@ -39,7 +39,7 @@ interface Services {
 
 /** As many episodes of a check or an environment are read at most: the last ones. */
 const mostEpisodes = 100_000;
-/** Of an episode while figures are made of it, and of each byte of its verbs. */
+/** The memory of an episode while figures are made of it, and of each byte of its verbs. */
 const bytesPerEpisode = 600;
 const bytesPerVerbByte = 8;
 

@@ -272,7 +272,7 @@ export async function sweepRuns(database: Database): Promise<void> {
   while (await deleteSomeOfDiscardedRun(database)) await sleep(pauseMs);
 }
 
-/** By its goal's evaluator, at today's prices. */
+/** A run as lists show it: its headline is by the goal's evaluator, at today's prices. */
 function toListedRun(
   run: HeadedRun,
   goal: GoalsTable | undefined,
@@ -298,7 +298,7 @@ function toHeadline(
 ): RunHeadline | null {
   const found = evaluators.find((one) => goal !== undefined && isMeant(goal, one)) ?? evaluators[0];
   if (found === undefined) return null;
-  // Headlines of before have it of free-running runs, too.
+  // Older headlines also have it for free-running runs.
   const figures = run.mode === "free-running" ? { ...found, no_change: null } : found;
   const main = { ...figures, baseline: findBaseline(run, figures, baselines) };
   const tokensByModel = new Map(

@@ -131,7 +131,7 @@ function rankOf({ seed }: Candidate, key: number): number {
 }
 
 const windowLength = 256;
-/** Of a new latency in the moving average: a few slow responses change little, a slow replica shows within 16. */
+/** The weight of a new latency in the moving average: a few slow responses change little, a slow replica shows within 16. */
 const newShare = 1 / 16;
 
 export interface AverageLatency {

@@ -20,7 +20,7 @@ const maxTokens = 1e9;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const thinkStart = "<think>";
 const thinkEnd = "</think>";
-/** Of chat templates. None of them can be plain text or HTML. */
+/** The control tokens of chat templates. None of them can be plain text or HTML. */
 const controlTokens = ["<|im_start|>", "<|im_end|>", "<|eot_id|>", "<start_of_turn>", "<end_of_turn>"];
 
 /** Accepts a 2xx response that is a chat completion. Throws an `UpstreamError` for anything else. */

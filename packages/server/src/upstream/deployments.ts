@@ -40,7 +40,7 @@ export interface Deployment {
   readonly upstream: Upstream;
   readonly controlTokens: ControlTokens;
   readonly isSandbox: boolean;
-  /** Of one call, with its retries. */
+  /** The time limit of one call, retries included. */
   readonly timeoutMs: number;
 }
 

@@ -289,7 +289,7 @@ async function decode(bytes: Uint8Array<ArrayBuffer>, encoding: string, { onLeng
 
 /** Servers close kept connections after 5 s (uvicorn, Node.js) or later. */
 const maxIdleMs = 4_000;
-/** In flight there may be any number. */
+/** The idle connections that are kept. In flight there may be any number. */
 const maxIdle = 2_048;
 const tickMs = 5;
 /**

@@ -148,7 +148,7 @@ export function createReplicas(
 
   const places = createSessionPlaces(all);
 
-  /** Those that this call has not been sent to. */
+  /** The candidates that this call has not been sent to. */
   function without(tries: readonly Try[], candidates: readonly Replica[]): readonly Replica[] {
     return candidates.filter((one) => !tries.some(({ replica }) => replica === one));
   }

@@ -111,7 +111,7 @@ export class NoResponseError extends UpstreamError {
 
 export interface SendOptions {
   url: string;
-  /** Those of all replicas, which share connections. */
+  /** The addresses of all replicas, which share connections. */
   urls: readonly string[];
   apiKey: string | undefined;
   /** Whether a connection is used for more than one call. Absent: true. */
@@ -166,7 +166,7 @@ type ExchangeOnce = (
   onHead: (() => void) | undefined,
 ) => Promise<HttpResponse>;
 
-/** Of one call, beside those that all have. */
+/** The headers of one call, beside those that all have. */
 function ownHeaders({ session, trace }: UpstreamCall): Record<string, string> | undefined {
   if (session === undefined && trace === undefined) return undefined;
   return { ...(session && { [session.name]: session.value }), ...trace };

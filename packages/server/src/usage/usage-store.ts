@@ -12,7 +12,7 @@ import type {
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { BucketCounts, UsageTotals } from "./collect-usage.ts";
 
-/** Of one statement; databases limit its parameters. */
+/** The most ids of one statement; databases limit its parameters. */
 const maxIds = 1_000;
 
 function inChunks(ids: readonly string[]): string[][] {

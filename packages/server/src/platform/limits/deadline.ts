@@ -50,7 +50,7 @@ class WatchedDeadline implements Deadline, Cancellation {
     if (outer?.aborted) this.handleEvent();
   }
 
-  /** Of the outer signal: a client that has left is noticed at once, as an answer may come in the same tick. */
+  /** Hears of the outer signal: a client that has left is noticed at once, as an answer may come in the same tick. */
   handleEvent(): void {
     this.#abort(this.#limits.abortError?.() ?? this.#outer?.reason);
   }

@@ -186,7 +186,7 @@ const provider = "openai";
 
 type Attributes = Record<string, string | number | string[] | undefined>;
 
-/** Of a call to a model, before it: docs/decisions/0044-opentelemetry.md. */
+/** The attributes of a call to a model, before it: docs/decisions/0044-opentelemetry.md. */
 export function chatRequestAttributes(request: Readonly<Record<string, unknown>>): Attributes {
   return {
     "gen_ai.operation.name": "chat",

@@ -105,7 +105,7 @@ function rankable(pairs: readonly RewardPair[], side: "simulated" | "real") {
 }
 type Rankable = ReturnType<typeof rankable>;
 
-/** Of the ranks of what is in other parts. NaN if all of it is the same on one side. */
+/** The correlation of the ranks of what is in other parts. NaN if all of it is the same on one side. */
 function correlation(one: Rankable, other: Rankable, partOf: Int32Array, left: number): number {
   const middle = (rank(one, partOf, left) + 1) / 2;
   rank(other, partOf, left);

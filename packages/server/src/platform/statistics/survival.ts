@@ -141,7 +141,7 @@ async function resampledCurves(
   return curves;
 }
 
-/** Of sorted values, interpolated between two neighbours (R. J. Hyndman and Y. Fan 1996, type 7). */
+/** A percentile of sorted values, interpolated between two neighbours (R. J. Hyndman and Y. Fan 1996, type 7). */
 function percentile(sorted: Float64Array, probability: number): number {
   const position = (sorted.length - 1) * probability;
   const below = sorted[Math.floor(position)] ?? Number.NaN;

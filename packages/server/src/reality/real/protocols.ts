@@ -271,7 +271,7 @@ function refusal(code: string | undefined): RealEnvironmentError {
   return new RealEnvironmentError("refused", "The real environment refused the message.");
 }
 
-/** Of one message; servers send few. */
+/** The most fragments of one message; servers send few. */
 const maxFragments = 4_096;
 
 /** A WebSocket on which each message has one answer. */

@@ -165,7 +165,7 @@ export interface RealEnvironment {
   succeeded(task: Task, steps: readonly RealStep[]): Promise<boolean> | boolean;
 }
 
-/** Those that the operator declares. */
+/** The real environments that the operator declares. */
 export interface RealEnvironments {
   find(name: string): RealEnvironment | undefined;
   all(): RealEnvironment[];

@@ -193,7 +193,7 @@ export const maxCharacters = 16_000_000;
 /** Few have more, and for those there are few places. */
 const usualCharacters = 500_000;
 
-/** As many as an episode has at most. */
+/** The most steps that an episode has. */
 const maxSteps = 1_000;
 
 export interface ReplayRoom {

@@ -195,7 +195,7 @@ export async function countFailuresInARow(database: Database, checkId: string) {
   return failed;
 }
 
-/** Of a check, what is still to be replayed, or could not be, behind a position. */
+/** What of a check is still to be replayed, or could not be, behind a position. */
 export async function selectReplays(
   database: Database,
   checkId: string,

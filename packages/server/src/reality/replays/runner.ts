@@ -147,7 +147,7 @@ const maxChecks = 8;
 /** Recordings that a world plays at once. */
 const recordingsAtOnce = 4;
 const replaysRead = 100;
-/** In a row, before a check is paused. */
+/** The failures in a row after which a check is paused. */
 const mostFailures = 20;
 
 /** Replays what is still to be replayed, of checks that no other process works on. */

@@ -115,7 +115,7 @@ async function drawnOf(
   return drawn;
 }
 
-/** Of the others no group has anything. */
+/** The samples that are drawn: the others belong to no group. */
 function onlyDrawn(samples: RunSamples, drawn: Uint8Array): RunSamples {
   const some = ({ texts, of }: Texts) => ({
     texts,

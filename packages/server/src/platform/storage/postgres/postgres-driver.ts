@@ -15,7 +15,7 @@ const closeTimeoutMs = 1_000;
 
 /** SQLSTATEs with which the server ends the connection: an operator, a crash, an idle transaction. */
 const endsConnection = /^(57P|08|25P0[34])/;
-/** Of these, the one sent only while a transaction is idle. */
+/** The one of these that is sent only while a transaction is idle. */
 const idleTimeout = "25P03";
 /** The response of a read-only server to a write. */
 const readOnly = "25006";

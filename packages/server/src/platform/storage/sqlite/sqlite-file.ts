@@ -153,7 +153,7 @@ function rowsOf(parameters: readonly unknown[]): readonly (readonly unknown[])[]
   return Array.isArray(parameters[0]) ? (parameters as readonly unknown[][]) : [parameters];
 }
 
-/** In characters or bytes. */
+/** The length of the parameters, in characters or bytes. */
 function boundLength(parameters: readonly unknown[]): number {
   let length = 0;
   for (const parameter of parameters) {
