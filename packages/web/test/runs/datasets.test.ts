@@ -142,6 +142,25 @@ dashboardTest("A step of a trajectory is reached by keyboard and shared by its a
   expect(await elsewhere.locator("[data-current]").textContent()).toBe("3");
 });
 
+dashboardTest("Steps that could not be loaded are asked for again only by their reader", async (visitor) => {
+  const { visit, client, expectErrors } = visitor;
+  const { id } = await client.datasets.create({ name: "long" });
+  await client.datasets.upload(id, linesOf({ hall: 150 }));
+  expectErrors(/status of 400/);
+  const page = await visit(`/datasets/${id}/trajectories/hall?step=10`);
+  await page.getByRole("heading", { name: "Step 10" }).waitFor();
+  let asked = 0;
+  await page.route(/\/trajectories\/hall\?.*after=/, (route) => {
+    asked += 1;
+    return route.fulfill({ status: 400, json: { detail: "Not now" } });
+  });
+  await page.keyboard.press("End");
+  await page.getByRole("alert").getByText("Not now").waitFor();
+  await page.keyboard.press("k");
+  await page.getByRole("heading", { name: "Step 98" }).waitFor();
+  expect(asked).toBe(1);
+});
+
 slowDashboardTest("Revisions are kept apart, and the longest trajectories come first", async (visitor) => {
   const { visit, client } = visitor;
   const { id } = await client.datasets.create({ name: "revised" });

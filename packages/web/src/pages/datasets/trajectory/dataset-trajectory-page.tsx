@@ -10,6 +10,7 @@ import { TagList } from "../../../parts/datasets.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { inPlace } from "../../../search-params.ts";
 import { Card, Fact } from "../../../ui/card.tsx";
+import { useLoadMore } from "../../../ui/data-table/data-table.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
@@ -33,7 +34,10 @@ function DatasetTrajectoryPage() {
   const presage = usePresage();
   const dataset = useQuery(datasetQuery(presage, datasetId));
   const shownRevision = revision ?? dataset.data?.latest_revision?.revision;
-  const list = useInfiniteQuery(trajectoryStepsQuery(presage, { datasetId, revision, trajectoryId }));
+  const list = useInfiniteQuery({
+    ...trajectoryStepsQuery(presage, { datasetId, revision: shownRevision, trajectoryId }),
+    enabled: shownRevision !== undefined || dataset.isSuccess,
+  });
   const samples = useMemo(() => list.data?.pages.flatMap(({ samples }) => samples) ?? [], [list.data]);
   const steps = useMemo(() => samples.map((sample) => sample.step), [samples]);
   const current = step ?? steps[0];
@@ -41,11 +45,12 @@ function DatasetTrajectoryPage() {
 
   // A link leads to a later step, or the reader nears the end of what is loaded.
   const lastStep = steps.at(-1);
-  const { fetchNextPage, hasNextPage, isFetching } = list;
+  const { hasNextPage, isFetching } = list;
+  const loadMore = useLoadMore(list);
   const isWanting = lastStep !== undefined && current !== undefined && current >= lastStep - nearEnd;
   useEffect(() => {
-    if (isWanting && hasNextPage && !isFetching) void fetchNextPage();
-  }, [isWanting, hasNextPage, isFetching, fetchNextPage]);
+    if (isWanting) loadMore();
+  }, [isWanting, loadMore]);
 
   const searchOf = (to: number) => ({ ...(revision !== undefined && { revision }), step: to });
   const link = (to: number): LinkProps => ({
@@ -59,7 +64,7 @@ function DatasetTrajectoryPage() {
     return (
       <UnavailablePage
         title={trajectoryId}
-        query={list}
+        query={dataset.error === null || shownRevision !== undefined ? list : dataset}
         link={{ to: "/datasets/$datasetId", params: { datasetId }, children: "The dataset" }}
       />
     );
