@@ -40,7 +40,7 @@ import {
   readRunDraft,
   suggestName,
 } from "./read-run-draft.ts";
-import { describeEstimate, RunEstimateCard, useRunEstimate } from "./run-estimate.tsx";
+import { describeEstimate, RunEstimateCard, useChosenRevision, useRunEstimate } from "./run-estimate.tsx";
 import { TargetFields } from "./target-fields.tsx";
 
 /** Rules, which are free: whether the text is right, and whether what changed is. */
@@ -95,7 +95,9 @@ function NewRunPage() {
   });
   const dataset = datasets?.find(({ id }) => id === draft.dataset);
   const suggestedName = suggestName(draft, dataset?.name);
-  const read = readRunDraft(draft, profiles, dataset?.latest_revision?.samples ?? 0, suggestedName);
+  const revision = useChosenRevision(draft, datasets);
+  const samples = revision?.samples ?? 0;
+  const read = readRunDraft(draft, profiles, samples, suggestedName);
   const refused = fieldIssues(create.error);
   const issues: ReadRunDraft["issues"] = wasSent ? read.issues : {};
   const field = bindDraft(draft, stored.change, refused, issues);
@@ -104,7 +106,7 @@ function NewRunPage() {
     draft.kind === "deployment" ||
     // An earlier revision is not among the worlds.
     (draft.kind === "world" && !(chosenWorld && isOfRecords(chosenWorld.config)));
-  const estimate = useRunEstimate(read.request, asksModel, datasets, families);
+  const estimate = useRunEstimate(read.request, asksModel, revision, families);
   const chosenIds = new Set(draft.profiles.split(",").filter(Boolean));
 
   const isRecommended = (family: string) => Number(recommended.includes(family));
@@ -152,6 +154,7 @@ function NewRunPage() {
           <Card title="Dataset">
             <DatasetFields
               datasets={datasets}
+              samples={samples}
               draft={draft}
               issue={issues.dataset ?? issueAt(refused, "dataset_id") ?? issueAt(refused, "revision")}
               onChange={stored.change}
@@ -212,16 +215,19 @@ function NewRunPage() {
 interface DatasetFieldsProps {
   /** Undefined while loading. */
   datasets: readonly Dataset[] | undefined;
+  /** Of the chosen revision. */
+  samples: number;
   draft: RunDraft;
   issue: string | undefined;
   onChange(part: Partial<RunDraft>): void;
 }
 
+const mostRevisions = 50;
+
 /** Which samples, and what each step is told. */
-function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps) {
+function DatasetFields({ datasets, samples, draft, issue, onChange }: DatasetFieldsProps) {
   const usable = (datasets ?? []).filter(({ latest_revision }) => latest_revision !== null);
   const latest = usable.find(({ id }) => id === draft.dataset)?.latest_revision?.revision ?? 0;
-  const samples = usable.find(({ id }) => id === draft.dataset)?.latest_revision?.samples ?? 0;
   return (
     <div className="grid gap-3 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_9rem]">
       <SelectField
@@ -249,8 +255,9 @@ function DatasetFields({ datasets, draft, issue, onChange }: DatasetFieldsProps)
         value={draft.revision}
         options={[
           { value: "", label: latest > 0 ? `Latest (${latest})` : "Latest" },
-          ...Array.from({ length: latest }, (_, index) => String(latest - index)),
+          ...Array.from({ length: Math.min(latest, mostRevisions) }, (_, index) => String(latest - index)),
         ]}
+        hint={latest > mostRevisions ? "Run older ones from the dataset’s page." : undefined}
         onChange={(revision) => onChange({ dataset: draft.dataset, revision })}
       />
       {samples > pilotSamples && <ScopeField draft={draft} samples={samples} onChange={onChange} />}
@@ -288,7 +295,7 @@ function ScopeField({
   draft,
   samples,
   onChange,
-}: Pick<DatasetFieldsProps, "draft" | "onChange"> & { samples: number }) {
+}: Pick<DatasetFieldsProps, "draft" | "samples" | "onChange">) {
   const isFirst = isPilot(draft, samples);
   return (
     <ChoiceField

@@ -1,28 +1,34 @@
-import type { Dataset, EvaluatorFamily, Run, RunCreateRequest } from "@presage/sdk";
+import type { Dataset, DatasetRevision, EvaluatorFamily, Run, RunCreateRequest } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { usePresage } from "../../data/client.ts";
 import { comparedReportQuery } from "../../data/comparisons.ts";
 import { revisionsQuery, runsOnDatasetQuery } from "../../data/datasets.ts";
 import { counted, countedIn, formatCost, formatCount } from "../../format/numbers.ts";
 import { Card } from "../../ui/card.tsx";
+import type { RunDraft } from "./read-run-draft.ts";
 
 type RunEstimate = NonNullable<ReturnType<typeof useRunEstimate>>;
+
+/** The revision that is chosen, and until it is known the latest. */
+export function useChosenRevision(
+  { dataset, revision }: RunDraft,
+  datasets: readonly Dataset[] | undefined,
+): DatasetRevision | undefined {
+  const latest = datasets?.find(({ id }) => id === dataset)?.latest_revision ?? undefined;
+  const isOlder = latest !== undefined && revision !== "" && Number(revision) !== latest.revision;
+  const { data: all } = useQuery({ ...revisionsQuery(usePresage(), dataset), enabled: isOlder });
+  return (isOlder ? all?.find((one) => one.revision === Number(revision)) : undefined) ?? latest;
+}
 
 /** What a run will send and cost. Undefined if it cannot be started as it is. */
 export function useRunEstimate(
   request: RunCreateRequest | undefined,
   asksModel: boolean,
-  datasets: readonly Dataset[] | undefined,
+  revision: DatasetRevision | undefined,
   families: readonly EvaluatorFamily[],
 ) {
   const presage = usePresage();
   const id = request?.dataset_id ?? "";
-  const latest = datasets?.find((dataset) => dataset.id === id)?.latest_revision ?? undefined;
-  const number = request?.revision ?? latest?.revision;
-  const { data: older } = useQuery({
-    ...revisionsQuery(presage, id),
-    enabled: number !== latest?.revision,
-  });
   const { data: runs } = useQuery({
     ...runsOnDatasetQuery(presage, id),
     enabled: request !== undefined && asksModel,
@@ -36,8 +42,9 @@ export function useRunEstimate(
     ...comparedReportQuery(presage, earlier?.id ?? ""),
     enabled: earlier != null,
   });
-  const revision = [latest, ...(older ?? [])].find((one) => one?.revision === number);
   if (request === undefined || revision === undefined) return undefined;
+  // The other is still to be read.
+  if (request.revision !== undefined && request.revision !== revision.revision) return undefined;
   const predictions = Math.min(request.limit ?? revision.samples, revision.samples) * (request.repeats ?? 1);
   const judges = request.evaluators.filter(({ evaluator }) =>
     families.some(({ family_name, uses_model }) => uses_model && family_name === evaluator),
@@ -105,7 +112,7 @@ function Estimate({ request, asksModel, revision, predictions, judges, ...estima
         {request.limit != null && `${formatCount(request.limit)} of `}
         {countedIn(revision.samples, revision.trajectories)}
         {(request.repeats ?? 1) > 1 && `, ${request.repeats} times each`};{" "}
-        {formatCount(predictions * request.evaluators.length)} evaluations.
+        {counted(predictions * request.evaluators.length, "evaluation")}.
       </p>
       {earlier === null && (
         <p className="text-xs text-ink-3">
