@@ -106,7 +106,7 @@ export function readTiming(header: string | null): Timing | undefined {
   return totalMs === undefined ? undefined : { totalMs, upstreamMs: durations.get("upstream") };
 }
 
-/** State that outlives its page, until the tab is reloaded. */
+/** State that outlives its page, until the tab is reloaded. It is never undefined: what is kept cannot be set to that. */
 export function useTabState<State>(
   name: string,
   initial: State,

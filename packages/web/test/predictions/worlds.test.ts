@@ -207,6 +207,33 @@ dashboardTest("Revisions say in words what changed; an archived world is in no l
   await page.getByRole("option", { name: "Worlds" }).first().waitFor();
 });
 
+slowDashboardTest("What a world answered is not asked of anything else once it is gone", async (visitor) => {
+  const { visit, client } = visitor;
+  await client.worlds.create({ name: "gone", examples: await examples(client), model: retrieval });
+  let request_id = "";
+  await client.predict(
+    { world: "gone", interaction: { state: "You see a box.", action: "open box" } },
+    {
+      onResponse({ headers }) {
+        request_id = headers.get("x-request-id") ?? "";
+      },
+    },
+  );
+  const { data } = await eventually(
+    () => client.storedPredictions.list({ request_id }),
+    ({ data }) => data.length > 0,
+  );
+  await client.worlds.delete("gone");
+  const page = await visit(`/predictions?open=${data[0]?.id}`, { viewport: wide });
+  await page.getByRole("button", { name: "Replay in the playground" }).click();
+  await page.getByRole("alert").getByText("There is no world gone any more.").waitFor();
+  const predict = page.getByRole("button", { name: "Predict" });
+  expect(await predict.isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Ask without it" }).click();
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  expect(await predict.isDisabled()).toBe(false);
+});
+
 slowDashboardTest("Without a model the playground offers the account’s world", async ({ visit, client }) => {
   await client.worlds.create({
     name: "offered",

@@ -5,7 +5,7 @@ import { Cpu, FlaskConical } from "lucide-react";
 import { type ReactNode, useId } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery, isSandbox, modelsQuery, useTabState } from "../../data/predictions.ts";
-import { worldsQuery } from "../../data/worlds.ts";
+import { referenceOf, worldsQuery } from "../../data/worlds.ts";
 import { answererOf } from "../../parts/worlds.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -21,10 +21,12 @@ function PlaygroundPage() {
   const presage = usePresage();
   const models = useQuery(modelsQuery(presage));
   const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
-  const [chosenName, choose] = useTabState<string | undefined>("playground deployment", undefined);
-  const { data: worlds = [] } = useQuery(worldsQuery(presage));
-  const [worldName, chooseWorld] = useTabState<string | undefined>("playground world", undefined);
-  const world = worlds.find(({ name }) => name === worldName);
+  const [chosenName, choose] = useTabState("playground deployment", "");
+  const { data: worlds = [], isSuccess } = useQuery(worldsQuery(presage));
+  // A prediction that is replayed names the revision, too.
+  const [wanted, chooseWorld] = useTabState("playground world", "");
+  const world = worlds.find(({ name }) => name === wanted.split("@")[0]);
+  const isOther = world !== undefined && wanted.includes("@") && wanted !== referenceOf(world);
   const first = models.data?.[0];
   // Where there are several, the list of models begins with their names.
   const isChoice = deployments.length > 1;
@@ -43,7 +45,7 @@ function PlaygroundPage() {
             >
               {world.name}@{world.revision}
             </Link>{" "}
-            answers by {answererOf(world.config)}.
+            answers by {answererOf(world.config)}.{isOther && ` ${wanted} answered before.`}
           </>
         ) : first !== undefined && isSandbox(first) ? (
           <SandboxHint world={worlds[0]} onAsk={(name) => chooseWorld(() => name)} />
@@ -61,7 +63,7 @@ function PlaygroundPage() {
                 { value: "", label: "None" },
                 ...worlds.map(({ name, revision }) => ({ value: name, label: `${name}@${revision}` })),
               ]}
-              onChange={(name) => chooseWorld(() => name || undefined)}
+              onChange={(name) => chooseWorld(() => name)}
             />
           )}
           {world !== undefined ? null : isChoice && asked !== undefined ? (
@@ -77,7 +79,16 @@ function PlaygroundPage() {
       }
       isFull
     >
+      {wanted !== "" && world === undefined && isSuccess && (
+        <p role="alert" className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-warn">
+          There is no world {wanted.split("@")[0]} any more.
+          <Button size="small" onClick={() => chooseWorld(() => "")}>
+            Ask without it
+          </Button>
+        </p>
+      )}
       <Playground
+        isUnknown={wanted !== "" && world === undefined}
         model={isChoice ? (asked?.model ?? undefined) : first?.id}
         deployment={isChoice && asked !== byDefault ? asked?.name : undefined}
         world={world}

@@ -29,7 +29,12 @@ interface PlaygroundProps {
   world: World | undefined;
 }
 
-export function Playground({ model, deployment, world }: PlaygroundProps) {
+export function Playground({
+  isUnknown,
+  model,
+  deployment,
+  world,
+}: PlaygroundProps & { isUnknown: boolean }) {
   const [sentDraft, setSentDraft] = useState<object>();
   const [isChecked, setChecked] = useState(false);
   const form = useRef<HTMLFormElement>(null);
@@ -51,7 +56,7 @@ export function Playground({ model, deployment, world }: PlaygroundProps) {
 
   function predict() {
     // Ctrl+Enter asks too.
-    if (predictions.isPending || mayNotPredict) return;
+    if (predictions.isPending || mayNotPredict || isUnknown) return;
     if (Object.keys(issues).length > 0) {
       flushSync(() => setChecked(true));
       focusFirstIssue(form.current);
@@ -86,6 +91,7 @@ export function Playground({ model, deployment, world }: PlaygroundProps) {
         footer={
           <PredictBar
             ref={predictButton}
+            isUnknown={isUnknown}
             isPending={predictions.isPending}
             isStored={drafting.isStored}
             onCancel={cancel}
@@ -204,12 +210,14 @@ function Output(props: OutputProps) {
 
 interface PredictBarProps {
   ref: Ref<HTMLButtonElement>;
+  /** Whether the world to be asked is not there, or not yet. */
+  isUnknown: boolean;
   isPending: boolean;
   isStored: boolean;
   onCancel(): void;
 }
 
-function PredictBar({ ref, isPending, isStored, onCancel }: PredictBarProps) {
+function PredictBar({ ref, isUnknown, isPending, isStored, onCancel }: PredictBarProps) {
   return (
     <>
       <AllowedButton
@@ -219,6 +227,7 @@ function PredictBar({ ref, isPending, isStored, onCancel }: PredictBarProps) {
         variant="primary"
         icon={<Play aria-hidden />}
         isBusy={isPending}
+        disabled={isUnknown}
       >
         Predict
       </AllowedButton>

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { DatabaseZap, FlaskConical, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useDeletePrediction, useTabState } from "../../data/predictions.ts";
+import { referenceOf } from "../../data/worlds.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { fillPlayground, isPlaygroundEmpty, toPlaygroundDraft } from "../../parts/playground-draft.ts";
 import { Button } from "../../ui/button.tsx";
@@ -21,8 +22,8 @@ type Asking = "replace" | "dataset" | "delete";
 export function PredictionActions({ prediction, onDeleted }: PredictionActionsProps) {
   const [asking, setAsking] = useState<Asking>();
   const navigate = useNavigate();
-  const [, chooseDeployment] = useTabState<string | undefined>("playground deployment", undefined);
-  const [, chooseWorld] = useTabState<string | undefined>("playground world", undefined);
+  const [, chooseDeployment] = useTabState("playground deployment", "");
+  const [, chooseWorld] = useTabState("playground world", "");
   const draft = toPlaygroundDraft(prediction);
   const sample = toSample(prediction);
   const close = () => setAsking(undefined);
@@ -31,7 +32,7 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
     if (draft === undefined) return;
     fillPlayground(draft);
     chooseWorld(() => worldAsked(prediction));
-    chooseDeployment(() => prediction.deployment ?? undefined);
+    chooseDeployment(() => prediction.deployment ?? "");
     void navigate({ to: "/playground" });
   }
 
@@ -92,10 +93,10 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
   );
 }
 
-/** What failed has no world, but says which it asked for. */
-function worldAsked({ world, params }: StoredPredictionDetail): string | undefined {
-  const asked = world?.name ?? params?.world;
-  return typeof asked === "string" ? asked.split("@")[0] : undefined;
+/** “rooms@2”; empty: none was asked. What failed has no world, but says which it asked for. */
+function worldAsked({ world, params }: StoredPredictionDetail): string {
+  if (world) return referenceOf(world);
+  return typeof params?.world === "string" ? params.world : "";
 }
 
 interface DeletePredictionDialogProps {
