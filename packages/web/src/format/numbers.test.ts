@@ -7,6 +7,7 @@ import {
   formatCost,
   formatDuration,
   formatP,
+  formatScore,
   unbroken,
 } from "./numbers.ts";
 
@@ -38,6 +39,11 @@ test.each([
 
 test("Differences are signed points, without a signed zero", () => {
   expect([0.0312, -0.5, 0, -0.000001, null].map(formatPoints)).toEqual(["+3.1", "−50.0", "0.0", "0.0", "–"]);
+});
+
+test("Scores have no signed zero and no zeros at the end", () => {
+  expect([-0.0004, 0, 0.5, 0.8734, 12].map(formatScore)).toEqual(["0", "0", "0.5", "0.873", "12"]);
+  expect(formatScore(null)).toBe("–");
 });
 
 test("Small p-values are bounds", () => {

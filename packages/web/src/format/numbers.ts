@@ -54,7 +54,8 @@ export function formatShortCost(cost: number, currency: string): string {
 
 /** 0.873 */
 export function formatScore(score: number | null): string {
-  return score === null ? "–" : score.toFixed(3).replace(/\.?0+$/, "");
+  // Not “-0”.
+  return score === null ? "–" : String(+score.toFixed(3) + 0);
 }
 
 /** A mean score, or where no verdict has one the pass rate. */

@@ -1,7 +1,25 @@
 import { afterAll, expect, test } from "bun:test";
-import { fromLocalInput, periodBounds, readPeriodSearch, stepStartsMs, toLocalInput } from "./times.ts";
+import {
+  fromLocalInput,
+  periodBounds,
+  readPeriodSearch,
+  relativeTime,
+  stepStartsMs,
+  toLocalInput,
+} from "./times.ts";
 
 const nowMs = Date.parse("2026-03-10T14:20:00Z");
+
+test("a distance in time has as many units as are full", () => {
+  const ago = (minutes: number) => relativeTime(new Date(nowMs - minutes * 60_000).toISOString(), nowMs);
+  expect([0.1, 1, 59.6, 35 * 60, 13 * 1440].map(ago)).toEqual([
+    "just now",
+    "1 minute ago",
+    "59 minutes ago",
+    "1 day ago",
+    "1 week ago",
+  ]);
+});
 
 test("an unknown period is ignored", () => {
   expect(readPeriodSearch({ period: "30d" })).toEqual({ period: "30d" });

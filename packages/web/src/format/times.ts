@@ -7,14 +7,14 @@ const units = [
   ["minute", 60],
 ] as const;
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "long" });
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "long" });
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
 
-/** “3 minutes ago”, or “in 2 days”. */
+/** “3 minutes ago”, or “in 2 days”: as many as are full. */
 export function relativeTime(at: string, nowMs: number): string {
   const seconds = (Date.parse(at) - nowMs) / 1000;
   for (const [unit, secondsOfUnit] of units) {
-    if (Math.abs(seconds) >= secondsOfUnit) return relative.format(Math.round(seconds / secondsOfUnit), unit);
+    if (Math.abs(seconds) >= secondsOfUnit) return relative.format(Math.trunc(seconds / secondsOfUnit), unit);
   }
   return seconds > 0 ? "in a moment" : "just now";
 }

@@ -17,10 +17,11 @@ const barWords = { ok: "", warning: "nearly used up", stopped: "used up: request
 /** How far a budget is used. */
 export function BudgetBar({ budget: { share, state }, label }: { budget: Budget; label: string }) {
   const used = Math.min(100, Math.round((share ?? 0) * 100));
+  const words = state === "warning" && (share ?? 0) >= 1 ? "exceeded" : barWords[state];
   return (
     <span className="relative flex h-1.5 w-full overflow-hidden rounded-full bg-sunken">
       <meter className="sr-only" aria-label={label} max={100} value={used}>
-        {[formatShare(share), barWords[state]].filter(Boolean).join(", ")}
+        {[formatShare(share), words].filter(Boolean).join(", ")}
       </meter>
       <span
         aria-hidden
@@ -92,7 +93,8 @@ function BudgetForm({ holder, known, currency, onClose }: BudgetFormProps) {
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const wanted = Number(limit);
-    if (limit.trim() === "" || !(wanted >= 0)) setIssue("An amount, such as 250 or 12.50.");
+    if (limit.trim() === "" || !Number.isFinite(wanted) || wanted < 0)
+      setIssue("An amount, such as 250 or 12.50.");
     else set(wanted);
   }
 

@@ -72,7 +72,7 @@ function CorrectionForm({ id, result, draft, onChange, onDone }: CorrectionFormP
       <div className="grid gap-3 sm:grid-cols-[8rem_1fr]">
         <TextField
           label="Score"
-          hint={`Default: ${result.score_raw === null ? "none" : draft.verdict === "pass" ? 1 : 0}`}
+          hint={`Default: ${defaultScore(result, draft.verdict === "pass") ?? "none"}`}
           issue={isScoreInvalid ? "Enter a number from 0 to 1." : undefined}
           inputMode="decimal"
           value={draft.score}
@@ -96,6 +96,14 @@ function CorrectionForm({ id, result, draft, onChange, onDone }: CorrectionFormP
       </div>
     </form>
   );
+}
+
+/** The score that the server stores if none is given: the evaluator's own with its own verdict. */
+export function defaultScore(
+  { pass, score_raw }: Pick<EvaluationResult, "pass" | "score_raw">,
+  verdict: boolean,
+): number | null {
+  return score_raw === null || verdict === pass ? score_raw : Number(verdict);
 }
 
 type Verdict = "pass" | "fail";

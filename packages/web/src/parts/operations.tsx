@@ -41,7 +41,11 @@ export function Operations() {
     },
     {
       name: `Cost, ${periodLabels[period]}`,
-      value: asked && (asked.cost === null || !currency ? "no prices" : formatCost(asked.cost, currency)),
+      value:
+        asked &&
+        (currency && (asked.cost !== null || asked.requests === 0)
+          ? formatCost(asked.cost, currency)
+          : "no prices"),
       note:
         others?.cost && currency ? `and ${formatCost(others.cost, currency)} of runs and judges` : "of these",
     },

@@ -62,6 +62,9 @@ dashboardTest(
 
     await page.getByRole("button", { name: "Set a budget" }).click();
     const dialog = page.getByRole("dialog", { name: "Monthly budget" });
+    await dialog.getByRole("textbox", { name: "Amount in EUR" }).fill("1e999");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("An amount, such as 250").waitFor();
     await dialog.getByRole("textbox", { name: "Amount in EUR" }).fill("2");
     await dialog.getByRole("checkbox").check();
     await dialog.getByRole("button", { name: "Save" }).click();
