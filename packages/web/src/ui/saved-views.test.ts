@@ -14,4 +14,5 @@ test("views are kept by name, and one of the same name is replaced", () => {
 test("the order of parameters does not matter", () => {
   expect(isSameSearch("?app=a&tag=b", "?tag=b&app=a")).toBe(true);
   expect(isSameSearch("?app=a", "?app=b")).toBe(false);
+  expect(isSameSearch("?app=a", "?app=a&sort=-&columns=-")).toBe(true);
 });

@@ -22,7 +22,9 @@ export function SavedViews({ name, search }: SavedViewsProps) {
   const current = stringifySearch(search);
   const open = views.find((view) => isSameSearch(view.search, current));
 
-  function replace(next: SavedView[]): void {
+  function replace(change: (views: SavedView[]) => SavedView[]): void {
+    // Another tab may have changed them.
+    const next = change(isFull ? views : readSavedViews(name));
     setFull(!storeViews(name, next));
     setViews(next);
   }
@@ -51,7 +53,7 @@ export function SavedViews({ name, search }: SavedViewsProps) {
               <li key={view.name} className="flex items-center gap-1">
                 <Link
                   to="."
-                  search={parseSearch(view.search)}
+                  search={{ ...asAtFirst, ...parseSearch(view.search) }}
                   aria-current={view === open ? "true" : undefined}
                   className={clsx(
                     "min-w-0 flex-1 truncate rounded-md px-2 py-1.5 text-sm -outline-offset-2 hover:bg-hover",
@@ -63,13 +65,15 @@ export function SavedViews({ name, search }: SavedViewsProps) {
                 <IconButton
                   label={`Delete the view ${view.name}`}
                   icon={<Trash2 aria-hidden />}
-                  onClick={() => replace(withoutView(views, view.name))}
+                  onClick={() => replace((known) => withoutView(known, view.name))}
                 />
               </li>
             ))}
           </ul>
         )}
-        <SaveForm onSave={(viewName) => replace(withView(views, { name: viewName, search: current }))} />
+        <SaveForm
+          onSave={(viewName) => replace((known) => withView(known, { name: viewName, search: current }))}
+        />
         {isFull && (
           <p role="alert" className="text-xs text-fail">
             This browser does not let Presage store views. They last until the page is left.
@@ -141,6 +145,9 @@ function storeViews(page: string, views: readonly SavedView[]): boolean {
   }
 }
 
+/** The order and the columns of a table as at first, which are no order and no columns: a view without them wants these, not the last ones. */
+const asAtFirst: Record<string, unknown> = { sort: "-", columns: "-" };
+
 /** A view of the same name is replaced. */
 export function withView(views: readonly SavedView[], view: SavedView): SavedView[] {
   return [...withoutView(views, view.name), view]
@@ -158,7 +165,8 @@ export function isSameSearch(one: string, other: string): boolean {
 }
 
 function sorted(search: string): string {
-  return stringifySearch(Object.fromEntries(Object.entries(parseSearch(search)).sort()));
+  const said = Object.entries(parseSearch(search)).filter(([name, value]) => value !== asAtFirst[name]);
+  return stringifySearch(Object.fromEntries(said.sort()));
 }
 
 function isView(value: unknown): value is SavedView {

@@ -82,6 +82,16 @@ slowDashboardTest("A view is saved under a name, opened again and deleted", asyn
   await page.keyboard.press("Enter");
   await views.getByRole("link", { name: "what fails" }).waitFor();
 
+  // Another tab saves one, too.
+  await page.evaluate(() => {
+    const view = { name: "of another tab", search: "?app=other" };
+    localStorage.setItem("presage-views-evaluations", JSON.stringify([view]));
+  });
+  await views.getByRole("textbox", { name: "Save this view as" }).fill("what fails");
+  await page.keyboard.press("Enter");
+  await views.getByRole("link", { name: "of another tab" }).waitFor();
+  await views.getByRole("button", { name: "Delete the view of another tab" }).click();
+
   await page.goto(new URL("/evaluations?app=saved", page.url()).href);
   await showsResults(page, 2);
   await page.getByRole("button", { name: "Saved views" }).click();
@@ -92,6 +102,7 @@ slowDashboardTest("A view is saved under a name, opened again and deleted", asyn
     app: "saved",
     verdict: "fail",
     columns: "verdict,output",
+    sort: "-",
   });
   await views.getByRole("button", { name: "Delete the view what fails" }).click();
   await views.getByText("Save the filters").waitFor();
