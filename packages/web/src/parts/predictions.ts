@@ -1,4 +1,4 @@
-import type { StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
+import type { RunReport, StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
 import { type Period, periods, startOf } from "../format/times.ts";
 import { instantOf, present, readText } from "../search-params.ts";
 import { readTableSearch, type TableSearch } from "../ui/data-table/table-view.ts";
@@ -17,6 +17,15 @@ export const categories = [
   "skipped",
   "not_reached",
 ] as const satisfies NonNullable<StoredPrediction["error_category"]>[];
+
+/** What 1,000 of a run's predictions cost, as the list of runs has it. Undefined while the price of some is not known. */
+export function costOf1000({ cost, failures, run }: RunReport): number | undefined {
+  if (cost?.total == null || cost.unpriced_tokens > 0) return undefined;
+  // Those that failed were asked for as well, but for two kinds.
+  const { missing = 0, not_reached = 0, ...failed } = failures.predictions;
+  const asked = Object.values(failed).reduce((sum, count) => sum + count, run.progress.predicted);
+  return asked === 0 ? undefined : (1000 * cost.total) / asked;
+}
 
 /** The search parameters of the log of predictions. */
 export interface PredictionsSearch extends TableSearch {

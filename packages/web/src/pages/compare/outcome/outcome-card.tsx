@@ -4,6 +4,7 @@ import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import { formatCost, unbroken } from "../../../format/numbers.ts";
 import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
+import { costOf1000 } from "../../../parts/predictions.ts";
 import { Card } from "../../../ui/card.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -80,19 +81,15 @@ export function OutcomeCard({ comparison, evaluator, marked, reports, onChooseEv
   );
 }
 
-/** What a run costs, beside the reference. Undefined where its model has no price. */
+/** What a run costs, beside the reference. Undefined where that is not known, or not yet. */
 function describeCost(report: RunReport | undefined, reference: RunReport | undefined): string | undefined {
+  if (report === undefined || reference === undefined) return undefined;
   const [cost, other] = [costOf1000(report), costOf1000(reference)];
   if (cost === undefined || (cost === 0 && other === 0)) return undefined;
-  const currency = report?.cost?.currency ?? "";
+  const currency = report.cost?.currency ?? "";
   const said = `${formatCost(cost, currency)} for 1,000 predictions`;
-  if (other === undefined) return `${said}; the reference has no price.`;
+  if (other === undefined) return `${said}; what the reference costs is not known.`;
   if (cost === other) return `${said}, as the reference.`;
   const by = formatCost(Math.abs(cost - other), currency);
   return `${said}, ${by} ${cost > other ? "more" : "less"} than the reference.`;
-}
-
-function costOf1000(report: RunReport | undefined): number | undefined {
-  const predicted = report?.run.progress.predicted ?? 0;
-  return report?.cost?.total == null || predicted === 0 ? undefined : (1000 * report.cost.total) / predicted;
 }
