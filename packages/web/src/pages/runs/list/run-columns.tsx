@@ -17,11 +17,12 @@ export interface RunRow {
   dataset: string;
   /** Who started it, if that may be known. */
   by: string | undefined;
-  /** Of the run's main evaluator. `loading`: not read yet; null: there is none. */
-  headline: Headline | "loading" | null;
+  /** Of the run's main evaluator. `loading`: not read yet; `unread`: only its page reads it; null: there is none. */
+  headline: Headline | "loading" | "unread" | null;
 }
 
-const rateOf = ({ headline }: RunRow) => (headline === null || headline === "loading" ? undefined : headline);
+const rateOf = ({ headline }: RunRow) =>
+  headline === null || typeof headline === "string" ? undefined : headline;
 
 /** The columns of the list, where all rows have one evaluator with its name in the heading. Without goals, theirs would be empty. */
 export function runColumns(evaluator: string | undefined, hasGoals: boolean): DataColumn<RunRow>[] {
@@ -222,6 +223,12 @@ function Trouble({ run }: { run: Run }) {
 
 function PassRate({ row: { run, headline }, isNamed }: { row: RunRow; isNamed: boolean }) {
   if (headline === "loading") return <Skeleton className="ml-auto h-3 w-40" />;
+  if (headline === "unread")
+    return (
+      <span className="text-ink-3" title="The run’s page has it.">
+        –
+      </span>
+    );
   if (headline === null || headline.pass_rate === null)
     return <span className="text-ink-3">{isActive(run) ? "when it ends" : "no verdicts"}</span>;
   const { pass_rate, pass_interval, baseline } = headline;

@@ -70,7 +70,12 @@ function RunsPage() {
           onSelect={(selected) => change({ selected })}
         />
       )}
-      <ExampleNote />
+      <ExampleNote
+        onRemoved={(removed) => {
+          const left = selectedIds(search.selected).filter((id) => !removed.includes(id));
+          void change({ selected: left.join(",") || undefined });
+        }}
+      />
     </Page>
   );
 }
@@ -203,7 +208,7 @@ function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {
   const rows = useMemo(() => {
     const headlineOf = (run: ListedRun): RunRow["headline"] => {
       const known = read[external.indexOf(run)];
-      if (known === undefined) return run.headline;
+      if (known === undefined) return "external" in run.target ? "unread" : run.headline;
       return known.data ?? (known.data === undefined && !known.isError ? "loading" : null);
     };
     return found?.map(

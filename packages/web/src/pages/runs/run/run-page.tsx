@@ -3,11 +3,12 @@ import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { CirclePause, TriangleAlert } from "lucide-react";
+import { useState } from "react";
 import { useUserNames } from "../../../data/accounts.ts";
 import { usePresage } from "../../../data/client.ts";
 import { datasetNamesQuery } from "../../../data/datasets.ts";
 import { isActive, runReportQuery, useLiveRun, waitsForDeployment } from "../../../data/runs.ts";
-import { formatCount, formatShare } from "../../../format/numbers.ts";
+import { counted, formatCount, formatShare } from "../../../format/numbers.ts";
 import { describeTarget } from "../../../format/words.ts";
 import { isTroubled, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
@@ -94,7 +95,8 @@ function RunFacts({ run }: { run: Run }) {
       )}
       {provenance.draw && <span>{describeDraw(provenance.draw)}</span>}
       <span>
-        {formatCount(progress.samples)} predictions{repeats > 1 && `, ${repeats} of each sample`}
+        {counted(progress.samples, "prediction")}
+        {repeats > 1 && `, ${repeats} of each sample`}
       </span>
       <span>
         {isActive(run) && started_at === null ? "created " : "started "}
@@ -132,7 +134,7 @@ function ProgressCard({ run }: { run: Run }) {
                   {text}
                 </span>
               ))}
-              <TimeLeft run={run} />
+              <TimeLeft key={run.status} run={run} />
             </p>
             <ProgressBar progress={progress} />
           </>
@@ -162,11 +164,12 @@ function ProgressCard({ run }: { run: Run }) {
 
 const minuteMs = 60_000;
 
-/** From what the run has done since it started. */
-function TimeLeft({ run: { status, started_at, progress } }: { run: Run }) {
-  if (status !== "running" || started_at === null || progress.evaluated === 0) return null;
-  const takenMs = Date.now() - Date.parse(started_at);
-  const leftMs = (takenMs / progress.evaluated) * (progress.samples - progress.evaluated);
+/** From what the run has done since the page sees it running: before, it may have been paused for days. */
+function TimeLeft({ run: { status, progress } }: { run: Run }) {
+  const [first] = useState(() => ({ atMs: Date.now(), evaluated: progress.evaluated }));
+  const done = progress.evaluated - first.evaluated;
+  if (status !== "running" || done <= 0) return null;
+  const leftMs = ((Date.now() - first.atMs) / done) * (progress.samples - progress.evaluated);
   const minutes = Math.ceil(leftMs / minuteMs);
   return (
     <span className="ml-auto text-ink-3">
