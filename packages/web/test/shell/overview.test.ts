@@ -1,10 +1,26 @@
-import { expect } from "bun:test";
+import { expect, test } from "bun:test";
+import type { Headline } from "@presage/sdk";
 import { eventually } from "../../../server/test/support/eventually.ts";
+import { groupsOf } from "../../src/pages/overview/headlines-card.tsx";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
 import { watchShifts } from "../support/watch-shifts.ts";
 
 const { dashboardTest, slowBrowserTest, slowDashboardTest } = dashboardTests();
+
+test("Only what was measured alike is ordered by its rate", () => {
+  const row = (id: string, evaluator: string, pass_rate: number) =>
+    ({
+      run: { id, dataset_id: "d", mode: "teacher-forced", headline: { evaluator, pass_rate } },
+    }) as Headline;
+  const rows = [
+    row("a", "exact", 0.2),
+    row("b", "rouge", 0.9),
+    row("c", "exact", 0.4),
+    row("d", "rouge", 0.1),
+  ];
+  expect(groupsOf(rows).map((group) => group.map(({ run }) => run.id))).toEqual([["c", "a", "b", "d"]]);
+});
 
 slowDashboardTest("A pass rate is of direct evaluations or of one run, never of several", async (visitor) => {
   const { visit, client } = visitor;

@@ -24,7 +24,7 @@ export function HeadlinesCard() {
     <Card
       className="@container"
       title="Can I train in it?"
-      hint="The latest run of each target, best first, with its 95&nbsp;% interval. The grey mark is the best baseline."
+      hint="The latest run of each target with its 95&nbsp;% interval; of one evaluator, revision and mode the best first. The grey mark is the best baseline."
       actions={
         <Link to="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">
           All runs
@@ -36,10 +36,11 @@ export function HeadlinesCard() {
       ) : data.length === 0 ? (
         <EmptyState
           icon={FlaskRound}
-          title="No finished runs yet"
+          title="No finished run over all samples yet"
           actions={<NewRunLink size="small">New run</NewRunLink>}
         >
-          A run predicts every step of a dataset and says how far the model can be trusted.
+          A run predicts every step of a dataset and says how far the model can be trusted. Pilots, baselines
+          and external runs are not listed here.
         </EmptyState>
       ) : (
         <Table label="Latest runs">
@@ -65,11 +66,17 @@ export function HeadlinesCard() {
   );
 }
 
-/** By dataset, the one with the newest run first; in each, the best first. */
-function groupsOf(rows: readonly Headline[]): Headline[][] {
+/** By dataset, the one with the newest run first; in each, what was measured alike together, the best first. */
+export function groupsOf(rows: readonly Headline[]): Headline[][] {
   const rateOf = ({ run }: Headline) => run.headline?.pass_rate ?? -1;
+  const measureOf = ({ run: { headline, mode, revision } }: Headline) =>
+    JSON.stringify([headline?.evaluator, headline?.profile_id, headline?.profile_revision, revision, mode]);
   const groups = [...Map.groupBy(rows, ({ run }) => run.dataset_id).values()];
-  return groups.map((group) => group.toSorted((a, b) => rateOf(b) - rateOf(a)));
+  return groups.map((group) =>
+    [...Map.groupBy(group, measureOf).values()].flatMap((alike) =>
+      alike.toSorted((a, b) => rateOf(b) - rateOf(a)),
+    ),
+  );
 }
 
 /** As many runs as a comparison has. */
