@@ -85,7 +85,9 @@ export function useSaveEnvironment({ onSuccess }: { onSuccess(): void }) {
         ...environment,
         reality: null,
       });
-      void queryClient.invalidateQueries({ queryKey: [...environmentsKey, "all"] });
+      // The reality of one with a revision more is other than before.
+      for (const queryKey of [[...environmentsKey, "all"], [...environmentsKey, "one"], ["reality"]])
+        void queryClient.invalidateQueries({ queryKey });
     },
   });
 }

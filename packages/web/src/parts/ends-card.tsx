@@ -64,6 +64,7 @@ function DoneFigures({ done }: { done: Done }) {
         rowLabel="Figure"
         valueLabel="Share"
         explanation={clustered}
+        counted="Predictions. How many trajectories they are in"
         rows={[
           toRow("Ends alike", agreement),
           toRow("False ends", false_ends),

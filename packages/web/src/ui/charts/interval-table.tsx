@@ -27,6 +27,8 @@ interface IntervalTableProps {
   formatTick?(value: number): string;
   /** What the mark of a reference is, for example “No change”. */
   referenceLabel?: string | undefined;
+  /** What the counts are of. */
+  counted?: string;
   /** Rows that are shown before “Show all”. Default: 12. */
   most?: number | undefined;
   note?: ReactNode;
@@ -46,6 +48,7 @@ export function IntervalTable(props: IntervalTableProps) {
     format,
     formatTick = format,
     referenceLabel,
+    counted = "Samples with a verdict. How many trajectories they are in, and how many failed,",
     most = defaultMost,
     note,
   } = props;
@@ -98,7 +101,7 @@ export function IntervalTable(props: IntervalTableProps) {
                   <th scope="col" className="text-right">
                     <ExplainedName
                       name="n"
-                      explanation="Samples with a verdict. How many trajectories they are in, and how many failed, is shown where a value is pointed at or focused, and copied."
+                      explanation={`${counted} is shown where a value is pointed at or focused, and copied.`}
                     />
                   </th>
                 )}

@@ -1,11 +1,12 @@
+import { worldDefaults } from "@presage/contract/defaults";
 import type { Environment, EnvironmentConfig, World } from "@presage/sdk";
-import { useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { environmentRevisionsQuery } from "../../../data/environments.ts";
 import { worldQuery } from "../../../data/worlds.ts";
-import { formatShare } from "../../../format/numbers.ts";
+import { counted, formatShare } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { stopLabels } from "../../../parts/episodes.tsx";
 import { describeReward } from "../../../parts/worlds.ts";
@@ -25,7 +26,7 @@ const route = getRouteApi("/environments/$name");
 export function DefinitionTab({ environment }: { environment: Environment }) {
   const { config } = environment;
   const presage = usePresage();
-  const { data: world } = useQuery({ ...worldQuery(presage, config.world ?? ""), enabled: !!config.world });
+  const world = useQuery({ ...worldQuery(presage, config.world ?? ""), enabled: !!config.world });
   const context = Object.entries(config.context ?? {}).filter(([, text]) => typeof text === "string");
   return (
     <div className="flex flex-col">
@@ -55,29 +56,40 @@ const forms: Record<string, string> = {
   chat: "One conversation of the whole episode",
 };
 
-function factsOf(config: EnvironmentConfig, world: World | undefined): [name: string, value: ReactNode][] {
+/** What the world has is in place of what the environment does not say. */
+function rewardOf(
+  { reward, stop, world }: EnvironmentConfig,
+  { data, error }: Pick<UseQueryResult<World>, "data" | "error">,
+): string {
+  if (reward) return describeReward(reward);
+  if (data?.config.reward) return `${describeReward(data.config.reward)}, as the world has it`;
+  if (world && data === undefined) return error === null ? "…" : "the world’s, which could not be read";
+  return stop?.some(({ outcome }) => outcome === "success")
+    ? "1 on the last step for success, otherwise 0"
+    : "none";
+}
+
+function factsOf(
+  config: EnvironmentConfig,
+  world: UseQueryResult<World>,
+): [name: string, value: ReactNode][] {
   const { guards, params, real, stop, tool } = config;
-  const ofWorld = world?.config.reward;
+  const form = config.prompt_form ?? "state-action";
+  const steps = world.data?.config.history?.steps ?? worldDefaults.history.steps;
   const limits = [
     guards?.repeat_limit && `the same action ${guards.repeat_limit} times in a row`,
     guards?.unchanged_limit && `${guards.unchanged_limit} observations in a row that change nothing`,
   ].filter(Boolean);
   return [
     ["Played by", playedBy(config)],
-    ["Prompt form", forms[config.prompt_form ?? "state-action"]],
+    [
+      "Prompt form",
+      `${forms[form]}${world.data && form !== "chat" ? `, and at most ${counted(steps, "earlier step")}` : ""}`,
+    ],
     ["Observations cut off", config.truncated_output === "accept" ? "are accepted" : "fail the step"],
     ["Ends", <StopList key="stop" stop={stop} />],
     ["Cut short after", [`${config.max_steps ?? 30} steps`, ...limits].join(", or ")],
-    [
-      "Reward",
-      config.reward
-        ? describeReward(config.reward)
-        : ofWorld
-          ? `${describeReward(ofWorld)}, as the world has it`
-          : stop?.some(({ outcome }) => outcome === "success")
-            ? "1 on the last step for success, otherwise 0"
-            : "none",
-    ],
+    ["Reward", rewardOf(config, world)],
     ["Real environment", real ? describeReal(real) : "none"],
     [
       "Parameters",

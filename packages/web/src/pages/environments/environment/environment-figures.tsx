@@ -46,7 +46,7 @@ export function EnvironmentFigures({ environment: { name, config }, figures }: E
         !hasGoal ? "no goal" : figures && interval === null ? countSuccess(figures) : formatShare(rate),
       ),
       note:
-        rate !== null && interval !== null ? (
+        !hasGoal ? null : rate !== null && interval !== null ? (
           <span className="flex items-center gap-2 whitespace-nowrap">
             <span aria-hidden className="w-16">
               <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />
@@ -54,7 +54,7 @@ export function EnvironmentFigures({ environment: { name, config }, figures }: E
             {describeInterval(interval)}
           </span>
         ) : (
-          finished > 0 && "no interval: one task only"
+          finished > 0 && `no interval${figures?.tasks === 1 ? ": one task only" : ""}`
         ),
     },
     {

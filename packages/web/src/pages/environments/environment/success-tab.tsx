@@ -65,6 +65,7 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
           rowLabel={rowLabels[by]}
           valueLabel="Success"
           explanation="Successes among the ended episodes. The interval is at 95&nbsp;%, clustered by task: episodes of one task depend on each other."
+          counted="Episodes that have ended. How many tasks they are of, and how many their client left,"
           rows={rows}
           domain={[0, 1]}
           format={formatShare}

@@ -44,7 +44,7 @@ export function EnvironmentFields(props: EnvironmentFieldsProps) {
         />
         <SelectField
           label="Prompt form"
-          hint={formHints[draft.prompt_form]}
+          hint={`${formHints[draft.prompt_form]}${draft.world && draft.prompt_form !== "chat" ? " A world adds earlier steps: 4 by default." : ""}`}
           {...field("prompt_form")}
           options={[
             { value: "state-action", label: "State and action" },

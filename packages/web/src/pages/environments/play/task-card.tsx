@@ -57,7 +57,9 @@ export function TaskCard({ environment: { config }, task, episode, isMarked, onM
             explanation={
               config.prompt_form === "chat"
                 ? "The model is told the whole episode."
-                : "The model is told the last observation, and what the task’s context says. It has no other memory."
+                : config.world
+                  ? "The world is told the last observation, what the task’s context says, and its own number of earlier steps: 4 by default."
+                  : "The model is told the last observation, and what the task’s context says. It has no other memory."
             }
           />{" "}
           {model?.deployment ?? playedBy(config)}

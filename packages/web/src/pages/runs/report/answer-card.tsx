@@ -20,6 +20,7 @@ import {
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { Agreement } from "../../../parts/label-sample.tsx";
+import { costOf1000 } from "../../../parts/predictions.ts";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Card, type Tile, Tiles } from "../../../ui/card.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
@@ -310,7 +311,8 @@ function rateTiles(figures: Chosen, evaluator: string, compared: Compared | unde
 /** What failed, and what the predictions cost and took. */
 function effortTiles({ progress }: Run, report: RunReport): Tile[] {
   const { cost, tokens, latency_ms: latency, predictions_per_second: speed } = report;
-  const { failed, samples, predicted } = progress;
+  const { failed, samples } = progress;
+  const perThousand = costOf1000(report);
   const costOf = (amount: number | null) =>
     amount === null ? "–" : formatCost(amount, cost?.currency ?? "");
   const total = cost?.total ?? null;
@@ -325,7 +327,7 @@ function effortTiles({ progress }: Run, report: RunReport): Tile[] {
       name: "Cost",
       explanation: `Of the predictions, at today’s prices; what judges cost is in People & spend. ${counted(cost?.unpriced_tokens ?? 0, "token")} of models without a price are not in it.`,
       value: cost == null ? "no prices" : costOf(total),
-      note: total !== null && predicted > 0 && `${costOf((1000 * total) / predicted)} for 1,000`,
+      note: perThousand !== undefined && `${costOf(perThousand)} for 1,000`,
     },
     {
       name: "Tokens",
