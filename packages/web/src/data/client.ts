@@ -59,8 +59,14 @@ export function createDataClients(): { presage: Presage; queryClient: QueryClien
 }
 
 /** Pages recover by themselves once the server is back. */
-function retryWhenUnreachable({ state: { error } }: Pick<Query, "state">): number | false {
+function retryWhenUnreachable({ state: { error } }: { state: { error: unknown } }): number | false {
   return error instanceof PresageError && error.category === "connection" ? reconnectMs : false;
+}
+
+/** The same for a query that is also read again for as long as its data say so: a `refetchInterval` is in place of the one for all. */
+export function refreshWhile<Data>(interval: (data: Data | undefined) => number | false) {
+  return ({ state }: { state: Pick<Query<Data>["state"], "data" | "error"> }): number | false =>
+    retryWhenUnreachable({ state }) || interval(state.data);
 }
 
 interface QueryState {

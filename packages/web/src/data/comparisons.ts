@@ -12,7 +12,7 @@ import type {
   RunSample,
 } from "@presage/sdk";
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { pagedQuery, usePresage } from "./client.ts";
+import { pagedQuery, refreshWhile, usePresage } from "./client.ts";
 import { runsOnDatasetQuery } from "./datasets.ts";
 import { isActive } from "./runs.ts";
 
@@ -157,8 +157,9 @@ export function useBaselineDifference(run: Run, best: RunBaseline | null): Basel
     ...runsOnDatasetQuery(presage, run.dataset_id ?? ""),
     enabled: isListed,
     // One that was just started ends soon.
-    refetchInterval: ({ state: { data } }) =>
-      data?.some((other) => isBaselineFor(run, other) && isActive(other)) === true ? 1_000 : false,
+    refetchInterval: refreshWhile((others: Run[] | undefined) =>
+      others?.some((other) => isBaselineFor(run, other) && isActive(other)) === true ? 1_000 : false,
+    ),
   });
   const baseline =
     best?.run_id ?? runs?.find((other) => isBaselineFor(run, other) && other.status === "finished")?.id;

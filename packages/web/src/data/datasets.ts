@@ -125,7 +125,8 @@ export function useDeleteDataset(id: string) {
     mutationFn: (withRuns: boolean) => presage.datasets.delete(id, { withRuns }),
     onSuccess() {
       queryClient.removeQueries({ queryKey: [...datasetsKey, "one", id] });
-      for (const queryKey of [[...datasetsKey, "all"], ["runs"], ["example"]])
+      const changed = ["all", "names", "runs"].map((kind) => [...datasetsKey, kind]);
+      for (const queryKey of [...changed, ["runs"], ["comparisons"], ["example"]])
         void queryClient.invalidateQueries({ queryKey });
     },
   });
@@ -230,8 +231,7 @@ export function useAddSample() {
   const queryClient = useQueryClient();
   return useMutation({
     async mutationFn({ dataset, sample }: { dataset: WantedDataset; sample: NewSample }) {
-      const { id } = "id" in dataset ? dataset : await presage.datasets.create(dataset);
-      return await append(presage, id, sample);
+      return (await makeRevision(presage, dataset, (id) => append(presage, id, sample))).revision;
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: datasetsKey }),
   });

@@ -1,6 +1,6 @@
 import type { EnvironmentReality, Presage, RealityCheck, RealityCheckRequest, Run } from "@presage/sdk";
 import { queryOptions, useMutation } from "@tanstack/react-query";
-import { isNotFound, useChange, usePresage } from "./client.ts";
+import { isNotFound, refreshWhile, useChange, usePresage } from "./client.ts";
 import { environmentsQuery } from "./environments.ts";
 
 const realityKey = ["reality"];
@@ -66,7 +66,9 @@ export function checksQuery(presage: Presage, environment: string) {
       const checks = await presage.realityChecks.list({ environment, atMost: mostOfEnvironment, signal });
       return { checks, figures: await presage.realityChecks.ofEnvironment(environment, {}, { signal }) };
     },
-    refetchInterval: ({ state: { data } }) => (data?.checks.some(isReplaying) ? refreshMs : false),
+    refetchInterval: refreshWhile((data: { checks: RealityCheck[] } | undefined) =>
+      data?.checks.some(isReplaying) ? refreshMs : false,
+    ),
   });
 }
 

@@ -101,8 +101,8 @@ export function useCorrectResult(id: string, { onSuccess }: { onSuccess(): void 
     onSuccess(corrected) {
       replaceResult(queryClient, corrected);
       onSuccess();
-      void queryClient.invalidateQueries({ queryKey: summaryKey });
-      void queryClient.invalidateQueries({ queryKey: profilesQueryKey });
+      for (const queryKey of [summaryKey, ["summaries"], profilesQueryKey])
+        void queryClient.invalidateQueries({ queryKey });
     },
   });
 }

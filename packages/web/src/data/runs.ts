@@ -18,7 +18,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { pagedQuery, usePresage } from "./client.ts";
+import { pagedQuery, refreshWhile, usePresage } from "./client.ts";
 
 const runsKey = ["runs"];
 
@@ -40,15 +40,23 @@ export function allRunsQuery(presage: Presage) {
   });
 }
 
-/** All runs, read again while one of them is unfinished. */
+/** For so long a headline may still come. */
+const headlineWaitMs = 60_000;
+
+function isAwaited(run: ListedRun): boolean {
+  if (isActive(run)) return true;
+  const { headline, dataset_id, finished_at } = run;
+  if (headline !== null || dataset_id === null || finished_at === null) return false;
+  return Date.now() - Date.parse(finished_at) < headlineWaitMs;
+}
+
+/** All runs, read again while one of them is unfinished. A headline follows a run's end by seconds. */
 export function runsQuery(presage: Presage) {
   return {
     ...allRunsQuery(presage),
-    refetchInterval: ({ state: { data } }: { state: { data: ListedRun[] | undefined } }) =>
-      // A headline follows a run's end by seconds.
-      data?.some((run) => isActive(run) || (run.headline === null && run.dataset_id !== null)) === true
-        ? listRefreshMs
-        : false,
+    refetchInterval: refreshWhile((runs: ListedRun[] | undefined) =>
+      runs?.some(isAwaited) === true ? listRefreshMs : false,
+    ),
   };
 }
 
@@ -113,8 +121,9 @@ export function useLiveRun(id: string) {
   const [hasEvents, setHasEvents] = useState(false);
   const query = useQuery({
     ...runQuery(presage, id),
-    refetchInterval: ({ state: { data } }) =>
-      data !== undefined && isActive(data) && !hasEvents ? pollMs : false,
+    refetchInterval: refreshWhile((run: Run | undefined) =>
+      run !== undefined && isActive(run) && !hasEvents ? pollMs : false,
+    ),
   });
   const isUnfinished = query.data !== undefined && isActive(query.data);
   useEffect(() => {
@@ -140,7 +149,7 @@ export function runReportQuery(presage: Presage, run: Run) {
     queryKey: [...runsKey, "one", run.id, "report", isUnfinished ? "so far" : `${run.evaluators.length}`],
     queryFn: ({ signal }) => presage.runs.report(run.id, { signal }),
     staleTime: isUnfinished ? reportRefreshMs : Number.POSITIVE_INFINITY,
-    refetchInterval: isUnfinished ? reportRefreshMs : false,
+    refetchInterval: refreshWhile<unknown>(() => (isUnfinished ? reportRefreshMs : false)),
   });
 }
 
@@ -179,6 +188,8 @@ export function useDeleteRun({ onSuccess }: { onSuccess(): void }) {
     onSuccess(_, id) {
       onSuccess();
       queryClient.removeQueries({ queryKey: [...runsKey, "one", id] });
+      for (const queryKey of [["datasets", "runs"], ["comparisons"], ["example"]])
+        void queryClient.invalidateQueries({ queryKey });
       return queryClient.invalidateQueries({ queryKey: runsKey });
     },
   });
@@ -252,7 +263,7 @@ function externalHeadlineQuery(presage: Presage, run: Run) {
     },
     // A run that has ended says the same from then on, unless evaluators are added.
     staleTime: isActive(run) ? recentRefreshMs : Number.POSITIVE_INFINITY,
-    refetchInterval: isActive(run) ? recentRefreshMs : false,
+    refetchInterval: refreshWhile<unknown>(() => (isActive(run) ? recentRefreshMs : false)),
   });
 }
 

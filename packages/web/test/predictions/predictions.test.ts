@@ -90,6 +90,13 @@ slowBrowserTest(
     await form.getByRole("textbox", { name: "Its name" }).fill("found in traffic");
     await form.getByRole("textbox", { name: "Trajectory" }).fill("kitchen");
     await form.getByRole("textbox", { name: "Next state" }).fill("You see a closed fridge.");
+    visitor.expectErrors(/status of 400/);
+    await page.route(/\/revisions/, (route) => route.fulfill({ status: 400, json: { detail: "Not now" } }), {
+      times: 1,
+    });
+    await form.getByRole("button", { name: "Add sample" }).click();
+    await form.getByText("Not now").waitFor();
+    // The dataset is not left behind, so that the same may be tried again.
     await form.getByRole("button", { name: "Add sample" }).click();
     await form.getByText("Revision 1 has 1 sample.").waitFor();
     await form.getByRole("button", { name: "Close" }).last().click();
