@@ -1,15 +1,38 @@
 import type { Need } from "@presage/contract/permissions";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import { ShieldAlert } from "lucide-react";
-import type { ComponentProps, MouseEvent, ReactNode } from "react";
+import { type ComponentProps, type MouseEvent, type ReactNode, use } from "react";
 import { useRefusal, useRole } from "../data/accounts.ts";
-import { Button, type ButtonProps, IconButton } from "../ui/button.tsx";
+import { Button, type ButtonProps, buttonClass, IconButton } from "../ui/button.tsx";
 import { MenuItem } from "../ui/menu.tsx";
 import { EmptyState } from "../ui/notice.tsx";
 import { SkeletonRows } from "../ui/skeleton.tsx";
+import { ControlTabIndex } from "../ui/tooltip.tsx";
 
 /** A button that says why it does nothing if the user's role does not allow what it is for. */
 export function AllowedButton({ needs, ...button }: ButtonProps & { needs: Need }) {
   return <Button {...button} {...useRefusalProps(needs)} />;
+}
+
+interface AllowedLinkProps extends Pick<ButtonProps, "variant" | "size" | "icon" | "children"> {
+  needs: Need;
+  link: LinkProps;
+}
+
+/** A link that looks like a button, or one that says why the user's role does not allow what it leads to. */
+export function AllowedLink({ needs, link, icon, children, ...look }: AllowedLinkProps) {
+  if (useRefusal(needs) !== undefined)
+    return (
+      <AllowedButton needs={needs} icon={icon} {...look}>
+        {children}
+      </AllowedButton>
+    );
+  return (
+    <Link {...link} tabIndex={use(ControlTabIndex)} className={buttonClass(look)}>
+      {icon}
+      {children}
+    </Link>
+  );
 }
 
 /** An icon button that says why it does nothing if the user's role does not allow what it is for. */

@@ -3,19 +3,18 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
 import { use } from "react";
-import { useRefusal } from "../data/accounts.ts";
 import { usePresage } from "../data/client.ts";
 import { runNameQuery } from "../data/runs.ts";
 import { referenceOf } from "../data/worlds.ts";
 import { counted, formatCount, formatShare } from "../format/numbers.ts";
 import { humanizeName, withoutVersion } from "../format/words.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
-import { type ButtonProps, buttonClass } from "../ui/button.tsx";
+import type { ButtonProps } from "../ui/button.tsx";
 import { RateCell } from "../ui/pass-rate.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { ControlTabIndex } from "../ui/tooltip.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
-import { AllowedButton } from "./allowed.tsx";
+import { AllowedLink } from "./allowed.tsx";
 
 /** What a result names as its run: the name of one that Presage has, with a link to its page, otherwise the text. */
 export function RunLink({ id }: { id: string }) {
@@ -159,20 +158,8 @@ interface NewRunLinkProps extends Pick<ButtonProps, "variant" | "size" | "icon" 
 }
 
 /** To the page New run, or a button that says why the user may start none. */
-export function NewRunLink({ search = {}, icon, children, ...look }: NewRunLinkProps) {
-  if (useRefusal("evaluate") !== undefined) {
-    return (
-      <AllowedButton needs="evaluate" icon={icon} {...look}>
-        {children}
-      </AllowedButton>
-    );
-  }
-  return (
-    <Link to="/runs/new" search={search} tabIndex={use(ControlTabIndex)} className={buttonClass(look)}>
-      {icon}
-      {children}
-    </Link>
-  );
+export function NewRunLink({ search = {}, ...look }: NewRunLinkProps) {
+  return <AllowedLink needs="evaluate" link={{ to: "/runs/new", search }} {...look} />;
 }
 
 /** To a new run through a world on its own records, of which it leaves each step's trajectory out. */

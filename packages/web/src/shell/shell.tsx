@@ -1,6 +1,7 @@
 import { Outlet, useRouter } from "@tanstack/react-router";
 import { Menu as MenuIcon } from "lucide-react";
 import { Suspense, useEffect, useMemo, useState } from "react";
+import { useRefusal } from "../data/accounts.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Modal } from "../ui/dialog.tsx";
 import { lazyPart } from "../ui/load.ts";
@@ -96,7 +97,11 @@ function QuickNavigation({
     run: () => setShowsShortcuts(true),
   });
   const { history } = useRouter();
-  const actions = useMemo(() => [...paletteActions, shortcutsAction(() => setShowsShortcuts(true))], []);
+  const mayEvaluate = useRefusal("evaluate") === undefined;
+  const actions = useMemo(
+    () => [...(mayEvaluate ? paletteActions : []), shortcutsAction(() => setShowsShortcuts(true))],
+    [mayEvaluate],
+  );
   return (
     <Suspense>
       <Palette

@@ -163,7 +163,13 @@ slowDashboardTest(
     };
     await expectRefused("/environments/cellar", ["Delete the environment", "Revise", "To a dataset"]);
     await expectRefused("/runs", ["New run"]);
-    await expectRefused(`/datasets/${dataset.id}`, ["Run on this"]);
+    await expectRefused(`/datasets/${dataset.id}`, ["Run on this", "Make a world"]);
+    const [result] = await client.results.search({ evaluation_run_id: run.id, limit: 1 });
+    await page.goto(`${presage.url}/review?result=${result?.id}`);
+    await expectRefused("/review", ["Pass", "Fail"]);
+    await page.goto(`${presage.url}/worlds?dataset=${dataset.id}`);
+    await expectRefused("/worlds", ["New world"]);
+    expect(await page.getByRole("dialog").count()).toBe(0);
     await page.goto(`${presage.url}/runs/${run.id}`);
     await page.getByRole("button", { name: "More actions" }).click();
     await expectRefused(`/runs/${run.id}`, ["Delete the run"], "menuitem");

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Database, Upload } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
+import { useRefusal } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { datasetsQuery } from "../../data/datasets.ts";
 import { headlinesQuery } from "../../data/runs.ts";
@@ -24,7 +25,8 @@ import { UploadDialog } from "./upload/upload-dialog.tsx";
 export const datasetsRoute = createLazyRoute("/datasets")({ component: DatasetsPage });
 
 function DatasetsPage() {
-  const isUploadOpen = datasetsRoute.useSearch().upload === true;
+  const mayUpload = useRefusal("evaluate") === undefined;
+  const isUploadOpen = datasetsRoute.useSearch().upload === true && mayUpload;
   const setUploadOpen = (isOpen: boolean) =>
     navigate({
       to: ".",

@@ -5,6 +5,7 @@ import { CircleCheck, CircleDashed, Cpu, FlaskConical, type LucideIcon, Upload }
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { isSandbox, modelsQuery } from "../../data/predictions.ts";
+import { AllowedLink } from "../../parts/allowed.tsx";
 import { ExampleOffer } from "../../parts/example.tsx";
 import { emptyDraft, fillPlayground, isPlaygroundEmpty } from "../../parts/playground-draft.ts";
 import { firstPrediction } from "../../parts/predictions.ts";
@@ -52,9 +53,9 @@ export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstStep
           icon={Upload}
           title="Import my traces"
           action={
-            <Link to="/datasets" search={{ upload: true }} className={buttonClass({})}>
+            <AllowedLink needs="evaluate" link={{ to: "/datasets", search: { upload: true } }}>
               Import traces
-            </Link>
+            </AllowedLink>
           }
         >
           <p>What an agent did and what its tools answered becomes a dataset: for runs, and for worlds.</p>

@@ -3,10 +3,12 @@ import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleX, SkipForward, Undo2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { useEffect } from "react";
+import { useRefusal } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { resultQuery } from "../../data/results.ts";
 import { runQuery } from "../../data/runs.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { AllowedButton } from "../../parts/allowed.tsx";
 import { Agreement } from "../../parts/label-sample.tsx";
 import { NewRunLink } from "../../parts/runs.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -43,9 +45,10 @@ export function ReviewQueue({
   }, [queryClient, presage, nextId]);
   const isNothing = queue.data?.considered === 0;
   const decide = (pass: boolean | undefined) => review.decide(pass, result !== undefined);
+  const mayLabel = useRefusal("evaluate") === undefined;
   useSinglePresses();
-  useShortcut({ keys: "p", label: "Pass", group: "Review", run: () => decide(true) });
-  useShortcut({ keys: "f", label: "Fail", group: "Review", run: () => decide(false) });
+  useShortcut({ keys: "p", label: "Pass", group: "Review", run: () => decide(true) }, mayLabel);
+  useShortcut({ keys: "f", label: "Fail", group: "Review", run: () => decide(false) }, mayLabel);
   useShortcut({ keys: "s", label: "Skip", group: "Review", run: () => decide(undefined) });
   useShortcut({ keys: "u", label: "Undo", group: "Review", run: review.undo });
   if (queue.error !== null) return <ErrorNotice error={queue.error} onRetry={queue.refetch} />;
@@ -230,7 +233,8 @@ function VerdictBar({ canSkip, isReady, canUndo, onDecide, onUndo }: VerdictBarP
         Skip
         <Key>S</Key>
       </Button>
-      <Button
+      <AllowedButton
+        needs="evaluate"
         icon={<CircleX className="text-fail" aria-hidden />}
         disabled={!isReady}
         onClick={() => onDecide(false)}
@@ -238,8 +242,9 @@ function VerdictBar({ canSkip, isReady, canUndo, onDecide, onUndo }: VerdictBarP
       >
         Fail
         <Key>F</Key>
-      </Button>
-      <Button
+      </AllowedButton>
+      <AllowedButton
+        needs="evaluate"
         icon={<CircleCheck className="text-pass" aria-hidden />}
         disabled={!isReady}
         onClick={() => onDecide(true)}
@@ -247,7 +252,7 @@ function VerdictBar({ canSkip, isReady, canUndo, onDecide, onUndo }: VerdictBarP
       >
         Pass
         <Key>P</Key>
-      </Button>
+      </AllowedButton>
     </div>
   );
 }

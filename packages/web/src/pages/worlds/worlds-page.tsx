@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { Orbit, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
+import { useRefusal } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { headlinesQuery } from "../../data/runs.ts";
 import { isThrough, referenceOf, worldsQuery } from "../../data/worlds.ts";
@@ -119,7 +120,9 @@ const columns: DataColumn<WorldRow>[] = [
 
 function WorldsPage() {
   const navigate = useNavigate();
-  const { dataset } = worldsRoute.useSearch();
+  const mayMake = useRefusal("evaluate") === undefined;
+  const { dataset: asked } = worldsRoute.useSearch();
+  const dataset = mayMake ? asked : undefined;
   const [isNewOpen, setNewOpen] = useState(false);
   const presage = usePresage();
   const worlds = useQuery(worldsQuery(presage));

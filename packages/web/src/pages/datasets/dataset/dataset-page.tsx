@@ -14,12 +14,12 @@ import {
 import { headlinesQuery } from "../../../data/runs.ts";
 import { worldsQuery } from "../../../data/worlds.ts";
 import { counted, countedIn, formatCount, formatSize } from "../../../format/numbers.ts";
-import { AllowedButton } from "../../../parts/allowed.tsx";
+import { AllowedButton, AllowedLink } from "../../../parts/allowed.tsx";
 import { TagList } from "../../../parts/datasets.tsx";
 import { HeadlineRate, NewRunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";
-import { buttonClass, CopyButton } from "../../../ui/button.tsx";
+import { Button, buttonClass, CopyButton } from "../../../ui/button.tsx";
 import { Card, Fact } from "../../../ui/card.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
 import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
@@ -51,7 +51,7 @@ function LoadedDataset({ dataset }: { dataset: Dataset }) {
   // The latest comes with the dataset, so nothing moves when the others arrive.
   const known = [...(revisions.data ?? []), ...(dataset.latest_revision ? [dataset.latest_revision] : [])];
   const revision = known.find((one) => one.revision === wanted);
-  const isMissing = revisions.data !== undefined && wanted !== undefined && revision === undefined;
+  const isMissing = revisions.isSuccess && !revisions.isFetching && wanted !== undefined && !revision;
   const showRevision = ({ revision }: Pick<DatasetRevision, "revision">) =>
     navigate({ search: (current) => ({ ...current, revision }), resetScroll: false });
   const openUpload = () => setUploadOpen(true);
@@ -156,10 +156,13 @@ function DatasetActions({ dataset, revision, onUpload }: DatasetActionsProps) {
         Upload revision
       </AllowedButton>
       {revision !== undefined && (
-        <Link to="/worlds" search={{ dataset: dataset.id }} className={buttonClass({})}>
-          <Orbit aria-hidden />
+        <AllowedLink
+          needs="evaluate"
+          link={{ to: "/worlds", search: { dataset: dataset.id } }}
+          icon={<Orbit aria-hidden />}
+        >
           Make a world
-        </Link>
+        </AllowedLink>
       )}
       {revision !== undefined && (
         <NewRunLink
@@ -255,13 +258,25 @@ interface RevisionsCardProps {
 }
 
 function RevisionsCard({ datasetId, revisions, shown, latest }: RevisionsCardProps) {
+  const [most, setMost] = useState(50);
+  const count = revisions?.length ?? 0;
   return (
-    <Card title="Revisions" hint="A revision never changes. A run names one.">
+    <Card
+      title="Revisions"
+      hint="A revision never changes. A run names one."
+      actions={
+        count > most && (
+          <Button size="small" variant="quiet" onClick={() => setMost(count)}>
+            Show all {formatCount(count)}
+          </Button>
+        )
+      }
+    >
       {revisions === undefined ? (
         <SkeletonRows count={2} className="h-8" />
       ) : (
         <ul className="max-h-96 overflow-y-auto">
-          {revisions.map(({ revision, samples, trajectories, created_at }) => (
+          {revisions.slice(0, most).map(({ revision, samples, trajectories, created_at }) => (
             <li key={revision} className="border-b border-line last:border-b-0">
               <Link
                 to="/datasets/$datasetId"
