@@ -7,6 +7,7 @@ import { Card } from "../ui/card.tsx";
 import type { CurvePoint } from "../ui/charts/curve.ts";
 import { CurveChart } from "../ui/charts/curve-plot.tsx";
 import { niceEnd } from "../ui/charts/scale.ts";
+import { Awaited } from "../ui/notice.tsx";
 
 interface ConfidenceCardProps {
   run: Run;
@@ -16,11 +17,17 @@ interface ConfidenceCardProps {
 /** Whether a run's confidences may be trusted: what can be kept at which risk, and how often it is as sure as right. */
 export function ConfidenceCard({ run, chosen }: ConfidenceCardProps) {
   const { evaluator, profile_name } = chosen;
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     ...calibrationQuery(usePresage(), run.id, evaluator, profile_name ?? undefined),
     // No other predictions have a confidence.
     enabled: run.status === "finished" && ("world" in run.target || "predictions" in run.target),
   });
+  if (error !== null && data === undefined)
+    return (
+      <Card title="Confidence">
+        <Awaited error={error} onRetry={refetch} count={4} />
+      </Card>
+    );
   if (data === undefined || data.brier.count === 0) return null;
   const { sentence, of, without_confidence: without, left_out } = data;
   const notes = [

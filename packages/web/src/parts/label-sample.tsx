@@ -43,8 +43,12 @@ export function LabelSampleButton({ run }: { run: Run }) {
 
 /** How far an evaluator agrees with people so far, and what more labels would bring. `of`: undefined until it is known. */
 export function Agreement({ of }: { of: Parameters<typeof agreementQuery>[1] }) {
-  const { data } = useQuery({ ...agreementQuery(usePresage(), of), enabled: of !== undefined });
+  const { data, error, refetch } = useQuery({
+    ...agreementQuery(usePresage(), of),
+    enabled: of !== undefined,
+  });
   const more = data?.more_labels;
+  if (error !== null && data === undefined) return <ErrorNotice error={error} onRetry={refetch} />;
   return (
     <p className="min-h-10 text-sm text-ink-2 sm:min-h-5" aria-live="polite">
       {data !== undefined && <InlineText text={unbroken(data.sentence)} />}{" "}

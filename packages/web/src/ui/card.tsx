@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { ExplainedName } from "./tooltip.tsx";
 
 interface CardProps {
@@ -36,13 +36,20 @@ interface FoldProps {
   note?: ReactNode;
   /** Whether it is open at first, or from now on. */
   isOpen?: boolean | undefined;
+  /** Whether it is drawn only once it is opened. */
+  isDeferred?: boolean;
   children: ReactNode;
 }
 
 /** What is shown on demand. */
-export function Fold({ title, note, isOpen, children }: FoldProps) {
+export function Fold({ title, note, isOpen, isDeferred = false, children }: FoldProps) {
+  const [isDrawn, setDrawn] = useState(!isDeferred);
   return (
-    <details className="group min-w-0 rounded-md border border-line" open={isOpen || undefined}>
+    <details
+      className="group min-w-0 rounded-md border border-line"
+      open={isOpen || undefined}
+      onToggle={() => setDrawn(true)}
+    >
       <summary className="flex cursor-pointer list-none flex-wrap items-center gap-x-1.5 rounded-md px-3 py-2 text-sm font-medium hover:bg-hover">
         <ChevronRight
           className="size-4 shrink-0 text-ink-3 transition-transform [details[open]>summary>&]:rotate-90"
@@ -51,7 +58,7 @@ export function Fold({ title, note, isOpen, children }: FoldProps) {
         {title}
         {note !== undefined && <span className="text-xs font-normal text-ink-3">{note}</span>}
       </summary>
-      <div className="flex flex-col gap-3 border-t border-line p-3">{children}</div>
+      {isDrawn && <div className="flex flex-col gap-3 border-t border-line p-3">{children}</div>}
     </details>
   );
 }

@@ -46,7 +46,11 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
   const { id, environment, steps } = episode;
   const search = episodeRoute.useSearch();
   const navigate = episodeRoute.useNavigate();
-  const { data: reality } = useQuery({
+  const {
+    data: reality,
+    error,
+    refetch,
+  } = useQuery({
     ...episodeRealityQuery(usePresage(), id, environment),
     enabled: episode.status === "finished",
   });
@@ -62,6 +66,7 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
       actions={<EpisodeActions episode={episode} />}
     >
       <EpisodeFacts episode={episode} />
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       {reality && <RealityCard reality={reality} initialState={episode.initial_state} link={link} />}
       {steps.length > 0 && (
         <Card>

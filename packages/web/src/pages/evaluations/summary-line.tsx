@@ -91,10 +91,8 @@ function WithoutVerdict({ search }: { search: ResultsSearch }) {
 /** How many matching evaluations are without a verdict, and why. */
 export function useWithoutVerdict(search: ResultsSearch): { total: number; causes: [Cause, number][] } {
   const presage = usePresage();
-  const { data: all } = useQuery({
-    ...resultCountQuery(presage, toResultFilter(search)),
-    placeholderData: keepPreviousData,
-  });
+  // Of this filter alone: the counts below are taken away from it.
+  const { data: all } = useQuery(resultCountQuery(presage, toResultFilter(search)));
   const total = search.verdict === undefined ? (all?.failed ?? 0) : 0;
   const { data: errors } = useQuery({
     ...resultCountQuery(presage, toResultFilter(changeSearch(search, { verdict: "error" }))),

@@ -289,5 +289,6 @@ function describeDeletable({ count, has_more }: StoredPredictionCount, isFiltere
   const found = `${has_more ? "More than " : ""}${counted(count, "prediction")} of live traffic`;
   const match = count === 1 ? "matches" : "match";
   const which = isFiltered ? `${match} the filters` : "without a filter: all of the account";
-  return `${found} ${which}. They are deleted with what was asked. This cannot be undone. Predictions of runs stay.`;
+  const they = count === 1 && !has_more ? "It is" : "They are";
+  return `${found} ${which}. ${they} deleted with what was asked. This cannot be undone. Predictions of runs stay.`;
 }

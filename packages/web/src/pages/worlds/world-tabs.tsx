@@ -74,7 +74,7 @@ export function RevisionsTab({ world, runs }: { world: World; runs: readonly Lis
               )}
             </div>
             {before !== undefined && changes.length > 0 && (
-              <Fold title="Settings before and after">
+              <Fold title="Settings before and after" isDeferred>
                 <RevisionChanges
                   changes={configChanges(before.config, revised.config)}
                   before={before.revision}

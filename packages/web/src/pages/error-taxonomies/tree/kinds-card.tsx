@@ -207,7 +207,7 @@ function KindShare({ of: { evaluated, findings }, kind, subject, children }: Kin
       <span className="flex justify-between gap-3">
         <span className="min-w-0 truncate">{children}</span>
         <Explained
-          text={`Found in ${formatCount(count)} of the newest ${formatCount(evaluated)} evaluations ${subject}.`}
+          text={`Found in ${formatCount(count)} of the newest ${counted(evaluated, "evaluation")} ${subject}.`}
           className="whitespace-nowrap tabular-nums"
         >
           {formatShare(share)}{" "}
