@@ -7,7 +7,7 @@ import { useMemo } from "react";
 import { usePresage } from "../../data/client.ts";
 import { comparisonQuery } from "../../data/comparisons.ts";
 import { isThrough, worldRevisionsQuery } from "../../data/worlds.ts";
-import { countedIn } from "../../format/numbers.ts";
+import { countedIn, formatCount } from "../../format/numbers.ts";
 import { describeTarget } from "../../format/words.ts";
 import { DatasetLink } from "../../parts/datasets.tsx";
 import { HeadlineRate, MeasureLink, RunStatus } from "../../parts/runs.tsx";
@@ -152,6 +152,14 @@ export function QualityTab({ world, runs }: QualityTabProps) {
           ))}
         </tbody>
       </Table>
+      {runs.length > mostRuns && (
+        <p className="border-t border-line px-4 py-2 text-xs text-ink-3">
+          The newest {mostRuns} of {formatCount(runs.length)} runs.{" "}
+          <Link to="/runs" search={{ q: world.name }} className="text-accent-ink hover:underline">
+            Runs that name the world
+          </Link>
+        </p>
+      )}
     </>
   );
 }
