@@ -45,17 +45,16 @@ export function EnvironmentFigures({ environment: { name, config }, figures }: E
       value: shown(
         !hasGoal ? "no goal" : figures && interval === null ? countSuccess(figures) : formatShare(rate),
       ),
-      note:
-        !hasGoal ? null : rate !== null && interval !== null ? (
-          <span className="flex items-center gap-2 whitespace-nowrap">
-            <span aria-hidden className="w-16">
-              <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />
-            </span>
-            {describeInterval(interval)}
+      note: !hasGoal ? null : rate !== null && interval !== null ? (
+        <span className="flex items-center gap-2 whitespace-nowrap">
+          <span aria-hidden className="w-16">
+            <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />
           </span>
-        ) : (
-          finished > 0 && `no interval${figures?.tasks === 1 ? ": one task only" : ""}`
-        ),
+          {describeInterval(interval)}
+        </span>
+      ) : (
+        finished > 0 && `no interval${figures?.tasks === 1 ? ": one task only" : ""}`
+      ),
     },
     {
       name: "False success",
