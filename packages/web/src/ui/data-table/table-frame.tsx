@@ -89,17 +89,10 @@ export function TableFrame<Row>({
     if (activeId !== undefined && table.canSelect(activeId)) table.toggleSelected(activeId);
   }
 
-  function shownRow(id: string): Element | undefined {
-    const shown = scroller.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [];
-    return [...shown].find(({ dataset }) => dataset.row === id);
-  }
-
   // The list follows the row that is open in a drawer.
   const follow = useEffectEvent((id: string | undefined) => {
     const index = table.indexOf(id);
-    if (index === undefined || id === undefined) return;
-    if (rendered.isVirtual) rendered.scrollTo(index);
-    else shownRow(id)?.scrollIntoView({ block: "nearest" });
+    if (index !== undefined) rendered.scrollTo(index);
   });
   useEffect(() => follow(activeId), [activeId]);
 
