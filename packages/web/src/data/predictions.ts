@@ -17,7 +17,6 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { formatCost } from "../format/numbers.ts";
 import { pagedQuery, usePresage } from "./client.ts";
 import { referenceOf } from "./worlds.ts";
 
@@ -154,25 +153,6 @@ export function storedPredictionsQuery(
 export type LoggedPrediction = ListedPrediction & { currency: string | null };
 
 export type StoredPredictionCount = Awaited<ReturnType<Presage["storedPredictions"]["count"]>>;
-
-const storedAfterMs = 1_000;
-const mostTries = 5;
-
-/** What a stored request cost, a second or so after its response; null: no price, or not stored. */
-export function costOfRequestQuery(presage: Presage, request_id: string) {
-  return queryOptions({
-    queryKey: [...listKey, "cost", request_id],
-    async queryFn({ signal }) {
-      const { data, currency } = await presage.storedPredictions.list(
-        { request_id, text_limit: 1 },
-        { signal },
-      );
-      return data[0]?.cost == null ? null : formatCost(data[0].cost, currency ?? "");
-    },
-    refetchInterval: ({ state: { data, dataUpdateCount: tries } }) =>
-      data == null && tries < mostTries ? storedAfterMs : false,
-  });
-}
 
 /** How many match, up to 10,000. */
 export function storedPredictionCountQuery(presage: Presage, filter: StoredPredictionFilter) {

@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Suspense } from "react";
 import { meQuery } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
-import { costOfRequestQuery } from "../../data/predictions.ts";
+import { requestCostQuery } from "../../data/predictions.ts";
 import { referenceOf } from "../../data/worlds.ts";
-import { formatCount, formatDuration } from "../../format/numbers.ts";
+import { formatCost, formatCount, formatDuration } from "../../format/numbers.ts";
 import { CopyButton } from "../../ui/button.tsx";
 import { Fact } from "../../ui/card.tsx";
 import { lazyPart } from "../../ui/load.ts";
@@ -52,11 +52,11 @@ export function ResponseView({ response }: { response: ModelResponse }) {
 function CostFact({ requestId }: { requestId: string }) {
   const presage = usePresage();
   const isStored = useQuery(meQuery(presage)).data?.capture.setting === "all";
-  const { data = "…" } = useQuery({ ...costOfRequestQuery(presage, requestId), enabled: isStored });
+  const { data } = useQuery({ ...requestCostQuery(presage, requestId), enabled: isStored });
   if (!isStored) return null;
   return (
     <Fact look="stacked" name="Cost">
-      {data ?? "no price"}
+      {data?.isStored ? (data.cost === null ? "no price" : formatCost(data.cost, data.currency ?? "")) : "…"}
     </Fact>
   );
 }
