@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
+import { brotliDecompress, gunzip, gzip } from "node:zlib";
 import Negotiator from "negotiator";
 import { findSession } from "../http/authenticate.ts";
 import type { RoutedRequest } from "../http/call.ts";
@@ -52,7 +52,7 @@ const contentTypes: Record<string, string> = {
   woff2: "font/woff2",
 };
 
-const [zip, unzip] = [promisify(gzip), promisify(gunzip)];
+const [zip, unzip, unpack] = [promisify(gzip), promisify(gunzip), promisify(brotliDecompress)];
 
 /** The encodings that the build makes of each file instead of the file itself, the smaller first. Fonts are compressed as they are. */
 const encodings = [
@@ -134,8 +134,8 @@ export function docsRoutes(services: Services): Route[] {
       const session = await findSession(services, request.headers);
       exchange.sessionId = session?.caller.proof.sessionId;
       const folder = join(services.settings.dashboardDirectory, "docs");
-      const page = await readPage(join(folder, `${nameOf(request.params ?? {})}.html.gz`));
-      const navigation = await readPage(`${folder}-navigation.html.gz`);
+      const page = await readPage(join(folder, `${nameOf(request.params ?? {})}.html.br`));
+      const navigation = await readPage(`${folder}-navigation.html.br`);
       const html = page
         .replace("{{csrf-token}}", session?.csrfToken ?? "")
         .replace("{{navigation}}", () => markPage(navigation, new URL(request.url).pathname));
@@ -164,7 +164,7 @@ function checkName(name: string): string {
 async function readPage(path: string): Promise<string> {
   const file = Bun.file(path);
   if (!(await file.exists())) throw new ServiceError("not_found", "The reference has no such page.");
-  return (await unzip(await file.bytes())).toString();
+  return (await unpack(await file.bytes())).toString();
 }
 
 /** The navigation with the link of a page marked, and the section that it is in opened. */
