@@ -64,7 +64,7 @@ export const predictRoute = route("POST", "/v1/predict", {
   more: {
     requestParams: { header: predictionHeaders },
     requestBody: jsonBody(WorldModelRequest, {
-      context: { environment_state: "A kitchen with a fridge. An apple is in the fridge." },
+      context: { environment_state: "An apple is in the fridge." },
       interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
       params: { temperature: 0, max_tokens: 256 },
     }),

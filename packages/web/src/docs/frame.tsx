@@ -103,7 +103,7 @@ export function Navigation({ tasks, guides }: NavigationProps) {
       <nav aria-label="Documentation" className="flex min-h-0 flex-1 flex-col gap-1 overflow-y-auto p-3">
         {link("/docs", "Start")}
         {link("/docs/errors", "Errors")}
-        {link("/docs/guides", "Guides")}
+        {link("/docs/guides", "All guides")}
         {tasks.map(({ title, groups }) => (
           <Section key={title} title={title}>
             {groups.map((group) => (

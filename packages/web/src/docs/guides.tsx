@@ -142,9 +142,10 @@ export function Start({ markdown, guides, first }: Omit<ArticleProps, "path"> & 
         <div className="text-base leading-6">
           <h1 className="text-2xl font-semibold tracking-tight">Documentation</h1>
           <p className="my-3 text-ink-2">
-            One address, JSON in and out, and a key. Each operation is here with its fields, its errors and
-            code to copy; <code className="font-mono text-xs">/openapi.json</code> is the same for generators
-            of clients.
+            Presage simulates an environment for agents with a language model or records, and measures how far
+            to trust it. One address, JSON in and out, and a key. Each operation is here with its fields, its
+            errors and code to copy; <code className="font-mono text-xs">/openapi.json</code> is the same for
+            generators of clients.
           </p>
           <p className="flex flex-wrap gap-2">
             <a href="/api-keys" className={buttonClass({ variant: "primary" })}>

@@ -46,8 +46,9 @@ export function formatCost(cost: number | null, currency: string): string {
   return new Intl.NumberFormat("en", { style: "currency", currency, ...digits }).format(cost);
 }
 
-/** $1.2K, for an axis. */
+/** $1.2K, or $0.20, for an axis. */
 export function formatShortCost(cost: number, currency: string): string {
+  if (cost >= 0.01 && cost < 10 && !Number.isInteger(cost)) return formatCost(cost, currency);
   const digits = { notation: "compact", maximumSignificantDigits: 2 } as const;
   return new Intl.NumberFormat("en", { style: "currency", currency, ...digits }).format(cost);
 }

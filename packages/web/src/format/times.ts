@@ -24,10 +24,10 @@ export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }
 
-const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "long" });
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "full" });
 
-/** “02:14:09”, in the user's time zone. */
+/** “02:14:09 UTC”, in the user's time zone. */
 export function clockTime(at: string): string {
   return clock.format(new Date(at));
 }

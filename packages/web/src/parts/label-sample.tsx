@@ -41,13 +41,21 @@ export function LabelSampleButton({ run }: { run: Run }) {
   );
 }
 
-/** How far an evaluator agrees with people so far, and what more labels would bring. `of`: undefined until it is known. */
-export function Agreement({ of }: { of: Parameters<typeof agreementQuery>[1] }) {
+interface AgreementProps {
+  /** Undefined until it is known. */
+  of: Parameters<typeof agreementQuery>[1];
+  /** How many evaluations there are to label, where that is known. */
+  existing?: number | undefined;
+}
+
+/** How far an evaluator agrees with people so far, and what more labels would bring. */
+export function Agreement({ of, existing }: AgreementProps) {
   const { data, error, refetch } = useQuery({
     ...agreementQuery(usePresage(), of),
     enabled: of !== undefined,
   });
   const more = data?.more_labels;
+  const isTooFew = more?.count != null && existing !== undefined && more.count > existing;
   if (error !== null && data === undefined) return <ErrorNotice error={error} onRetry={refetch} />;
   return (
     <p className="min-h-10 text-sm text-ink-2 sm:min-h-5" aria-live="polite">
@@ -57,6 +65,7 @@ export function Agreement({ of }: { of: Parameters<typeof agreementQuery>[1] }) 
           {counted(more.count, "more label")} for ±{Math.round(100 * more.half_width)} points
         </b>
       )}
+      {isTooFew && `: more than its ${counted(existing, "evaluation")}.`}
       {data?.note != null && <span className="block text-xs text-ink-3">{data.note}</span>}
     </p>
   );

@@ -38,7 +38,7 @@ export function Page({ title, hint, controls, actions, isFull = false, children 
           {controls}
         </div>
         {actions !== undefined && (
-          <div className="flex flex-wrap items-center gap-2 print:hidden phone:[&>:is(a,button)]:px-2">
+          <div className="flex flex-wrap items-center gap-2 print:hidden phone:[&>.size-7]:size-9 phone:[&>:is(a,button)]:px-2">
             {actions}
           </div>
         )}

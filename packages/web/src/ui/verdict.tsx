@@ -74,7 +74,8 @@ function lookOf({ status, pass }: Verdict): Look {
   }
 }
 
-/** The width of a column of verdicts by the evaluator of this name, of which a long one is cut. */
+/** The width of a column of verdicts by the evaluator of this name, which has two lines. */
 export function verdictColumnWidthPx(name: string): number {
-  return Math.min(152, Math.max(88, 28 + 7 * name.length));
+  const longest = Math.max(name.length / 2, ...name.split(/(?<=-)| /).map((part) => part.length));
+  return Math.min(128, Math.max(80, 28 + 7 * Math.ceil(longest)));
 }

@@ -57,7 +57,7 @@ dashboardTest(
     expect(await cells("org/unpriced")).toEqual(["", "", "18", "–"]);
 
     const keys = await visitor.visit("/api-keys");
-    await keys.getByRole("columnheader", { name: "This month" }).waitFor();
+    await keys.getByRole("columnheader", { name: "Cost this month" }).waitFor();
     await keys.getByRole("row", { name: "bootstrap" }).getByText("€2.50").waitFor();
 
     await page.getByRole("button", { name: "Set a budget" }).click();

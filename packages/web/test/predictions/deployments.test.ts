@@ -56,7 +56,7 @@ dashboardTest(
     // Of all processes: what a run's predictions took is stored.
     const large = deployments.getByRole("row", { name: "large" });
     await large.getByRole("link", { name: "6" }).waitFor();
-    await large.getByText("0 %").waitFor();
+    await large.getByText("0 of 6").waitFor();
     // And of the account, whether stored or not.
     await page
       .getByRole("figure", { name: "Requests for predictions by hour" })

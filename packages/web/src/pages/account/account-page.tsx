@@ -64,9 +64,11 @@ function Identity() {
         <Fact look="row" name="Name">
           {me ? (me.name ?? "–") : placeholder}
         </Fact>
-        <Fact look="row" name="Email">
-          {me ? (me.email ?? "–") : placeholder}
-        </Fact>
+        {me?.email !== null && (
+          <Fact look="row" name="Email">
+            {me?.email ?? placeholder}
+          </Fact>
+        )}
         <Fact look="row" name="Role">
           {me ? (
             <>
@@ -94,7 +96,7 @@ function Identity() {
 }
 
 const mayDo: Record<Role, string> = {
-  owner: "You may do everything, for the members of your account too.",
+  owner: "You may do everything, including managing members.",
   member: "You may predict, evaluate and read. Owners manage members and budgets.",
   viewer: "You may read. An owner can make you a member.",
 };

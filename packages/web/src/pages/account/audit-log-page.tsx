@@ -127,7 +127,7 @@ const auditColumns: DataColumn<AuditEvent>[] = [
     label: "Time",
     value: ({ created_at }) => created_at,
     cell: ({ created_at }) => <Time at={created_at} isClock />,
-    widthPx: 88,
+    widthPx: 132,
     isFixed: true,
   },
   {
@@ -201,8 +201,23 @@ function inWords(value: unknown, field: string): string {
   return field === "evaluators" ? withoutVersion(text) : text;
 }
 
+/** Where the names of its fields do not say what it is. */
+function inPlainFields({ action, detail, names }: AuditEvent): AuditEvent["detail"] {
+  const { kind, shown_ids, limit, stops, ...rest } = detail;
+  const isNamed = [shown_ids].flat().some((id) => names[String(id)] !== undefined);
+  if (action.startsWith("share.") && isNamed) return { [`${kind}_ids`]: shown_ids, ...rest };
+  if (action !== "budget.set") return detail;
+  return {
+    "limit a month": limit,
+    [stops === true ? "refuses requests once spent" : "refuses nothing"]: true,
+    ...rest,
+  };
+}
+
 /** `training · scopes: predict, read · user: Ada`: first what it was called then, or is now. */
-function describeDetail({ object_id, detail: { name, ...detail }, names }: AuditEvent): string {
+function describeDetail(event: AuditEvent): string {
+  const { object_id, names } = event;
+  const { name, ...detail } = inPlainFields(event);
   const namesOf = (ids: unknown) =>
     [ids]
       .flat()

@@ -8,8 +8,10 @@ import { findQueryError, usePresage } from "../../data/client.ts";
 import { monthSpendingQuery } from "../../data/spending.ts";
 import { counted, formatCost } from "../../format/numbers.ts";
 import { OwnersOnly } from "../../parts/allowed.tsx";
+import { commandName } from "../../session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code/code-block.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { DataTable } from "../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../ui/data-table/table-model.ts";
@@ -27,16 +29,22 @@ function MembersPage() {
   return (
     <Page
       title="Members"
-      hint={
-        <>
-          Owners can do everything, members can predict and evaluate, viewers can only read. Others join by
-          the identity provider, or by <code className="font-mono text-xs">presage users add NAME</code> on
-          the server; <code className="font-mono text-xs">presage users end</code> ends their access.
-        </>
-      }
+      hint="Owners can do everything, members can predict and evaluate, viewers can only read."
     >
       <OwnersOnly>
         <MembersCard />
+        <Card
+          title="How others join"
+          hint="Others join by the identity provider, or by the first command on the server; the second ends their access."
+        >
+          <div className="max-w-xl p-4">
+            <CodeBlock
+              code={`${commandName()} users add NAME\n${commandName()} users end NAME`}
+              label="the commands"
+              language="shell"
+            />
+          </div>
+        </Card>
       </OwnersOnly>
     </Page>
   );
@@ -100,7 +108,7 @@ function monthColumns(spending: SpendingResponse | undefined): DataColumn<Member
   const columns: DataColumn<Member>[] = [
     {
       id: "requests",
-      label: "Requests",
+      label: "Requests this month",
       hint: "In this calendar month, UTC: predictions, evaluations, and those of the runs that they started",
       value: ({ id }) => (spending === undefined ? undefined : (spentBy.get(id)?.requests ?? 0)),
       widthPx: 96,
@@ -114,7 +122,7 @@ function monthColumns(spending: SpendingResponse | undefined): DataColumn<Member
     ...columns,
     {
       id: "cost",
-      label: "Cost",
+      label: "Cost this month",
       hint: "What their requests, runs and judges cost in this calendar month, UTC",
       value: costOf,
       cell: (member) => formatCost(costOf(member), currency),

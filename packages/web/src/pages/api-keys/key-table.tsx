@@ -271,7 +271,7 @@ function spendColumns(month: SpendingResponse | undefined): DataColumn<KeyRow>[]
   return [
     {
       id: "spent",
-      label: "This month",
+      label: "Cost this month",
       hint: "What its requests cost in this calendar month, UTC, runs and judges that it started included",
       value: ({ apiKey: { id } }) => costs.get(id),
       cell: ({ apiKey: { id } }) => formatCost(costs.get(id) ?? null, currency),

@@ -7,6 +7,7 @@ import { useRefusal } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { datasetsQuery } from "../../data/datasets.ts";
 import { headlinesQuery } from "../../data/runs.ts";
+import { counted } from "../../format/numbers.ts";
 import { AllowedButton } from "../../parts/allowed.tsx";
 import { TagList } from "../../parts/datasets.tsx";
 import { ExampleNote, ExampleOffer } from "../../parts/example.tsx";
@@ -144,7 +145,16 @@ const columns: DataColumn<DatasetRow>[] = [
     label: "Newest run",
     hint: "The pass rate of the newest run over it, with the 95\u00a0% interval. The mark is the best baseline: how far one gets without a model.",
     value: ({ latest }) => latest?.run.headline?.pass_rate,
-    cell: ({ latest }) => <HeadlineRate of={latest} />,
+    cell: ({ latest }) => (
+      <>
+        {latest && (
+          <span className="block truncate text-xs">
+            <InlineText text={latest.run.name} />
+          </span>
+        )}
+        <HeadlineRate of={latest} />
+      </>
+    ),
     widthPx: 280,
   },
   {
@@ -187,7 +197,10 @@ function DatasetTable({ datasets, empty }: DatasetTableProps) {
     isMain: true,
   });
   return (
-    <Card title="All datasets" actions={<TableTools table={table} />}>
+    <Card
+      title={rows === undefined ? "…" : counted(rows.length, "dataset")}
+      actions={<TableTools table={table} />}
+    >
       <DataTable table={table} expectedRows={4} empty={empty} />
     </Card>
   );

@@ -82,7 +82,7 @@ function StoredCells({ deployment, period }: Pick<DeploymentRowProps, "period"> 
       </Cell>
       <Cell isNumber>
         {failed === 0 ? (
-          formatShare(0)
+          `0 of ${formatCount(all)}`
         ) : (
           <Link
             to="/predictions"
@@ -93,8 +93,12 @@ function StoredCells({ deployment, period }: Pick<DeploymentRowProps, "period"> 
           </Link>
         )}
       </Cell>
-      <Cell isNumber>{data.latency_ms ? formatDuration(data.latency_ms.p50) : none}</Cell>
-      <Cell isNumber>{data.latency_ms ? formatDuration(data.latency_ms.p95) : none}</Cell>
+      <Cell isNumber className="whitespace-nowrap">
+        {data.latency_ms ? formatDuration(data.latency_ms.p50) : none}
+      </Cell>
+      <Cell isNumber className="whitespace-nowrap">
+        {data.latency_ms ? formatDuration(data.latency_ms.p95) : none}
+      </Cell>
     </>
   );
 }

@@ -61,8 +61,8 @@ function DeploymentsPage() {
               <tr className="border-b border-line">
                 <HeaderCell>Deployment</HeaderCell>
                 <HeaderCell>Now</HeaderCell>
-                <HeaderCell isNumber>Predictions</HeaderCell>
-                <HeaderCell isNumber>Failed</HeaderCell>
+                <HeaderCell isNumber>Stored</HeaderCell>
+                <HeaderCell isNumber>Failed of them</HeaderCell>
                 <HeaderCell isNumber short="Median">
                   Latency, median
                 </HeaderCell>
@@ -132,7 +132,10 @@ function TrafficCard({ period }: { period: Period }) {
     return { key, label, color: `var(--${color})`, shape: "bar", total: formatCount(totals[key]) };
   };
   return (
-    <Card title={`Requests by ${step}`} hint="Of your account to all deployments, whether stored or not.">
+    <Card
+      title={`Requests by ${step}, UTC`}
+      hint="Of your account to all deployments, whether stored or not."
+    >
       {data === undefined ? (
         <ChartSkeleton />
       ) : (
@@ -142,7 +145,7 @@ function TrafficCard({ period }: { period: Period }) {
           series={[
             bar("live", "Live", "chart-1"),
             bar("runs", "Of runs", "chart-2"),
-            bar("failed", "Failed", "fail"),
+            bar("failed", "Failed, stored or not", "fail"),
           ]}
           points={stepStartsMs(since, step, nowMs).map((startMs) => ({
             startMs,

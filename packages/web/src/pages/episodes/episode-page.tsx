@@ -77,6 +77,9 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
             rows={[{ id: "what", markOf: (at) => markOf(episode, at, reality?.diverged_at) }]}
             link={link}
           />
+          <p className="px-4 pb-2 text-xs text-ink-3">
+            Δ observation changed, · unchanged, ✓ or ✕ how it ended
+          </p>
         </Card>
       )}
       {step !== undefined ? (

@@ -62,14 +62,16 @@ export function EpisodeStepCard({ step, before, steps, link, children }: Episode
 
 function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
   const { data, isPending } = useQuery(storedPredictionQuery(usePresage(), info.prediction_id));
-  // Nothing moves when it comes.
-  const whenKnown = (of: (prediction: StoredPredictionDetail) => string | null) => (
-    <span className="inline-block min-w-12">{isPending ? "…" : ((data && of(data)) ?? "–")}</span>
-  );
+  // Nothing else moves when it comes, or is not there: it is the last.
+  const whenKnown = (of: (prediction: StoredPredictionDetail) => string | null) => {
+    const known = data && of(data);
+    if (!isPending && known == null) return null;
+    return <span className="inline-block min-w-12">{known ?? "…"}</span>;
+  };
   return (
     <InlineFacts
       facts={[
-        ["Reward", "What the step was worth", formatScore(reward)],
+        ["Reward", "What the step was worth", reward === null ? null : formatScore(reward)],
         [
           "Latency",
           "From the call to the model to its response",
@@ -88,7 +90,7 @@ function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
         [
           "Confidence",
           "How sure it is, if its world is calibrated",
-          whenKnown((of) => formatShare(of.confidence)),
+          whenKnown(({ confidence }) => (confidence == null ? null : formatShare(confidence))),
         ],
       ]}
     />

@@ -125,7 +125,7 @@ export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTable
           <HeaderCell isNumber className="w-32">
             <span title="By the revision in production, otherwise by the newest">Evaluations</span>
           </HeaderCell>
-          <HeaderCell isNumber className="w-20">
+          <HeaderCell isNumber className="w-28">
             Kinds
           </HeaderCell>
           <HeaderCell isNumber className="w-24">
@@ -156,7 +156,7 @@ export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTable
                   {plainName(taxonomy.error_taxonomy_name)}
                 </Link>
                 {taxonomy.error_taxonomy_description && (
-                  <span className="block truncate text-xs text-ink-3">
+                  <span className="line-clamp-3 text-xs text-ink-3">
                     {taxonomy.error_taxonomy_description}
                   </span>
                 )}
@@ -169,7 +169,12 @@ export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTable
                 </span>
               </Cell>
               <Cell isNumber>{inProduction && <Evaluated revisionId={(used ?? taxonomy).id} />}</Cell>
-              <Cell isNumber>{formatCount(countLeaves(readTaxonomy(taxonomy.body)))}</Cell>
+              <Cell isNumber>
+                {formatCount(countLeaves(readTaxonomy(taxonomy.body)))}
+                {used && used.revision !== revision && (
+                  <span className="block text-xs whitespace-nowrap text-ink-3">revision {revision}</span>
+                )}
+              </Cell>
               <Cell isNumber>{formatCount(revision)}</Cell>
               <Cell isNumber className="text-ink-2">
                 {isBuiltIn(taxonomy) ? "Built in" : <Time at={taxonomy.created_at} />}

@@ -96,7 +96,9 @@ export function sampleColumns(
       cell: ({ sampleId, runId, results }) =>
         isGrouped ? (
           <>
-            {runId === null ? "No run" : <RunName id={runId} />}
+            <span className="line-clamp-2 whitespace-normal wrap-anywhere">
+              {runId === null ? "No run" : <RunName id={runId} />}
+            </span>
             <span className="block text-xs text-ink-3">
               <Time at={results.at(-1)?.created_at ?? ""} />
             </span>
@@ -106,7 +108,7 @@ export function sampleColumns(
         ),
       isSortable: false,
       isFixed: true,
-      widthPx: 140,
+      widthPx: isGrouped ? 168 : 140,
     },
     ...judges.map(
       (judge): DataColumn<SampleRow> => ({

@@ -71,7 +71,7 @@ function WithoutVerdict({ search }: { search: ResultsSearch }) {
     <span className="inline-flex flex-wrap items-center gap-x-2">
       <span className="inline-flex items-center gap-1.5 text-warn">
         <CircleAlert className="size-4" aria-hidden />
-        {formatCount(total)} without a verdict
+        {causes.length !== 1 && `${formatCount(total)} without a verdict`}
       </span>
       {causes.map(([cause, count]) => (
         <Link
@@ -82,6 +82,7 @@ function WithoutVerdict({ search }: { search: ResultsSearch }) {
           className="rounded font-medium text-accent-ink underline decoration-accent-ink/40 underline-offset-2 hover:decoration-accent-ink"
         >
           {describeCause(cause, count)}
+          {causes.length === 1 && " without a verdict"}
         </Link>
       ))}
     </span>

@@ -41,6 +41,9 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
     id: "description",
     label: "Description",
     value: ({ profile, family }) => profile?.description || family?.description,
+    cell: ({ profile, family }) => (
+      <span className="line-clamp-2 whitespace-normal">{profile?.description || family?.description}</span>
+    ),
     isElastic: true,
     widthPx: 208,
   },

@@ -110,8 +110,10 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     label: "Tokens",
     hint: "Of the prompt and of the completion, as the upstream counted them.",
     value: ({ prompt_tokens, completion_tokens }) =>
-      `${formatCount(prompt_tokens)} + ${formatCount(completion_tokens)}`,
-    widthPx: 116,
+      prompt_tokens === null
+        ? null
+        : `${formatCount(prompt_tokens)} in, ${formatCount(completion_tokens)} out`,
+    widthPx: 132,
     isNumber: true,
     isExtra: true,
   },

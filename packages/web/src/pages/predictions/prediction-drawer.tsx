@@ -139,7 +139,7 @@ function summaryOf(prediction: StoredPredictionDetail, cost: string | undefined)
     latency_ms === null ? null : formatDuration(latency_ms),
     prompt_tokens === null
       ? null
-      : `${formatCount(prompt_tokens)} + ${formatCount(completion_tokens)} tokens`,
+      : `${formatCount(prompt_tokens)} tokens in, ${formatCount(completion_tokens)} out`,
     cost,
   ];
   return facts.filter((fact) => fact != null).join(" · ");

@@ -97,9 +97,11 @@ function LogTable({ log, filter, list, count }: LogTableProps) {
   const { search, change, isFiltered } = log;
   const { data: rows } = list;
   const view = useTableView("predictions", predictionColumns, { isInAddress: true });
+  const isLive =
+    search.source === "live" || (rows !== undefined && rows.length > 0 && rows.every(isUnjudged));
   const table = useDataTable({
     label: "Predictions",
-    view: search.source === "live" && !view.hasOwnColumns ? { ...view, columnIds: liveColumnIds } : view,
+    view: isLive && !view.hasOwnColumns ? { ...view, columnIds: liveColumnIds } : view,
     columns: predictionColumns,
     rows,
     rowId: ({ id }) => id,
@@ -108,7 +110,7 @@ function LogTable({ log, filter, list, count }: LogTableProps) {
     hasDrawer: true,
     openId: search.open,
     sorting: "server",
-    spare: ["cost", "who", "expected"],
+    spare: ["tokens", "cost", "who", "expected"],
     isMain: true,
   });
   const index = rows?.findIndex(({ id }) => id === search.open) ?? -1;
@@ -172,7 +174,11 @@ function exportAddress(filter: StoredPredictionFilter): string {
 /** What was asked live has nothing that it is compared with, but someone who waits. */
 const liveColumnIds = defaultColumnIds(predictionColumns)
   .filter((id) => id !== "expected" && id !== "verdicts")
-  .concat("latency");
+  .concat("tokens", "latency");
+
+function isUnjudged({ expected, verdicts = [] }: LoggedPrediction): boolean {
+  return expected == null && verdicts.length === 0;
+}
 
 function costOf(row: LoggedPrediction | undefined): string | undefined {
   return row?.cost == null || row.currency === null ? undefined : formatCost(row.cost, row.currency);

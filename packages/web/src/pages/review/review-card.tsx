@@ -7,7 +7,9 @@ import { evaluatorFamiliesQuery } from "../../data/evaluators.ts";
 import { runQuery, runSampleQuery } from "../../data/runs.ts";
 import { shortEvaluatorName } from "../../format/words.ts";
 import { RunLink } from "../../parts/runs.tsx";
+import { Fold } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
+import { useNarrow } from "../../ui/screen.ts";
 import { actionOf, StepTexts, stateOf } from "../../ui/steps/step-texts.tsx";
 import { SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
@@ -87,6 +89,7 @@ function whyOf({ reason, distance, evaluators, repeats }: ReviewQueueItem): stri
 function Asked({ result }: { result: EvaluationResult }) {
   const presage = usePresage();
   const { evaluation_run_id: runId, dataset_sample_id: sampleId, evaluated_model_input: input } = result;
+  const { evaluated_model_output: output } = result;
   // Clients name runs as they like, and theirs have no samples.
   const { data: run, isPending } = useQuery({
     ...runQuery(presage, runId ?? ""),
@@ -97,6 +100,8 @@ function Asked({ result }: { result: EvaluationResult }) {
     ...runSampleQuery(presage, runId ?? "", String(sampleId)),
     enabled: run?.dataset_id != null,
   });
+  // On a phone what was predicted, beside what was recorded, would lie under it.
+  const isRepeated = useNarrow() && result.evaluated_model_gold_answer !== null && output !== null;
   const sample = samples.data?.[0];
   const place = {
     datasetId: result.dataset_id ?? "",
@@ -112,13 +117,19 @@ function Asked({ result }: { result: EvaluationResult }) {
     return (
       <>
         <PlainText text={actionOf(recorded)} label="Action" />
-        <StepTexts
-          before={stateOf(recorded)}
-          after={recorded.next_state}
-          beforeLabel="State before"
-          afterLabel="Recorded"
-          isStacked
-        />
+        {isRepeated ? (
+          <Fold title="State before">
+            <PlainText text={stateOf(recorded)} label="State" />
+          </Fold>
+        ) : (
+          <StepTexts
+            before={stateOf(recorded)}
+            after={recorded.next_state}
+            beforeLabel="State before"
+            afterLabel="Recorded"
+            isStacked
+          />
+        )}
       </>
     );
   const isComing = run?.dataset_id != null || (isPending && runId !== null && result.dataset_id !== null);

@@ -136,7 +136,7 @@ function Progress({ review, search: { run: runId, drawn } }: Pick<NothingLeftPro
         {queue.data !== undefined && (
           <span>
             <b className="font-semibold text-ink">{formatCount(given)}</b> labelled
-            {skipped > 0 && `, ${formatCount(skipped)} skipped`}, {formatCount(waiting)} left
+            {skipped > 0 && `, ${formatCount(skipped)} skipped`}, {formatCount(waiting)} left in this queue
           </span>
         )}
       </p>

@@ -48,10 +48,11 @@ function HeaderCell<Row>({ table, column }: { table: DataTableModel<Row>; column
               onClick={() => table.toggleSort(column)}
               className={clsx(
                 "group/sort relative -mx-1.5 inline-block max-w-[calc(100%+0.75rem)] rounded px-1.5 py-1 hover:text-ink",
+                isNumber ? "text-right" : "text-left",
                 sort !== undefined && "text-ink",
               )}
             >
-              <span className="block truncate">{label}</span>
+              <span className="line-clamp-2 leading-tight">{label}</span>
               <Arrow
                 aria-hidden
                 // In the space between columns, or every label would be cut for it.
@@ -64,7 +65,7 @@ function HeaderCell<Row>({ table, column }: { table: DataTableModel<Row>; column
               />
             </button>
           ) : (
-            <span tabIndex={hint === undefined ? undefined : -1} className="block truncate">
+            <span tabIndex={hint === undefined ? undefined : -1} className="line-clamp-2 leading-tight">
               {label}
             </span>
           )}

@@ -16,7 +16,7 @@ import { worldsQuery } from "../../../data/worlds.ts";
 import { counted, countedIn, formatCount, formatSize } from "../../../format/numbers.ts";
 import { AllowedButton, AllowedLink } from "../../../parts/allowed.tsx";
 import { TagList } from "../../../parts/datasets.tsx";
-import { HeadlineRate, NewRunLink } from "../../../parts/runs.tsx";
+import { HeadlineRate, NewRunLink, RunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button, buttonClass, CopyButton } from "../../../ui/button.tsx";
@@ -99,7 +99,7 @@ function LoadedDataset({ dataset }: { dataset: Dataset }) {
             revision={wanted}
             count={revision?.trajectories}
           />
-          <div className="flex min-w-0 flex-col gap-4">
+          <div className="flex min-w-0 flex-col gap-4 max-xl:order-first">
             <DatasetFacts dataset={dataset} revision={revision} />
             {dataset.latest_revision?.revision !== 1 && (
               <RevisionsCard
@@ -224,7 +224,10 @@ function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
         )}
         {latest?.run.headline != null && (
           <Fact look="lined" name="Newest run">
-            <HeadlineRate of={latest} />
+            <span className="flex min-w-0 flex-col">
+              <RunLink id={latest.run.id} />
+              <HeadlineRate of={latest} />
+            </span>
           </Fact>
         )}
         <Fact look="lined" name="Size">

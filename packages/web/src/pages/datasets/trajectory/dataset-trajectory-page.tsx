@@ -135,7 +135,7 @@ function Outline({ samples, current, link }: OutlineProps) {
     list.current?.querySelector("[data-shown]")?.scrollIntoView({ block: "nearest" });
   }, [current]);
   return (
-    <Card title="Steps" className="sticky top-0 max-lg:hidden">
+    <Card title="Steps" hint="Δ state changed, · unchanged" className="sticky top-0 max-lg:hidden">
       <ol ref={list} className="max-h-[calc(100dvh-10rem)] overflow-y-auto py-1">
         {samples
           .filter(({ step }) => shown.includes(step))

@@ -21,6 +21,7 @@ export function EnvironmentFigures({ environment: { name, config }, figures }: E
   const { data: checked } = useQuery(checkedEnvironmentsQuery(presage));
   const isChecked = checked?.includes(name) ?? false;
   const { data: reality } = useQuery({ ...realityQuery(presage, name), enabled: isChecked });
+  const falsely = reality?.false_success_rate.interval;
   const isRealityKnown = checked !== undefined && (!isChecked || reality !== undefined);
   const { success_rate: rate = null, success_interval: interval = null, finished = 0 } = figures ?? {};
   const {
@@ -65,9 +66,9 @@ export function EnvironmentFigures({ environment: { name, config }, figures }: E
           to="/environments/$name"
           params={{ name }}
           search={{ tab: "reality" }}
-          className="text-accent-ink underline underline-offset-2"
+          className="whitespace-nowrap text-accent-ink underline underline-offset-2"
         >
-          {isChecked ? "successes checked" : "How to check them"}
+          {falsely ? describeInterval(falsely) : isChecked ? "How they were checked" : "How to check them"}
         </Link>
       ),
     },
@@ -90,13 +91,16 @@ export function EnvironmentFigures({ environment: { name, config }, figures }: E
       name: "Steps",
       explanation: `Mean number of steps of ${counted(finished, "ended episode")}.`,
       value: shown(figures?.mean_steps?.toFixed(1) ?? "–"),
-      note: figures && (failed_steps > 0 ? `${counted(failed_steps, "prediction")} failed` : "none failed"),
+      note:
+        figures &&
+        `mean of ${formatCount(finished)} ended${failed_steps > 0 ? `, ${counted(failed_steps, "prediction")} failed` : ""}`,
     },
     {
       name: "Reward",
       explanation: `Mean sum of rewards of ${counted(figures?.rewarded ?? 0, "ended episode")} with a reward.`,
       value: shown(formatScore(figures?.mean_reward ?? null)),
-      note: figures && `n = ${formatCount(figures.rewarded)}`,
+      note:
+        figures && (figures.rewarded > 0 ? `mean of ${formatCount(figures.rewarded)} ended` : "no rewards"),
     },
   ];
   return <Tiles tiles={tiles} />;

@@ -26,7 +26,7 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
     label: labelOf(one, by),
     shown: (
       <>
-        {labelOf(one, by)} <span className="text-xs text-ink-3">{countSuccess(one)}</span>
+        {labelOf(one, by)} <span className="block text-xs text-ink-3">{countSuccess(one)} succeeded</span>
       </>
     ),
     value: one.success_interval === null ? null : one.success_rate,
@@ -63,7 +63,7 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
           mark="bar"
           label={`Success rate by ${by}`}
           rowLabel={rowLabels[by]}
-          valueLabel="Success"
+          valueLabel="Success, %"
           explanation="Successes among the ended episodes. The interval is at 95&nbsp;%, clustered by task: episodes of one task depend on each other."
           counted="Episodes that have ended. How many tasks they are of, and how many their client left,"
           rows={rows}
@@ -77,7 +77,7 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
 }
 
 function labelOf({ revision, deployment, split }: EpisodeFigures, by: By): string {
-  if (by === "revision") return String(revision);
+  if (by === "revision") return `Revision ${revision}`;
   if (by === "split") return split ?? "–";
   return deployment ?? "no step taken";
 }

@@ -52,7 +52,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
       reality?.false_success_rate.value ?? (figures?.successes ? "not checked" : undefined),
     cell: ({ figures, reality }) => <FalseSuccess figures={figures} reality={reality} />,
     isNumber: true,
-    widthPx: 124,
+    widthPx: 144,
   },
   {
     id: "episodes",
@@ -64,7 +64,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
   },
   {
     id: "steps",
-    label: "Steps",
+    label: "Steps, mean",
     hint: "Mean number of steps of the ended episodes",
     value: ({ figures }) => figures?.mean_steps,
     cell: ({ figures }) => figures?.mean_steps?.toFixed(1) ?? "–",
@@ -73,7 +73,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
   },
   {
     id: "reward",
-    label: "Reward",
+    label: "Reward, mean",
     hint: "Mean sum of rewards of the ended episodes that have any",
     value: ({ figures }) => figures?.mean_reward,
     cell: ({ figures }) => formatScore(figures?.mean_reward ?? null),
@@ -125,7 +125,7 @@ export function FalseSuccess({ figures, reality }: Pick<EnvironmentRow, "figures
     <span title={reality.sentence}>
       <span className={isBad ? "font-medium text-fail" : undefined}>{formatShare(value)}</span>{" "}
       <span className="text-xs font-normal tracking-normal whitespace-nowrap text-ink-3">
-        of {formatCount(count)}
+        of {formatCount(count)} checked
       </span>
     </span>
   );

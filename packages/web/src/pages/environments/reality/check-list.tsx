@@ -68,11 +68,11 @@ const sources: Record<RealityCheck["source"], string> = {
 const limitTones = { above: "fail", below: "pass", undecided: "warn" } as const;
 const limitWords = { above: "Above", below: "Below", undecided: "Not clearly below" };
 
-/** “Above your limit of 20 %” */
+/** “Above the check’s limit of 20 %” */
 export function LimitBadge({ check: { outcome, false_success_limit } }: { check: Limited }) {
   return (
     <Badge tone={limitTones[outcome]}>
-      {limitWords[outcome]} your limit of {formatShare(false_success_limit)}
+      {limitWords[outcome]} the check’s limit of {formatShare(false_success_limit)}
     </Badge>
   );
 }

@@ -10,6 +10,7 @@ import {
   unbroken,
 } from "../../../format/numbers.ts";
 import { CurveChart } from "../../../ui/charts/curve-plot.tsx";
+import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { ExplainedName } from "../../../ui/tooltip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { EpisodeLink, Section, SmallTable } from "./section.tsx";
@@ -46,7 +47,9 @@ export function Outcomes({ figures }: { figures: EnvironmentReality }) {
           <b key="value" className="font-medium">
             {figure.value === null ? "–" : format(figure.value)}
           </b>,
-          intervalOf(figure, format),
+          <span key="interval" className={figure.interval ? "whitespace-nowrap" : undefined}>
+            {intervalOf(figure, format)}
+          </span>,
           formatCount(figure.count),
           formatCount(figure.tasks),
         ])}
@@ -115,7 +118,30 @@ export function PolicyCurve({ figures }: { figures: EnvironmentReality }) {
           : `Policies in the order in which they came. ${order === null ? (policy_order.note ?? "") : `Reality ranks them alike: τ ${formatScore(order)}, of ${policy_order.policies} policies.`}`
       }
     >
-      {policies.length > 0 && (
+      {policies.length === 2 && (
+        <IntervalTable
+          mark="dot"
+          label="False success by policy"
+          rowLabel="Policy"
+          valueLabel="False success, %"
+          rows={policies.map(({ policy, false_success_rate: { value, interval, count } }, index) => ({
+            key: policy,
+            label: policy,
+            value,
+            lower: interval?.lower,
+            upper: interval?.upper,
+            reference: limit,
+            count,
+            basis: points[index]?.basis,
+          }))}
+          counted="Simulated successes. How many tasks they are of"
+          referenceLabel="Limit"
+          domain={[0, 1]}
+          format={formatShare}
+          formatTick={formatPercent}
+        />
+      )}
+      {policies.length > 0 && policies.length !== 2 && (
         <CurveChart
           shape="line"
           label="False success by policy"

@@ -95,10 +95,9 @@ function State({ environment: { config, revision, is_built_in }, figures, checks
         {ofCheck}
         {limited?.sentence !== sentence && <p className="font-medium">{unbroken(sentence)}</p>}
         <p className="text-ink-2">
-          No limit of the environment says when to stop.{" "}
           {is_built_in
-            ? "The built-in environment has none: make one of your own to be warned."
-            : "Revise the environment to set one, with the real environment that it simulates."}
+            ? "The built-in environment cannot have an alarm: make one of your own to be warned."
+            : "The environment has no limit of its own, so no alarm: revise it to set one, with the real environment that it simulates."}
         </p>
       </>
     );

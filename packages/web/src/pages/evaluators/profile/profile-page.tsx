@@ -1,6 +1,7 @@
 import type { EvaluationSummaryGroup, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { findQueryError, usePresage } from "../../../data/client.ts";
 import {
   evaluatorFamiliesQuery,
@@ -8,7 +9,8 @@ import {
   profileFiguresQuery,
   profileRevisionsQuery,
 } from "../../../data/evaluators.ts";
-import { periodRatesQuery, rateId, sortRates, verdictsOf } from "../../../data/summaries.ts";
+import { addUp, periodRatesQuery, rateId, verdictsOf } from "../../../data/summaries.ts";
+import { counted } from "../../../format/numbers.ts";
 import { periodLabels } from "../../../format/times.ts";
 import { humanizeName, plainName } from "../../../format/words.ts";
 import { Agreement } from "../../../parts/label-sample.tsx";
@@ -16,6 +18,7 @@ import { RateByDayCard } from "../../../parts/rates.tsx";
 import { RunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { inPlace } from "../../../search-params.ts";
+import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { configChanges, RevisionChanges, SettingValue } from "../../../ui/config-changes.tsx";
 import { RevisionSelect } from "../../../ui/form/select.tsx";
@@ -102,9 +105,10 @@ function Profile({ revisions, newest }: ProfileProps) {
                 profile_id: newest.public_id,
                 profile_revision: String(newest.revision),
               }}
+              existing={figures.data && runs.data && countOf([...figures.data, ...runs.data], newest)}
             />
           </RevisionsCard>
-          <RunRatesCard figures={runs.data} />
+          <RunRatesCard figures={runs.data} newest={newest} />
           {rates.data?.direct.some((figures) => verdictsOf(figures) > 0) && (
             <RateByDayCard
               period={period}
@@ -178,6 +182,11 @@ function ProfileHint({ profile }: { profile: EvaluatorProfile }) {
   );
 }
 
+/** How many evaluations a revision has. */
+function countOf(groups: readonly EvaluationSummaryGroup[], { revision }: EvaluatorProfile): number {
+  return addUp(groups.filter(({ key }) => key.evaluator_profile_revision === revision)).count;
+}
+
 /** The newest revision that has verdicts: what an evaluation with the profile would use. */
 function newestRate(rates: readonly EvaluationSummaryGroup[] | undefined): string | undefined {
   const revisionOf = ({ key }: EvaluationSummaryGroup) => key.evaluator_profile_revision ?? 0;
@@ -188,42 +197,58 @@ function newestRate(rates: readonly EvaluationSummaryGroup[] | undefined): strin
 
 /** Each row loads its run's name. */
 const maxListed = 50;
+/** More rows would push the rest of the page out of sight. */
+const maxAtFirst = 6;
 
-/** The pass rate in each run that used a profile. Its height is the same while it loads; `figures` is then undefined. */
-function RunRatesCard({ figures }: { figures: readonly EvaluationSummaryGroup[] | undefined }) {
-  const shown = sortRates(figures ?? [])
-    .slice(0, maxListed)
-    .sort((one, other) => (other.pass_rate ?? -1) - (one.pass_rate ?? -1));
+const runOf = ({ key }: EvaluationSummaryGroup) => key.evaluation_run_id ?? "";
+
+interface RunRatesCardProps {
+  /** Undefined while loading: the height of a few rows is the same then. */
+  figures: readonly EvaluationSummaryGroup[] | undefined;
+  newest: EvaluatorProfile;
+}
+
+/** The pass rate in each run that used the newest revision. */
+function RunRatesCard({ figures, newest: { revision } }: RunRatesCardProps) {
+  const [showsAll, setShowsAll] = useState(false);
+  const ofRevision = figures?.filter(({ key }) => key.evaluator_profile_revision === revision);
+  // Ids that Presage gave are in the order of time.
+  const listed = ofRevision
+    ?.toSorted((one, other) => runOf(other).localeCompare(runOf(one)))
+    .slice(0, maxListed);
+  const all = ofRevision?.length ?? 0;
   return (
     <Card
-      title="Pass rate by run"
-      hint={`With people’s corrections and 95\u00a0% intervals, the highest first${(figures?.length ?? 0) > maxListed ? `; the ${maxListed} with the most verdicts` : ""}.`}
-      className="flex max-h-80 min-h-28 flex-col *:first:shrink-0 print:max-h-none"
+      title={`Pass rate by run${revision > 1 ? ` of revision ${revision}` : ""}`}
+      hint={`${figures === undefined ? "…" : counted(all, "run")}${all > maxListed ? `, the newest ${maxListed} below` : ""}, the newest first. With people’s corrections and 95\u00a0% intervals.`}
+      className="min-h-28"
     >
-      <div className="scroll-edges-y min-h-0 flex-1 overflow-y-auto print:overflow-visible">
-        {figures === undefined && <SkeletonRows count={5} className="h-9" />}
-        {figures?.length === 0 && (
-          <p className="px-4 py-3 text-sm text-ink-2">No run has used this profile.</p>
-        )}
-        <Table label="Pass rate by run">
-          <tbody>
-            {shown.map((of) => {
-              const { evaluation_run_id: id, evaluator_id, evaluator_profile_revision: revision } = of.key;
-              return (
-                <tr key={`${id} ${evaluator_id} ${revision}`} className="border-b border-line last:border-0">
-                  <RowHeader>
-                    {id && <RunLink id={id} />}
-                    <span className="block text-xs text-ink-3">revision {revision}</span>
-                  </RowHeader>
-                  <Cell>
-                    <PassRate figures={of} />
-                  </Cell>
-                </tr>
-              );
-            })}
-          </tbody>
-        </Table>
-      </div>
+      {listed === undefined && <SkeletonRows count={5} className="h-9" />}
+      {all === 0 && figures !== undefined && (
+        <p className="px-4 py-3 text-sm text-ink-2">No run has used it.</p>
+      )}
+      <Table label="Pass rate by run">
+        <tbody>
+          {listed?.slice(0, showsAll ? maxListed : maxAtFirst).map((of) => {
+            const { evaluation_run_id: id, evaluator_id } = of.key;
+            return (
+              <tr key={`${id} ${evaluator_id}`} className="border-b border-line last:border-0">
+                <RowHeader>{id && <RunLink id={id} />}</RowHeader>
+                <Cell>
+                  <PassRate figures={of} />
+                </Cell>
+              </tr>
+            );
+          })}
+        </tbody>
+      </Table>
+      {all > maxAtFirst && (
+        <div className="border-t border-line px-2 py-1.5">
+          <Button variant="quiet" size="small" onClick={() => setShowsAll(!showsAll)}>
+            {showsAll ? `Show the newest ${maxAtFirst}` : `Show all ${Math.min(all, maxListed)}`}
+          </Button>
+        </div>
+      )}
     </Card>
   );
 }

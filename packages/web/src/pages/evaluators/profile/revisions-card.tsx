@@ -48,7 +48,7 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
                 Confirmed by people
               </span>
             </HeaderCell>
-            <HeaderCell isNumber>Looked at</HeaderCell>
+            <HeaderCell isNumber>Looked at by people</HeaderCell>
           </tr>
         </thead>
         <tbody>
