@@ -169,7 +169,7 @@ describe("against a real Presage", () => {
       ["a", "b", "c"].flatMap((name) => [`${name}/1`, `${name}/3`]),
     );
     expect(all[0]?.candidate.evaluation_result_id).toMatch(/^\d+$/);
-    expect(await presage.comparisons.getAs([reference, candidate], "md")).toStartWith("# Compared with ");
+    expect(await presage.comparisons.getAs([reference, candidate], "md")).toMatch(/^# .+ against /);
     const { id: shareId, path } = await presage.shares.create({ kind: "run", ids: [reference] });
     expect((await fetch(server.url + path)).status).toBe(200);
     expect((await presage.shares.list([reference])).map(({ id }) => id)).toEqual([shareId]);

@@ -9,7 +9,7 @@ import {
   type RealityFigures,
   readInstant,
 } from "@presage/contract";
-import { describeP, formatPoints } from "@presage/contract/describe-runs";
+import { formatPoints } from "@presage/contract/describe-runs";
 import { findEnvironment, type RealityServices } from "../environments/find-environment.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
 import type {
@@ -20,7 +20,7 @@ import type {
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
 import { countOf, percent } from "../platform/words.ts";
-import { dayOf, firstRows, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
+import { dayOf, firstRows, formatP, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
 import { findCheck } from "./checks.ts";
 import {
   countEpisodes,
@@ -308,7 +308,7 @@ function exploitParts({
         String(verb.true_successes),
         value?.toFixed(2) ?? "–",
         interval === null ? "–" : `${interval.lower.toFixed(2)} to ${interval.upper.toFixed(2)}`,
-        verb.p_adjusted === null ? "–" : describeP(verb.p_adjusted),
+        formatP(verb.p_adjusted),
       ]),
     },
   ];

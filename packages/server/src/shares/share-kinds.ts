@@ -7,7 +7,7 @@ import type { Requester, Store } from "../platform/storage/store.ts";
 import { findCheck } from "../reality/checks.ts";
 import { describeCheck, realityDocument } from "../reality/show-check.ts";
 import { listComparedSamples, makeComparison } from "../runs/compare/compare-route.ts";
-import { comparisonDocument } from "../runs/compare/comparison-document.ts";
+import { comparisonDocument, comparisonTitle } from "../runs/compare/comparison-document.ts";
 import { reportDocument } from "../runs/report/document.ts";
 import { block, dayOf, heading, paragraph, type ReportPart } from "../runs/report/pages.ts";
 import { makeReport, type ReportServices } from "../runs/report/report-route.ts";
@@ -75,8 +75,7 @@ export const shareKinds: Record<ShareKind, KindOfShare> = {
       const withTexts = share.with_texts === 1;
       const samples = withTexts ? await worseSamples(services, requester, runs, comparison) : [];
       const parts = [...comparisonDocument(comparison, names), ...samples];
-      const [reference, ...others] = runs.map(({ name }) => name);
-      return { title: `${others.join(", ")} compared with ${reference}`, parts };
+      return { title: comparisonTitle(runs), parts };
     },
   },
   "reality-check": {

@@ -343,7 +343,9 @@ onAnyDatabase((database) => {
       const page = join(directory, "comparison.html");
       const toFile = ["--format", "html", "--out", page];
       await presageRuns("compare", name("no-change"), name("most-frequent"), ...toFile);
-      expect(await Bun.file(page).text()).toContain(`<h1>Compared with ${name("no-change")}</h1>`);
+      expect(await Bun.file(page).text()).toContain(
+        `<h1>${name("most-frequent")} against ${name("no-change")}</h1>`,
+      );
       const json = await presageRuns("compare", name("no-change"), name("most-frequent"), "--json");
       expect(JSON.parse(json.stdout).evaluators).toHaveLength(1);
       for (const [format, start] of [

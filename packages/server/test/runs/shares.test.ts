@@ -88,8 +88,8 @@ onAnyDatabase((database) => {
 
   test("A comparison is shown with its sentence, difference and interval", async () => {
     const html = await (await open(await share({ kind: "comparison", ids: runs.slice(0, 2) }))).text();
-    expect(html).toContain("<title>after compared with before &lt;b&gt; · Presage</title>");
-    expect(html).toContain("<h1>Compared with before &lt;b&gt;</h1>");
+    expect(html).toContain("<title>after against before &lt;b&gt; · Presage</title>");
+    expect(html).toContain("<h1>after against before &lt;b&gt;</h1>");
     expect(html).toContain("No difference between after and before &lt;b&gt; can be shown");
     expect(html).toContain("Better / worse / same");
     expect(html).toContain(`<td class="n" data-label="Better / worse / same">0 / 1 / 5</td>`);

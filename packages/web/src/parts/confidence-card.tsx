@@ -52,43 +52,51 @@ export function ConfidenceCharts({ of }: { of: RunCalibration }) {
   return (
     <>
       {risks.length > 0 && (
-        <CurveChart
-          shape="line"
-          label="Risk by what is kept"
-          xLabel="Kept, %"
-          yLabel="Wrong"
-          series={[
-            { key: "risk", label: "Wrong among the kept", points: risks },
-            {
-              ...reference,
-              label: `Allowed: ${formatShare(kept.risk)}`,
-              points: across(risks, () => kept.risk),
-            },
-          ]}
-          domain={[0, Math.min(1, niceEnd(highest, 4))]}
-          format={formatShare}
-          formatTick={formatPercent}
-          note="The surest are kept first. Intervals at 95&nbsp;%, as of a pass rate."
-        />
+        <div>
+          <h3 className={title}>How many are wrong, by how many are kept</h3>
+          <CurveChart
+            shape="line"
+            label="Risk by what is kept"
+            xLabel="Kept, %"
+            yLabel="Wrong"
+            series={[
+              { key: "risk", label: "Wrong among the kept", points: risks },
+              {
+                ...reference,
+                label: `Allowed: ${formatShare(kept.risk)}`,
+                points: across(risks, () => kept.risk),
+              },
+            ]}
+            domain={[0, Math.min(1, niceEnd(highest, 4))]}
+            format={formatShare}
+            formatTick={formatPercent}
+            note="The surest are kept first. Intervals at 95&nbsp;%, as of a pass rate."
+          />
+        </div>
       )}
       {bins.length > 0 && (
-        <CurveChart
-          shape="line"
-          label="Right by confidence"
-          xLabel="Confidence, %"
-          yLabel="Right"
-          series={[
-            { key: "bins", label: "Right", points: bins },
-            { ...reference, label: "As sure as right", points: across(bins, (x) => x / 100) },
-          ]}
-          format={formatShare}
-          formatTick={formatPercent}
-          note="Bins of equal count by their mean confidence. Intervals at 95&nbsp;%, as of a pass rate."
-        />
+        <div>
+          <h3 className={title}>How often it is as sure as right</h3>
+          <CurveChart
+            shape="line"
+            label="Right by confidence"
+            xLabel={of.of === "score" ? "Score before calibration, %" : "Confidence, %"}
+            yLabel="Right"
+            series={[
+              { key: "bins", label: "Right", points: bins },
+              { ...reference, label: "As sure as right", points: across(bins, (x) => x / 100) },
+            ]}
+            format={formatShare}
+            formatTick={formatPercent}
+            note="Bins of equal count by their mean confidence. Intervals at 95&nbsp;%, as of a pass rate."
+          />
+        </div>
       )}
     </>
   );
 }
+
+const title = "px-4 pt-2 text-sm font-semibold";
 
 const reference = { key: "reference", color: "var(--ink-3)", isDashed: true };
 

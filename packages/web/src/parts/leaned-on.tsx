@@ -1,3 +1,4 @@
+import { worldDefaults } from "@presage/contract/defaults";
 import type { Prediction, PromptMessage, StoredPredictionDetail, WorldPreview } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -49,7 +50,8 @@ export function LeanedOn({ prediction, preview, isSaid = false }: LeanedOnProps)
           >
             {reference}
           </Link>
-          , by {isByRecords ? "its records alone" : world.answered_by}. {describeChoice(explain, isByRecords)}
+          , by {isByRecords ? "its records alone" : world.answered_by}.{" "}
+          {describeChoice(explain, isByRecords, data?.config.retrieval?.exclude_by ?? undefined)}
         </p>
         {sure !== undefined && (
           <p className={prediction.abstained ? "text-sm text-warn" : "text-sm text-ink-2"}>
@@ -61,7 +63,14 @@ export function LeanedOn({ prediction, preview, isSaid = false }: LeanedOnProps)
         {explain.examples.map((example, index) => {
           const { question, answer } = texts[index] ?? {};
           const isAnswer = isByRecords && index === 0;
-          const title = <ExampleTitle example={example} answer={answer} isAnswer={isAnswer} />;
+          const title = (
+            <ExampleTitle
+              example={example}
+              answer={answer}
+              isAnswer={isAnswer}
+              weights={data?.config.retrieval?.weights ?? worldDefaults.weights}
+            />
+          );
           const link = data?.pinned.examples && (
             <ExampleLink example={example} pinned={data.pinned.examples}>
               Its trajectory in <InlineText text={data.pinned.examples.dataset} />
@@ -110,9 +119,12 @@ interface ExampleTitleProps {
   example: Example;
   answer: string | undefined;
   isAnswer: boolean;
+  weights: Weights;
 }
 
-function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
+type Weights = Record<Field, number>;
+
+function ExampleTitle({ example, answer, isAnswer, weights }: ExampleTitleProps) {
   return (
     <span className="flex min-w-0 flex-1 flex-col gap-0.5">
       <span className="flex min-w-0 items-center gap-2">
@@ -126,7 +138,9 @@ function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
         {isAnswer && <Badge tone="accent">the answer</Badge>}
       </span>
       {example.by && (
-        <span className="text-xs font-normal text-ink-3 tabular-nums">{formatFields(example.by)}</span>
+        <span className="text-xs font-normal text-ink-3 tabular-nums">
+          {describeFields(example.by, example.similarity, weights)}
+        </span>
       )}
       {answer !== undefined && (
         <span className="line-clamp-2 font-mono text-xs leading-5 font-normal wrap-anywhere text-ink-2 group-open:hidden">
@@ -137,10 +151,34 @@ function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
   );
 }
 
+type Field = "action" | "state" | "task";
+const fields: readonly Field[] = ["action", "state", "task"];
+
+/** “action 1.000 × 0.78, state 0.359 × 0.22, no task”: a field that the step lacks leaves its weight to the others. */
+function describeFields(by: NonNullable<Example["by"]>, similarity: number, weights: Weights): string {
+  for (const used of [fields, fields.filter((name) => by[name] > 0)]) {
+    const whole = used.reduce((sum, name) => sum + weights[name], 0);
+    const made = used.reduce((sum, name) => sum + (by[name] * weights[name]) / whole, 0);
+    if (Math.abs(made - similarity) < 0.001)
+      return fields
+        .map((name) =>
+          used.includes(name)
+            ? `${name} ${by[name].toFixed(3)} × ${(weights[name] / whole).toFixed(2)}`
+            : `no ${name}`,
+        )
+        .join(", ");
+  }
+  return fields.map((name) => `${name} ${by[name].toFixed(3)}`).join(", ");
+}
+
 /** How many examples there were, and why others were passed over. */
-function describeChoice({ examples, left_out: out, truncated, reduced }: Explanation, isByRecords: boolean) {
+function describeChoice(
+  { examples, left_out: out, truncated, reduced }: Explanation,
+  isByRecords: boolean,
+  excludedBy = "trajectory",
+) {
   const passedOver = [
-    [out?.trajectory, "excluded"],
+    [out?.trajectory, excludedBy === "trajectory" ? "of its own trajectory" : "excluded"],
     [out?.duplicate, out?.duplicate === 1 ? "a duplicate" : "duplicates"],
     [out?.budget, "too long for the rest of the budget"],
     [out?.filter, "not in the world’s filter"],

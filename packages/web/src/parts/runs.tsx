@@ -6,7 +6,7 @@ import { use } from "react";
 import { usePresage } from "../data/client.ts";
 import { runNameQuery } from "../data/runs.ts";
 import { referenceOf } from "../data/worlds.ts";
-import { counted, formatCount, formatShare } from "../format/numbers.ts";
+import { countedIn, formatCount, formatShare } from "../format/numbers.ts";
 import { humanizeName, withoutVersion } from "../format/words.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import type { ButtonProps } from "../ui/button.tsx";
@@ -65,8 +65,8 @@ export function HeadlineRate({ of }: { of: Pick<Headline, "run"> | undefined }) 
       baseline={baseline?.pass_rate}
       note={
         <>
-          <span title={`in ${counted(trajectories, "trajectory", "trajectories")}`}>
-            {withoutVersion(evaluator)}, {counted(count, "sample")}
+          <span>
+            {withoutVersion(evaluator)}, {countedIn(count, trajectories)}
           </span>
           {baseline === null ? (
             <span>no baseline measured</span>

@@ -48,7 +48,7 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
   await leanedOn.getByText("6 recorded examples, the most similar first.").waitFor();
   await leanedOn.getByText("the answer", { exact: true }).waitFor();
   const first = leanedOn.getByRole("listitem").first();
-  await first.getByText(/^action 0\.\d+, state 0\.\d+, task \d/).click();
+  await first.getByText(/^action 0\.\d+ × 0\.78, state 0\.\d+ × 0\.22, no task$/).click();
   const link = first.getByRole("link", { name: "Its trajectory in traces" });
   const { data: kept } = await client.worlds
     .preview("rooms", { interaction: { state: "You see a closed cupboard.", action: "open cupboard" } })
@@ -115,7 +115,7 @@ dashboardTest("A recorded step is answered without its own trajectory", async ({
   await client.worlds.create({ name: "drawn", examples: await examples(client), model: retrieval });
   const page = await visit("/worlds/drawn");
   await answerRecordedStep(page);
-  const leftOut = page.getByText("Left out: 2 excluded", { exact: false });
+  const leftOut = page.getByText("Left out: 2 of its own trajectory", { exact: false });
   await leftOut.waitFor();
   // Still after another tab, and on the way from it.
   await page.getByRole("tab", { name: /^Examples/ }).click();
@@ -348,7 +348,7 @@ slowBrowserTest("A calibrated world says what its confidences are worth", async 
   await page.reload();
   await worth.getByText(/^Fitted on this dataset: /).waitFor();
   await worth.getByRole("link", { name: "since then" }).waitFor();
-  await worth.getByRole("row", { name: /^AUROC 1 / }).waitFor();
+  await worth.getByRole("row", { name: /^AUROC 1\.000 / }).waitFor();
   await worth.getByText(/^Coverage: No share of the predictions/).waitFor();
   await expectAccessible(page);
   await page.getByRole("tab", { name: /^Examples/ }).click();

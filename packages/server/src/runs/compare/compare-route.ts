@@ -26,7 +26,7 @@ import {
 } from "../run-samples-store.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
-import { comparisonDocument } from "./comparison-document.ts";
+import { comparisonDocument, comparisonTitle } from "./comparison-document.ts";
 
 const { finishedRun } = examples;
 export const exampleComparison = {
@@ -51,7 +51,7 @@ const compareOwnRuns = route("GET", "/v1/comparisons", {
       description: "The comparison",
       content: {
         "application/json": { schema: Comparison, example: exampleComparison },
-        ...documentContent("# Compared with sandbox, teacher-forced"),
+        ...documentContent("# sandbox, warmer against sandbox, teacher-forced"),
       },
     },
     "404": errorResponse("The account does not have all of these runs", "There is no such run."),
@@ -119,7 +119,7 @@ async function writeComparison(
   const datasetIds = runs.map(({ dataset_id }) => dataset_id);
   const names = await selectNames(store.briefReader(requester), requester.accountId, datasetIds);
   const document = comparisonDocument(comparison, names);
-  return format === "md" ? toMarkdown(document) : toHtml(`Compared with ${runs[0]?.name}`, document);
+  return format === "md" ? toMarkdown(document) : toHtml(comparisonTitle(runs), document);
 }
 
 /** Runs, by their ids separated by commas, with what they differ in, within the memory of a request. */

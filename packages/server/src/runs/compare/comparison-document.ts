@@ -3,7 +3,6 @@ import { fewestTrajectories } from "@presage/contract/defaults";
 import {
   describeComparison,
   describeDraw,
-  describeP,
   evaluatorName,
   formatPoints,
   formatPointsApart,
@@ -11,6 +10,7 @@ import {
 import { describePredictor } from "../report/document.ts";
 import {
   dayOf,
+  formatP,
   formatScore,
   formatShare,
   heading,
@@ -32,6 +32,11 @@ interface Named {
 const howIntervals =
   "Differences are candidate − reference in percentage points, of mean scores or, where verdicts have no score, of pass rates, paired by sample. Intervals are at 95 % and take trajectories, not samples, as independent; p-values are of flipped signs of trajectories' sums, with Holm's correction over all evaluators and runs here.";
 
+/** “model against baseline” */
+export function comparisonTitle([reference, ...others]: readonly { name: string }[]): string {
+  return `${others.map(({ name }) => name).join(", ")} against ${reference?.name}`;
+}
+
 /** A comparison as headings, texts, tables and charts. Datasets are named by their ids. */
 export function comparisonDocument(
   comparison: Comparison,
@@ -42,7 +47,7 @@ export function comparisonDocument(
   const [reference] = named;
   if (reference === undefined) return [];
   return [
-    heading(1, `Compared with ${reference.name}`),
+    heading(1, comparisonTitle(runs)),
     paragraph(`${runs.length} runs, paired by sample.`),
     ...named.flatMap(({ name, run: { provenance } }) =>
       provenance.draw ? [paragraph(`${name}: ${describeDraw(provenance.draw)}`)] : [],
@@ -113,14 +118,14 @@ const columns = [
   "Run",
   "Mean",
   "Pass rate",
-  "Difference",
+  "Difference, points",
   "Interval",
   "p",
   "Samples",
   "Trajectories",
   "Better / worse / same",
   "Difference with failures",
-  "Detectable",
+  "Detectable, points",
 ];
 
 function evaluatorParts(
@@ -156,7 +161,7 @@ function candidateCells(candidate: ComparisonCandidate, name: string): string[] 
     formatShare(candidate.pass_rate),
     formatPoints(candidate.difference),
     range(candidate.interval),
-    p === null ? "–" : describeP(p),
+    formatP(p),
     String(candidate.count),
     String(candidate.trajectories),
     `${wins} / ${losses} / ${ties}`,
@@ -203,7 +208,7 @@ const strataTitles = [
 const strataColumns = [
   "Reference",
   "Candidate",
-  "Difference",
+  "Difference, points",
   "Interval",
   "p, uncorrected",
   "Samples",
@@ -236,7 +241,7 @@ function stratumCells(stratum: ComparisonStratum, format: typeof formatScore): s
     format(mean),
     formatPoints(difference),
     range(stratum.interval),
-    p === null ? "–" : describeP(p),
+    formatP(p),
     String(count),
     String(trajectories),
   ];

@@ -112,7 +112,9 @@ export function reportDocument(
     ),
     ...teacherForcedParts(report),
     ...endsParts(report),
-    ...report.evaluators.flatMap((one) => strataParts(one, nameAmong(report.evaluators)(one), withTexts)),
+    ...report.evaluators.flatMap((one, index) =>
+      strataParts(one, nameAmong(report.evaluators)(one), { withTexts, isFolded: index > 0 }),
+    ),
     heading(2, "Predictions"),
     { kind: "table", columns: ["Figure", "Value"], rows: predictionRows(report) },
     heading(2, "Provenance"),
@@ -204,14 +206,14 @@ const textual: readonly string[] = ["verb", "trajectory"];
 function strataParts(
   { strata, strata_left_out: leftOut }: RunEvaluatorReport,
   name: string,
-  withTexts: boolean,
+  { withTexts, isFolded }: { withTexts: boolean; isFolded: boolean },
 ): ReportPart[] {
   const more = { changed: 0, changes: 0, verb: 0, ...leftOut };
   const steps = strata.step.filter(({ trajectories }) => trajectories >= fewestTrajectories);
   const rare = strata.step.length - steps.length;
   const few = `Left out: ${countOf(rare, "step")} with verdicts from fewer than ${fewestTrajectories} trajectories.`;
   return [
-    heading(2, name),
+    heading(2, name, isFolded),
     ...stepChart(name, steps),
     ...strataTable(strataTitles.step, steps, leftOut.step),
     ...(rare === 0 ? [] : [paragraph(few)]),
@@ -295,18 +297,37 @@ function teacherForcedParts({ teacher_forced: found }: RunReport): ReportPart[] 
   ];
 }
 
+const formatCount = (count: number) => count.toLocaleString("en-US");
+const formatMs = (ms: number) => `${ms < 10 ? ms.toFixed(1) : formatCount(Math.round(ms))} ms`;
+
+/** $0.16, or with two digits what is less than a cent. */
+function formatCost(cost: number, currency: string): string {
+  const digits = cost > 0 && cost < 0.00995 ? { maximumSignificantDigits: 2 } : {};
+  return new Intl.NumberFormat("en-US", { style: "currency", currency, ...digits }).format(cost);
+}
+
+/** “2026-01-31 12:30 UTC” of an instant. */
+const minuteOf = (instant: string) => `${instant.slice(0, 16).replace("T", " ")} UTC`;
+
 function predictionRows({ latency_ms: latency, tokens, failures, ...report }: RunReport): string[][] {
   const rate = report.predictions_per_second;
   return [
     ...(latency === null
       ? []
-      : [["Latency", `${latency.p50} ms (median), ${latency.p95} ms (p95), ${latency.p99} ms (p99)`]]),
+      : [
+          [
+            "Latency",
+            `${formatMs(latency.p50)} (median), ${formatMs(latency.p95)} (p95), ${formatMs(latency.p99)} (p99)`,
+          ],
+        ]),
     ...(rate === null ? [] : [["Predictions a second", String(Number(rate.toPrecision(3)))]]),
     [
       "Tokens of prompts",
-      tokens.prompt === null ? "not counted" : `${tokens.prompt}, of which ${tokens.cached} were cached`,
+      tokens.prompt === null
+        ? "not counted"
+        : `${formatCount(tokens.prompt)}, of which ${formatCount(tokens.cached ?? 0)} were cached`,
     ],
-    ["Tokens of completions", String(tokens.completion ?? "not counted")],
+    ["Tokens of completions", tokens.completion === null ? "not counted" : formatCount(tokens.completion)],
     ...costRows(report),
     ...describeTrouble(report.run.progress).map((text) => ["On the way", text]),
     ...Object.entries(failures.predictions).map(([name, count]) => [
@@ -324,8 +345,8 @@ function costRows({ cost }: Pick<RunReport, "cost">): string[][] {
   if (cost === undefined || cost === null) return [];
   const { total, currency, unpriced_tokens: unpriced } = cost;
   return [
-    ["Cost at today's prices", total === null ? "unknown" : `${total} ${currency}`],
-    ...(unpriced === 0 ? [] : [["Tokens without a price", String(unpriced)]]),
+    ["Cost at today's prices", total === null ? "unknown" : formatCost(total, currency)],
+    ...(unpriced === 0 ? [] : [["Tokens without a price", formatCount(unpriced)]]),
   ];
 }
 
@@ -346,8 +367,8 @@ function provenanceRows({ run, provenance, evaluators }: RunReport, withTexts: b
     ["Presage", provenance.presage_version],
     ["Statistics", `${provenance.statistics}, as in docs/statistics.md`],
     ["Prompt", provenance.prompt_version ?? "unknown"],
-    ["Created", run.created_at],
-    ["Finished", run.finished_at ?? "not yet"],
+    ["Created", minuteOf(run.created_at)],
+    ["Finished", run.finished_at === null ? "not yet" : minuteOf(run.finished_at)],
     ...(tags.length === 0 ? [] : [["Tags", tags.join(", ")]]),
   ];
 }

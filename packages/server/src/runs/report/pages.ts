@@ -1,8 +1,10 @@
+import { describeP } from "@presage/contract/describe-runs";
 import { shortened } from "../../platform/words.ts";
 
 /** A part of a report for people. All texts are plain: whoever writes them escapes them. */
 export type ReportPart =
-  | { kind: "heading"; level: 1 | 2 | 3; text: string }
+  /** `isFolded`: on a page, what follows to the next section is folded below it. */
+  | { kind: "heading"; level: 1 | 2 | 3; text: string; isFolded?: boolean }
   /** `isLead`: what the report comes to. */
   | { kind: "paragraph"; text: string; isLead?: boolean }
   /** With a title that is not a heading of its own; many rows are folded below it. */
@@ -36,8 +38,8 @@ interface IntervalRow {
   reference?: number | null;
 }
 
-export function heading(level: 1 | 2 | 3, text: string): ReportPart {
-  return { kind: "heading", level, text };
+export function heading(level: 1 | 2 | 3, text: string, isFolded = false): ReportPart {
+  return { kind: "heading", level, text, isFolded };
 }
 
 export function paragraph(text: string, isLead = false): ReportPart {
@@ -72,6 +74,11 @@ export function formatScore(value: number | null): string {
 
 export function formatScoreInterval(bounds: Bounds): string {
   return bounds === null ? "–" : `${formatScore(bounds.lower)} to ${formatScore(bounds.upper)}`;
+}
+
+/** As a column of p-values has it. */
+export function formatP(p: number | null): string {
+  return p === null ? "–" : describeP(p).replace(/^p (= )?/, "");
 }
 
 /** Of long lists, a page shows the first. */
@@ -117,10 +124,23 @@ ${styles}
 </style>
 </head>
 <body>
-${shared === undefined ? "" : `<p class="by"><b>Presage</b> ${escapeText(shared)}</p>\n`}${parts.map(toElement).join("\n")}
+${shared === undefined ? "" : `<p class="by"><b>Presage</b> ${escapeText(shared)}</p>\n`}${toElements(parts).join("\n")}
 </body>
 </html>
 `;
+}
+
+function toElements(parts: readonly ReportPart[]): string[] {
+  const elements: string[] = [];
+  let isOpen = false;
+  for (const part of parts) {
+    const isSection = part.kind === "heading" && part.level < 3;
+    if (isSection && isOpen) elements.push("</details>");
+    if (isSection) isOpen = part.isFolded === true;
+    const element = toElement(part);
+    elements.push(isSection && isOpen ? `<details>\n<summary>${element}</summary>` : element);
+  }
+  return isOpen ? [...elements, "</details>"] : elements;
 }
 
 function toElement(part: ReportPart): string {
@@ -158,7 +178,7 @@ function toFigure(caption: string, svg: string): string {
 }
 
 /** Figures, and nothing, stay on one line and take no more room than they need. */
-const figure = /^[-+−\d.,/%\s]*( (to|of) [-+−\d.]+( %)?)?$|^.$|^p [<=] [\d.]+$/;
+const figure = /^[-+−\d.,/%\s]*( (to|of) [-+−\d.]+( %)?)?$|^.$|^< [\d.]+$/;
 
 /** On a phone, a row with more cells is written one after the other, each with its heading. */
 const mostBesideEachOther = 3;
@@ -224,6 +244,7 @@ p { max-width: 48rem; text-wrap: pretty; }
 p.by { border-bottom: 1px solid #8886; color: var(--quiet); font-size: .9em; margin-bottom: 1.5rem; max-width: none; padding-bottom: .5rem; }
 p.by b { color: CanvasText; margin-right: .5rem; }
 summary { border-bottom: 1px solid #8886; cursor: pointer; font-size: 1.05em; font-weight: 600; padding: .5rem 0; }
+summary h2 { display: inline; font-size: inherit; }
 summary small { color: var(--quiet); font-weight: 400; }
 h1 { font-size: 1.6rem; }
 h2 { font-size: 1.2rem; margin-top: 2rem; }
@@ -236,7 +257,7 @@ pre { background: #8882; font-family: "JetBrains Mono Variable", ui-monospace, m
 figure { margin: 1rem 0; max-width: 46rem; }
 svg { display: block; font-size: 13px; overflow: visible; width: 100%; }
 @media screen and (max-width: 40rem) {
-  svg { font-size: 18px; }
+  svg { font-size: 22px; }
   td { min-width: 0; }
   table.wide thead { clip-path: inset(50%); position: absolute; }
   table.wide tr { border-bottom: 1px solid #8886; display: flex; flex-wrap: wrap; padding: .35rem 0; }
@@ -248,7 +269,7 @@ svg { display: block; font-size: 13px; overflow: visible; width: 100%; }
 }
 text { fill: currentColor; text-anchor: middle; }
 text.y { text-anchor: end; }
-text.name { text-anchor: start; }
+text.name { paint-order: stroke; stroke: Canvas; stroke-width: 4px; text-anchor: start; }
 line { stroke: #8884; }
 line.interval { stroke: #6b63f0; stroke-width: 2; }
 line.reference { stroke: #888; stroke-width: 2; }
@@ -307,16 +328,16 @@ function chartSvg(points: readonly ChartPoint[]): string {
     (_, index) => first + Math.round((span * index) / mostTicks),
   );
   return [
-    `<svg viewBox="0 0 ${chartArea.right + 12} ${chartArea.bottom + 40}" aria-hidden="true">`,
+    `<svg viewBox="0 0 ${chartArea.right + 12} ${chartArea.bottom + 48}" aria-hidden="true">`,
     ...[0, 0.25, 0.5, 0.75, 1].map(
       (share) =>
         `<line x1="${chartArea.left}" x2="${chartArea.right}" y1="${y(share)}" y2="${y(share)}"/><text class="y" x="${chartArea.left - 6}" y="${y(share)}" dy=".35em">${100 * share} %</text>`,
     ),
     ...Array.from(
       new Set(ticks),
-      (step) => `<text x="${x(step)}" y="${chartArea.bottom + 16}">${step}</text>`,
+      (step) => `<text x="${x(step)}" y="${chartArea.bottom + 18}">${step}</text>`,
     ),
-    `<text x="${x(first + span / 2)}" y="${chartArea.bottom + 34}">Step</text>`,
+    `<text x="${x(first + span / 2)}" y="${chartArea.bottom + 40}">Step</text>`,
     `<polygon points="${[...upper, ...lower].join(" ")}"/>`,
     ...(unchanged.length === 0 ? [] : [`<polyline class="unchanged" points="${unchanged.join(" ")}"/>`]),
     `<polyline points="${points.map(({ step, share }) => at(step, share)).join(" ")}"/>`,
@@ -327,10 +348,11 @@ function chartSvg(points: readonly ChartPoint[]): string {
   ].join("\n");
 }
 
-const axisRow = { height: 26, names: 210, right: 668, top: 6 };
+/** The name stands above its line. */
+const axisRow = { height: 48, line: 36, left: 28, right: 668, top: 4 };
 
 /** Of a name; the table has all of it. */
-const mostNameCharacters = 30;
+const mostNameCharacters = 52;
 
 const axisParts = 4;
 
@@ -339,20 +361,20 @@ function intervalsSvg({ from, to, format }: IntervalAxis, rows: readonly Interva
   const bottom = axisRow.top + rows.length * axisRow.height;
   const x = (value: number) => {
     const share = (Math.min(to, Math.max(from, value)) - from) / (to - from);
-    return (axisRow.names + share * (axisRow.right - axisRow.names)).toFixed(1);
+    return (axisRow.left + share * (axisRow.right - axisRow.left)).toFixed(1);
   };
   const ticks = Array.from({ length: axisParts + 1 }, (_, index) => from + ((to - from) * index) / axisParts);
   return [
-    `<svg viewBox="0 0 ${axisRow.right + 28} ${bottom + 24}" aria-hidden="true">`,
+    `<svg viewBox="0 0 ${axisRow.right + 28} ${bottom + 28}" aria-hidden="true">`,
     ...ticks.map(
       (tick) =>
-        `<line x1="${x(tick)}" x2="${x(tick)}" y1="${axisRow.top}" y2="${bottom}"/><text x="${x(tick)}" y="${bottom + 17}">${escapeText(format(tick))}</text>`,
+        `<line x1="${x(tick)}" x2="${x(tick)}" y1="${axisRow.top}" y2="${bottom}"/><text x="${x(tick)}" y="${bottom + 20}">${escapeText(format(tick))}</text>`,
     ),
     ...rows.flatMap(({ name, value, interval, reference = null }, index) => {
-      const y = axisRow.top + (index + 0.5) * axisRow.height;
+      const y = axisRow.top + index * axisRow.height + axisRow.line;
       const cut = name.length > mostNameCharacters ? shortened(name, mostNameCharacters - 1) : name;
       return [
-        `<text class="name" x="0" y="${y}" dy=".35em">${escapeText(cut)}</text>`,
+        `<text class="name" x="0" y="${y - 16}">${escapeText(cut)}</text>`,
         ...(interval === null
           ? []
           : [

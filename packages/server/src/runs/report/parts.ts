@@ -30,13 +30,17 @@ const columnsOfFigures: readonly FigureColumn[] = [
   },
   { title: "No change", cell: ({ no_change }) => formatShare(no_change?.pass_rate ?? null) },
   { title: "Mean score", cell: ({ mean }) => formatScore(mean), isNews: isScore },
-  { title: "Interval", cell: ({ interval }) => formatScoreInterval(interval), isNews: isScore },
+  { title: "Interval of the mean", cell: ({ interval }) => formatScoreInterval(interval), isNews: isScore },
   {
-    title: "With failures",
+    title: "Mean with failures",
     cell: ({ mean_failures_as_zero: mean }) => formatScore(mean),
     isNews: (figures) => isScore(figures) && hasFailures(figures),
   },
-  { title: "No change", cell: ({ no_change }) => formatScore(no_change?.mean ?? null), isNews: isScore },
+  {
+    title: "Mean of no change",
+    cell: ({ no_change }) => formatScore(no_change?.mean ?? null),
+    isNews: isScore,
+  },
   {
     title: "Samples",
     cell: ({ count, samples }) => (count === samples ? String(count) : `${count} of ${samples}`),
@@ -146,7 +150,12 @@ function stepTable(done: Ends["done"], reward: Ends["reward"]): ReportPart[] {
       formatScoreInterval(spearman?.interval ?? null),
     ];
   });
-  const ofRewards = ["Error of rewards", "Interval", "Rank correlation", "Interval"];
+  const ofRewards = [
+    "Error of rewards",
+    "Interval of the error",
+    "Rank correlation",
+    "Interval of the correlation",
+  ];
   const columns = ["Step", "Ends alike", "Interval", "Real ends", ...ofRewards];
   return rows.length === 0 ? [] : firstRows(columns, rows, { title: "By step" });
 }

@@ -234,7 +234,7 @@ test("shares are percentages, and columns that say nothing are left out", () => 
     interval: { level: 0.95, lower: 0.125, upper: 0.5 },
     failed: 1,
   });
-  expect(scores).toContain("| Mean score | Interval | With failures |");
+  expect(scores).toContain("| Mean score | Interval of the mean | Mean with failures |");
   expect(scores).toContain("| 0.250 | 0.125 to 0.500 |");
   expect(scores).toContain("| Predictions without a verdict |");
 });

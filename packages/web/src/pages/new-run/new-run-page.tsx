@@ -202,7 +202,13 @@ function NewRunPage() {
             <Link to="/runs" className={buttonClass({ variant: "quiet" })}>
               Cancel
             </Link>
-            <AllowedButton needs="evaluate" type="submit" variant="primary" isBusy={create.isPending}>
+            <AllowedButton
+              needs="evaluate"
+              type="submit"
+              variant="primary"
+              isBusy={create.isPending}
+              disabled={datasets?.every(({ latest_revision }) => latest_revision === null)}
+            >
               {estimate === undefined ? "Start the run" : `Start · ${describeEstimate(estimate)}`}
             </AllowedButton>
           </div>
@@ -321,7 +327,7 @@ function RunFields({ field, suggestedName }: { field: BoundField<RunDraft>; sugg
     <div className="flex flex-col gap-3 px-4 py-3">
       <TextField
         label="Name"
-        hint="If left empty, the one shown. Runs of one name are a series: they share a goal."
+        hint={`${suggestedName === "" ? "" : "If left empty, the one shown. "}Runs of one name are a series: they share a goal.`}
         placeholder={suggestedName}
         {...field("name")}
       />

@@ -109,8 +109,9 @@ function Estimate({ request, asksModel, revision, predictions, judges, ...estima
         <p>{formatCount(predictions * judges)} requests to judges, whose cost is not estimated</p>
       )}
       <p className="text-ink-2">
-        {request.limit != null && `${formatCount(request.limit)} of `}
-        {countedIn(revision.samples, revision.trajectories)}
+        {request.limit == null
+          ? countedIn(revision.samples, revision.trajectories)
+          : `${formatCount(request.limit)} of ${counted(revision.samples, "sample")}`}
         {(request.repeats ?? 1) > 1 && `, ${request.repeats} times each`};{" "}
         {counted(predictions * request.evaluators.length, "evaluation")}.
       </p>

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ArrowDown, ArrowRight, ArrowUp, FlaskRound } from "lucide-react";
 import { usePresage } from "../../data/client.ts";
-import { checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
+import { alarmIn, checkAboveLimit, checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
 import { headlinesQuery } from "../../data/runs.ts";
 import { formatCost, formatCount, unbroken } from "../../format/numbers.ts";
 import { describeTarget } from "../../format/words.ts";
@@ -49,10 +49,10 @@ export function HeadlinesCard() {
               <HeaderCell>Target</HeaderCell>
               <HeaderCell className={onlyWide}>Verdict</HeaderCell>
               <HeaderCell className="w-1/3">Pass rate</HeaderCell>
-              <HeaderCell className={onlyWide}>Since before</HeaderCell>
+              <HeaderCell className={onlyWide}>Change</HeaderCell>
               <HeaderCell className={onlyWide}>Failed</HeaderCell>
               <HeaderCell isNumber className={onlyWide}>
-                Per 1,000
+                <span className="block whitespace-normal">Cost of 1,000 predictions</span>
               </HeaderCell>
             </tr>
           </thead>
@@ -124,7 +124,8 @@ function Reality() {
   const figures = useQueries({ queries: names.map((name) => realityQuery(presage, name)) });
   const shown = names.flatMap((name, index) => {
     const { data, isError } = figures[index] ?? {};
-    return data?.agreement.count === 0
+    // What needs someone is said above.
+    return data && (data.agreement.count === 0 || alarmIn(data.state) || checkAboveLimit(data))
       ? []
       : { name, what: data?.sentence ?? (isError ? "could not be read." : "…") };
   });
@@ -184,8 +185,7 @@ function Row({ row }: { row: Headline }) {
           <InlineText text={"predictions" in target ? run.name : describeTarget(target)} />
         </Link>
         <span className="block text-xs wrap-anywhere text-ink-3">
-          Revision {revision}
-          {mode === "free-running" && " · free-running"} · <Time at={finished_at ?? created_at} />
+          Revision {revision} · {mode} · <Time at={finished_at ?? created_at} />
         </span>
         <span className="mt-1 flex flex-wrap items-start gap-x-3 gap-y-1 text-xs phone:hidden @min-[58rem]:hidden">
           {details}

@@ -27,6 +27,7 @@ function PlaygroundPage() {
   const [wanted, chooseWorld] = useTabState("playground world", "");
   const world = worlds.find(({ name }) => name === wanted.split("@")[0]);
   const isOther = world !== undefined && wanted.includes("@") && wanted !== referenceOf(world);
+  const [offered] = worlds;
   const first = models.data?.[0];
   // Where there are several, the list of models begins with their names.
   const isChoice = deployments.length > 1;
@@ -48,13 +49,18 @@ function PlaygroundPage() {
             answers by {answererOf(world.config)}.{isOther && ` ${wanted} answered before.`}
           </>
         ) : first !== undefined && isSandbox(first) ? (
-          <SandboxHint world={worlds[0]} onAsk={(name) => chooseWorld(() => name)} />
+          <SandboxHint world={offered} />
         ) : (
           hint
         )
       }
       actions={
         <>
+          {world === undefined && offered !== undefined && first !== undefined && isSandbox(first) && (
+            <Button size="small" onClick={() => chooseWorld(() => offered.name)}>
+              Ask {offered.name}
+            </Button>
+          )}
           {worlds.length > 0 && (
             <Choice
               label="World"
@@ -128,7 +134,7 @@ function Choice({ label, ...select }: SelectProps<string> & { label: ReactNode }
 }
 
 /** Without a model, the account’s own records are the better answer. */
-function SandboxHint({ world, onAsk }: { world: World | undefined; onAsk(name: string): void }) {
+function SandboxHint({ world }: { world: World | undefined }) {
   return (
     <>
       No model is configured: the built-in sandbox, a rule-based simulator, predicts.{" "}
@@ -137,12 +143,7 @@ function SandboxHint({ world, onAsk }: { world: World | undefined; onAsk(name: s
           A world answers from recorded steps instead.
         </Link>
       ) : (
-        <>
-          The world {world.name} answers from recorded steps.{" "}
-          <Button size="small" onClick={() => onAsk(world.name)}>
-            Ask {world.name}
-          </Button>
-        </>
+        `The world ${world.name} answers from recorded steps.`
       )}
     </>
   );

@@ -51,8 +51,8 @@ function Calibrate({ world, runs }: ConfidenceTabProps) {
     <div className="flex flex-col items-start gap-3 p-4 text-sm">
       <p>
         Its answers have a score by {config.confidence?.methods?.join(", ")}, which is no confidence until it
-        is fitted on a judged run of {referenceOf(world)} with 50 predictions or more, on samples that it is
-        not tested on.
+        is fitted on a judged run of {referenceOf(world)} with 50 predictions or more. All predictions of that
+        run are fitted on, so that they no longer say what the confidences are worth: test on other samples.
       </p>
       {run === undefined ? (
         <MeasureLink world={world} />
@@ -63,7 +63,7 @@ function Calibrate({ world, runs }: ConfidenceTabProps) {
           isBusy={calibrate.isPending}
           onClick={() => calibrate.mutate(run.id)}
         >
-          Calibrate on “{run.name}”
+          Calibrate on the {counted(run.progress.samples, "prediction")} of “{run.name}”
         </AllowedButton>
       )}
       {calibrate.error !== null && <ErrorNotice error={calibrate.error} />}
@@ -133,7 +133,7 @@ function Figures({ world, run, evaluator }: { world: World; run: Run; evaluator:
     {
       name: "Calibration error",
       figure: ece,
-      says: `Perfectly calibrated ones would have ${formatScore(ece.expected)}.`,
+      says: `Perfectly calibrated ones would have ${ece.expected?.toFixed(3) ?? "–"}.`,
     },
     { name: "AUROC", figure: auroc, says: "How often a right one is above a wrong one; by chance 0.5." },
     {
@@ -163,7 +163,8 @@ function Figures({ world, run, evaluator }: { world: World; run: Run; evaluator:
           rowLabel="Figure"
           valueLabel="Value"
           domain={[0, 1]}
-          format={formatScore}
+          format={(value) => value.toFixed(3)}
+          formatTick={formatScore}
           rows={figures.map(({ name, figure: { value, interval, count, trajectories }, says }) => ({
             key: name,
             label: name,

@@ -144,7 +144,7 @@ function WorldsPage() {
     rowId: ({ name }) => name,
     rowName: referenceOf,
     link: ({ name }) => ({ to: "/worlds/$name", params: { name } }),
-    spare: ["trajectories", "revised", "examples"],
+    spare: ["trajectories", "revised", "examples", "dataset", "confidence"],
     isMain: true,
   });
   const newWorld = (

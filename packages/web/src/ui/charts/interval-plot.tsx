@@ -1,3 +1,4 @@
+import { clsx } from "clsx";
 import type { ReactNode } from "react";
 import { linearScale, niceTicks, type Range } from "./scale.ts";
 
@@ -32,15 +33,18 @@ const percent = (share: number) => `${share}%`;
 
 export function IntervalAxis({ domain, format }: { domain: Range; format(value: number): string }) {
   const toX = linearScale(domain, inset);
+  const ticks = niceTicks(domain, 4);
+  // On a phone, every other one from 0 on: more would touch each other.
+  const isSpare = (index: number) => ticks.length > 3 && (index - ticks.indexOf(0)) % 2 !== 0;
   return (
     <svg aria-hidden className="h-4 w-full overflow-visible">
-      {niceTicks(domain, 4).map((value) => (
+      {ticks.map((value, index) => (
         <text
           key={value}
           x={percent(toX(value))}
           y="12"
           textAnchor="middle"
-          className="fill-ink-3 text-[11px] font-normal"
+          className={clsx("fill-ink-3 text-[11px] font-normal", isSpare(index) && "phone:hidden")}
         >
           {format(value)}
         </text>

@@ -65,16 +65,16 @@ export function IntervalTable(props: IntervalTableProps) {
       <ScrollRegion
         label={label}
         onKeyDown={moveInTable}
-        className="scroll-edges-x relative min-w-0 overflow-x-auto -outline-offset-2"
+        className="scroll-edges-x relative min-w-0 overflow-x-auto -outline-offset-2 md:mr-8"
       >
         <ControlTabIndex value={-1}>
           <table className="w-full border-collapse text-sm tabular-nums">
             <thead>
-              <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10">
+              <tr className="text-xs text-ink-3 *:px-1.5 *:py-1.5 *:font-medium *:whitespace-nowrap *:first:pl-4 *:last:pr-4 md:*:last:pr-1 phone:*:nth-[n+4]:hidden">
                 <th scope="col" className="text-left">
                   {rowLabel}
                 </th>
-                <th scope="col" className="w-1/2 min-w-24 text-left md:min-w-32">
+                <th scope="col" className="w-1/2 min-w-24 text-left">
                   {/* The last tick reaches the next heading, which has the unit. */}
                   <IntervalAxis domain={domain} format={(value) => formatTick(value).replace(/\s?%$/, "")} />
                   <span className="sr-only">Drawn</span>
@@ -111,7 +111,7 @@ export function IntervalTable(props: IntervalTableProps) {
               {shown.map((row) => (
                 <tr
                   key={row.key}
-                  className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 phone:*:nth-[n+4]:hidden md:*:last:pr-10 hover:bg-hover/60"
+                  className="border-t border-line *:px-1.5 *:py-1 *:first:pl-4 *:last:pr-4 md:*:last:pr-1 phone:*:nth-[n+4]:hidden hover:bg-hover/60"
                 >
                   <th
                     scope="row"

@@ -1,3 +1,4 @@
+import { clsx } from "clsx";
 import { CopyButton } from "../button.tsx";
 import { ScrollRegion } from "../page.tsx";
 import { cutBefore } from "../untrusted-text/text-ranges.ts";
@@ -20,7 +21,11 @@ export function CodeBlock({ code, label, language }: CodeBlockProps) {
       <div className="flex items-start">
         <ScrollRegion
           as="pre"
-          className="max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs leading-5"
+          className={clsx(
+            "max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs leading-5",
+            // Commands: on a phone, wrapped rather than cut.
+            language === "shell" && "phone:wrap-anywhere phone:whitespace-pre-wrap",
+          )}
         >
           <ColoredPieces text={shown} tokenize={tokenize} />
         </ScrollRegion>

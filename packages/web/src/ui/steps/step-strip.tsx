@@ -86,7 +86,7 @@ export function StepStrip({ label, steps, current, rows, link }: StepStripProps)
                   data-current={step === current ? "" : undefined}
                   tabIndex={step === current ? 0 : -1}
                   className={clsx(
-                    "flex h-6 min-w-7 items-center justify-center rounded px-1",
+                    "flex h-6 min-w-7 items-center justify-center rounded px-1 max-sm:min-w-6.5",
                     step === current
                       ? "bg-accent font-semibold text-on-accent"
                       : "text-ink-3 hover:bg-hover hover:text-ink",
@@ -110,7 +110,7 @@ export function StepStrip({ label, steps, current, rows, link }: StepStripProps)
                 <th
                   scope="row"
                   title={name}
-                  className="sticky left-0 z-10 max-w-40 truncate bg-surface pr-2 text-left font-normal text-ink-2 max-sm:max-w-24"
+                  className="sticky left-0 z-10 max-w-40 truncate bg-surface pr-2 text-left font-normal text-ink-2 max-sm:max-w-24 max-sm:min-w-20 max-sm:leading-4 max-sm:whitespace-normal"
                 >
                   {name}
                 </th>
@@ -150,7 +150,7 @@ function Mark({
       title={`Step ${step}: ${label}`}
       aria-label={`Step ${step}: ${label}`}
       className={clsx(
-        "flex h-6 min-w-7 items-center justify-center rounded-sm",
+        "flex h-6 min-w-7 items-center justify-center rounded-sm max-sm:min-w-6.5",
         grounds[tone],
         isFlagged && "ring-2 ring-fail ring-inset",
         isCurrent && "outline-2 outline-accent",

@@ -6,7 +6,7 @@ import { useId, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetNamesQuery } from "../../../data/datasets.ts";
 import { allRunsQuery } from "../../../data/runs.ts";
-import { formatShare } from "../../../format/numbers.ts";
+import { describeInterval, formatShare } from "../../../format/numbers.ts";
 import { shortEvaluatorName } from "../../../format/words.ts";
 import { ExampleOffer } from "../../../parts/example.tsx";
 import { NewRunLink } from "../../../parts/runs.tsx";
@@ -49,7 +49,10 @@ export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
           onChange={({ target }) => setWords(target.value)}
         />
         <p className="min-w-0 flex-1 basis-40 text-xs text-ink-3">
-          {chosenIds.length} of at most {maxRuns} chosen. The first is the reference.
+          {chosenIds.length === 0
+            ? `Choose 2 to ${maxRuns} runs.`
+            : `${chosenIds.length} of at most ${maxRuns} chosen.`}{" "}
+          The first is the reference.
         </p>
         <Button variant="primary" disabled={chosenIds.length < 2} onClick={() => onChoose([...chosenIds])}>
           {chosenIds.length < 2 ? "Compare" : `Compare ${chosenIds.length} runs`}
@@ -169,8 +172,10 @@ function RunChoice({ run, place, isFull, onToggle }: RunChoiceProps) {
         <span className="text-right text-xs text-ink-3">
           {place === 0 && <span className="block font-medium text-accent-ink">Reference</span>}
           {headline !== null && headline.pass_rate !== null && (
-            <span className="block text-ink-2 tabular-nums" title={shortEvaluatorName(headline)}>
-              {formatShare(headline.pass_rate)} pass
+            <span className="block text-ink-2 tabular-nums">
+              {formatShare(headline.pass_rate)}
+              {headline.pass_interval && ` (${describeInterval(headline.pass_interval)})`}
+              <span className="block">by {shortEvaluatorName(headline)}</span>
             </span>
           )}
           <Time at={run.created_at} />

@@ -36,7 +36,9 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
         <thead>
           <tr className={clsx("border-b border-line", fittingRow)}>
             <HeaderCell>Evaluator and run</HeaderCell>
-            <HeaderCell isNumber>Difference</HeaderCell>
+            <HeaderCell isNumber>
+              <span className={inLines}>Difference, points</span>
+            </HeaderCell>
             <HeaderCell className="min-w-28 md:min-w-40 xl:min-w-40">
               <IntervalAxis domain={domain} format={formatPoints} />
               <span className="sr-only">95 % interval</span>
@@ -45,8 +47,12 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
             <HeaderCell isNumber>Mean</HeaderCell>
             <HeaderCell isNumber>Pass rate</HeaderCell>
             <HeaderCell isNumber>Samples</HeaderCell>
-            <HeaderCell isNumber>Better / worse / same</HeaderCell>
-            <HeaderCell isNumber>Detectable</HeaderCell>
+            <HeaderCell isNumber>
+              <span className={inLines}>Better&nbsp;/&nbsp;worse /&nbsp;same</span>
+            </HeaderCell>
+            <HeaderCell isNumber>
+              <span className={inLines}>Detectable, points</span>
+            </HeaderCell>
           </tr>
         </thead>
         {evaluators.map((evaluator) => (
@@ -70,6 +76,9 @@ function endsOf({ candidates }: ComparedEvaluator): number[] {
     [difference, interval?.lower, interval?.upper].filter((end) => end != null),
   );
 }
+
+/** A long name of a column of figures. */
+const inLines = "inline-block w-min whitespace-normal";
 
 /** As many columns as there is room for: on a tablet without mean and detectable difference. */
 const fittingRow = "phone:*:nth-[n+4]:hidden rail:*:nth-5:hidden rail:*:nth-9:hidden";
@@ -95,7 +104,7 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
       </tr>
       {referenceRun !== undefined && (
         <tr className={fittingRow}>
-          <RowHeader className="max-w-60 rail:max-w-52">
+          <RowHeader className="max-w-60 rail:max-w-58">
             <RunName marked={referenceRun} />
           </RowHeader>
           <Cell isNumber className="text-ink-3">
@@ -105,7 +114,12 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
           <Cell />
           <Cell isNumber>{formatScore(reference.mean)}</Cell>
           <Cell isNumber>{formatShare(reference.pass_rate)}</Cell>
-          <Cell isNumber>{formatCount(reference.count)}</Cell>
+          <Cell isNumber className="whitespace-nowrap">
+            {formatCount(reference.count)}
+            {candidates[0] && (
+              <span className="text-ink-3"> in {formatCount(candidates[0].trajectories)}</span>
+            )}
+          </Cell>
           <Cell />
           <Cell />
         </tr>
@@ -136,9 +150,11 @@ const outcomeClasses: Record<ComparisonCandidate["outcome"], string | undefined>
 
 function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
   const { difference, interval, outcome, p_adjusted: p, count, trajectories, wins, losses, ties } = candidate;
+  const range =
+    interval === null ? "no interval" : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
   return (
     <tr className={fittingRow}>
-      <RowHeader className="max-w-60 rail:max-w-52">
+      <RowHeader className="max-w-60 rail:max-w-58">
         <RunName marked={marked} />
       </RowHeader>
       <Cell isNumber>
@@ -148,6 +164,12 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
         >
           {formatPoints(difference)}
         </Explained>
+        <span className="hidden text-xs whitespace-nowrap text-ink-2 phone:block">
+          <span aria-hidden className="block">
+            {range}
+          </span>
+          {formatCount(count)} in {formatCount(trajectories)}
+        </span>
       </Cell>
       <Cell>
         {difference !== null && (
@@ -164,11 +186,7 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
                 color: marked.color,
               }}
             />
-            <span className="sr-only">
-              {interval === null
-                ? "no interval"
-                : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`}
-            </span>
+            <span className="sr-only">{range}</span>
           </span>
         )}
       </Cell>

@@ -39,9 +39,10 @@ export function StrataCard({ evaluator, marked }: StrataCardProps) {
         mark="dot"
         label="Differences by what changed"
         rowLabel="Samples and run"
-        valueLabel="Difference"
+        valueLabel="Difference, points"
         explanation={`Difference of the ${measureNames[measureOf(evaluator)]}s from the reference’s, in percentage points, on such samples. The interval has every difference that flipped signs of the trajectories’ sums do not reject.`}
         most={24}
+        counted="Samples with a verdict in both. How many trajectories they are in"
         format={formatPoints}
         rows={rows.map(({ stratum, label, name }) => ({
           key: `${name} ${stratum.marked.run.id}`,
@@ -57,8 +58,14 @@ export function StrataCard({ evaluator, marked }: StrataCardProps) {
           upper: stratum.interval?.upper,
           color: stratum.marked.color,
           pValue: formatP(stratum.p_value),
+          count: stratum.count,
           basis: countedIn(stratum.count, stratum.trajectories),
         }))}
+        note={
+          rows.some(({ stratum }) => stratum.interval === null)
+            ? "No interval: fewer than 6 trajectories, or all differ alike."
+            : undefined
+        }
       />
     </Card>
   );

@@ -66,7 +66,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
     run.status === "finished" &&
     (known === null || (known.baseline !== null && known.comparison === undefined && known.error === null));
   const answer: Answer = isComparing
-    ? { outcome: "unknown", title: "Comparing with the best baseline …", detail: "" }
+    ? { outcome: "unknown", title: "Comparing with the best baseline …", detail: " " }
     : answerOf(chosen, difference);
   const { tone, icon: Icon } = looks[answer.outcome];
   const isBaseline = "baseline" in run.target && run.target.baseline === "no-change";
@@ -108,6 +108,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
             )}
             <Badge tone={tone} icon={<Icon aria-hidden />}>
               {answer.title}
+              {answer.outcome !== "unknown" && `, by ${nameEvaluator(chosen, evaluators)}`}
             </Badge>
           </span>
         )
@@ -123,7 +124,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
       <div className="flex flex-col gap-2 px-4 py-3">
         {!isBaseline && <Decision run={run} report={report} chosen={chosen} />}
         {/* It comes with the comparison. */}
-        <p className={clsx("text-sm text-ink-2", !isBaseline && "min-h-[1lh]")}>
+        <p className="min-h-[1lh] text-sm text-ink-2 empty:hidden">
           {isBaseline ? "Nothing was predicted: each state was taken for the next one." : answer.detail}
         </p>
         {chosen.note !== null && <p className="text-xs text-warn">{chosen.note}</p>}
@@ -159,7 +160,11 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
           domain={[0, 1]}
           {...measureFormats[measure]}
           referenceLabel={measure === "pass_rate" ? "Best baseline" : "No change"}
-          note={`The mark across a row is the ${measure === "pass_rate" ? "best measured" : "no-change"} baseline.`}
+          note={
+            rows.some(({ reference }) => reference !== null)
+              ? `The mark across a row is the ${measure === "pass_rate" ? "best measured" : "no-change"} baseline.`
+              : undefined
+          }
         />
         {differences.length > 0 && (
           <IntervalTable
