@@ -1,5 +1,3 @@
-import { shortened } from "../platform/words.ts";
-
 /** A listener's address as a browser on this machine can open it: not as "all addresses". */
 export function browserAddress(address: string): string {
   const url = new URL(address);
@@ -101,12 +99,8 @@ interface ErrorPageOptions {
 export function errorPage({ status, text, requestId, url, headers }: ErrorPageOptions): Response {
   const isDeadLink = status === 404 && url === null;
   const title = isDeadLink ? "This link does not work" : (titles[status] ?? "Something went wrong");
-  const path =
-    status === 404 && url !== null
-      ? `\n<p><code>${Bun.escapeHTML(shortened(url.pathname, 200))}</code></p>`
-      : "";
   const body = `<h1>${title}</h1>
-<p role="alert">${Bun.escapeHTML(text)}</p>${path}
+<p role="alert">${Bun.escapeHTML(text)}</p>
 <p>${isDeadLink ? "" : status === 404 ? dashboardLink : `<a class="button" href="${Bun.escapeHTML(retryAddress(url))}">Try again</a>`}</p>
 <p class="aside">Request id:<br><code>${Bun.escapeHTML(requestId)}</code></p>`;
   return pageResponse({ title, body, status, headers });

@@ -186,7 +186,7 @@ onAnyDatabase((database) => {
       models: [{ model: "org/small", ...tokens, cost: 1_160e-6 }],
     });
     const document = await server.call("GET", `/v1/runs/${id}/report?format=md`);
-    expect(await document.text()).toContain("0.00116 EUR");
+    expect(await document.text()).toContain("€0.0012");
     await using store = await openStore(url);
     const kept = await store.database.selectFrom("predictions").select("replica").distinct().execute();
     const { port } = new URL(server.upstream.url);
