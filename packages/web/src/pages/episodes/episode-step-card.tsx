@@ -1,11 +1,10 @@
-import type { EpisodeStep, StoredPredictionDetail } from "@presage/sdk";
+import type { EpisodeStep } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
 import { storedPredictionQuery } from "../../data/predictions.ts";
-import { referenceOf } from "../../data/worlds.ts";
-import { formatCount, formatDuration, formatScore, formatShare } from "../../format/numbers.ts";
+import { formatCount, formatDuration, formatScore } from "../../format/numbers.ts";
 import { StoredLeaning } from "../../parts/leaned-on.tsx";
 import { PromptTurns, promptOf } from "../../parts/prompt.tsx";
 import { Badge } from "../../ui/badge.tsx";
@@ -63,11 +62,7 @@ export function EpisodeStepCard({ step, before, steps, link, children }: Episode
 function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
   const { data, isPending } = useQuery(storedPredictionQuery(usePresage(), info.prediction_id));
   // Nothing else moves when it comes, or is not there: it is the last.
-  const whenKnown = (of: (prediction: StoredPredictionDetail) => string | null) => {
-    const known = data && of(data);
-    if (!isPending && known == null) return null;
-    return <span className="inline-block min-w-12">{known ?? "…"}</span>;
-  };
+  const finish = isPending ? "…" : data?.finish_reason;
   return (
     <InlineFacts
       facts={[
@@ -85,13 +80,7 @@ function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
         ],
         ["Deployment", undefined, info.deployment ?? "–"],
         ["Model", undefined, info.model],
-        ["Finish", undefined, whenKnown(({ finish_reason }) => finish_reason)],
-        ["World", undefined, whenKnown(({ world }) => world && referenceOf(world))],
-        [
-          "Confidence",
-          "How sure it is, if its world is calibrated",
-          whenKnown(({ confidence }) => (confidence == null ? null : formatShare(confidence))),
-        ],
+        ["Finish", undefined, finish && <span className="inline-block min-w-12">{finish}</span>],
       ]}
     />
   );
