@@ -86,6 +86,18 @@ export function resultRatesQuery(presage: Presage, filter: ResultFilter) {
   });
 }
 
+/** How many matching results each evaluator and profile has; a list of a million results waits for it, so it asks no more. */
+export function evaluatorCountsQuery(presage: Presage, filter: ResultFilter) {
+  return queryOptions({
+    queryKey: [...summaryKey, "counts", filter],
+    async queryFn({ signal }) {
+      const wanted = { ...filter, group_by: [...byRate], intervals: false };
+      return (await presage.results.summarise(wanted, { signal })).groups;
+    },
+    staleTime: summaryFreshMs,
+  });
+}
+
 /** Loads the list and its totals again, from the start. */
 export function refreshResults(queryClient: QueryClient): void {
   void queryClient.resetQueries({ queryKey: pagesKey });

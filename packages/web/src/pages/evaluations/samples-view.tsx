@@ -5,9 +5,9 @@ import { ListChecks } from "lucide-react";
 import { useMemo, useState } from "react";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import {
+  evaluatorCountsQuery,
   resultCountQuery,
   resultPagesQuery,
-  resultRatesQuery,
   samplePagesQuery,
 } from "../../data/results.ts";
 import { counted } from "../../format/numbers.ts";
@@ -152,10 +152,10 @@ function useSamples(search: ResultsSearch) {
   const presage = usePresage();
   const filter = toResultFilter(search);
   const order = readSampleSort(search.sort);
-  const rates = useQuery(resultRatesQuery(presage, filter));
-  const judges = useMemo(() => judgesOf(rates.data ?? []), [rates.data]);
-  // The rates say whether the filter leaves any of its evaluator; until then the address is believed.
-  const isByScore = order !== undefined && (!rates.data || sortOf(order, judges) !== undefined);
+  const counts = useQuery(evaluatorCountsQuery(presage, filter));
+  const judges = useMemo(() => judgesOf(counts.data ?? []), [counts.data]);
+  // The counts say whether the filter leaves any of its evaluator; until then the address is believed.
+  const isByScore = order !== undefined && (!counts.data || sortOf(order, judges) !== undefined);
   const bySample = useInfiniteQuery({
     ...resultPagesQuery(presage, filter, "dataset_sample_id"),
     enabled: !isByScore,
@@ -168,15 +168,15 @@ function useSamples(search: ResultsSearch) {
   const rows = useMemo(() => {
     // Without the columns there is nothing to show yet.
     const pages = isByScore ? byScore.data?.pages.map(({ rows }) => rows) : bySample.data?.pages;
-    return rates.data && pages && groupBySample(pages.flat());
-  }, [rates.data, isByScore, bySample.data, byScore.data]);
+    return counts.data && pages && groupBySample(pages.flat());
+  }, [counts.data, isByScore, bySample.data, byScore.data]);
   return {
     order,
     judges,
     rows,
     list,
     isCut: isByScore && byScore.data?.pages.some(({ isCut }) => isCut),
-    failure: findQueryError([rates, list]),
+    failure: findQueryError([counts, list]),
   };
 }
 

@@ -2,7 +2,8 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { Suspense, useDeferredValue } from "react";
 import { usePresage } from "../../data/client.ts";
-import { deploymentsQuery } from "../../data/predictions.ts";
+import { exampleQuery } from "../../data/example.ts";
+import { deploymentsQuery, modelsQuery } from "../../data/predictions.ts";
 import { checkedEnvironmentsQuery, pausedChecksQuery, realityQuery } from "../../data/reality.ts";
 import { reviewQueueQuery } from "../../data/review.ts";
 import { headlinesQuery, pausedRunsQuery } from "../../data/runs.ts";
@@ -38,10 +39,13 @@ function OverviewPage() {
     useQuery(pausedChecksQuery(presage)),
     useQuery(budgetsQuery(presage)),
     useQuery(reviewQueueQuery(presage, { seed: 1 }, 0)),
+    // What the ways in say depends on them.
+    useQuery({ ...modelsQuery(presage), enabled: steps !== null }),
+    useQuery({ ...exampleQuery(presage), enabled: steps !== null }),
   ];
   // What takes the place of the placeholder is drawn in small tasks.
   const isLoading = useDeferredValue(
-    parts.some(({ isPending }) => isPending) || (steps === undefined && failure === undefined),
+    parts.some(({ isLoading }) => isLoading) || (steps === undefined && failure === undefined),
   );
   // Someone new has nothing to read here yet.
   const isEmpty = steps && !(steps.hasPredicted || steps.hasEvaluated || steps.hasRun);
