@@ -5,6 +5,7 @@ import { clsx } from "clsx";
 import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { usePresage } from "../../data/client.ts";
+import { resultValuesQuery } from "../../data/result-values.ts";
 import { resultCountQuery, resultRatesQuery } from "../../data/results.ts";
 import { nameRate, rateId, searchOfRate } from "../../data/summaries.ts";
 import { type Cause, describeCause } from "../../format/errors.ts";
@@ -112,16 +113,25 @@ export function useWithoutVerdict(search: ResultsSearch): { total: number; cause
   return { total, causes: causes.filter(([, count]) => count > 0) };
 }
 
+const chooseRun = <span className="text-ink-3">Choose a run to see its pass rates.</span>;
+
 /** The rates of the few evaluators and profiles whose results match: those of several, or of several runs, are never mixed. */
 function Rates({ search }: { search: ResultsSearch }) {
   const presage = usePresage();
+  const filter = toResultFilter(search);
+  // The options of the filter have asked already. Of hundreds of runs the rates would be megabytes, and none is shown.
+  const { data: runs } = useQuery(resultValuesQuery(presage, filter, "run"));
+  const isOfRuns =
+    search.run === undefined && runs !== undefined && runs.length > 1 && runs[0]?.count !== undefined;
   const { data: rates } = useQuery({
-    ...resultRatesQuery(presage, toResultFilter(search)),
+    ...resultRatesQuery(presage, filter),
     placeholderData: keepPreviousData,
+    enabled: runs !== undefined && !isOfRuns,
   });
+  const hasRates = search.verdict === undefined;
+  if (isOfRuns) return hasRates && chooseRun;
   const [only, ...others] = rates ?? [];
   if (only === undefined) return null;
-  const hasRates = search.verdict === undefined;
   const isOneRun = others.every(({ key }) => key.evaluation_run_id === only.key.evaluation_run_id);
   if (others.length === 0 || (hasRates && isOneRun && others.length < 5))
     return [only, ...others].map((figures) => (
@@ -133,7 +143,7 @@ function Rates({ search }: { search: ResultsSearch }) {
       />
     ));
   // Those of several runs are of different models, and never one rate.
-  return hasRates && <span className="text-ink-3">Choose a run to see its pass rates.</span>;
+  return hasRates && chooseRun;
 }
 
 interface RateInLineProps {
