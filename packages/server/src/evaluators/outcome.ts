@@ -106,6 +106,11 @@ export interface EvaluatorOutcome {
   explanationMicros?: Micros | undefined;
 }
 
+/** The code that the error message starts with; undefined if there is none. */
+export function errorCodeOf({ errorMessage }: EvaluatorOutcome): string | undefined {
+  return errorMessage?.split(":", 1)[0];
+}
+
 /** Whether an evaluation should have a verdict and has none. */
 export function hasFailed({ status }: { status: EvaluationStatus }): boolean {
   return status !== "success" && status !== "not_applicable";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { defaultProfileName } from "@presage/contract/defaults";
-import type { EvaluatorOutcome, Sample } from "../../evaluators/outcome.ts";
+import { type EvaluatorOutcome, errorCodeOf, type Sample } from "../../evaluators/outcome.ts";
 import { builtInPrefix, builtInProfileId, findProfileRevisions } from "../../evaluators/profiles/profiles.ts";
 import type { Registry } from "../../evaluators/registry.ts";
 import {
@@ -172,9 +172,11 @@ async function evaluate(
   }
 }
 
-/** Whether it failed for want of a thread or of the judge's rate, which says nothing of the sample. */
-function isPassing({ status, errorMessage = "" }: EvaluatorOutcome): boolean {
-  return status === "failed" && /^(overloaded|judge_rate_limited): /.test(errorMessage);
+const passingFailures = ["overloaded", "judge_rate_limited"];
+
+/** Whether the failure says nothing about the sample: no thread was free, or the judge's rate was exhausted. */
+function isPassing(outcome: EvaluatorOutcome): boolean {
+  return outcome.status === "failed" && passingFailures.includes(errorCodeOf(outcome) ?? "");
 }
 
 /** A run has time: it waits while the server is overloaded. */
