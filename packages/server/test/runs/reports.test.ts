@@ -72,7 +72,7 @@ onAnyDatabase((database) => {
       mean_failures_as_zero: 3.25 / 6,
       pass_rate_failures_as_zero: 0.5,
       no_change: { mean: 0.5, pass_rate: 0.5, count: 2 },
-      note: "With 2 trajectories, a kind that makes up 78 % of all may be missing here.",
+      note: "With only 2 trajectories, chance may have left out a kind that makes up 78 % of all.",
     });
     expect(strata_left_out).toEqual({ step: 0, trajectory: 0, tag: 0 });
     const brief = Object.fromEntries(

@@ -354,7 +354,7 @@ export function noteOn(sums: GroupSums): string | null {
     return `One trajectory has ${wholePercent(largest / count)} of the samples: the figure is mostly about it.`;
   }
   if (clusters >= manyTrajectories) return null;
-  return `With ${clusters} trajectories, a kind that makes up ${wholePercent(unseenShare(clusters))} of all may be missing here.`;
+  return `With only ${clusters} trajectories, chance may have left out a kind that makes up ${wholePercent(unseenShare(clusters))} of all.`;
 }
 
 const manyTrajectories = 60;

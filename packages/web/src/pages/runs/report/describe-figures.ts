@@ -68,7 +68,7 @@ function describeUnseen(
 ): string | undefined {
   const lower = measure === "mean" ? figures.lower_if_missing : figures.pass_lower_if_missing;
   if (unseen === null || lower === null) return undefined;
-  return `With ${formatCount(trajectories)} trajectories, a kind that makes up ${formatShare(unseen)} of all may be missing here; if it fails whole, the lower end is ${measureFormats[measure].format(lower)}.`;
+  return `With only ${formatCount(trajectories)} trajectories, chance may have left out a kind that makes up ${formatShare(unseen)} of all; if all of that kind fail, the lower end is ${measureFormats[measure].format(lower)}.`;
 }
 
 /** “0.61–0.72” */
