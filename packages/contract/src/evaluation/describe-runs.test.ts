@@ -143,16 +143,16 @@ test("The share to keep is said in one sentence, and never as more than it is", 
 test("A model beats its records only if the test says so", () => {
   const interval = { level: 0.95, lower: 0.05, upper: 0.19 };
   expect(describeAgainstRecords({ difference: 0.12, interval, outcome: "better" })).toBe(
-    "The model beats its own records by 12.0 points (95 % interval +5.0 to +19.0).",
+    "The model beats the records alone by 12.0 points (95 % interval +5.0 to +19.0).",
   );
   expect(describeAgainstRecords({ difference: -0.2, interval: null, outcome: "worse" })).toBe(
-    "The model does not beat its own records: −20.0 points (no interval).",
+    "The model does not beat the records alone: −20.0 points (no interval).",
   );
   expect(describeAgainstRecords({ difference: 0.12, interval, outcome: "undecided" })).toBe(
-    "It is not shown that the model beats its own records: +12.0 points (95 % interval +5.0 to +19.0).",
+    "It is not shown that the model beats the records alone: +12.0 points (95 % interval +5.0 to +19.0).",
   );
   expect(describeAgainstRecords({ difference: null, interval: null, outcome: "undecided" })).toBe(
-    "The model and its own records have no sample with a verdict in common.",
+    "The model and the records alone have no sample with a verdict in common.",
   );
 });
 

@@ -71,11 +71,11 @@ export function describeAgainstRecords(
   compared: Pick<Compared, "difference" | "interval" | "outcome">,
 ): string {
   const { difference, outcome } = compared;
-  if (difference === null) return "The model and its own records have no sample with a verdict in common.";
+  if (difference === null) return "The model and the records alone have no sample with a verdict in common.";
   const points = `${formatPoints(difference)} points (${describeRange(compared)})`;
-  if (outcome === "better") return `The model beats its own records by ${points.replace("+", "")}.`;
-  if (outcome === "worse") return `The model does not beat its own records: ${points}.`;
-  return `It is not shown that the model beats its own records: ${points}.`;
+  if (outcome === "better") return `The model beats the records alone by ${points.replace("+", "")}.`;
+  if (outcome === "worse") return `The model does not beat the records alone: ${points}.`;
+  return `It is not shown that the model beats the records alone: ${points}.`;
 }
 
 type NamedEvaluator = Pick<ReportEvaluator, "evaluator" | "profile_name">;
