@@ -7,7 +7,7 @@ import { nowMicros } from "../platform/storage/columns.ts";
 import type { UsersTable } from "../platform/storage/schema/accounts.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 
-/** By what rows of a table belong to an account: its own id, or the ids of the rows of another table that do. */
+/** How a table's rows belong to an account: by the account's id, or by the ids of rows of another table that belong to it. */
 export type RowOwner =
   | "account"
   | "users"
@@ -21,27 +21,27 @@ export type RowOwner =
   | "label_samples"
   | "reality_checks";
 
-/** One of the tables with an account's own data, as opposed to what is counted from it. */
+/** A table with an account's own data, as opposed to figures counted from that data. */
 export interface AccountTable {
   table: keyof Tables;
-  /** What rows are in the order of, unique among those of one owner. */
+  /** The columns that rows are sorted by; unique among the rows of one owner. */
   key: readonly [string, ...string[]];
   owner: { of: RowOwner; column: string };
-  /** Rows of other tables belong to these, by the first column of the key. */
+  /** Set if rows of other tables belong to this table's rows, by the first column of its key. */
   owns?: RowOwner;
-  /** Rows that are exported; absent: all. */
+  /** The SQL condition for rows that are exported; all rows if absent. */
   onlyWhere?: string;
   /** The table with the texts of each row, and the column that names it. */
   texts?: { table: keyof Tables; column: string; key: string };
-  /** Columns with ids of users, of revisions of datasets and of results, which are others where they are imported. */
+  /** Columns with ids of users, of dataset revisions and of results; an import maps each to a new id. */
   users?: readonly string[];
-  /** A column with ids of users and of others. */
+  /** A column with ids of users and of other things. */
   maybeUser?: string;
   revisions?: readonly string[];
   results?: readonly string[];
   /** Columns that are not exported. */
   without?: readonly string[];
-  /** Rows that are read at once: some have long texts. */
+  /** How many rows are read in one query: some tables have long texts. */
   rowsAtOnce: number;
 }
 
@@ -53,7 +53,7 @@ function ofAccount(table: keyof Tables, rowsAtOnce: number, rest: Rest = {}): Ac
   return { table, key: ["id"], owner: { of: "account", column: "account_id" }, rowsAtOnce, ...rest };
 }
 
-/** A table whose rows belong to those of another one, by a column. */
+/** A table whose rows belong to rows of another table, by a column. */
 function below(of: RowOwner, column: string) {
   return (table: keyof Tables, rowsAtOnce: number, rest: Rest): AccountTable => ({
     table,
@@ -70,14 +70,14 @@ const ofCheck = below("reality_checks", "check_id");
 const createdBy = { users: ["created_by"] };
 const ofPosition = { key: ["position"], revisions: ["revision_id"] } satisfies Rest;
 
-/** What belongs to a deleted run goes with it, some time later. */
+/** What belongs to a deleted run is deleted some time after the run. */
 const ofNoDeletedRun = "not exists (select 1 from runs where runs.id = run_id and runs.status = 'deleted')";
 
-/** In the order in which they are exported and stored: what a row names is stored before it. */
+/** In the order of export and import: rows are stored before the rows that refer to them. */
 export const accountTables: readonly AccountTable[] = [
   below("users", "user_id")("api_keys", many, {
     users: ["user_id"],
-    // Whoever has a digest could try keys against it. What was revoked, and when, is of the place that it was used at.
+    // Whoever has a digest could try keys against it. Revocations and last uses apply only to the server they happened on.
     without: ["digest", "revoked_at", "last_used_at"],
   }),
   ofAccount("budgets", many, { key: ["api_key_id"] }),
@@ -116,7 +116,7 @@ export const accountTables: readonly AccountTable[] = [
   ofAccount("goals", many, createdBy),
   ofAccount("episodes", few, { owns: "episodes" }),
   below("episodes", "episode_id")("episode_steps", few, { key: ["step"] }),
-  // The link leads to the place that it was made at, and works there alone.
+  // The link points to the server that it was made on, and works only there.
   ofAccount("shares", many, { users: ["user_id"], without: ["digest", "expires_at"] }),
   ofAccount("prediction_contexts", few, { key: ["digest"] }),
   ofAccount("predictions", few, {
@@ -151,13 +151,13 @@ export const accountTables: readonly AccountTable[] = [
   ofAccount("usage_latencies", many, { key: ["hour", "measure", "bucket"] }),
 ];
 
-/** What clients' sessions and requests left behind, and no export has. */
+/** Left behind by clients' sessions and requests; never exported. */
 const otherTables = ["ors_sessions", "result_deletions"] as const;
 
 /** A row as it is stored, by column. */
 export type Row = Record<string, string | number | null>;
 
-/** Some rows of one owner after a key, in the order of their keys. */
+/** The next rows of one owner after a key, sorted by key. */
 export async function selectRows(
   database: Database,
   { table, key, owner, onlyWhere, rowsAtOnce }: AccountTable,
@@ -174,7 +174,7 @@ export async function selectRows(
   return rows;
 }
 
-/** Rows by one of their columns. */
+/** Rows whose `column` has one of the keys. */
 export async function selectTexts(
   database: Database,
   table: keyof Tables,
@@ -187,7 +187,7 @@ export async function selectTexts(
   return new Map(rows.map((row) => [String(row[column]), row]));
 }
 
-/** The numbers between which an account's results are; undefined: there are none. */
+/** The lowest and highest number of an account's results; undefined if it has none. */
 export async function selectResultNumbers(database: Database, accountId: string) {
   const { rows } = await sql<{ first: number | null; last: number | null }>`
     select min(id) as first, max(id) as last from evaluation_results where account_id = ${accountId}`.execute(
@@ -200,7 +200,7 @@ export async function selectResultNumbers(database: Database, accountId: string)
 
 export type AccountUser = Omit<UsersTable, "account_id">;
 
-/** An account's users, in an order that follows from who they are. */
+/** An account's users, in an order that depends only on their identities. */
 export async function selectAccountUsers(database: Database, accountId: string): Promise<AccountUser[]> {
   const users = await database
     .selectFrom("users")
@@ -223,7 +223,7 @@ export async function countRowsOf(database: Database, accountId: string) {
   return counted;
 }
 
-/** The ids of the rows that those of a table belong to, also of those that are being deleted. */
+/** The ids of the rows that own a table's rows, including owners that are being deleted. */
 async function ownerIdsOf(database: Database, { owner }: AccountTable, accountId: string) {
   if (owner.of === "account") return [accountId];
   const parent = accountTables.find(({ owns }) => owns === owner.of);
@@ -243,9 +243,9 @@ async function deleteSomeOf(
 ) {
   const columns = sql.join(key.map((column) => sql.ref(column)));
   const isOwned = sql`${sql.ref(owner.column)} = ${ownerId}`;
-  // In no order, which would have to be found for all of the owner's rows.
+  // Unsorted: sorting would have to look at all of the owner's rows.
   const isSome = sql`(${columns}) in (select ${columns} from ${sql.table(table)} where ${isOwned} limit ${limit})`;
-  // SQLite would look through all of the owner's rows for a few ids, which are unique without the owner.
+  // Ids are unique without the owner; given the owner as well, SQLite would scan all of the owner's rows for a few ids.
   const which = key.join() === "id" ? isSome : sql`${isOwned} and ${isSome}`;
   const deletion = sql`delete from ${sql.table(table)} where ${which}`;
   if (texts === undefined) return Number((await deletion.execute(transaction)).numAffectedRows ?? 0n);
@@ -259,7 +259,7 @@ async function deleteSomeOf(
   return rows.length;
 }
 
-/** The account with a name; a new one if there is none. */
+/** The id of the account with this name, which is created if it does not exist. */
 export async function findOrAddAccount(transaction: Database, name: string) {
   const found = await transaction
     .selectFrom("accounts")
@@ -272,7 +272,7 @@ export async function findOrAddAccount(transaction: Database, name: string) {
   return id;
 }
 
-/** Whether one of some users is known here. They have their account, and no other one. */
+/** Whether any of these users exists here. Such a user has an account already and cannot join another. */
 export async function isAnyKnown(
   transaction: Database,
   users: readonly Pick<AccountUser, "oidc_issuer" | "oidc_subject">[],
@@ -289,7 +289,7 @@ export async function isAnyKnown(
   return false;
 }
 
-/** The ids of users here, in their order. Those who are not known yet are added to the account; of the others, the earlier date counts. */
+/** The ids of these users here, in their order. Unknown users are added to the account; known ones keep the earlier creation date. */
 export async function findOrAddUsers(
   transaction: Database,
   accountId: string,
@@ -312,7 +312,7 @@ export async function findOrAddUsers(
       const row = { id, account_id: accountId, ...user };
       await transaction.insertInto("users").values(row).execute();
     } else if (user.created_at < known.created_at) {
-      // A new server's owner is younger than the imported one.
+      // The owner that a new server creates is younger than the imported user.
       const { created_at } = user;
       await transaction.updateTable("users").set({ created_at }).where("id", "=", id).execute();
     }
@@ -321,7 +321,7 @@ export async function findOrAddUsers(
   return ids;
 }
 
-/** Stores a revision of a dataset under an id of its own, which is returned; undefined: it is there. */
+/** Stores a dataset revision under a new id, which is returned; undefined if the revision exists. */
 export async function insertRevision(transaction: Database, { id: _, ...row }: Row) {
   const stored = await transaction
     .insertInto("dataset_revisions")
@@ -337,10 +337,7 @@ export async function selectColumns(database: Database): Promise<Map<string, Set
   return new Map(tables.map(({ name, columns }) => [name, new Set(columns.map((each) => each.name))]));
 }
 
-/**
- * Deletes a batch after the other until there is nothing left, or until someone joins the account: what they store stays. Returns the
- * number of rows.
- */
+/** Deletes batch by batch until nothing is left or someone joins the account: what new users store is kept. Returns the number of rows. */
 export async function eraseInBatches(
   database: Database,
   accountId: string,
@@ -359,8 +356,8 @@ export async function eraseInBatches(
 }
 
 /**
- * Deletes all of an account's data except results (they are counted), users and keys. In small transactions: where one is interrupted,
- * another call goes on. Returns the number of rows by table.
+ * Deletes all of an account's data except results (which are counted), users and keys. Works in small transactions, so another call
+ * can continue after an interruption. Returns the number of rows by table.
  */
 export async function eraseRows(database: Database, accountId: string) {
   const erased = new Map<string, number>();

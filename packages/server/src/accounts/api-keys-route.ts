@@ -132,7 +132,7 @@ export function toApiKeyResponse({
 }: ApiKey): ApiKeyResponse {
   return {
     ...rest,
-    // A key that an earlier version of the server sealed has none.
+    // A key that was sealed by an earlier version of the server has no scopes.
     scopes: scopes ? readScopes(scopes) : null,
     created_at: toIsoInstant(created_at),
     expires_at: isoInstantOrNull(expires_at),
@@ -141,7 +141,7 @@ export function toApiKeyResponse({
   };
 }
 
-/** What other services call what restricts a key, and what to say of it. */
+/** What other services call the fields that restrict a key, and the hint for each name. */
 const hints = new Map([
   ["permissions", "did you mean scopes?"],
   ["role", "did you mean scopes?"],
@@ -154,18 +154,18 @@ const hints = new Map([
   ["account_id", "a key acts as the user who creates it"],
 ]);
 
-/** A misspelt `name` is missing anyway, and many words are close to it. */
+/** Without `name`: a request with it misspelt is refused anyway, and many words are close to it. */
 const restricting = Object.keys(ApiKeyCreateRequest.shape).filter((field) => field !== "name");
-/** With three, `notes` would be close to `scopes`. */
+/** At three, `notes` would be close to `scopes`. */
 const maxEdits = 2;
-/** Plural, or without `_`. With two, `note` would be close to `role`. */
+/** Covers a plural or a missing `_`. At two, `note` would be close to `role`. */
 const maxEditsOfHints = 1;
 const maxNames = 20;
 const maxCharacters = 100;
 
 /**
- * A header with up to 20 names in a new key's body that have no effect; none if there are none. Refuses those that stand for a
- * restriction: without it the key could do more than was meant.
+ * A header with up to 20 names in a new key's body that have no effect; no header if there are none. Refuses names that look like a
+ * restriction: ignoring one would create a key that can do more than was intended.
  */
 function ignoredNames(body: object): Record<string, string> {
   const unknown = Object.keys(body).filter((name) => !Object.hasOwn(ApiKeyCreateRequest.shape, name));

@@ -6,13 +6,13 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 
 export type ApiKey = Omit<ApiKeysTable, "digest">;
 
-/** What a key in a request is checked against. */
+/** The stored key that a request's key is checked against. */
 export interface KeyRecord extends Omit<ApiKey, "prefix" | "last_four" | "created_at"> {
   account_id: string;
   role: Role;
 }
 
-/** The settings of a key that change; null: the server's apply. */
+/** The settings of a key to change; null restores the server's default. */
 export type ChangedSettings = Partial<Pick<ApiKey, "rate_limit_rpm" | "max_in_flight" | "capture">>;
 
 const listed = [
@@ -32,7 +32,7 @@ const listed = [
 ] as const;
 
 export function readScopes(stored: string): KeyScope[] {
-  // They were written as this type.
+  // `scopes` was stored from this type.
   return JSON.parse(stored) as KeyScope[];
 }
 
@@ -61,7 +61,7 @@ export async function selectApiKeys(
   return await selectNewestFirst(query, page);
 }
 
-/** Whose key it is, if a user may change it: their own, and as an owner any of the account. */
+/** The id of the key's holder if this user may change the key: it is their own, or they own the account. */
 export async function selectHolder(database: Database, userId: string, keyId: string) {
   const key = await database
     .selectFrom("api_keys")

@@ -26,8 +26,8 @@ import { lockUsers } from "./users-store.ts";
 import { generateKey, type KeyDigest, visibleParts } from "./verify-api-key.ts";
 
 /**
- * Changes one of the caller's keys or, for an owner, of the account's. `change` gets the user whose key it is, and returns its digest.
- * All workers of this server know of it at once, other servers within 5 s.
+ * Changes one of the caller's keys or, for an owner, any key of the account. `change` gets the id of the key's holder and returns
+ * the key's digest. All workers of this server see the change immediately, other servers within 5 s.
  */
 async function changeKey<Changed extends { digest: string }>(
   services: KeyChangeServices,
@@ -40,10 +40,10 @@ async function changeKey<Changed extends { digest: string }>(
     .transaction()
     .execute(async (transaction) => {
       const found = await selectHolder(transaction, userId, keyId);
-      // Both at once: owners who revoke each other's keys must not wait for each other.
+      // Lock both together: owners who revoke each other's keys must not deadlock.
       await lockUsers(transaction, [userId, found ?? userId]);
       await lockCaller(transaction, services.sessionRules, changer.caller);
-      // The caller may have been an owner until now.
+      // The caller may have lost the owner role in the meantime.
       const holder = await selectHolder(transaction, userId, keyId);
       if (holder === undefined || holder !== found) throw notFound("API key");
       return await change(transaction, holder);
@@ -53,7 +53,7 @@ async function changeKey<Changed extends { digest: string }>(
   return changed;
 }
 
-/** Changes the settings of one of the caller's keys or, for an owner, of the account's. */
+/** Changes the settings of one of the caller's keys or, for an owner, of any key of the account. */
 export async function changeKeySettings(
   services: KeyChangeServices,
   changer: AccessChanger,
@@ -95,8 +95,8 @@ async function setSettings(
 export type CreatedApiKey = ApiKey & { key: string };
 
 /**
- * Encrypts a new key for its creator, so that a repeated request gets it again although it is not stored in plain text. The
- * encryption key comes from the request's credential, of which the database only has a digest: a copy of the database does not
+ * Encrypts a new key for its creator, so that a repeated request can return it although it is not stored in plain text. The
+ * encryption key is derived from the request's credential, of which the database has only a digest: a copy of the database does not
  * reveal keys.
  */
 async function createNewKeySeal(credential: string, requestId: string) {
@@ -109,12 +109,12 @@ async function createNewKeySeal(credential: string, requestId: string) {
         .setProtectedHeader({ alg, enc })
         .encrypt(secret);
     },
-    /** Undefined if another credential closed it. */
+    /** Undefined if it was sealed with another credential. */
     async open(sealed: string) {
       const options = { keyManagementAlgorithms: [alg], contentEncryptionAlgorithms: [enc] };
       const opened = await compactDecrypt(sealed, secret, options).catch(() => undefined);
       if (opened === undefined) return undefined;
-      // Authenticated encryption: it was written above.
+      // Encryption is authenticated, so this is what `seal` wrote.
       return JSON.parse(new TextDecoder().decode(opened.plaintext)) as CreatedApiKey;
     },
   };
@@ -124,16 +124,16 @@ export interface NewApiKey {
   userId: string;
   name: string;
   expiresAt: Date | null;
-  /** Absent or null: all that the user may. */
+  /** Absent or null: everything that the user may do. */
   scopes?: KeyScope[] | null;
-  /** Absent: the server's. */
+  /** Absent: the server's defaults. */
   settings?: ChangedSettings;
 }
 
 /** No one needs this many, but each key has its own rate limit, so their number must be limited. */
 const maxActiveKeys = 1_000;
 
-/** Creates a key for the caller. A repeated request returns the same key if it has the same `credential`: key or session token. */
+/** Creates a key for the caller. A repeated request returns the same key if its `credential` (key or session token) is the same. */
 export async function createApiKey(
   services: AccessServices & { keyDigest: KeyDigest },
   changer: AccessChanger & { credential: string },
@@ -164,7 +164,7 @@ export async function createApiKey(
   });
 }
 
-/** Adds a key to a user. Only in a transaction that has locked the user is the limit of active keys exact. */
+/** Adds a key to a user. The limit of active keys is exact only in a transaction that has locked the user. */
 export async function addApiKey(
   transaction: Database,
   digestOf: KeyDigest,
@@ -214,8 +214,8 @@ function describeNewKey(
 }
 
 /**
- * Gives a user the bootstrap key, or a generated key if there is none and the database is new. Returns the generated key.
- * Processes that start at once create one key; a bootstrap key that was revoked stays revoked.
+ * Gives a user the bootstrap key, or a generated key if none is configured and the database is new. Returns the generated key.
+ * Processes that start at the same time create one key; a revoked bootstrap key stays revoked.
  */
 export async function ensureFirstKey(
   database: Database,
@@ -235,7 +235,7 @@ export async function ensureFirstKey(
   });
 }
 
-/** The last year with four digits; a date-time with an offset can be beyond it. */
+/** The last four-digit year; a date-time with an offset can exceed it. */
 const maxYear = 9999;
 
 /** An expiry in the past or too far in the future. */
@@ -254,14 +254,14 @@ export function parseExpiry(text: string): Date {
   return checkExpiry(new Date(readInstant(text) / 1_000));
 }
 
-/** The expiry, which must be in the future and before the year 10000. */
+/** Returns the expiry, which must be in the future and before the year 10000. */
 export function checkExpiry(expiresAt: Date): Date {
   if (Number.isNaN(expiresAt.getTime()) || expiresAt.getUTCFullYear() > maxYear) throw new ExpiryError(false);
   if (expiresAt.getTime() <= Date.now()) throw new ExpiryError(true);
   return expiresAt;
 }
 
-/** Revokes one of the caller's keys or, for an owner, of the account's. */
+/** Revokes one of the caller's keys or, for an owner, any key of the account. */
 export async function revokeApiKey(services: KeyChangeServices, changer: AccessChanger, keyId: string) {
   await changeKey(services, changer, keyId, (transaction, userId) =>
     endKey(transaction, changer, userId, keyId),
@@ -280,7 +280,7 @@ async function endKey(transaction: Database, changer: Author, userId: string, ke
   const now = nowMicros();
   const key = await markRevoked(transaction, userId, keyId, now);
   if (key === undefined) throw notFound("API key");
-  // Revoking it again changes nothing.
+  // Only the first revocation is recorded.
   if (key.revoked_at === now)
     await recordChange(transaction, changer, "api_key.revoke", keyId, { name: key.name, user_id: userId });
   return key;

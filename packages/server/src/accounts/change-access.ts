@@ -12,13 +12,13 @@ export interface AccessServices {
   sessionRules: SessionRules;
 }
 
-/** What changes of keys need: processes that know a changed key forget it. */
+/** The services that changes to keys need: every process must forget a changed key. */
 export interface KeyChangeServices extends AccessServices {
   keyVerifier: KeyVerifier;
   forgetKeyElsewhere(digest: string): Promise<void>;
 }
 
-/** Runs a change of the caller's access in a transaction that first checks that the caller still has access. */
+/** Runs a change to access in a transaction that first checks that the caller still has access. */
 export async function changeAccess<Result>(
   services: AccessServices,
   changer: AccessChanger,
@@ -32,7 +32,7 @@ export async function changeAccess<Result>(
     });
 }
 
-/** The database for changes of access. The user's row is locked, so users take turns, not accounts. */
+/** The database for changes to access. Users take turns rather than accounts, since the user's row is locked. */
 export function accessWriter({ store }: { store: Store }, { caller, signal }: AccessChanger): Database {
   return store.writer({ accountId: caller.userId, signal });
 }
@@ -46,7 +46,7 @@ export async function lockCaller(
   rules: Pick<SessionRules, "issuer" | "idleMs">,
   { userId, proof }: Caller,
 ): Promise<void> {
-  // The user and not the key: calls that end each other's keys queue up instead of deadlocking.
+  // Locks the user rather than the key: calls that revoke each other's keys then queue up instead of deadlocking.
   await lockUsers(transaction, [userId]);
   const live = livenessNow(rules);
   const isLive =
@@ -56,7 +56,7 @@ export async function lockCaller(
   if (!isLive) throw notAuthenticated();
 }
 
-/** Checks the role that a caller has now: a cache may still say that they are an owner, or in this account. */
+/** Checks the caller's current role: a cache may still call them an owner, or a member of this account. */
 export async function checkRoleNow(transaction: Database, caller: Caller, need: Need): Promise<void> {
   const self = await selectUser(transaction, caller.userId);
   const role = self?.account_id === caller.accountId ? self.role : "viewer";

@@ -14,7 +14,7 @@ import {
   selectTexts,
 } from "./account-tables-store.ts";
 
-/** JSON in which each `revisionId` is another one. Those that are not known stay. */
+/** JSON in which each known `revisionId` is replaced by its new id. Unknown ids stay. */
 function mapRevisions(json: string, ids: ReadonlyMap<number, number>): string {
   return mapField(json, "revisionId", (id) => ids.get(Number(id)) ?? id);
 }
@@ -23,7 +23,7 @@ function mapField(json: string, field: string, map: (value: unknown) => unknown)
   return JSON.stringify(JSON.parse(json, (name, value: unknown) => (name === field ? map(value) : value)));
 }
 
-/** What a page asked names its user first; nothing else of the client's JSON may change. */
+/** The request of a prediction made on a page starts with its user's id; the rest of the client's JSON must stay unchanged. */
 function mapAsker(texts: Row | undefined, map: (user: unknown) => unknown): Row | undefined {
   if (typeof texts?.request !== "string") return texts;
   const request = texts.request.replace(
@@ -33,16 +33,16 @@ function mapAsker(texts: Row | undefined, map: (user: unknown) => unknown): Row 
   return { ...texts, request };
 }
 
-/** How the file of an export begins. */
+/** The first characters of an export. */
 export const accountExportStart = '{"kind":"presage account"';
 
 /** The first line of an export. */
 export const ExportHeader = z.strictObject({
   kind: z.literal("presage account"),
-  /** The last migration of the database: others may have other columns. */
+  /** The last migration of the database: with other migrations, columns may differ. */
   schema: z.string(),
   account: z.string().min(1),
-  /** Rows name users by their place here. */
+  /** Rows refer to users by their index in this list. */
   users: z.array(
     z.strictObject({
       oidc_issuer: z.string(),
@@ -53,7 +53,7 @@ export const ExportHeader = z.strictObject({
       created_at: z.int(),
     }),
   ),
-  /** Between which numbers the results are. */
+  /** The range of the results' numbers. */
   results: z
     .strictObject({ first: z.int().min(1), last: z.int() })
     .refine(({ first, last }) => first <= last)
@@ -61,14 +61,14 @@ export const ExportHeader = z.strictObject({
 });
 export type ExportHeader = z.infer<typeof ExportHeader>;
 
-/** A row; the last line is the number of rows. */
+/** A line with a row; the last line of an export has the number of rows. */
 interface ExportLine {
   table: string;
   row: Row;
   texts?: Row | undefined;
 }
 
-/** In place of a user who is not in the export. */
+/** Stands for a user who is not in the export. */
 const goneUser = -1;
 
 function isAboutUser({ action }: Row): boolean {
@@ -78,8 +78,8 @@ function isAboutUser({ action }: Row): boolean {
 type OwnerIds = Map<RowOwner, (string | number)[]>;
 
 /**
- * Everything of an account, line by line, a few rows in memory at a time. The same data makes the same lines, whatever the ids of its
- * users and revisions are. `snapshot` should see one state of the database.
+ * Exports everything in an account line by line, with a few rows in memory at a time. The same data makes the same lines, whatever
+ * ids its users and revisions have. `snapshot` should see one state of the database.
  */
 export async function* exportAccount(
   snapshot: Database,
@@ -126,7 +126,7 @@ export async function* exportAccount(
   yield JSON.stringify({ kind: "end", rows });
 }
 
-/** Ids of users are others where they are imported, so the rows of an hour are in the order of what is exported of them. */
+/** An import changes users' ids, so the rows of an hour are sorted by their exported lines rather than by their ids. */
 function holdByHour() {
   let lines: string[] = [];
   let heldHour: Row[string] | undefined;
@@ -136,7 +136,7 @@ function holdByHour() {
     return sorted;
   }
   return {
-    /** What was held of another hour. */
+    /** Returns the sorted lines of the previous hour when a new hour begins. */
     add(line: string, hour: Row[string] | undefined): string[] {
       const done = hour === heldHour ? [] : rest();
       heldHour = hour;
@@ -177,7 +177,7 @@ function toExported(
   if (maybeUser !== undefined) {
     row[maybeUser] = numbers.users.get(String(row[maybeUser])) ?? row[maybeUser] ?? null;
   }
-  // An event about a user, or about what is theirs, names them by their place too.
+  // An event about a user, or about something of theirs, refers to them by index too.
   if (table === "audit_events") {
     if (isAboutUser(row)) row.object_id = numbers.users.get(String(row.object_id)) ?? row.object_id ?? null;
     row.detail = mapField(String(row.detail), "user_id", (id) => numbers.users.get(String(id)) ?? id);
@@ -191,7 +191,7 @@ function toExported(
 
 const unfinished: readonly unknown[] = ["queued", "running", "paused"];
 
-/** Only one of two servers may continue a run or a reality check: the one on which it is resumed. */
+/** Only one of the two servers may continue a run or a reality check: the one on which it is resumed. */
 function asPaused(table: AccountTable["table"], row: Row): Row {
   const reason = "It was exported before its end.";
   if (table === "reality_checks")
@@ -201,31 +201,31 @@ function asPaused(table: AccountTable["table"], row: Row): Row {
   return { ...row, status: "paused", paused_by: "user", status_reason: reason, lease_until: 0 };
 }
 
-/** Who is gone, or was never in the export. */
+/** A user who has been deleted, or was never in the export. */
 const nobody = "00000000-0000-0000-0000-000000000000";
 
-/** What is known while a file is imported. */
+/** State kept while a file is imported. */
 export interface ImportState {
   accountId: string;
   userIds: readonly string[];
   revisionIds: Map<number, number>;
   offset: number;
-  /** Between which numbers results were exported. */
+  /** The range of the exported results' numbers. */
   results: ExportHeader["results"];
-  /** The ids of the rows so far that others belong to. */
+  /** The ids of the rows stored so far that other rows belong to. */
   owners: Map<RowOwner, Set<Row[string]>>;
 }
 
 export interface ImportedLine {
   table: AccountTable;
   number: number;
-  /** As in the file: `id 7`. */
+  /** As the file has it, for example `id 7`. */
   key: string;
   row: Row;
   texts: Row | undefined;
 }
 
-/** A line of an export as it is stored. */
+/** Converts a line of an export into the row to store. */
 export function toStored(
   table: AccountTable,
   line: { row: Row; texts?: Row | undefined },
@@ -262,19 +262,19 @@ export function toStored(
     row.lease_id = null;
   }
   if (table.table === "api_keys") {
-    // No key has such a digest.
+    // No real key has such a digest.
     Object.assign(row, { digest: `imported:${row.id}`, revoked_at: nowMicros(), last_used_at: null });
   }
-  // It is no link here, and goes with the others that have ended.
+  // The link does not work here, and is deleted together with expired links.
   if (table.table === "shares") Object.assign(row, { digest: `imported:${row.id}`, expires_at: nowMicros() });
-  // Texts are those of their row, whatever they name.
+  // Texts belong to their row, whatever id they name.
   const texts = table.texts &&
     line.texts && { ...mapAsker(line.texts, idAt), [table.texts.column]: row[table.texts.key] ?? null };
   const key = table.key.map((name) => `${name} ${line.row[name]}`).join(", ");
   return { table, number, key, row, texts };
 }
 
-/** A file may name rows of other accounts. What a row belongs to is stored before it. */
+/** A file may name rows of other accounts. Owners are stored before the rows that belong to them. */
 function refuseStranger({ table, owner }: AccountTable, row: Row, state: ImportState, number: number): void {
   const id = row[owner.column];
   const isKnown =
@@ -297,7 +297,7 @@ function toStoredNumber(
     Number.isInteger(exported) &&
     Number(exported) >= results.first &&
     Number(exported) <= results.last;
-  // A verdict stays where its result was deleted.
+  // A verdict is kept after its result is deleted.
   if (!isExported && table === "run_verdicts") return null;
   if (!isExported) throw invalidImport(`Line ${number}: the file has no result ${exported}.`);
   return Number(exported) + offset;

@@ -25,7 +25,7 @@ import {
 } from "./export-account.ts";
 import { lockAccount } from "./users-store.ts";
 
-/** Rows of one statement. */
+/** The number of rows in one statement. */
 const rowsAtOnce = 200;
 
 const column = z.union([z.string(), z.number(), z.null()]);
@@ -46,11 +46,11 @@ interface ImportedResult {
 export interface ImportOptions {
   /** The last migration of this database. */
   schema: string;
-  /** The name of the account that gets everything; absent: the exported one's. */
+  /** The name of the account to import into; the exported account's name if absent. */
   accountName?: string | undefined;
-  /** Takes the numbers of results, and returns how much greater they are than the exported ones. */
+  /** Reserves numbers for the results, and returns their offset from the exported numbers. */
   takeNumbers(transaction: Database, exported: { first: number; last: number }): Promise<number>;
-  /** Stores results and counts them. Returns the ids of those that were not there. */
+  /** Stores results and counts them. Returns the ids of those that did not exist. */
   storeResults(transaction: Database, results: readonly ImportedResult[]): Promise<Row[]>;
 }
 
@@ -60,8 +60,8 @@ interface Imported {
 }
 
 /**
- * Stores an export in an account that has nothing yet, all of it or, if anything is wrong or the process ends before, nothing. On SQLite
- * other writes wait until it is over.
+ * Stores an export in an account that has no data. If anything is wrong or the process stops early, nothing is stored. On SQLite,
+ * other writes wait until the import is over.
  */
 export async function importAccount(
   database: Database,
@@ -101,7 +101,7 @@ export async function importAccount(
   });
 }
 
-/** Stores the lines after the header, those of a table together. Returns how many rows there were. */
+/** Stores the lines after the header, batched by table. Returns the number of rows. */
 async function storeLines(
   transaction: Database,
   lines: AsyncIterator<NumberedLine>,
@@ -168,12 +168,12 @@ async function storeRows(
 }
 
 async function insert(transaction: Database, table: keyof Tables, rows: readonly Row[], ending = "") {
-  // Their columns are checked.
+  // The caller has checked the columns.
   const all = rows as unknown as readonly Tables[typeof table][];
   return (await insertRows(transaction, table, all, ending)) as unknown as Row[];
 }
 
-/** Refuses lines whose rows were not stored, because they are there. */
+/** Refuses lines whose rows were not stored because such a row exists. */
 function refuseRepeated(lines: readonly ImportedLine[], key: readonly string[], stored: readonly Row[]) {
   const keyOf = (row: Row) => JSON.stringify(key.map((name) => String(row[name])));
   const left = new Set(stored.map(keyOf));
@@ -182,8 +182,8 @@ function refuseRepeated(lines: readonly ImportedLine[], key: readonly string[], 
 }
 
 /**
- * Twice the same would be in it, and what it has would be mixed with what is imported. Keys may be there, and events: signing in to a
- * new server makes some.
+ * A second import would duplicate data, and other data would get mixed with the import. Keys and audit events may exist: signing in
+ * to a new server creates some.
  */
 async function refuseUsedAccount(
   transaction: Database,

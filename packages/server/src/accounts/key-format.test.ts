@@ -26,7 +26,7 @@ describe("A generated key", () => {
     for (const key of keys)
       for (const digit of key.slice(4, 36)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
     const expected = (keys.length * 32) / 62;
-    // Eight standard deviations: never by chance, always if a digit is drawn 5 instead of 4 in 256 times.
+    // Eight standard deviations: never by chance, always if a digit is drawn 5 instead of 4 times in 256.
     for (const digit of digits)
       expect(Math.abs((counts.get(digit) ?? 0) - expected)).toBeLessThan(8 * Math.sqrt(expected));
     for (let place = 4; place < 36; place++) expect(new Set(keys.map((key) => key[place])).size).toBe(62);

@@ -27,12 +27,12 @@ import { readBodyWithin } from "../platform/limits/memory.ts";
 import { toStorableText } from "../platform/storage/columns.ts";
 
 const timeoutS = 5;
-/** Many times what providers send about themselves, their keys or a person. */
+/** Many times the size of what providers send about themselves, their keys or a person. */
 const maxResponseBytes = 1_000_000;
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 /** How long a sign-in at the provider may take. */
 export const attemptLifetimeS = 600;
-/** Longer tokens, for example with hundreds of groups, would make an address that servers refuse. */
+/** Longer tokens, for example with hundreds of groups, would make a URL that servers refuse. */
 const maxIdTokenHint = 4_000;
 const scope = "openid email profile";
 
@@ -45,7 +45,7 @@ interface ProviderSettings {
 interface OpenidProviderSettings extends ProviderSettings {
   /** Where the provider redirects the browser after sign-in. */
   callbackUrl: string;
-  /** Where it redirects the browser after sign-out. */
+  /** Where the provider redirects the browser after sign-out. */
   signedOutUrl: string;
   rules: SignInRules;
 }
@@ -85,7 +85,7 @@ interface SignInRules {
   accountClaim: string | undefined;
 }
 
-/** A person as Presage knows them. */
+/** A person's identity as Presage knows it. */
 export interface Identity {
   issuer: string;
   subject: string;
@@ -213,11 +213,11 @@ async function discoverProvider({
   const configuration = await discovery(server, clientId, clientSecret, authenticateClient(clientSecret), {
     timeout: timeoutS,
     [customFetch]: fetchWithin,
-    // Verifies ID tokens' signatures as well, although they come from the provider: a proxy may terminate TLS.
+    // Verifies ID tokens' signatures as well, although they come straight from the provider: a proxy may terminate TLS.
     execute: [enableNonRepudiationChecks, ...(isInsecureAllowed ? [allowInsecureRequests] : [])],
   });
   const stated = configuration.serverMetadata().issuer;
-  // As URLs they are equal with and without a slash at the end; tokens and stored users have the exact one. Entra's has a place for the tenant.
+  // URLs are equal with or without a trailing slash; tokens and stored users have the exact text. Entra's has a placeholder for the tenant.
   if (stated !== issuer && !stated.includes("{tenantid}")) throw unavailable(`it calls itself ${stated}`);
   return configuration;
 }
@@ -231,7 +231,7 @@ const fetchWithin: CustomFetch = async (url, options) => {
   return new Response(body.length === 0 ? null : body, { status, headers });
 };
 
-/** With a method that the provider supports; the standard's default is the Authorization header. */
+/** Authenticates with a method that the provider supports; the standard's default is the Authorization header. */
 function authenticateClient(clientSecret: string): ClientAuth {
   const [basic, post] = [ClientSecretBasic(clientSecret), ClientSecretPost(clientSecret)];
   return (server, client, body, headers) => {
@@ -241,7 +241,7 @@ function authenticateClient(clientSecret: string): ClientAuth {
   };
 }
 
-/** Codes of responses that do not belong to the attempt. */
+/** Error codes of responses that do not belong to the attempt. */
 const mismatches = new Set([
   "OAUTH_INVALID_RESPONSE",
   "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED",
@@ -293,7 +293,7 @@ function unavailable(reason: string): SignInError {
   );
 }
 
-/** A code of the standard's form; anything else could be arbitrary text. */
+/** Returns only codes in the form that the standard gives; anything else could be arbitrary text. */
 function safeCode(code: string): string {
   return /^[a-z_]{1,40}$/.test(code) ? code : "other";
 }
@@ -309,7 +309,7 @@ const defaultAccount = "default";
 const maxAccountName = 200;
 /** OpenID Connect Core, section 2. */
 const maxSubject = 255;
-/** 64 characters before the @ and 255 after it. */
+/** 64 characters before the @ and 255 after. */
 const maxEmail = 320;
 const maxName = 200;
 
@@ -387,7 +387,7 @@ function accountOf(claim: unknown): string {
   );
 }
 
-/** A name is no identifier, so the part that can be stored is enough. */
+/** A name identifies nobody, so the part that can be stored is enough. */
 function nameOf(value: unknown): string | undefined {
   const name = textOf(value);
   return name === undefined ? undefined : toStorableText(name, maxName);

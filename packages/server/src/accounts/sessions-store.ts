@@ -6,7 +6,7 @@ import type { SessionsTable, SignInTokensTable } from "../platform/storage/schem
 import type { Database } from "../platform/storage/schema/tables.ts";
 
 export interface SessionRules {
-  /** The configured issuer, or the local one. Sessions of other issuers are no longer valid. */
+  /** The configured issuer, or the local one. Sessions of other issuers are not valid. */
   issuer: string;
   /** Maximum time between uses. */
   idleMs: number;
@@ -22,7 +22,7 @@ export function livenessNow({ issuer, idleMs }: Pick<SessionRules, "issuer" | "i
 
 export type Session = Omit<SessionsTable, "digest" | "user_id" | "issuer" | "id_token" | "ended_at">;
 
-/** What a session token in a request is checked against. */
+/** The stored session that a request's session token is checked against. */
 export interface SessionRecord extends Pick<SessionsTable, "id" | "user_id" | "last_seen_at"> {
   account_id: string;
   role: Role;
@@ -103,7 +103,7 @@ export async function selectIdToken(database: Database, sessionId: string) {
   return session?.id_token ?? undefined;
 }
 
-/** Ends a user's session and returns when it ended; undefined if the user has no such session. The time of a first end stays. */
+/** Ends a user's session and returns when it ended; undefined if the user has no such session. The time of the first end is kept. */
 export async function markEnded(database: Database, userId: string, sessionId: string, endedAt: Micros) {
   return await database
     .updateTable("sessions")

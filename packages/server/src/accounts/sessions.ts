@@ -96,12 +96,12 @@ const signOutHere = route("POST", "/auth/sign-out", {
 
 export const sessionRoutes = [listOwnSessions, endOwnSession, signOutHere];
 
-/** Ends one of the caller's sessions. All processes refuse it at once. */
+/** Ends one of the caller's sessions. All processes refuse it immediately. */
 async function endSession(services: AccessServices, changer: AccessChanger, sessionId: string) {
   const isEnded = await changeAccess(services, changer, async (transaction) => {
     const endedAt = nowMicros();
     const session = await markEnded(transaction, changer.caller.userId, sessionId, endedAt);
-    // Ending it again changes nothing.
+    // Only the first end is recorded.
     if (session?.ended_at === endedAt) await recordChange(transaction, changer, "session.end", sessionId);
     return session !== undefined;
   });
@@ -143,7 +143,7 @@ export function createSessionTokens(secret: string) {
     generate: () => randomBytes(tokenBytes).toString("base64url"),
     /** The form in which a token is stored. */
     digestOf,
-    /** The token of the session's pages. It does not reveal the session's token, which pages cannot read. */
+    /** The CSRF token of the session's pages. It does not reveal the session token, which pages cannot read. */
     csrfTokenOf: (token: string) => digestOf(csrfLabel + token),
   };
 }
@@ -179,7 +179,7 @@ export async function startSession(
   return await admitSession(services, signedIn.userId, async () => signedIn, browser);
 }
 
-/** The same for the user that `admit` returns in the same transaction; it throws to refuse. Calls with the same `turn` run one at a time. */
+/** Like `startSession`, for the user that `admit` returns; `admit` throws to refuse. Calls with the same `turn` run one at a time. */
 export async function admitSession(
   { store, sessionTokens, sessionRules }: SignInServices,
   turn: string,
@@ -210,12 +210,12 @@ export async function admitSession(
     await recordChange(transaction, { accountId, actor }, "session.start", id);
     if (earlier !== undefined) await endEarlier(transaction, earlier, now, requestId);
   });
-  // If it fails, a later sign-in deletes them.
+  // If this fails, a later sign-in deletes the expired sessions.
   await deleteExpired(database, "sessions", now, deletedAtOnce).catch(() => {});
   return token;
 }
 
-/** In the name and the account of its own user, who may be another one. */
+/** Recorded for the earlier session's own user and account, who may not be the one signing in. */
 async function endEarlier(
   transaction: Database,
   { userId, sessionId }: NonNullable<SessionBrowser["earlier"]>,
@@ -229,11 +229,11 @@ async function endEarlier(
   await recordChange(transaction, { accountId: user.account_id, actor }, "session.end", sessionId);
 }
 
-/** `last_seen_at` is written again when it is older than this; less with a short idle limit, or sessions in use would end. */
+/** `last_seen_at` is written when it is older than this; sooner with a short idle limit, or sessions in use would end. */
 const seenPrecisionMs = 60_000;
 const seenPrecisionShare = 0.1;
 
-/** The session of a token, or undefined. Looked up each time, so that ended sessions are refused at once. */
+/** The session of a token, or undefined. Looked up each time, so that ended sessions are refused immediately. */
 export async function verifySession(
   { store, sessionTokens, sessionRules }: SignInServices,
   token: string,

@@ -29,7 +29,7 @@ import { deleteExpired, insertSignInToken, markSignInTokenUsed } from "./session
 import { selectUser, upsertUserWithAccount } from "./users-store.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
 
-/** How people sign in: with a printed address, or with their identity provider. */
+/** How people sign in: with a printed link, or with their identity provider. */
 export type SignIn = LocalSignIn | OpenidSignIn;
 
 interface LocalSignIn {
@@ -40,7 +40,7 @@ interface LocalSignIn {
 export interface OpenidSignIn {
   kind: "openid";
   issuer: string;
-  /** Of users who sign in for the first time. */
+  /** The role of users who sign in for the first time. */
   newUserRole: Role;
   /** The origin to which the provider redirects browsers. */
   publicUrl: string;
@@ -50,7 +50,7 @@ export interface OpenidSignIn {
 
 /** Stores a sign-in attempt in the browser; each tab has its own cookie. */
 interface AttemptCookie {
-  /** `Set-Cookie`s that store an attempt, and delete the old ones if there are too many. */
+  /** `Set-Cookie` headers that store an attempt, and delete old ones if there are too many. */
   set(headers: Headers, attempt: SignInAttempt): Promise<string[]>;
   read(headers: Headers, state: string): Promise<SignInAttempt | undefined>;
   clear(state: string): string;
@@ -59,14 +59,14 @@ interface AttemptCookie {
 type Services = SessionServices & SignInServices;
 
 interface OpenidSignInPage {
-  /** Of the identity provider. */
+  /** The identity provider's. */
   issuer: string;
-  /** Of the button. */
+  /** The address that the button opens. */
   href: string;
   isSignedOut: boolean;
 }
 
-/** How a user who is new to an account is taken in. */
+/** How a new user joins an account. */
 interface Admittance {
   newUserRole: Role;
   requestId: string;
@@ -79,8 +79,8 @@ const maxBodyBytes = 1_000;
 const statePartLength = 16;
 
 /**
- * A browser that never returns from the provider must not collect more cookies than a server accepts: Bun refuses 16 KB of
- * headers, and an attempt that leads to a long address has 3 KB.
+ * A browser that never returns from the provider must not collect more cookies than a server accepts: Bun refuses 16 KB of headers,
+ * and an attempt that leads to a long address takes 3 KB.
  */
 const maxAttempts = 3;
 
@@ -97,7 +97,7 @@ export function signInRoutes(services: Services & { signIn: SignIn }): Route[] {
   ];
 }
 
-/** Sign-in with the address that the server prints. The page's script sends the token, which is in the address's fragment. */
+/** Sign-in with the link that the server prints. The page's script sends the token, which is in the link's fragment. */
 function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Route[] {
   return [
     openPage("/sign-in", () => localSignInPage()),
@@ -115,7 +115,7 @@ function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Ro
         return Response.json(body, { headers: { ...headers, "set-cookie": setCookie } });
       } catch (error) {
         const isRefused = error instanceof ServiceError && error.code === "unauthenticated";
-        // Opening the address again in a browser that is signed in just continues.
+        // Opening the link again in a browser that is signed in simply continues.
         if (!isRefused || (await findSession(services, request.headers)) === undefined) throw error;
         return Response.json(body, { headers });
       }
@@ -194,7 +194,7 @@ export async function createSignInToken(
   const expires_at = now + validForMs * microsPerMs;
   const row = { digest: digestOf(token), user_id: userId, created_at: now, expires_at, used_at: null };
   await insertSignInToken(database, row);
-  // If it fails, a later token deletes them.
+  // If this fails, a later token deletes the expired ones.
   await deleteExpired(database, "sign_in_tokens", now, deletedAtOnce).catch(() => {});
   return token;
 }
@@ -223,8 +223,8 @@ async function useSignInToken(
 }
 
 /**
- * Creates the user at the first sign-in and updates them at later ones. An account that is being erased is opened again for whoever joins
- * it; leaving one is not recorded in it.
+ * Creates the user at the first sign-in and updates them at later ones. An account that is being erased reopens for whoever joins
+ * it, and does not record who leaves it.
  */
 export async function provisionUser(
   database: Database,

@@ -6,7 +6,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import type { Liveness } from "./sessions-store.ts";
 
-/** How many other users a user's account has. */
+/** How many other users the account has. */
 export async function countOtherUsers(
   database: Database,
   { id, account_id }: { id: string; account_id: string },
@@ -22,7 +22,7 @@ export async function countOtherUsers(
 
 const ofUser = ["sign_in_tokens", "sessions", "api_keys", "shares"] as const;
 
-/** How much a user has that is theirs alone, by table. */
+/** How many rows belong to this user alone, by table. */
 export async function countRowsOfUser(database: Database, userId: string) {
   const counted = new Map<string, number>();
   for (const table of ofUser) {
@@ -72,7 +72,7 @@ export async function deleteUserRows(
 
 export type Member = Pick<User, "id" | "email" | "name" | "role" | "created_at">;
 
-/** When someone was here last, and how many of their keys work. */
+/** When a user was last active, and how many of their keys are active. */
 interface Presence {
   last_seen_at: Micros | null;
   active_keys: number;
@@ -96,7 +96,7 @@ export async function selectMembers(
 
 const never: Presence = { last_seen_at: null, active_keys: 0 };
 
-/** When users last used a session or a key, and how many keys they have that work. */
+/** When each user last used a session or a key, and how many active keys they have. */
 async function selectLastSeen(reader: Database, userIds: readonly string[]) {
   if (userIds.length === 0) return new Map();
   const sessions = await reader
@@ -123,13 +123,13 @@ async function selectLastSeen(reader: Database, userIds: readonly string[]) {
   return found;
 }
 
-/** Changes a user's role. Links that they may no longer make end: another change does not bring them back. */
+/** Changes a user's role. Links that they may no longer make are deleted: changing the role back does not restore them. */
 export async function updateRole(transaction: Database, userId: string, role: Role) {
   await transaction.updateTable("users").set({ role }).where("id", "=", userId).execute();
   if (!permissions.evaluate.roles.includes(role)) await deleteSharesBy(transaction, userId);
 }
 
-/** Whether an account has an owner besides a user, who can sign in now: those of another issuer than the configured one cannot. */
+/** Whether an account has another owner who can sign in now: owners of an issuer that is no longer configured cannot. */
 export async function hasOtherOwner(
   transaction: Database,
   accountId: string,
@@ -215,7 +215,7 @@ export async function selectUsers(database: Database, idOrEmail: string): Promis
       row.or([
         row("id", "=", wanted),
         row(row.fn<string>("lower", ["email"]), "=", wanted),
-        // SQLite lowers only the letters of ASCII.
+        // SQLite's `lower` changes ASCII letters only.
         row("email", "=", idOrEmail),
       ]),
     )
@@ -250,7 +250,7 @@ export async function selectAccountByName(database: Database, name: string): Pro
 
 /**
  * Locks users until the transaction ends. Everything that creates or ends a key or a session locks its user first, so that such
- * changes happen one at a time and see those committed before.
+ * changes happen one at a time and see earlier commits.
  */
 export async function lockUsers(transaction: Database, userIds: readonly string[]) {
   await transaction
@@ -295,15 +295,15 @@ export interface JoinedUser {
   userId: string;
   accountId: string;
   role: Role;
-  /** What became of the user; undefined if they were in the account before. */
+  /** What happened to the user; undefined if they were in the account already. */
   change: "created" | "moved" | undefined;
-  /** The account that the user came from. */
+  /** The account that the user left. */
   leftAccountId: string | undefined;
 }
 
 /**
- * Inserts the account and the user, or updates the existing user. The first user of an account who signs in at a provider owns it; all
- * others get `newUserRole`, as does anyone who comes from another account.
+ * Inserts the account and the user, or updates the existing user. The first user who signs in to an account through a provider owns
+ * it; all others get `newUserRole`, including anyone who moves from another account.
  */
 export async function upsertUserWithAccount(
   transaction: Database,
@@ -311,7 +311,7 @@ export async function upsertUserWithAccount(
   { accountName, newUserRole }: { accountName: string; newUserRole: Role },
 ): Promise<JoinedUser> {
   const accountId = await ensureAccount(transaction, user, accountName);
-  // If two people sign in for the first time at once, one waits.
+  // If two people sign in for the first time simultaneously, one waits.
   await lockAccount(transaction, accountId);
   const { email, name, oidc_issuer, oidc_subject } = user;
   const known = await selectUserByIdentity(transaction, oidc_issuer, oidc_subject);
@@ -334,9 +334,9 @@ export async function upsertUserWithAccount(
   const change = known === undefined ? "created" : known.account_id === accountId ? undefined : "moved";
   const leftAccountId = change === "moved" ? known?.account_id : undefined;
   if (change === "moved") {
-    // What they showed is not theirs to show any more, also if they come back.
+    // What they shared is no longer theirs to show, even if they come back.
     await deleteSharesBy(transaction, id);
-    // Their keys spend there now, and keep their limits.
+    // Their keys now spend in the new account, and keep their limits.
     await transaction
       .updateTable("budgets")
       .set({ account_id: accountId })
@@ -346,7 +346,7 @@ export async function upsertUserWithAccount(
   return { userId: id, accountId, role, change, leftAccountId };
 }
 
-/** Locks an account until the transaction ends: who is in it with which role changes one at a time. */
+/** Locks an account until the transaction ends, so that its members and their roles change one at a time. */
 export async function lockAccount(transaction: Database, accountId: string) {
   await transaction
     .selectFrom("accounts")

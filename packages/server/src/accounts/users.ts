@@ -51,7 +51,7 @@ interface MeServices {
 interface RoleChange {
   userId: string;
   role: Role;
-  /** The configured one: its users can sign in. */
+  /** The configured issuer: its users can sign in. */
   issuer: string;
 }
 
@@ -160,7 +160,7 @@ export async function addLocalUser(
   return id;
 }
 
-/** Changes the role of a user of the caller's account. It holds at once in all workers of this server, within 5 s in others. */
+/** Changes the role of a user of the caller's account. All workers of this server apply it immediately, other servers within 5 s. */
 async function changeRole(
   services: KeyChangeServices,
   changer: AccessChanger,
@@ -172,7 +172,7 @@ async function changeRole(
   const member = await accessWriter(services, changer)
     .transaction()
     .execute(async (transaction) => {
-      // The account first: owners who demote each other must not wait for each other.
+      // Locks the account first: owners who demote each other must not deadlock.
       await lockAccount(transaction, caller.accountId);
       await lockUsers(transaction, [caller.userId, userId]);
       await lockCaller(transaction, services.sessionRules, caller);
@@ -186,7 +186,7 @@ async function changeRole(
   return member;
 }
 
-/** Changes the role of a user for the command line. It holds in running servers at once for sessions, within 5 s for keys. */
+/** Changes a user's role for the command line. Running servers apply it to sessions immediately, to keys within 5 s. */
 export async function changeRoleOf(
   database: Database,
   changer: Author,
@@ -200,8 +200,8 @@ export async function changeRoleOf(
 }
 
 /**
- * Ends a user's current access: all processes refuse the sessions at once and the keys within 5 s. The user is not deleted and can
- * sign in again if the provider allows it.
+ * Ends a user's current access: all processes refuse the sessions immediately and the keys within 5 s. The user is not deleted and
+ * can sign in again if the provider allows it.
  */
 export async function endUser(
   database: Database,
@@ -211,7 +211,7 @@ export async function endUser(
   return await database.transaction().execute((transaction) => endUserIn(transaction, changer, userId));
 }
 
-/** The same in a transaction that changes more. */
+/** Like `endUser`, within a larger transaction. */
 export async function endUserIn(
   transaction: Database,
   changer: Author,
@@ -256,7 +256,7 @@ export async function getUser(database: Database, idOrEmail: string): Promise<Us
   throw conflict(`${others.length + 1} users have the e-mail address ${idOrEmail}; use an id instead.`);
 }
 
-/** Replicas are the operator's, who is in this account. */
+/** Replicas belong to the operator, who is in this account. */
 const operatorsAccount = "default";
 
 export async function isOperator(database: Database, { accountId }: Caller): Promise<boolean> {

@@ -40,7 +40,7 @@ function keyRecord(more: Partial<KeyRecord> = {}): KeyRecord {
 
 const revoked = () => keyRecord({ revoked_at: nowMicros() });
 
-/** A verifier whose look-ups the test answers when it wants to. */
+/** A verifier whose look-ups are answered when the test says so. */
 function verifierWithStore() {
   const questions: PromiseWithResolvers<KeyRecord | undefined>[] = [];
   const uses: boolean[] = [];

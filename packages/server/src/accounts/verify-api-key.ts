@@ -14,7 +14,7 @@ import type { User } from "./users-store.ts";
 export function collectLastUses(batching: Pick<Batching<Micros>, "intervalMs" | "write" | "onFailure">) {
   const { pending, writeNow, stop } = writeInBatches<Micros>(batching);
   return {
-    /** Records that a key was used now. `isFirst` writes it at once, so that a new key's first use is visible. */
+    /** Records that a key was used now. `isFirst` writes it immediately, so that a new key's first use is visible. */
     record(keyId: string, isFirst: boolean): void {
       pending().set(keyId, nowMicros());
       if (isFirst) setImmediate(writeNow);
@@ -36,13 +36,13 @@ export function generateKey(): string {
   return generateSecret(scheme);
 }
 
-/** Its scheme, random digits and a CRC-32 of both, by which secret scanners recognise a key. */
+/** The scheme, random digits and a CRC-32 of both, by which secret scanners recognise a key. */
 export function generateSecret(ofScheme: string): string {
   const body = ofScheme + randomDigits(secretLength);
   return body + checksum(body);
 }
 
-/** Whether a text could be a secret of a scheme: most that is tried by chance could not. */
+/** Whether a text could be a secret of a scheme: random guesses almost never could. */
 export function isSecret(text: string, ofScheme: string): boolean {
   const body = text.slice(0, -checksumLength);
   const isLongEnough = body.length === ofScheme.length + secretLength;
@@ -93,13 +93,13 @@ const patienceMs = 500;
 const outageMs = 4_500;
 const maxEntries = 50_000;
 
-/** How a key was checked; `unavailable`: it could not be, because of the database. */
+/** How a key was checked; `unavailable`: the database could not be asked. */
 type Verification = "cached" | "looked_up" | "refused" | "unavailable";
 
 export interface KeyVerifier {
-  /** The caller whose key it is; undefined if it is invalid. Throws `store_unavailable` if it cannot be checked. */
+  /** The caller with this key; undefined if the key is invalid. Throws `store_unavailable` if it cannot be checked. */
   verify(key: string): Caller | undefined | Promise<Caller | undefined>;
-  /** Makes the next check of this key look it up. To be called after a revocation was committed. */
+  /** Makes the next check of this key look it up. Call it after a revocation is committed. */
   forget(digest: string): void;
 }
 
@@ -120,7 +120,7 @@ export interface KeyVerifierOptions {
 export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerifierOptions): KeyVerifier {
   const entries = new LRUCache<string, Entry>(lruLimit(maxEntries));
   const lookups = new Map<string, Promise<Entry | undefined>>();
-  /** Those forgotten while they were looked up. */
+  /** Digests forgotten while they were being looked up. */
   const forgotten = new Set<string>();
   let databaseFailedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -142,7 +142,7 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
     try {
       const record = await find(digest);
       databaseFailedAtMs = Number.NEGATIVE_INFINITY;
-      // A result from before a revocation must not undo it.
+      // A result from before a revocation must not undo the revocation.
       if (forgotten.delete(digest)) return await load(digest);
       const entry =
         record === undefined || record.revoked_at !== null
@@ -157,7 +157,7 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
     }
   }
 
-  /** A database that does not respond fails only with the statement timeout, which is too long for a caller to wait. */
+  /** A database that does not respond fails only at the statement timeout, which is too long for a caller to wait. */
   async function inTime(lookup: Promise<Entry | undefined>): Promise<Entry | undefined> {
     const timeoutError = () => {
       databaseFailedAtMs = performance.now();
@@ -206,7 +206,7 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
     verify(key) {
       const digest = digestOf(key);
       const known = entries.get(digest);
-      // Nearly every request: nothing to wait for.
+      // Nearly every request takes this path without waiting.
       if (known !== undefined && performance.now() - known.lookedUpAtMs < refreshAfterMs) {
         return accept(known, "cached");
       }
@@ -220,7 +220,7 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
 }
 
 function toEntry(record: KeyRecord, previous: Entry | undefined, lookedUpAtMs: number): Entry {
-  // The first use may be recorded but not yet written.
+  // The first use may be recorded but not written yet.
   record.last_used_at ??= previous?.record.last_used_at ?? null;
   const proof = {
     kind: "key",
@@ -241,7 +241,7 @@ function isExpired(record: KeyRecord): boolean {
 
 const commandLineScheme = "psc_";
 
-/** A key of one start of a server, with which commands of its user call it. No database has it. */
+/** A key that lasts for one run of a server; the same user's commands call the server with it. It is never stored in a database. */
 export function generateCommandLineKey(): string {
   return commandLineScheme + randomBytes(32).toString("base64url");
 }

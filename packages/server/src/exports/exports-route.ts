@@ -43,13 +43,13 @@ import { predictionToOtlp, trajectoryToOtlp } from "./otel.ts";
 import { judgeOf, readPairs, readPredicted, trajectoriesOf } from "./predicted.ts";
 import { type Trajectory, toAtif, toOpenAiChat, toSft, toShareGpt } from "./trajectories.ts";
 
-/** A file that is made as it is read. */
+/** A file that is produced while it is read. */
 type Export = {
-  /** How many samples, predictions or episodes it is made of. */
+  /** How many samples, predictions or episodes the file contains. */
   count: number | undefined;
 } & (
   | {
-      /** Values that become a line each, some at a time. A text is a line already. */
+      /** Values that become a line each, in batches. A string is a complete line already. */
       lines: AsyncIterable<readonly (object | string)[]>;
     }
   | { zip: AsyncGenerator<Uint8Array, void> }
@@ -60,7 +60,7 @@ type Writing = Pick<
   "version" | "content" | "direction" | "only" | "min_reward" | "loss" | "redact"
 >;
 
-/** Throws an `InvalidRequestError` for what has no effect on what is written. */
+/** Throws an `InvalidRequestError` for options that do not affect the format. */
 function checkOptions(query: DatasetExportQuery | RunExportQuery | EpisodeExportQuery): void {
   const { format = "presage" } = query;
   const issues = Object.entries(query).flatMap(([name, value]) => {
@@ -119,7 +119,7 @@ async function exportEpisodes(
   return { count, lines: written(grouped(mapped(lines, toSample)), format, query, hold) };
 }
 
-/** The predictions of a run as a file: lines with their verdicts, pairs, a log, or trajectories as they were predicted. */
+/** A run's predictions as a file: lines with verdicts, pairs, a log, or the predicted trajectories. */
 async function exportRun(
   services: FindNeeds,
   requester: Requester,
@@ -142,28 +142,28 @@ async function exportRun(
   return { count, lines: written(trajectories, format, query, hold) };
 }
 
-/** A file's pieces: some lines at a time, or some of its bytes. */
+/** A file's pieces: a batch of lines or of bytes. */
 async function* piecesOf(exported: Export, holder: Holder): AsyncGenerator<string | Uint8Array, void> {
   try {
     if ("zip" in exported) return yield* exported.zip;
     for await (const piece of exported.lines)
       yield piece.map((line) => `${typeof line === "string" ? line : exactJson(line)}\n`).join("");
   } finally {
-    // Also of a client who left while more was reserved.
+    // Releases the memory even if the client left while more was reserved.
     reserveBytesAnyway(holder, 0);
   }
 }
 
 function toSample(line: DatasetLine): DatasetSample {
   const given = Object.entries(line).filter(([, value]) => value !== null && value !== undefined);
-  // A line of Presage's own.
+  // The cast holds: lines in Presage's own form have these fields.
   return {
     dataset_sample_id: `${line.trajectory_id}/${line.step}`,
     ...Object.fromEntries(given),
   } as DatasetSample;
 }
 
-/** Stored predictions as the spans of chats, newest first. */
+/** Stored predictions as chat spans, newest first. */
 async function exportPredictions(
   services: PromptServices,
   requester: Requester,
@@ -176,7 +176,7 @@ async function exportPredictions(
   return { count, lines: mapped(redacted(details, createRedactor(redact)), predictionToOtlp) };
 }
 
-/** Trajectories in a format, without secrets. */
+/** Trajectories in a format, with secrets removed. */
 async function* written(
   trajectories: AsyncIterable<Trajectory>,
   format: Exclude<ExportFormat, "presage">,
@@ -186,7 +186,7 @@ async function* written(
   const redactor = createRedactor(writing.redact ?? "default");
   const write = writerOf(format, writing);
   for await (const { id, samples, ...rest } of trajectories) {
-    // Of these, all messages of each sample are written.
+    // These formats write all messages of each sample.
     const characters = charactersOfMessages(samples);
     if (characters > 0 && (format === "atif" || format === "openai-chat")) hold(characters);
     const texts = new Map<string, string>();
@@ -204,7 +204,7 @@ function charactersOfMessages(samples: readonly DatasetSample[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0);
 }
 
-/** Samples of one trajectory share most of their texts: `texts` has those that are known without secrets. */
+/** Samples of a trajectory share most of their texts: `texts` caches the redacted form of each. */
 function withoutSecrets(
   { messages, context, ...sample }: DatasetSample,
   redactor: Redactor,
@@ -248,7 +248,7 @@ function writerOf(
   }
 }
 
-/** The trajectories of samples that come one trajectory after the other. */
+/** Groups samples into trajectories; each trajectory's samples are adjacent. */
 async function* grouped(pieces: AsyncIterable<readonly DatasetSample[]>): AsyncGenerator<Trajectory, void> {
   let samples: DatasetSample[] = [];
   for await (const piece of pieces)
@@ -275,7 +275,7 @@ function redacted<Line extends object>(lines: AsyncIterable<Iterable<Line>>, red
   return mapped(lines, (line) => redactor.redactValue(line));
 }
 
-/** Reserves memory for characters that are held. */
+/** Reserves memory for characters held in memory. */
 type Hold = (characters: number) => void;
 
 type LogServices = Pick<HttpServices, "log">;
@@ -379,7 +379,7 @@ function holdFor({ exchange }: CallWithCaller): Hold {
   return (characters) => reserveHeld(exchange, characters);
 }
 
-/** Sends what is made as it is made; lines are compressed if the client takes it. */
+/** Sends a file while it is produced; lines are compressed if the client accepts that. */
 async function send(services: LogServices, call: CallWithCaller, name: string, exported: Export) {
   reservePiece(call.exchange);
   const pieces = keepOpenForEach(call, piecesOf(exported, call.exchange));

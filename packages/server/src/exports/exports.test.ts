@@ -80,7 +80,7 @@ const trajectory = fc
     return { id, samples };
   });
 
-/** In their one form, as they are stored. */
+/** Samples in their canonical form, as they are stored. */
 function stored(samples: readonly Parameters<ReturnType<typeof createCanonicaliser>>[0][]) {
   const canonicalise = createCanonicaliser();
   return samples.map((sample) => JSON.parse([...lineOf(canonicalise(sample))].join("")));
@@ -200,7 +200,7 @@ test("a prediction's span names its world, its confidence and the examples that 
     examples: [{ dataset_sample_id: "run-88/0" }],
   };
   const made = { id: "1", created_at: "2026-11-28T10:00:00Z", output: null, finish_reason: null };
-  // The other fields are null.
+  // The fields that are not given are null.
   const span = JSON.stringify(
     predictionToOtlp({ ...made, world, confidence: 0.75 } as StoredPredictionDetail),
   );
@@ -262,7 +262,7 @@ test("training data has the world's turns or the agent's, of trajectories that q
   const [first] = shop.samples;
   const interaction = { state: "s", action: call("open door", "act") };
   const texts = { id: "a", samples: [{ ...first, interaction } as DatasetSample] };
-  // Templates write arguments as they are, and a model learns JSON.
+  // Chat templates write arguments unchanged, and a model should learn JSON.
   const tool_calls = [{ function: { name: "act", arguments: '"open door"' } }];
   expect(toOpenAiChat(texts)).toMatchObject({ messages: [{}, {}, {}, { tool_calls }, {}] });
   expect(toSft(shop, { ...world, minReward: 2 })).toEqual([]);
@@ -365,7 +365,7 @@ test("a context that changes begins a conversation, and a guess ends what is lea
     ],
     [expect.stringContaining("key"), "State: c\n\nAction: go", "after c"],
   ]);
-  // Templates of chats want the roles in turn.
+  // Chat templates want alternating roles.
   expect(toSft(changing, { ...all, direction: "agent" })).toMatchObject([
     { messages: [{ role: "user", content: "Find it.\n\na" }, {}, {}, {}, {}, {}, {}] },
   ]);

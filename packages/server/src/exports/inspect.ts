@@ -20,7 +20,7 @@ type Entry = readonly [name: string, value: object];
 const summariesAtOnce = 500;
 const pieceBytes = 64 * 1024;
 
-/** A run as a log of Inspect: a zip that is made as it is read, of which names and counts alone are held. */
+/** A run as an Inspect log: a zip that is produced while it is read, with only names and counts held in memory. */
 export async function* inspectLog(
   services: FindNeeds,
   requester: Requester,
@@ -48,10 +48,7 @@ export async function* inspectLog(
   yield Buffer.concat(made);
 }
 
-/**
- * The start comes first, since an import needs it to read samples, and what is counted of them last. Summaries are in the journal,
- * some at a time.
- */
+/** The start comes first, since an import needs it to read samples; the totals come last. Summaries go to the journal in batches. */
 async function* entriesOf(
   services: FindNeeds,
   requester: Requester,
@@ -79,7 +76,7 @@ async function* entriesOf(
     summaries = [];
   }
   yield [`_journal/summaries/${++files}.json`, summaries];
-  // Inspect of a year ago leaves out the last one.
+  // Versions of Inspect from a year ago leave out the last file.
   yield [`_journal/summaries/${++files}.json`, []];
   const { times, ...end } = endOf(shown);
   const { results, model_usage } = totals.end();
@@ -104,7 +101,7 @@ async function withExplanations(
   }));
 }
 
-/** What the model was asked for one prediction after the other: in free-running mode with what was predicted before. */
+/** The prompt of each prediction; in free-running mode with earlier predictions in place of earlier states. */
 function createPrompts({ mode }: RunOfDataset) {
   let trajectory: string | undefined;
   let earlier: string[][] = [];
@@ -119,14 +116,14 @@ function createPrompts({ mode }: RunOfDataset) {
   };
 }
 
-/** Counts what the log says of all samples. */
+/** Adds up the log's totals over all samples. */
 function createTotals(run: RunOfDataset, model: string) {
   const means = run.evaluators.map((evaluator) => ({ name: nameOf(run, evaluator), sum: 0, scored: 0 }));
   const usage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
   let samples = 0;
   let completed = 0;
   return {
-    /** The repeats of one sample, of which the mean counts, as in Inspect and in reports. */
+    /** Adds the repeats of one sample. Their mean counts, as in Inspect and in reports. */
     add(repeats: readonly ReturnType<typeof sampleOf>[]): void {
       samples += 1;
       completed += repeats.filter(({ error }) => error === undefined).length;
@@ -166,7 +163,7 @@ function nameOf({ evaluators }: RunOfDataset, { id, profile }: RunEvaluator): st
   return evaluators.filter((one) => one.id === id).length > 1 ? `${id}/${profile.name}` : id;
 }
 
-/** What stands at the log's beginning, as Inspect's `LogStart`. */
+/** The start of the log, as Inspect's `LogStart`. */
 function startOf(run: RunOfDataset, dataset: string) {
   const { target, provenance, repeats } = run;
   const { name, mode, target: shownTarget, params, tags, notes } = toRun(run);
@@ -200,7 +197,7 @@ const statuses = new Map(Object.entries({ finished: "success", cancelled: "cance
 const errorOf = (message: string) => ({ message, traceback: "", traceback_ansi: "" });
 const instantOf = (micros: number | null) => (micros === null ? "" : toIsoInstant(micros));
 
-/** How the run ended, as Inspect's `EvalLog` has it behind the start. */
+/** How the run ended: the fields that Inspect's `EvalLog` has after the start. */
 function endOf({ status, status_reason, started_at, finished_at }: RunOfDataset) {
   return {
     status: statuses.get(status) ?? "started",
@@ -209,18 +206,18 @@ function endOf({ status, status_reason, started_at, finished_at }: RunOfDataset)
   };
 }
 
-/** A prediction with what is written beside it. */
+/** A prediction with its verdicts' explanations. */
 type ExplainedLine = Omit<RunExportLine, "verdicts"> & {
   verdicts: (RunExportLine["verdicts"][number] & { explanation?: string | undefined })[];
 };
 
-/** The parts of an id that readers of zip files take for a path elsewhere, or Inspect for a part of a sample. */
+/** Parts of an id that zip readers would treat as a path elsewhere, or Inspect as part of a sample's name. */
 const unsafePath = /\\|^\/|\/\/|(^|\/)\.\.(\/|$)|_epoch_\d+\//;
 const stopReasons = new Map(
   Object.entries({ stop: "stop", length: "max_tokens", content_filter: "content_filter" }),
 );
 
-/** A prediction as Inspect's `EvalSample`. When it was stored is told by its id, a UUIDv7. */
+/** A prediction as Inspect's `EvalSample`. Its id, a UUIDv7, says when it was stored. */
 function sampleOf(
   run: RunOfDataset,
   model: string,
@@ -270,7 +267,7 @@ function usageOf({ prompt_tokens: prompt, completion_tokens: completion }: Usage
   return { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
 }
 
-/** The scores of a prediction by the names of evaluators. */
+/** The scores of a prediction by evaluator name. */
 function scoresOf(run: RunOfDataset, { verdicts, prediction }: ExplainedLine) {
   const scores = run.evaluators.flatMap((evaluator) => {
     const { id, profile } = evaluator;
@@ -290,7 +287,7 @@ function begun<Value>(value: Value): Value | string {
   return typeof value === "string" ? shortened(value, begunCharacters) : value;
 }
 
-/** What lists of samples show, as Inspect's `EvalSampleSummary`: the beginnings of texts. */
+/** What lists of samples show, as Inspect's `EvalSampleSummary`: the beginnings of the texts. */
 function summaryOf({ messages, output: _, error, ...rest }: ReturnType<typeof sampleOf>): object {
   const summary = { ...rest, error: error?.message, completed: true, message_count: messages.length };
   return JSON.parse(JSON.stringify(summary, (_, value) => begun(value)));

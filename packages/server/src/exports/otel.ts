@@ -10,7 +10,7 @@ type Attribute = string | number | boolean | readonly string[];
 type Attributes = Readonly<Record<string, Attribute | undefined>>;
 
 interface Span {
-  /** What its ids are made of: the same each time. */
+  /** Hashed into the span's ids, which are therefore the same each time. */
   key: string;
   parent?: string;
   name: string;

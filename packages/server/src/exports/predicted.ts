@@ -11,16 +11,16 @@ import type { Trajectory } from "./trajectories.ts";
 
 export type RunOfDataset = Run & { dataset: RunDataset };
 
-/** A sample with what some runs predicted of it, by run and repeat. */
+/** A sample with the predictions of some runs for it, by run and repeat. */
 interface PredictedSample {
   sample: DatasetSample;
   predictions: RunExportLine[][];
 }
 
-/** How many predictions are read at once, but at least all of one sample. One less than a page, so that none follows. */
+/** How many predictions are read in one query, unless one sample has more. One less than a page, so that no second page follows. */
 const predictionsAtOnce = 49;
 
-/** The samples of a revision by trajectory and step, with what runs of it predicted. */
+/** The samples of a revision by trajectory and step, with the predictions of runs on it. */
 export async function* readPredicted(
   services: FindNeeds,
   requester: Requester,
@@ -50,7 +50,7 @@ type Verdict = RunExportLine["verdicts"][number];
 /** An evaluator's verdict on a prediction; undefined if it gave none. */
 type Judge = (prediction: RunExportLine) => Verdict | undefined;
 
-/** The evaluator that a query names, the run's first if it names none. */
+/** The evaluator that a query names; the run's first if the query names none. */
 export function judgeOf(run: Run, { evaluator, profile_name }: RunExportQuery): Judge {
   const wanted =
     evaluator === undefined ? run.evaluators[0] : ownEvaluatorNamed(run, { evaluator, profile_name }).own;
@@ -70,8 +70,8 @@ interface Repeat {
 }
 
 /**
- * The trajectories as a run predicted them, one for each repeat, with scores as rewards. What failed is left out. Without verdicts that
- * pass, of an evaluator that only scores, a score above 0 is a success.
+ * The trajectories as a run predicted them, one for each repeat, with scores as rewards. Failed predictions are left out. If the
+ * evaluator only scores and gives no pass or fail, a score above 0 counts as success.
  */
 export async function* trajectoriesOf(
   predicted: AsyncIterable<PredictedSample>,
@@ -92,7 +92,7 @@ export async function* trajectoriesOf(
       repeats[number] = repeat;
       const { samples } = repeat;
       const line = made.find((one) => one.repeat === number);
-      // The run ended before it, or did not draw it.
+      // The run ended before this sample, or did not draw it.
       if (line === undefined) {
         repeat.isSuccess = false;
         continue;
@@ -115,7 +115,7 @@ function* ended(repeats: readonly Repeat[]): Generator<Trajectory, void> {
   }
 }
 
-/** What was predicted in place of what the environment answered, and what `told` has in place of what it answered before. */
+/** The sample with the predicted next state, and with the `told` predictions in place of the environment's earlier answers. */
 function predictedSample(
   { reward: _, done: __, at: ___, usage: ____, ...sample }: DatasetSample,
   next_state: string,
@@ -139,7 +139,7 @@ function predictedSample(
   };
 }
 
-/** A pair of answers of which one was scored higher, as TRL's trainers read it. */
+/** A pair of answers, one of which scored higher, as TRL's trainers read it. */
 interface Pair {
   prompt: { role: string; content: string }[];
   chosen: [{ role: "assistant"; content: string }];
@@ -148,12 +148,12 @@ interface Pair {
 }
 
 const defaultMargin = 0.1;
-/** 1 − 0.9 is a little less than 0.1. */
+/** In floating point, 1 − 0.9 is slightly less than 0.1. */
 const roundingError = 1e-9;
 /** The score of a reference, which is right by definition. */
 const referenceScore = 1;
 
-/** Pairs of predictions of the same sample, of one run's repeats or of two runs. */
+/** Pairs of predictions for the same sample, from one run's repeats or from two runs. */
 export async function readPairs(
   services: FindNeeds,
   requester: Requester,
@@ -210,7 +210,7 @@ interface Answer {
   score: number;
 }
 
-/** The pairs of one sample that are furthest apart. Equal texts are none, and each pair of texts is there once. */
+/** The pairs of one sample that are furthest apart. Equal texts make no pair, and each pair of texts occurs once. */
 function pairsOf(
   sample: DatasetSample,
   answers: readonly Answer[],

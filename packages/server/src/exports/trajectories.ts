@@ -17,11 +17,11 @@ import { isObject } from "../platform/words.ts";
 export interface Trajectory {
   id: string;
   samples: readonly DatasetSample[];
-  /** In a run, whether all of the trajectory is predicted and passes. */
+  /** For a run: whether the whole trajectory was predicted and passes. */
   isSuccess?: boolean;
 }
 
-/** A tool's call as an action names it. */
+/** A tool call that an action contains. */
 interface ToolCall {
   /** Unique in its trajectory. */
   id: string;
@@ -29,7 +29,7 @@ interface ToolCall {
   input: unknown;
 }
 
-/** Actions are texts. One of the form `{"input":…,"tool":NAME}` is a tool's call. */
+/** Actions are texts. One of the form `{"input":…,"tool":NAME}` is a tool call. */
 export function callOf({ interaction }: DatasetSample, index: number): ToolCall | undefined {
   const { action } = interaction ?? {};
   if (action === undefined || !action.startsWith('{"input":')) return undefined;
@@ -44,23 +44,23 @@ export function callOf({ interaction }: DatasetSample, index: number): ToolCall 
 
 const noAction = "(none)";
 
-/** What the agent saw and did. The last turn of a conversation may tell both, in the words of a prediction's prompt. */
+/** What the agent saw and did. The last turn of a conversation may state both, in the words of a prediction's prompt. */
 function actedIn({ interaction, messages }: DatasetSample): { state?: string | undefined; action: string } {
   if (interaction) return interaction;
   const turn = messages?.at(-1)?.content ?? "";
   return readUserTurn(turn) ?? { action: turn };
 }
 
-/** What the agent did, in a text that an import takes for an action. */
+/** What the agent did, as a text that an import recognises as an action. */
 export function actionText(sample: DatasetSample): string {
   const text = actedIn(sample).action;
   return lastReActAction(text.trim()) === "" ? noAction : text;
 }
 
-/** What stands where a trajectory says nothing before its first action. */
+/** The placeholder state of a trajectory that says nothing before its first action. */
 const noState = "(start)";
 
-/** What the environment said before the first action: the task, and the first state if it is another text. */
+/** What the environment said before the first action: the task, and the first state if its text differs. */
 function openingTexts({ samples }: Trajectory): string[] {
   const [first] = samples;
   const { task_context: task } = first?.context ?? {};
@@ -93,7 +93,7 @@ interface AgentMessage {
 
 const turnedRoles = { system: "system", user: "assistant", assistant: "user" } as const;
 
-/** What was said before the first action of a conversation, in which the agent is the user. A prediction's prompt tells the model how to answer, not the agent. */
+/** What was said before a conversation's first action; the agent is its user. A prediction's prompt addresses the model, not the agent. */
 function messagesBefore({ samples }: Trajectory): AgentMessage[] {
   const messages = samples[0]?.messages ?? [];
   const isPrompt = readUserTurn(messages.at(-1)?.content ?? "") !== undefined;
@@ -105,7 +105,7 @@ function messagesBefore({ samples }: Trajectory): AgentMessage[] {
   });
 }
 
-/** The messages of a trajectory: what the environment says is the user's, or a tool's that was called. */
+/** The messages of a trajectory: the environment speaks as the user, or as the tool that was called. */
 function agentMessages(trajectory: Trajectory, before: readonly AgentMessage[] = []): AgentMessage[] {
   const { samples } = trajectory;
   const system = samples[0]?.context?.domain_knowledge;
@@ -136,7 +136,7 @@ function exchangeOf(sample: DatasetSample, index: number): AgentMessage[] {
   ];
 }
 
-/** A trajectory as a request of OpenAI's Chat Completions, with what it does not say in `extra.presage`. */
+/** A trajectory as an OpenAI Chat Completions request; what the format cannot express is in `extra.presage`. */
 export function toOpenAiChat(trajectory: Trajectory): object {
   const tools = toolsOf(trajectory);
   const reward = trajectory.samples.at(-1)?.reward;
@@ -168,7 +168,7 @@ export function toShareGpt(trajectory: Trajectory): object {
   };
 }
 
-/** A trajectory in Harbor's Agent Trajectory Interchange Format, with what it does not say in `extra.presage`. */
+/** A trajectory in Harbor's Agent Trajectory Interchange Format; what the format cannot express is in `extra.presage`. */
 export function toAtif(trajectory: Trajectory, version: string): object {
   const { id, samples } = trajectory;
   const tools = toolsOf(trajectory);
@@ -212,15 +212,15 @@ function stepOf(sample: DatasetSample, index: number) {
 }
 
 interface SftOptions {
-  /** Whose turns are learnt: the environment's or the agent's. */
+  /** Whose turns are learnt: the environment's (`world`) or the agent's. */
   direction: "world" | "agent";
   onlySuccess: boolean;
   minReward: number | undefined;
-  /** Whether each message says if it is learnt from. */
+  /** Whether each message says if the loss includes it. */
   marksLoss: boolean;
 }
 
-/** A trajectory as conversations to train on: of a world model by default. None if it does not qualify. */
+/** A trajectory as training conversations, for a world model by default. None if the trajectory does not qualify. */
 export function toSft(
   { id, samples, isSuccess }: Trajectory,
   { direction, onlySuccess, minReward, marksLoss }: SftOptions,
@@ -229,7 +229,7 @@ export function toSft(
   if (onlySuccess && !(isSuccess ?? endsInSuccess(last))) return [];
   if (minReward !== undefined && (last?.reward ?? Number.NEGATIVE_INFINITY) < minReward) return [];
   const guess = samples.findIndex(({ tags }) => tags?.[abstainedTag] !== undefined);
-  // Nobody should learn from a guess, or from what was made of it.
+  // A model should not learn from a guess, or from anything that followed from it.
   const sure = { id, samples: guess < 0 ? samples : samples.slice(0, guess) };
   const isAgents = direction === "agent";
   const conversations = isAgents ? [actedMessages(sure)] : worldConversations(sure);
@@ -237,15 +237,15 @@ export function toSft(
     .filter((messages) => messages.length > 0)
     .map((messages) => ({
       messages: marksLoss ? messages.map((one) => ({ ...one, loss: one.role === "assistant" })) : messages,
-      // As a text, since a column of objects would have the parameters of all tools.
+      // Text, because a column of objects would get the parameters of all tools.
       ...(isAgents && toolsOf(sure)?.length && { tools: samples[0]?.context?.tool_schemas }),
       trajectory_id: id,
     }));
 }
 
 /**
- * Without samples of which no action is known, as of predictions made elsewhere. The texts of a user that follow each other are one, as
- * templates of chats want the roles in turn.
+ * Leaves out samples without a known action, such as uploaded predictions. Adjacent texts of the user are joined, since chat
+ * templates want alternating roles.
  */
 function actedMessages(trajectory: Trajectory): AgentMessage[] {
   const samples = trajectory.samples.filter(({ messages }) => messages?.length !== 0);
@@ -260,7 +260,7 @@ function actedMessages(trajectory: Trajectory): AgentMessage[] {
   return joined;
 }
 
-/** An episode tells its outcome; other trajectories end with a reward. */
+/** Episodes state their outcome; other trajectories end with a reward. */
 function endsInSuccess(last: DatasetSample | undefined): boolean {
   const outcome = last?.tags?.outcome;
   return outcome === undefined ? (last?.reward ?? 0) > 0 : outcome === "success";
@@ -272,12 +272,12 @@ interface Turn {
 }
 
 /**
- * What a world model is asked, step by step, with what the environment answered in the assistant's place. Where the context changes, a
- * new conversation begins: one has one system turn.
+ * What a world model is asked, step by step, with the environment's answers as the assistant's turns. A new conversation begins
+ * where the context changes, since a conversation has one system turn.
  */
 function worldConversations({ samples }: Trajectory): Turn[][] {
   const last = samples.at(-1);
-  // A conversation's last turn has all turns before it.
+  // A conversation's last sample contains all turns before it.
   if (last?.messages) return [[...last.messages, { role: "assistant", content: last.next_state }]];
   const conversations: Turn[][] = [];
   let told: string | undefined;
@@ -309,8 +309,8 @@ const fields = [
 ] as (keyof DatasetSample & keyof ReadSample)[];
 
 /**
- * What an import of a document would not find in it of the samples that it was made of: an object with the differing fields for each
- * sample, null where none differ. The document carries it as `extra.presage`, so that an import of an export is what was exported.
+ * What an import could not recover from a document about the samples it was made from: for each sample an object with the differing
+ * fields, or null if none differ. The document carries it as `extra.presage`, so that importing an export restores the samples.
  */
 function statedFor(layout: Layout, document: unknown, { id, samples }: Trajectory): (object | null)[] {
   const options = {
@@ -341,7 +341,7 @@ function differences(sample: DatasetSample, found: ReadSample): object | null {
   return Object.keys(stated).length === 0 ? null : stated;
 }
 
-/** Without fields that are not there. */
+/** The value without absent fields. */
 function present(value: unknown): unknown {
   if (!isObject(value)) return value ?? undefined;
   const given = Object.entries(value).filter(([, field]) => field !== undefined && field !== null);

@@ -22,7 +22,7 @@ export type PageServices = ReportServices & { store: Store };
 /** A page for people who are not signed in. */
 interface Shown {
   title: string;
-  /** When it ended, as a sentence. */
+  /** A sentence that says when the run ended. */
   ended?: string | undefined;
   parts: readonly ReportPart[];
 }
@@ -34,11 +34,11 @@ interface Showing {
   share: StoredShare;
 }
 
-/** What can be shared: which ids it has, whether there is such a thing, and what a link to it shows. */
+/** A kind of thing that can be shared: which ids name it, whether it exists, and what a link to it shows. */
 interface KindOfShare {
-  /** What is wrong with how many ids there are. */
+  /** Says what is wrong with the number of ids. */
   idsIssue(ids: readonly string[]): string | undefined;
-  /** The ids as they are stored. Throws `not_found` if the account has no such thing. */
+  /** The ids as they are stored. Throws `not_found` if the account has nothing with them. */
   find(services: FindNeeds, requester: Requester, ids: readonly string[]): Promise<string[]>;
   show(showing: Showing): Promise<Shown>;
 }
@@ -100,9 +100,9 @@ function namesOf({ store }: PageServices, requester: Requester, ids: readonly (s
   return selectNames(store.briefReader(requester), requester.accountId, ids);
 }
 
-/** As many as somebody reads. */
+/** No more than a reader would look at. */
 const mostSamples = 10;
-/** Of each text. */
+/** The most characters shown of each text. */
 const mostCharacters = 4_000;
 
 /** The first samples that fail by the run's first evaluator, with their texts. */
@@ -122,7 +122,7 @@ async function failingSamples(services: FindNeeds, requester: Requester, run: Ru
   return section(`Samples that do not pass ${name}`, parts, next !== undefined);
 }
 
-/** The samples that the first candidate is worse at than the reference, by the first evaluator of both, with their texts. */
+/** The samples that the first candidate does worse on than the reference, by the first evaluator of both, with their texts. */
 async function worseSamples(
   services: FindNeeds,
   requester: Requester,
@@ -168,7 +168,7 @@ function section(title: string, parts: readonly ReportPart[], hasMore: boolean):
   return [heading(2, title), ...parts, ...more];
 }
 
-/** Results may have been deleted, which their verdicts outlive. */
+/** Verdicts are kept after their results' texts are deleted. */
 function sampleParts(texts: ResultTexts | undefined, predicted: string): ReportPart[] {
   if (texts === undefined) return [paragraph("Its texts have been deleted.")];
   const { input, output, gold_answer: expected } = texts;

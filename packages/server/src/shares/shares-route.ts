@@ -48,7 +48,7 @@ interface NewShare {
   withTexts: boolean;
 }
 
-/** Makes a link, whose token only the response has. It lives no longer than the access of its maker. */
+/** Creates a link, whose token only the response has. The link ends at the latest with its creator's access. */
 async function createShare(
   services: { store: Store; sessionRules: SessionRules; keyDigest: KeyDigest },
   changer: AccessChanger,
@@ -68,7 +68,7 @@ async function createShare(
     expires_at: expiresAt,
   };
   await changeAccess(services, changer, async (transaction) => {
-    // Another process may have changed the role a moment ago, and ended the links that there were.
+    // Another process may just have changed the role and deleted the existing links.
     await checkRoleNow(transaction, caller, "evaluate");
     if ((await countShares(transaction, accountId, createdAt, maxShares)) >= maxShares)
       throw conflict(
@@ -85,7 +85,7 @@ async function createShare(
   return { ...share, token };
 }
 
-/** Ends a link of the account, whoever made it. */
+/** Revokes a link of the account, whoever created it. */
 async function revokeShare({ store }: { store: Store }, requester: Changer, id: string) {
   await inTransaction(store, requester, async (transaction) => {
     const share = await deleteShare(transaction, requester.accountId, id);
@@ -99,7 +99,7 @@ async function revokeShare({ store }: { store: Store }, requester: Changer, id: 
   });
 }
 
-/** The link with a token, if it works. What is no token is not looked up. */
+/** The working link with this token. A text that cannot be a token is not looked up. */
 async function findShare(
   { store, keyDigest }: { store: Store; keyDigest: KeyDigest },
   token: string,
@@ -135,7 +135,7 @@ function readShareEnd(text: ShareCreateRequest["expires_at"], now: number): numb
 
 const path = "/share/:token";
 
-/** Of one link, at most one page is made at a time: whoever opens it meanwhile gets the same one. */
+/** A link's page is generated once at a time: anyone who opens the link meanwhile gets the same page. */
 export function sharePageRoutes(services: PageServices & { keyDigest: KeyDigest }): Route[] {
   const inProgress = new Map<string, Promise<string>>();
   return [
@@ -148,7 +148,7 @@ export function sharePageRoutes(services: PageServices & { keyDigest: KeyDigest 
       const making = current ?? writePage(services, call, share).finally(() => inProgress.delete(share.id));
       if (current === undefined) inProgress.set(share.id, making);
       const html = await making;
-      // It may have been revoked meanwhile.
+      // The link may have been revoked meanwhile.
       if ((await findShare(services, token)) === undefined) throw ended();
       return new Response(html, {
         headers: {
@@ -160,7 +160,7 @@ export function sharePageRoutes(services: PageServices & { keyDigest: KeyDigest 
   ];
 }
 
-/** For all who wait for it, also if the first one leaves. */
+/** Generates the page for everyone who waits for it, even if the first of them disconnects. */
 async function writePage(
   services: PageServices,
   { exchange }: Call,
@@ -183,7 +183,7 @@ async function writePage(
   }
 }
 
-/** The same text whether there was such a link or not. */
+/** The same text whether such a link existed or not. */
 function ended(): ServiceError {
   return new ServiceError(
     "not_found",
@@ -224,7 +224,7 @@ const createLink = route("POST", "/v1/shares", {
     services: FindNeeds & { sessionRules: SessionRules; keyDigest: KeyDigest },
     { call, requester, body },
   ) {
-    // A link shows what a key with the scope `evaluate` alone does not.
+    // A link shows things that a key with the scope `evaluate` alone cannot read.
     checkAccess(call.caller, "read");
     const { kind, with_texts: withTexts = false } = body;
     const issue = shareKinds[kind].idsIssue(body.ids);

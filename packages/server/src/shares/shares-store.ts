@@ -18,7 +18,7 @@ const listed = [
   "shares.expires_at",
 ] as const;
 
-/** Those that work: neither they nor the access of their maker, in whose account they are, have ended. */
+/** The working links: neither the link nor its creator's access to the account has ended. */
 function selectLive(database: Database, now: Micros) {
   return database
     .selectFrom("shares")
@@ -53,7 +53,7 @@ export async function insertShare(transaction: Database, row: SharesTable) {
   await transaction.insertInto("shares").values(row).execute();
 }
 
-/** The link with a digest, if it works, and who made it. */
+/** The working link with this digest, and who created it. */
 export async function selectShareByDigest(
   database: Database,
   digest: string,
@@ -66,7 +66,7 @@ export async function selectShareByDigest(
     .executeTakeFirst();
 }
 
-/** An account's links that work, newest first; with an object, only those to it. */
+/** An account's working links, newest first; with `object`, only those to it. */
 export async function selectShares(
   reader: Database,
   accountId: string,
@@ -76,7 +76,7 @@ export async function selectShares(
 ): Promise<ListPart<StoredShare>> {
   let live = selectLive(reader, now).select(listed).where("shares.account_id", "=", accountId);
   if (object !== undefined) live = live.where("shares.object", "=", object);
-  // Its columns have the names of one table.
+  // The subquery's columns have the names of one table.
   return await selectNewestFirst(reader.selectFrom(live.as("live")).selectAll(), page);
 }
 
@@ -90,7 +90,7 @@ export async function countShares(database: Database, accountId: string, now: Mi
   return count;
 }
 
-/** Deletes one of an account's links and returns it; undefined: there is none. */
+/** Deletes one of an account's links and returns it; undefined if it does not exist. */
 export async function deleteShare(
   transaction: Database,
   accountId: string,
@@ -104,7 +104,7 @@ export async function deleteShare(
     .executeTakeFirst();
 }
 
-/** Deletes the links of all accounts that have ended. */
+/** Deletes expired links of all accounts. */
 export async function deleteEndedShares(database: Database, now: Micros) {
   await database.deleteFrom("shares").where("expires_at", "<=", now).execute();
 }

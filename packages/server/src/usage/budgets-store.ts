@@ -7,7 +7,7 @@ export async function selectAllBudgets(database: Database): Promise<BudgetsTable
   return await database.selectFrom("budgets").selectAll().execute();
 }
 
-/** Sets a budget. Its warning is due again. */
+/** Sets a budget, and makes its warning due again. */
 export async function upsertBudget(transaction: Database, budget: Omit<BudgetsTable, "warned_month">) {
   const { limit_micros, stops } = budget;
   await transaction
@@ -19,7 +19,7 @@ export async function upsertBudget(transaction: Database, budget: Omit<BudgetsTa
     .execute();
 }
 
-/** Returns whether there was one. */
+/** Returns whether the budget existed. */
 export async function deleteBudget(
   transaction: Database,
   { account_id, api_key_id }: Pick<BudgetsTable, "account_id" | "api_key_id">,
@@ -32,7 +32,7 @@ export async function deleteBudget(
   return numDeletedRows > 0n;
 }
 
-/** Whether this process is the one that logs the warning of a month: each budget has one, whatever the number of processes. */
+/** Whether this process is the one that logs a month's warning: each budget warns once, however many processes there are. */
 export async function claimWarning(
   database: Database,
   { account_id, api_key_id }: Pick<BudgetsTable, "account_id" | "api_key_id">,
@@ -48,7 +48,7 @@ export async function claimWarning(
   return numUpdatedRows > 0n;
 }
 
-/** Whether a key is one of an account's users. */
+/** Whether the key belongs to one of an account's users. */
 export async function isKeyOf(reader: Database, accountId: string, keyId: string): Promise<boolean> {
   const found = await reader
     .selectFrom("api_keys")
@@ -60,10 +60,10 @@ export async function isKeyOf(reader: Database, accountId: string, keyId: string
   return found !== undefined;
 }
 
-/** Tokens of one model that one key of an account asked for. */
+/** Tokens that one key of an account used with one model. */
 export type TokensOfKey = Omit<UsageModelTokensTable, "hour" | "operation">;
 
-/** What some accounts used from one hour, since 1970, until before another. */
+/** What some accounts used in a range of hours since 1970; `untilHour` is exclusive. */
 export async function selectTokens(
   database: Database,
   accountIds: readonly string[],

@@ -28,7 +28,7 @@ interface BudgetServices {
   store: Store;
   prices: PriceList;
   spending: Pick<Spending, "budgetsOf">;
-  /** Stores what is counted, and reads all budgets again. */
+  /** Stores the uses counted so far, and reads all budgets again. */
   settleUsage(): Promise<void>;
   /** The models that are asked unless a request names another. */
   pricedModels(): string[];
@@ -65,7 +65,7 @@ const setBudget = route("PATCH", "/v1/budgets", {
 
 export const budgetRoutes = [listBudgets, setBudget];
 
-/** Sets a budget, or removes it. Returns all that the account has then. */
+/** Sets or removes a budget. Returns all budgets that the account has afterwards. */
 async function changeBudget(services: BudgetServices, requester: Changer, request: BudgetRequest) {
   refuseUnpriced(services, request);
   await storeBudget(services, requester, request);
@@ -73,7 +73,7 @@ async function changeBudget(services: BudgetServices, requester: Changer, reques
   return showBudgets(services, requester.accountId);
 }
 
-/** A cost that nobody knows can be neither limited nor warned about. */
+/** An unknown cost can be neither limited nor warned about. */
 function refuseUnpriced({ prices, pricedModels }: BudgetServices, { limit, stops }: BudgetRequest): void {
   if (limit === null) return;
   const list = prices.current();
@@ -106,7 +106,7 @@ async function storeBudget(
   await inTransaction(store, requester, async (transaction) => {
     const of = { account_id: accountId, api_key_id: keyId };
     const isRemoved = limit === null && (await deleteBudget(transaction, of));
-    // A key that is gone may have left a budget.
+    // A deleted key may have left a budget behind.
     if (!isRemoved && keyId !== "" && !(await isKeyOf(transaction, accountId, keyId)))
       throw notFound("API key");
     if (limit === null && !isRemoved) return;
@@ -153,7 +153,7 @@ function toBudget(budget: SpentBudget): Budget {
   };
 }
 
-/** From this share on a budget warns. */
+/** A budget warns from this share of its limit on. */
 const warningShare = 0.8;
 const microsPerUnit = 1_000_000;
 
@@ -182,7 +182,7 @@ export interface SpentBudget extends BudgetsTable {
   spent: number | null;
 }
 
-/** Null: it is not known, or the budget is 0. */
+/** Null if the cost is unknown or the budget is 0. */
 export function usedShare({ limit_micros, spent }: SpentBudget): number | null {
   return spent === null || limit_micros === 0 ? null : spent / (limit_micros / microsPerUnit);
 }
@@ -193,13 +193,13 @@ function stateOf({ limit_micros, stops, spent }: SpentBudget): BudgetState {
   return stops === 1 && spent >= limit ? "stopped" : "warning";
 }
 
-/** What accounts spend, beside what they may. */
+/** What accounts spend, compared with their budgets. */
 export interface Spending {
-  /** Counts a use at once, before it is stored. */
+  /** Counts a use immediately, before it is stored. */
   record(use: Use): void;
   /**
-   * Reads budgets and what all processes have stored. `pending` are the uses that this one has not stored yet; none may be stored
-   * meanwhile.
+   * Reads budgets and what all processes have stored. `pending` are the uses that this process has not stored yet; none may be
+   * stored while this runs.
    */
   refresh(pending: () => ReadonlyMap<string, UsageTotals>): Promise<void>;
   /** Why a budget does not allow a call to a model. */
@@ -211,7 +211,7 @@ export interface Spending {
 interface SpendingServices {
   database: Database;
   prices: PriceList;
-  /** Absent: nobody is warned. */
+  /** Absent: no warnings are logged. */
   logger?: Pick<Logger, "warn">;
   /** Milliseconds since 1970. */
   nowMs?: () => number;
@@ -227,7 +227,7 @@ export function createSpending(services: SpendingServices): Spending {
 
   const isOver = () => nowMs() * microsPerMs >= month.untilHour * microsPerHour;
 
-  /** Those that a spender's calls count for. */
+  /** The budgets that a spender's calls count towards. */
   function budgetsFor(accountId: string, keyId: string | undefined): SpentBudget[] {
     if (budgets.size === 0) return [];
     const names = keyId ? [holderOf(accountId, ""), holderOf(accountId, keyId)] : [holderOf(accountId, "")];
@@ -252,7 +252,7 @@ export function createSpending(services: SpendingServices): Spending {
       const list = prices.current();
       const accountIds = [...new Set(rows.map(({ account_id }) => account_id))].sort();
       const stored = list === undefined ? [] : await readTokens(accountIds, current);
-      // Nothing waits from here on: what is recorded later is added to these.
+      // No awaits from here to the sums below: uses recorded later are added to these budgets.
       const spent = list === undefined ? null : 0;
       month = current;
       budgets = new Map(
@@ -278,7 +278,7 @@ export function createSpending(services: SpendingServices): Spending {
   };
 }
 
-/** Logs a budget's warning once a month, whichever process comes first. */
+/** Logs a budget's warning once a month, in whichever process comes first. */
 async function warn({ database, prices, logger }: SpendingServices, budget: SpentBudget, month: Month) {
   const state = stateOf(budget);
   if (logger === undefined || state === "ok" || budget.warned_month === month.number) return;
@@ -299,21 +299,21 @@ async function warn({ database, prices, logger }: SpendingServices, budget: Spen
   );
 }
 
-/** What this process has counted and not stored yet. */
+/** What this process has counted but not stored yet. */
 function unstored(pending: ReadonlyMap<string, UsageTotals>, { fromHour }: Month): TokensOfKey[] {
   return [...pending.values()].filter(({ hour }) => hour >= fromHour).flatMap(toModelTokens);
 }
 
 /**
- * Reads what accounts used in a month. Hours that are over are read once an hour: a month of many keys has a million rows. What a
- * process could not store for more than an hour is found then.
+ * Reads what accounts used in a month. Past hours are read once an hour, because a month of many keys has a million rows. Usage that
+ * a process could store only after more than an hour is found then.
  */
 function createTokenReader(database: Database) {
   let known: { name: string; tokens: TokensOfKey[] } = { name: "", tokens: [] };
 
   return async (accountIds: readonly string[], { fromHour, untilHour }: Month): Promise<TokensOfKey[]> => {
     const hour = Math.floor(nowMicros() / microsPerHour);
-    // The hour before may still be written.
+    // The previous hour may still be written to.
     const openFrom = Math.max(fromHour, hour - 1);
     const name = `${openFrom} ${fromHour} ${accountIds.join(" ")}`;
     if (known.name !== name)

@@ -47,7 +47,7 @@ function toQuantiles(counts: BucketCounts): Latency["total_ms"] {
   return { p50: quantile(counts, 50), p95: quantile(counts, 95) };
 }
 
-/** The nearest rank: the lowest latency that at least `percent` of all do not exceed. */
+/** The nearest rank: the lowest latency that at least `percent` of all latencies do not exceed. */
 function quantile(counts: BucketCounts, percent: number): number {
   const rank = Math.ceil((countOf(counts) * percent) / 100);
   const buckets = [...counts.keys()].sort((a, b) => a - b);
@@ -66,12 +66,12 @@ function countOf(counts: BucketCounts): number {
 /** How many names without a price an account's callers can add in an hour. */
 const maxNames = 100;
 
-/** The name under which an account's tokens of this hour are counted; undefined: under none. */
+/** The name under which an account's tokens of this hour are counted; undefined if they are not counted by name. */
 type CountedModels = (accountId: string, hour: number, model: string | undefined) => string | undefined;
 
 /**
- * Callers name models as they like, and many upstreams serve any name: without a limit they could add rows without end. A model
- * with a price is always counted by its name, so its tokens cannot hide behind others.
+ * Callers name models as they like, and many upstreams serve any name: without a limit they could add endless rows. A model with a
+ * price is always counted by its name, so its tokens cannot hide among the others'.
  */
 export function createCountedModels(hasPrice: (model: string) => boolean): CountedModels {
   let namesHour = 0;
@@ -98,7 +98,7 @@ const maxTokens = 1e9;
 export interface UsageTotals extends Pick<Use, "accountId" | "keyId" | "operation" | "failure"> {
   /** Hours since 1970-01-01 UTC. */
   hour: number;
-  /** Undefined: no model by whose name tokens are counted. */
+  /** Undefined if tokens are not counted by model. */
   model: string | undefined;
   requests: number;
   promptTokens: number;
@@ -185,7 +185,7 @@ interface UsageCollector {
 
 type WriteTotals = (batch: ReadonlyMap<string, UsageTotals>) => Promise<void>;
 
-/** All together, or each by itself if the database refuses one, which would keep back the others: that one is lost. */
+/** Writes all totals together, or one by one if the database refuses a value, which would hold up the rest: the refused totals are lost. */
 async function writeAll(write: WriteTotals, batch: Map<string, UsageTotals>): Promise<void> {
   try {
     await write(batch);

@@ -45,7 +45,7 @@ interface Entry {
   cost: number | null;
 }
 
-/** By model, and what the counts have beyond that: its model is not known. */
+/** One entry for each model, and one for the tokens that are counted without a model. */
 function toEntries(
   counts: readonly CountsOfStep[],
   byModel: readonly ModelTokens[],

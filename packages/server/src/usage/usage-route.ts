@@ -58,7 +58,7 @@ async function readLatency(
   return { overall: toLatency(overall), data };
 }
 
-/** This many make a response of about 10 MB and block other requests for a tenth of a second. */
+/** This many rows make a response of about 10 MB and block other requests for a tenth of a second. */
 export const maxRows = 100_000;
 
 /** An account's usage, or one key's; undefined if there are too many rows for one response. */
@@ -90,19 +90,19 @@ async function readUsage(
   };
 }
 
-/** Sessions are counted under their user. */
+/** Requests of sessions are counted under their user. */
 function withUser(row: UsageRow, holders: ReadonlyMap<string, Holder>): UsageRow {
   const holder = holders.get(row.api_key_id ?? "");
   const isKey = row.api_key_id !== null && (holder === undefined || holder.key !== undefined);
   return { ...row, api_key_id: isKey ? row.api_key_id : null, user_id: holder?.userId ?? null };
 }
 
-/** What belongs to one row of the response: a step, a key and an operation. */
+/** Identifies a row of the response: its step, key and operation. */
 export function stepOf({ start_hour, key_id, operation }: CountsOfStep | ModelTokens): string {
   return `${start_hour} ${key_id} ${operation}`;
 }
 
-/** What became of the requests of one step with one key, or with sessions, as one row. */
+/** The outcomes of one step's requests with one key, or with sessions, as one row. */
 function toUsageRow(
   { start_hour, key_id, operation }: CountsOfStep,
   rows: readonly CountsOfStep[],
@@ -130,7 +130,7 @@ function toUsageRow(
   };
 }
 
-/** What tokens cost: those of models with a price, in the currency of the list. */
+/** The cost of the tokens whose model has a price, in the currency of the price list. */
 function costOfTokens(
   asked: number,
   byModel: readonly ModelTokens[],

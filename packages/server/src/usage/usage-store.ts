@@ -12,7 +12,7 @@ import type {
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { BucketCounts, UsageTotals } from "./collect-usage.ts";
 
-/** The most ids of one statement; databases limit its parameters. */
+/** The most ids in one statement; databases limit its parameters. */
 const maxIds = 1_000;
 
 function inChunks(ids: readonly string[]): string[][] {
@@ -24,11 +24,11 @@ function inChunks(ids: readonly string[]): string[][] {
 export interface Holder {
   userId: string;
   userName: string | null;
-  /** Undefined: sessions. */
+  /** Undefined for sessions. */
   key: { name: string; prefix: string; last_four: string; revoked_at: Micros | null } | undefined;
 }
 
-/** The holders with these ids, as far as the account still has them. */
+/** The holders with these ids that the account still has. */
 export async function selectHolders(
   reader: Database,
   accountId: string,
@@ -66,7 +66,7 @@ export async function selectHolders(
   );
 }
 
-/** Adds to the counts of each hour, in one transaction, but for accounts that are closed. */
+/** Adds to the counts of each hour in one transaction, except for closed accounts. */
 export async function writeUsage(database: Database, batch: ReadonlyMap<string, UsageTotals>): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     const totals = [...batch.values()];
@@ -82,7 +82,7 @@ export async function writeUsage(database: Database, batch: ReadonlyMap<string, 
   });
 }
 
-/** What is added up in each table; its other columns are its key. */
+/** The columns that are added up in each table; its other columns are its key. */
 const figures = {
   usage_counts: ["requests", "prompt_tokens", "completion_tokens", "cached_tokens", "example_tokens"],
   usage_model_tokens: ["prompt_tokens", "completion_tokens", "upstream_cached_tokens"],
@@ -112,7 +112,7 @@ export function toUsageRows(allTotals: readonly UsageTotals[]): {
   };
 }
 
-/** Requests and tokens, of all models together. */
+/** Requests and tokens of all models together. */
 function toCounts({ accountId, hour, keyId = "", operation, failure, ...of }: UsageTotals): UsageCountsTable {
   return {
     account_id: accountId,
@@ -128,7 +128,7 @@ function toCounts({ accountId, hour, keyId = "", operation, failure, ...of }: Us
   };
 }
 
-/** Tokens of a model, whatever became of the requests. */
+/** Tokens of a model, whatever the outcome of the requests. */
 export function toModelTokens({
   accountId,
   hour,
@@ -143,7 +143,7 @@ export function toModelTokens({
   return [{ ...key, ...tokens, upstream_cached_tokens: of.upstreamCachedTokens }];
 }
 
-/** A row's tokens, as prices are of them. */
+/** A row's tokens in the form that prices apply to. */
 export function toAskedTokens({
   prompt_tokens,
   completion_tokens,
@@ -192,7 +192,7 @@ function summed<Row extends object, Figure extends keyof Row>(
 
 /** An account's requests and tokens of one step, key, operation and outcome. */
 export type CountsOfStep = Awaited<ReturnType<typeof selectCounts>>[number];
-/** The same of one model in place of an outcome. */
+/** The same, by model instead of outcome. */
 export type ModelTokens = Awaited<ReturnType<typeof selectModelTokens>>[number];
 
 /** A period and the steps in which it is reported. Hours are counted since 1970-01-01 UTC. */
@@ -315,7 +315,7 @@ async function deleteUsageBefore(transaction: Database, accountId: string, until
   return deleted;
 }
 
-/** A rough guess, from which batches find their size. */
+/** A rough guess that the first batch's size is based on. */
 const rowsPerHour = 10;
 
 /** Deletes some of an account's usage from before a time: whole hours, the oldest first. */
