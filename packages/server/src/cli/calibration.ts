@@ -107,7 +107,7 @@ async function calibrateWorld(
   );
 }
 
-/** What was fitted, on what. */
+/** What was fitted, and on which samples. */
 export function describeCalibration(calibration: WorldCalibration): string {
   const { samples, trajectories, table, evaluator, methods, split } = calibration;
   const fit = table.kind === "isotonic" ? "isotonic regression" : "logistic regression";
@@ -153,13 +153,13 @@ async function thresholdCommand(
   });
 }
 
-/** The most that can be kept so that the upper end of the risk's interval is no higher than what is allowed. */
+/** The largest share that can be kept while the upper end of the risk's interval stays within what is allowed. */
 function proposedThreshold({ of, risk_coverage: points }: Card, risk: number) {
   if (of !== "confidence") return undefined;
   return points.findLast(({ interval }) => interval !== null && interval.upper <= risk);
 }
 
-/** The threshold that a card gives for a risk, in a line each. */
+/** The threshold that a card gives for a risk, one fact per line. */
 function describeThreshold(card: Card, risk: number): string {
   const { count, trajectories, value, note } = card.brier;
   if (card.of === "score") return "There is none: the predictions have scores, and no confidences.";
@@ -177,7 +177,7 @@ function describeThreshold(card: Card, risk: number): string {
   ].join("\n");
 }
 
-/** Prints a run's card as a table, with its sentence. */
+/** Prints a run's card as a table, followed by its sentence. */
 function printCard(card: RunCalibration): void {
   const { brier, ece, auroc, aurc, coverage_at_risk: kept, of, without_confidence, left_out } = card;
   const expected = ece.expected === null ? "" : `; of calibrated ones ${ece.expected.toFixed(3)}`;

@@ -3,7 +3,7 @@ import { Option } from "commander";
 import type { User } from "../accounts/users-store.ts";
 import type { Actor, Author } from "../platform/audit.ts";
 
-/** A command that cannot do what it was told to; its message is all that the user needs. */
+/** A command that cannot do what it was asked to; its message is all that the user needs. */
 export class CommandError extends Error {
   constructor(message: string) {
     super(message);
@@ -35,7 +35,7 @@ type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`
 /** A query's parameters as Commander names options. */
 export type FlagsOf<Query> = { [Name in keyof Query as CamelCase<Name>]: Query[Name] };
 
-/** Options as Commander names them, as the parameters of a query. */
+/** Turns options as Commander names them into the parameters of a query. */
 export function queryOf<Query>(flags: object): Query {
   const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return Object.fromEntries(Object.entries(flags).map(([name, value]) => [snakeCase(name), value])) as Query;
@@ -52,7 +52,7 @@ export const closedPipeExitCode = 141;
 /** 128 plus the number of SIGINT, as shells report it. */
 export const interruptedExitCode = 130;
 
-/** A person stopped the command, which has said what became of its work. */
+/** A person stopped the command, which has already said what happened to its work. */
 export class InterruptedError extends Error {
   constructor() {
     super("Interrupted");
@@ -60,12 +60,12 @@ export class InterruptedError extends Error {
   }
 }
 
-/** Whether the output's reader has gone, as after `presage config | head -1`. */
+/** Whether the output's reader has closed it, as after `presage config | head -1`. */
 export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
-/** Exits once the output cannot be written: silently if its reader has gone. */
+/** Exits when the output cannot be written: silently if its reader has closed it. */
 export function endIfUnwritable(): void {
   process.stdout.on("error", (error) => {
     if (isClosedPipe(error)) process.exit(closedPipeExitCode);
@@ -76,7 +76,7 @@ export function endIfUnwritable(): void {
 
 const signals = ["SIGTERM", "SIGINT"] as const;
 
-/** Has each SIGTERM and SIGINT handled, until what it returns is called. */
+/** Handles each SIGTERM and SIGINT until the returned function is called. */
 export function onSignals(handle: (signal: NodeJS.Signals) => void): () => void {
   for (const signal of signals) process.on(signal, handle);
   return () => {
@@ -84,19 +84,19 @@ export function onSignals(handle: (signal: NodeJS.Signals) => void): () => void 
   };
 }
 
-/** The first SIGTERM or SIGINT. Only that one counts: a terminal signals every process of `npm start`, which also forwards it. */
+/** Resolves at the first SIGTERM or SIGINT; later ones do not count. A terminal signals every process of `npm start`, which forwards it. */
 export function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => onSignals(resolve));
 }
 
-/** Writes lines for a person, to standard error unless they are what the command was asked for. A terminal gets them wrapped between words; longer words, such as addresses, stay whole. */
+/** Writes lines for a person, by default to standard error. A terminal gets them wrapped between words; longer words stay whole. */
 export function printNotice(text: string, stream: NodeJS.WriteStream = process.stderr): void {
   const { columns } = stream;
   const lines = text.split("\n");
   stream.write(`${(columns ? lines.map((line) => wrap(line, columns)) : lines).join("\n")}\n`);
 }
 
-/** The lines of an indented line are indented as it is. */
+/** Keeps the line's indentation on all lines that it is wrapped into. */
 function wrap(line: string, width: number): string {
   const indentation = /^ */.exec(line)?.[0] ?? "";
   const wrapped = Bun.wrapAnsi(line.slice(indentation.length), Math.max(1, width - indentation.length));
@@ -117,24 +117,24 @@ export function readTags(pairs: readonly string[]): Record<string, string> {
 /** How many requests Bun sends at a time unless BUN_CONFIG_MAX_HTTP_REQUESTS is set. */
 export const defaultMaxHttpRequests = 256;
 
-/** What Bun reads from the environment only when it starts. A value that is already set is left alone. */
+/** Settings that Bun reads from the environment only when it starts. A value that is already set is left alone. */
 export const runtimeSettings = {
   /** Maximum concurrent outgoing requests. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
   /**
-   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 288 MiB it collects earlier. It is
-   * not a limit (docs/decisions/0004-speed.md).
+   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. At 288 MiB it collects earlier. This is not a limit
+   * (docs/decisions/0004-speed.md).
    */
   BUN_JSC_forceRAMSize: "301989888",
-  /** How often a function runs before it is compiled, and compiled anew; what runs only at the start is neither. Bun's own: 500 and 1,000. */
+  /** How often a function runs before it is compiled or recompiled, which start-up code never is. Bun's defaults: 500 and 1,000. */
   BUN_JSC_thresholdForJITAfterWarmUp: "3000",
   BUN_JSC_thresholdForOptimizeAfterWarmUp: "8000",
-  /** How long freed memory waits before the system gets it back, and how often a thread looks for some when it rests; in milliseconds. Bun's own: 100. */
+  /** Milliseconds before freed memory returns to the system, and between an idle thread's searches for more. Bun's default: 100. */
   MIMALLOC_PURGE_DELAY: "500",
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "500",
 };
 
-/** Replaces this process, once, by one that starts with `runtimeSettings`. Where the system has no `execve`, Bun's defaults apply. */
+/** Replaces this process, once, with one that has `runtimeSettings`. Where the system has no `execve`, Bun's defaults apply. */
 export function settleRuntime(): void {
   if (process.env.BUN_CONFIG_MAX_HTTP_REQUESTS !== undefined || typeof process.execve !== "function") return;
   const isCompiled = Bun.main.startsWith("/$bunfs/");
@@ -160,11 +160,11 @@ export function changerFor(user: Pick<User, "account_id">): Author {
   return { accountId: user.account_id, actor: commandLineActor() };
 }
 
-/** In a container there may be a number and no name. */
+/** A container may have a user number but no name. */
 function userName(): string | null {
   try {
     const { username, uid } = userInfo();
-    // What Bun says where no variable has the name.
+    // Bun says `unknown` if no variable has the name.
     if (username !== "unknown") return username;
     return uid === 0 ? "root" : `user ${uid}`;
   } catch {

@@ -13,7 +13,7 @@ export function configure(): Config {
   return readConfig(process.env);
 }
 
-/** A misspelt variable has no effect, which nothing else would show. */
+/** A misspelt variable has no effect, which would otherwise go unnoticed. */
 function warnOfUnknownVariables(raw: RawEnvironment): void {
   const known = Object.keys(environment.shape);
   for (const name of unknownVariables(raw)) {
@@ -67,9 +67,9 @@ function originOf(
   return derived === undefined ? "not set" : "derived";
 }
 
-/** What applies where a variable is not set, if that follows from others or from the machine. */
+/** The values of unset variables that depend on other variables or on the machine. */
 async function derivedValues(config: Config): Promise<Partial<Record<EnvironmentName, string>>> {
-  // Every command loads this file.
+  // Every command loads this file, so these are loaded only here.
   const { listenAddress } = await import("../app/listen.ts");
   const { browserAddress } = await import("../http/pages.ts");
   const { listen, upstream, judge, prediction, memoryBudgetBytes, worlds } = config;

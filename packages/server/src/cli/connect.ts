@@ -19,12 +19,12 @@ import { CommandError } from "./command.ts";
 /** Makes one call, retries included. */
 export type CallServer = <Value>(work: (presage: Presage) => Promise<Value>) => Promise<Value>;
 
-/** What a command works on: a server, or what the owner has in the configured database. */
+/** What a command works on: a server, or the owner's data in the configured database. */
 export interface Connection {
   call: CallServer;
   /** Where the dashboard is; undefined while no server runs. */
   findOrigin(): Promise<string | undefined>;
-  /** Whether it replays episodes. */
+  /** Whether this connection can replay episodes. */
   replays: boolean;
 }
 
@@ -32,17 +32,17 @@ export interface ServerConnection extends Connection {
   origin: string;
 }
 
-/** The options of commands that work on either. */
+/** The options of commands that work on a server or a database. */
 export interface ConnectionOptions {
   server?: string | undefined;
 }
 
-/** Longer than any deadline that a server can be configured with: the server is the one that gives up. */
+/** Longer than any deadline that a server can be configured with, so that the server gives up first. */
 export const timeoutMs = 25 * 3_600_000;
 
 /**
- * Connects to the Presage at `server`, which may end in the `/v1` that OpenAI clients need. Without a scheme it is https, so
- * that no key is sent in plain text unasked, but on this machine http.
+ * Connects to the Presage at `server`, which may end in the `/v1` that OpenAI clients need. An address without a scheme gets https,
+ * so that no key is sent in plain text by accident, or http if it is on this machine.
  */
 export function connectToServer(
   server: string,
@@ -65,13 +65,13 @@ export function connectToServer(
       try {
         return await work(presage);
       } catch (error) {
-        // What another server says has other fields.
+        // The response of another kind of server has other fields.
         if (error instanceof TypeError && (await findInstance(baseUrl)) === undefined)
           throw new CommandError(`${address} does not answer as Presage does`);
         if (!(error instanceof PresageError)) throw error;
         if (error.category === "unauthenticated")
           throw new CommandError(`${address} rejects the API key in ${keyPlace}`);
-        // Where nothing of Presage responded, the message names the address itself.
+        // If no Presage responded, the message already has the address.
         const named = error.message.includes(baseUrl) ? error.message : `${address}: ${error.message}`;
         const message = error.category === "connection" ? named + hint : named;
         // Every line of a file names the same evaluators.
@@ -139,7 +139,7 @@ const RunningServer = z.object({
 type RunningServer = z.infer<typeof RunningServer>;
 
 /**
- * The file beside an SQLite database by which commands find the server that runs on it; undefined if the database is no file. It
+ * The file next to an SQLite database by which commands find the server that runs on it; undefined if the database is not a file. It
  * grants its reader no more than the database does, and only the server's user can read it.
  */
 export function createServerFile(databaseUrl: string) {
@@ -152,18 +152,18 @@ export function createServerFile(databaseUrl: string) {
       const server: RunningServer = { address, publicUrl, key, pid: process.pid };
       const partial = `${path}.${Bun.randomUUIDv7()}`;
       await writeFile(partial, JSON.stringify(server), { mode: 0o600, flag: "wx" });
-      // A command that reads meanwhile gets all of it.
+      // Renamed into place, so that a command never reads part of the file.
       await rename(partial, path).finally(() => rm(partial, { force: true }));
     },
     async remove(): Promise<void> {
-      // Another server on the database may have written its own. What is left of this one is ignored.
+      // Another server on the database may have written its own file. Failure to remove this one is ignored.
       const text = await readFile(path, "utf8").catch(() => "");
       if (text.includes(key)) await rm(path, { force: true }).catch(() => {});
     },
   };
 }
 
-/** Connects to the server on the configured SQLite database; undefined if none answers, or if the command has models of its own to ask. */
+/** Connects to the server on the configured SQLite database; undefined if none answers, or if the command has its own models to ask. */
 export async function connectToRunningServer(config: Config): Promise<ServerConnection | undefined> {
   const path = pathFor(config.databaseUrl);
   const hasOwnModels = !needsSandbox(config) || config.judge.url !== undefined;
@@ -179,7 +179,7 @@ function pathFor(databaseUrl: string): string | undefined {
   return `${resolve(sqlitePath(databaseUrl)).replace(/\.db$/, "")}.server.json`;
 }
 
-/** Undefined unless its process lives and answers. A file that others could have written might lead anywhere. */
+/** Undefined unless the server's process is alive and answers. A file that others could have written might lead anywhere. */
 async function findRunningServer(path: string): Promise<RunningServer | undefined> {
   try {
     const text = await readOwnFile(path);
@@ -196,7 +196,7 @@ async function findRunningServer(path: string): Promise<RunningServer | undefine
 }
 
 async function readOwnFile(path: string): Promise<string | undefined> {
-  // Not waiting for whoever writes to a pipe.
+  // Without waiting for a writer if the file is a pipe.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const { uid, mode } = await file.stat();
@@ -234,7 +234,7 @@ export async function withDatabase(
 
 const pageSize = 1_000;
 
-/** The rows of a list that is read page by page: all of them, or the first `most`. */
+/** The rows of a list that is read page by page: all, or the first `most`. */
 export async function readAll<Row, Position = Keyset>(
   readPage: (page: {
     limit: number;
@@ -253,11 +253,11 @@ export async function readAll<Row, Position = Keyset>(
 }
 
 const readyTimeoutMs = 3_000;
-/** Only the latest are tried: earlier ones have most likely crashed. */
+/** Only the latest addresses are tried: earlier servers have most likely crashed. */
 const maxAddresses = 10;
 
 interface FoundServer {
-  /** Where browsers reach a server that runs on the database. */
+  /** Where browsers reach a running server on the database. */
   running: string | undefined;
   /** Where servers on the database should be reached, newest first. */
   noted: readonly string[];
@@ -282,7 +282,7 @@ export async function findServer(database: Database, { listen }: Config): Promis
   };
 }
 
-/** The instance that answers there and accepts requests; empty if it does not say which it is. */
+/** The id of the instance that answers there and accepts requests; empty if it does not give one. */
 async function findInstance(address: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${address}/ready`, { signal: AbortSignal.timeout(readyTimeoutMs) });

@@ -106,7 +106,7 @@ function addExportCommand(command: Command, run: ExportAccount): void {
     .action(run);
 }
 
-/** `presage import FILE`, which meant an account's export before it meant traces. */
+/** `presage import FILE`: it imported an account's export before it imported traces. */
 export async function importAccountFile(
   config: Config,
   files: readonly string[],
@@ -131,7 +131,7 @@ export function addResultsCommands(program: Command): void {
   const results = program.command("results").description("repair evaluation results of the database");
   for (const name of ["repair-times", "mend-times"])
     results
-      // The second is its earlier name.
+      // The second name is the earlier one.
       .command(name, { hidden: name === "mend-times" })
       .description(
         "give results that a wrong clock dated in the future the times of their neighbours; servers may keep running",
@@ -155,7 +155,7 @@ async function migrateDatabase(config: Config): Promise<void> {
     );
 }
 
-/** Copies the configured SQLite database into a file, which is replaced only by a whole and sound copy. Servers may keep running. */
+/** Copies the configured SQLite database into a file, which is replaced only by a complete and intact copy. Servers may keep running. */
 async function backUp(config: Config, into: string): Promise<void> {
   const path = sqliteFile(config, "pg_dump --format=custom");
   if (!hasSqliteSchema(path)) throw new NoDatabaseError(path);
@@ -180,7 +180,7 @@ function isSameFile(path: string, other: string): boolean {
   return existsSync(other) && realpathSync(path) === realpathSync(other);
 }
 
-/** Puts a backup in the place of the configured SQLite database, which no process may have open. What it replaces is kept. */
+/** Replaces the configured SQLite database, which no process may have open, with a backup. The replaced database is kept. */
 export async function restore(config: Config, from: string, { replace = false }: { replace?: boolean }) {
   const path = sqliteFile(config, "pg_restore");
   const backup = resolve(from);
@@ -207,7 +207,7 @@ export async function restore(config: Config, from: string, { replace = false }:
   process.stdout.write(`${notice.join("\n")}\n`);
 }
 
-/** Checks the copy, which is what will be used. */
+/** Checks the copy, since the copy is what will be used. */
 function copyChecked(backup: string, partial: string): string {
   try {
     copySqlite(backup, partial);
@@ -220,7 +220,7 @@ function copyChecked(backup: string, partial: string): string {
   }
 }
 
-/** The configured database's file; throws a `CommandError` if there is none. `postgresTool` is what to use instead. */
+/** The configured database's file; throws a `CommandError` if it is not a file. `postgresTool` is what to use instead. */
 function sqliteFile(config: Config, postgresTool: string): string {
   const { databaseUrl } = config;
   refuseInMemory(config);
@@ -239,7 +239,7 @@ export function megabytes(bytes: number): string {
 
 const schema = Object.keys(migrations).at(-1) ?? "";
 
-/** Writes everything of an account as JSON lines. The file appears once it is complete. */
+/** Writes everything in an account as JSON lines. The file appears once it is complete. */
 async function exportToFile(config: Config, file: string, options: { account?: string }): Promise<void> {
   checkOutputFile(file);
   const exported = async (store: OpenedStore) => {
@@ -269,19 +269,19 @@ async function exportToFile(config: Config, file: string, options: { account?: s
       await rm(partial, { force: true });
       throw error;
     }
-    // The first line and the last one are no rows.
+    // The first and the last line are not rows.
     process.stdout.write(
       `Exported ${countOf(lines - 2, "row")} of the account ${account.name} to ${path}.\n`,
     );
     printNotice("It contains texts of predictions and evaluations, but no secrets of keys.");
   };
-  // A transaction on the connection that writes would keep servers from writing until its end.
+  // A transaction on the writing connection would keep servers from writing until it ends.
   await withDatabase(config, exported, { mustExist: true, readsInPlace: false });
 }
 
-/** Stores the rows of such a file, all or none. */
+/** Stores the rows of an exported account, all or none. */
 async function importFromFile(config: Config, file: string, { account: accountName }: { account?: string }) {
-  // It may be a pipe.
+  // `file` may be a pipe.
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== false)
     throw new CommandError(`There is no file ${file}`);
   await withDatabase(config, async ({ database }) => {
@@ -291,7 +291,7 @@ async function importFromFile(config: Config, file: string, { account: accountNa
       accountName,
       takeNumbers: (transaction, exported) => takeGivenNumbers(database, transaction, exported),
       storeResults: (transaction, results) =>
-        // Their columns are checked.
+        // The import has checked their columns.
         restoreResults(transaction, results as unknown as Parameters<typeof restoreResults>[1]),
     };
     const { account, rows } = await importAccount(database, readLines(resolve(file)), options);
@@ -300,7 +300,7 @@ async function importFromFile(config: Config, file: string, { account: accountNa
   });
 }
 
-/** Like the database, only its owner can read it. */
+/** Only its owner can read the file, as with the database. */
 async function createPartial(path: string): Promise<FileHandle> {
   try {
     return await open(path, "wx", 0o600);

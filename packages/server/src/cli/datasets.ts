@@ -156,7 +156,7 @@ async function importEpisodes({
   );
 }
 
-/** Makes a revision of the dataset of this name, whose trajectories are episodes. */
+/** Makes a revision of the dataset with this name; its trajectories are episodes. */
 async function reviseByEpisodes(
   connection: Connection,
   { name, append = false }: RevisionOptions,

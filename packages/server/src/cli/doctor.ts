@@ -55,9 +55,9 @@ interface Finding {
     | "judge"
     | "provider"
     | "redis";
-  /** `off`: nothing to check, as nothing is configured. */
+  /** `off`: not configured, so there is nothing to check. */
   state: "good" | "bad" | "off";
-  /** Without a secret. */
+  /** Never contains a secret. */
   text: string;
 }
 
@@ -95,7 +95,7 @@ async function examine(raw: RawEnvironment, answerMs: number): Promise<Finding[]
   return [...configuration(raw), ...checked.flat()];
 }
 
-/** The finding of a check, or that it had no answer in time. */
+/** The finding of a check, or that there was no answer in time. */
 async function inTime(check: Finding["check"], finding: Promise<Finding | Finding[]>, timeoutMs: number) {
   const late = Promise.withResolvers<Finding[]>();
   const text = `no answer within ${timeoutMs / 1000} s; look at the network between this machine and that one`;
@@ -131,7 +131,7 @@ async function checkDatabase({ databaseUrl: url, minFreeDiskBytes }: Config): Pr
     const inspected = await inspectDatabase(url);
     return [describe(inspected, url), describeClock(inspected.aheadMs, inspected.seenClock), disk];
   } catch (error) {
-    // PostgreSQL's own errors name the user, and no password.
+    // PostgreSQL's own errors name the user, but no password.
     const { reason: stated, code } = reasonOf(error);
     const reason = (stated || code || "no response").replace(/\.$/, "");
     const advice = isSqlite(url)
@@ -168,7 +168,7 @@ function describe(inspected: InspectedDatabase, url: string): Finding {
   return good(`writable, schema ${schema}, ${waiting}`);
 }
 
-/** What it means that the database's clock is ahead of this machine's by so much (undefined if it has none), and that it jumped. */
+/** Explains how far the database's clock is ahead of this machine's (undefined if it has none), and that it jumped. */
 export function describeClock(aheadMs: number | undefined, seen?: SeenClock): Finding {
   if (seen?.jumped !== undefined) {
     const [from, to] = [toIsoInstant(seen.believed), toIsoInstant(seen.jumped.seen)];
@@ -196,7 +196,7 @@ function checkDisk(url: string, minFreeBytes: number): Finding {
   return { check, state: "bad", text: `${text}. ${advice}` };
 }
 
-/** The folder of the file, or the nearest one above that exists. */
+/** The folder of the file, or its nearest ancestor that exists. */
 function folderOf(url: string): string {
   let folder = dirname(resolve(isInMemory(url) ? "." : sqlitePath(url)));
   while (!existsSync(folder)) folder = dirname(folder);
@@ -296,7 +296,7 @@ async function resetOnce(given: RealEnvironmentSettings, timeoutMs: number): Pro
   }
 }
 
-/** The model behind judges, if it is not the upstream. */
+/** The model that judges ask, if it is not the upstream. */
 async function checkJudge(config: Config, timeoutMs: number): Promise<Finding[]> {
   const own = upstreamOfJudges(config);
   if (own !== undefined) return await askEach("judge", { ...own, ...common, timeoutMs });
@@ -326,7 +326,7 @@ async function ask(check: Finding["check"], options: UpstreamOptions): Promise<F
     return { check, state: "bad", text };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    // What it sent may repeat the key.
+    // The response may repeat the key.
     const status = error.status === undefined ? "" : ` (status ${error.status})`;
     return { check, state: "bad", text: `${place}: ${adviceFor(error, options.timeoutMs)}${status}` };
   }

@@ -31,7 +31,7 @@ const selfExplaining = [
   UpstreamError,
 ];
 
-/** What a failed command prints: one clear line if the cause is known, else the whole error. It may repeat what a server said. */
+/** What a failed command prints: one clear line if the cause is known, otherwise the whole error. It may repeat what a server said. */
 export const explainError = (error: unknown) => printableLines(messageOf(error));
 
 function messageOf(error: unknown): string {
@@ -42,12 +42,12 @@ function messageOf(error: unknown): string {
     return `${[error.path.join("."), error.message].filter(Boolean).join(": ")}${error instanceof InvalidWorldError ? "." : ""}`;
   if (isStoreUnavailable(error))
     return `The database is unavailable (PRESAGE_DATABASE_URL): ${error.message}`;
-  // A call of the system that failed: its message has the reason and the path.
+  // A failed system call: its message has the reason and the path.
   if ("syscall" in error) return error.message;
   return Bun.inspect(error);
 }
 
-/** What a person can do about an error while `file` was written, which is then as it was before; other errors as they are. */
+/** What a person can do about an error while `file` was written, which stays unchanged; other errors are returned as they are. */
 export function explainFileError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   const code = String(error.code);

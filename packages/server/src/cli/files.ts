@@ -27,7 +27,7 @@ import {
 /** Where output lines go: to a file, to standard output, or nowhere. */
 type Output = { path: string } | "stdout" | "nowhere";
 
-/** Refuses files that cannot be read or written before the first request is made. */
+/** Refuses files that cannot be read or written, before the first request is made. */
 export function checkFiles(file: string, out: string | undefined): void {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new CommandError(`There is no file ${file}`);
@@ -44,7 +44,7 @@ export async function startsLikeGzip(path: string): Promise<boolean> {
   return first === 0x1f && second === 0x8b;
 }
 
-/** Refuses a file that cannot be written, and what is none, such as a pipe, unless it can be written to as it is. */
+/** Refuses a file that cannot be written, and anything that is not a file, such as a pipe, unless it may be written to directly. */
 export function checkOutputFile(out: string, { mayBePipe = false } = {}): void {
   const found = statSync(out, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw new CommandError(`${out} is a directory. Name a file.`);
@@ -87,12 +87,12 @@ export function readConcurrency(text: string): number {
 }
 
 export interface NumberedLine {
-  /** From 1, as editors count. */
+  /** From 1, as in editors. */
   number: number;
   text: string;
 }
 
-/** Yields the lines of a file, without empty ones. */
+/** Yields the lines of a file, skipping empty ones. */
 export async function* readLines(path: string): AsyncGenerator<NumberedLine> {
   let number = 0;
   for await (const text of splitLines(createReadStream(path))) {
@@ -101,10 +101,10 @@ export async function* readLines(path: string): AsyncGenerator<NumberedLine> {
   }
 }
 
-/** The lines of a text in UTF-8. Only a line feed ends one, unlike for `node:readline`: JSON may hold U+2028, U+2029 and, between values, a carriage return. */
+/** The lines of a UTF-8 text. Unlike `node:readline`, only a line feed ends one: JSON may contain U+2028, U+2029 and carriage returns. */
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  // A long line comes in many chunks, and is joined once.
+  // A long line comes in many chunks, which are joined once.
   let begun: string[] = [];
   const take = () => begun.join("").replace(/\r$/, "");
   for await (const chunk of chunks) {
@@ -134,7 +134,7 @@ export function parseLine(text: string): Record<string, unknown> {
   return { ...value };
 }
 
-/** Checks a line, with the same wording as the API's. */
+/** Checks a line, with the same wording as the API. */
 export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
   try {
     return validate(schema, value, "body");
@@ -143,7 +143,7 @@ export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unkno
   }
 }
 
-/** Checks what options give, as the API would. `toOption` names the option of a field. */
+/** Checks values from options as the API would. `toOption` names the option for a field. */
 export function checkOptions<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -158,7 +158,7 @@ export function checkOptions<Schema extends z.ZodType>(
   }
 }
 
-/** Describes issues in one line, each with its field, or with what `nameField` makes of it. */
+/** Describes issues in one line, each with its field as `nameField` writes it. */
 export function describeIssues(
   issues: readonly ValidationError[],
   nameField: (field: string) => string = (field) => field,
@@ -178,7 +178,7 @@ function parseJson(text: string): unknown {
 export interface OutputLine extends Record<string, unknown> {
   /** The input line's number, from 1. */
   line: number;
-  /** Hash of the input line's text: a later run sees from it whether the line has changed. */
+  /** Hash of the input line's text: tells a later run whether the line has changed. */
   digest: string;
   error?: { category: string; detail: string };
 }
@@ -201,8 +201,8 @@ interface FinishedLinesOptions<Line extends OutputLine> {
 }
 
 /**
- * Reads the output of an earlier run and keeps in the file only its finished lines that the input still has, so that lines
- * that failed, were cut off or have changed are processed again and each input line ends up in the file once.
+ * Reads the output of an earlier run and keeps only finished lines whose input line still exists, so that lines that failed, were
+ * cut off or have changed are processed again and the file ends up with each input line once.
  */
 async function keepFinishedLines<Line extends OutputLine>(
   path: string,
@@ -262,14 +262,14 @@ export interface ProcessLinesOptions<Line extends OutputLine> {
   noun: string;
   /** Whether a line that an earlier run wrote need not be processed again. */
   isFinished(line: OutputLine): line is Line;
-  /** Rejects only where no further line can succeed; otherwise a failure is a line like any other. */
+  /** Rejects only if no further line can succeed; otherwise a failure is a line like any other. */
   process(input: NumberedLine, digest: string): Promise<Line>;
   /** Receives the lines of this run and of earlier ones, in the input's order. */
   onLine(line: Line): void;
 }
 
 export interface Progress {
-  /** Lines that this run processed; earlier runs finished the others. */
+  /** Lines that this run processed; earlier runs finished the rest. */
   processed: number;
   elapsedMs: number;
 }
@@ -298,10 +298,10 @@ export async function processLines<Line extends OutputLine>({
   const bar = sharesTerminal ? undefined : startProgressBar(inputIds.size, noun);
   const startedAtMs = performance.now();
   let processed = 0;
-  /** Lines of this run that wait for an earlier one. They may have cost money. */
+  /** Finished lines of this run that wait for an earlier line to be written. They may have cost money. */
   const waiting = new Set<Line>();
   const end = () => {
-    // It changes the terminal's settings.
+    // The bar changes the terminal's settings, and `stop` restores them.
     bar?.stop();
     for (const line of waiting) write(line);
     waiting.clear();
@@ -362,7 +362,7 @@ const maxReasons = 3;
 const maxCharacters = 300;
 const maxNames = 2;
 
-/** Counts lines that are added in order, each once. */
+/** Counts each line once; lines are added in order. */
 interface LineCount {
   lastLine: number;
   lines: number;
@@ -375,7 +375,7 @@ interface Reason extends LineCount {
 
 /** The first few distinct reasons why lines failed. */
 interface FailureReasons {
-  /** Lines are added in order; one may fail for several reasons, and several evaluators for the same one. */
+  /** Lines are added in order; a line may fail for several reasons, and several evaluators for the same reason. */
   add(line: number, reason: string, evaluator?: string): void;
   /** A line for each, or none if nothing failed. */
   describe(): string[];

@@ -88,7 +88,7 @@ describe("--max-regression", () => {
       "exact-match: undecided: all 6 trajectories lose 97.5 points alike, which does not show how far others would",
     ]);
     expect(check({ ...few, trajectories: 5, difference: -0.009 })).toEqual(none);
-    // Shown to be worse, whatever its interval.
+    // Shown to be worse, whatever the interval.
     expect(check({ ...few, outcome: "worse" })).toMatchObject({ worse: [expect.any(String)], undecided: [] });
   });
 

@@ -14,10 +14,10 @@ export interface Minimum {
   share: number;
 }
 
-/** What names an evaluator in a run, and in what is wanted of one. */
+/** Identifies an evaluator in a run or in a gate. */
 interface NamedEvaluator {
   evaluator: string;
-  /** Of an imported result at most the name is known. */
+  /** An imported result has at most a name. */
   profile_name: string | null;
 }
 
@@ -33,7 +33,7 @@ export function readMinimum(text: string): Minimum {
   return { name: parts.length === 0 ? undefined : parts.join("="), share };
 }
 
-/** In percentage points. */
+/** The limit in percentage points. */
 export function readMaxRegression(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const points = readNumber("--max-regression", text);
@@ -41,14 +41,14 @@ export function readMaxRegression(text: string | undefined): number | undefined 
   throw new CommandError("--max-regression takes percentage points, from 0 to 100");
 }
 
-/** Refuses a minimum of an evaluator that the run does not have: it would be reached by nothing. */
+/** Refuses a minimum for an evaluator that the run does not have: nothing would be checked against it. */
 export function checkMinimums(minimums: readonly Minimum[], evaluators: readonly NamedEvaluator[]): void {
   const unknown = minimums.find((minimum) => !evaluators.some((one) => isOfMinimum(minimum, one)));
   if (unknown === undefined) return;
   throw new CommandError(`--min-pass-rate ${unknown.name}=${unknown.share}: the run has no such evaluator`);
 }
 
-/** The pass rates below their minimum, in sentences. A failure counts as not passed, so that nothing is won by failing. */
+/** The pass rates below their minimum, as sentences. A failure counts as not passed, so that failing gains nothing. */
 export function findShortfalls(
   evaluators: readonly Pick<
     RunReport["evaluators"][number],
@@ -70,7 +70,7 @@ export function findShortfalls(
   );
 }
 
-/** Two shares in percent, with as many decimals as tell them apart: “50.56 % is below 50.60 %”. */
+/** Two shares in percent, with enough decimals to tell them apart: “50.56 % is below 50.60 %”. */
 function percentsApart(one: number, other: number): [string, string] {
   for (let digits = 1; digits < 12; digits += 1) {
     const texts = [one, other].map((share) => `${(100 * share).toFixed(digits)} %`) as [string, string];
@@ -93,11 +93,11 @@ type ComparedEvaluator = Pick<Comparison["evaluators"][number], "evaluator" | "p
   >[];
 };
 
-/** In sentences. */
+/** Each regression is a sentence. */
 interface Regressions {
-  /** What is shown to be worse than the reference by more than `--max-regression`, and what hides it. */
+  /** What is shown to be worse than the reference by more than `--max-regression`, and what prevents the check. */
   worse: string[];
-  /** What looks worse by more, but may be chance. */
+  /** What is worse by more in the figures, but may be due to chance. */
   undecided: string[];
 }
 
@@ -140,7 +140,7 @@ export function findRegressions(
   return found;
 }
 
-/** What becomes of a gate that cannot tell; undefined: an exit code of its own. */
+/** The outcome of a gate that cannot tell; undefined: a separate exit code. */
 export type Undecided = "pass" | "fail" | undefined;
 
 export function readUndecided(text: string | undefined): Undecided {
@@ -151,7 +151,7 @@ export function readUndecided(text: string | undefined): Undecided {
 const missedExitCode = 2;
 const untoldExitCode = 3;
 
-/** Sets the exit code of a command with a gate: whether it is missed, and whether something cannot be told. */
+/** Sets the exit code of a command with a gate: whether the gate is missed, and whether it could not tell. */
 export function setGateExitCode(
   { isMissed, isUntold }: { isMissed: boolean; isUntold: boolean },
   undecided: Undecided,

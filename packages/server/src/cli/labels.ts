@@ -32,7 +32,7 @@ const whole = (text: string) => {
   return Number(text);
 };
 const mostDrawn = 1_000;
-/** Results whose texts are read at once. */
+/** Results whose texts are read at the same time. */
 const readAtOnce = 10;
 const byEvaluator = [
   "--evaluator <name[=profile]>",
@@ -128,7 +128,7 @@ async function labelOne({ call }: Connection, id: string, label: string, { annot
   process.stdout.write(`Result ${id} is labelled ${label}.${counts}\n`);
 }
 
-/** The drawn verdicts as lines of labels that are still to be given, with the texts that they are about. */
+/** The drawn verdicts as label lines still to be filled in, each with the texts that it is about. */
 async function printDrawn(
   connection: Connection,
   nameOrId: string,

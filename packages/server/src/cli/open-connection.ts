@@ -36,12 +36,12 @@ import {
 
 type OwnOptions = Omit<CommandOptions, "actor">;
 
-/** What answers in this process, from the configured database. */
+/** A connection that this process answers itself, from the configured database. */
 interface OwnConnection extends Connection {
   server: CommandServer;
 }
 
-/** Puts together in this process what a server has of the configured database. Servers may run on it at the same time. */
+/** Composes, in this process, a server's services on the configured database. Servers may run on it at the same time. */
 async function connectHere(config: Config, options: OwnOptions): Promise<OwnConnection> {
   const server = await composeCommand(config, { ...options, actor: commandLineActor() });
   const { database } = server.store;
@@ -55,7 +55,7 @@ async function connectHere(config: Config, options: OwnOptions): Promise<OwnConn
   };
 }
 
-/** Says what would be imported, without a database. */
+/** Previews imports without a database. */
 export function previewsHere(config: Config): { call: CallServer } {
   return { call: callHere(composePreviews(config, commandLineActor())) };
 }
@@ -70,7 +70,7 @@ function callHere({ fetch, broken }: Pick<CommandServer, "fetch"> & Partial<Comm
     );
 }
 
-/** What an operation failed with, rather than the client's words for it. */
+/** The error that an operation failed with, rather than the client's words for it. */
 function causeOf(error: unknown, broken: unknown): unknown {
   if (!(error instanceof PresageError)) return error;
   const cause = error.cause ?? broken ?? error;
@@ -79,7 +79,7 @@ function causeOf(error: unknown, broken: unknown): unknown {
 
 const pauseMs = 1_000;
 
-/** Examples are made searchable anew in each command. However many they are, it waits for them, and for nothing else. */
+/** Each command makes examples searchable from scratch. It waits for that however many there are, and for nothing else. */
 export async function onceSearchable<Value>(work: () => Promise<Value>): Promise<Value> {
   for (;;) {
     try {
@@ -91,7 +91,7 @@ export async function onceSearchable<Value>(work: () => Promise<Value>): Promise
   }
 }
 
-/** Connects a command to the server it names, or else to the configured database. */
+/** Connects a command to the server that it names, otherwise to the configured database. */
 export async function withConnection(
   config: Config,
   { server }: ConnectionOptions,
@@ -104,12 +104,12 @@ export async function withConnection(
   await work(own).finally(own.server.stop);
 }
 
-/** What Commander calls: it gives the arguments of a command, its options and the command. */
+/** What Commander calls with a command's arguments, its options and the command. */
 type Action = (...given: unknown[]) => Promise<void>;
 
 const optionsOf = (given: readonly unknown[]) => given.at(-2) as ConnectionOptions;
 
-/** The action of a command that works on the server it names, or else on the configured database. */
+/** The action of a command that works on the server that it names, otherwise on the configured database. */
 export function onConnection<Given extends unknown[]>(
   work: (connection: Connection, ...given: Given) => Promise<void>,
   options?: Partial<OwnOptions>,
@@ -123,18 +123,18 @@ export function onConnection<Given extends unknown[]>(
     );
 }
 
-/** A connection through which runs are made, and worlds. */
+/** A connection that can create runs and worlds. */
 export interface RunConnection extends Connection {
-  /** Where runs are written, for people. */
+  /** What the messages call the place where runs are stored. */
   name: string;
-  /** How its runs are waited for. */
+  /** How to wait for its runs. */
   waiting: Pick<WaitOptions<Run>, "pollEveryMs" | "patienceMs">;
   /** Refuses evaluators that cannot be used, before anything is stored. */
   checkEvaluators(evaluators: readonly WantedEvaluator[]): Promise<void>;
   createRun(wanted: WantedRun, evaluators: readonly WantedEvaluator[]): Promise<Run>;
-  /** Makes sure that a process works on a run. */
+  /** Makes sure that some process works on a run. */
   start(id: string): void;
-  /** Stops the work of this process. */
+  /** Stops this process's work. */
   close(): Promise<void>;
 }
 
@@ -142,11 +142,11 @@ type WantedRun = Omit<RunCreateRequest, "evaluators">;
 
 interface OpenRunsOptions extends ConnectionOptions {
   evaluators: readonly WantedEvaluator[];
-  /** Whether a database may be created: the command needs nothing of it. */
+  /** Whether a database may be created, since the command needs no existing data. */
   mayCreate: boolean;
 }
 
-/** Connects to another server, to the one that runs on the configured database, or to that database. */
+/** Connects to the named server, otherwise to the one that runs on the configured database, otherwise to that database. */
 export async function openRunConnection(
   config: Config,
   { server, evaluators, mayCreate }: OpenRunsOptions,
@@ -162,8 +162,8 @@ export async function openRunConnection(
 }
 
 /**
- * Opens the configured database, or creates it. None is created for a command that is refused: `refuse` is given one in memory, which is
- * as empty, and refuses the same.
+ * Opens the configured database, or creates it. None is created for a command that is refused: `refuse` first gets an in-memory
+ * database, which is just as empty and leads to the same refusals.
  */
 export async function openOrCreate(
   config: Config,
@@ -179,7 +179,7 @@ export async function openOrCreate(
   }
 }
 
-/** On the server that is named, on the one that runs on the configured database, or on that database. */
+/** Works on the named server, otherwise on the one that runs on the configured database, otherwise on that database. */
 export async function withRunConnection(
   config: Config,
   { server }: ConnectionOptions,
@@ -189,7 +189,7 @@ export async function withRunConnection(
   await work(connection).finally(connection.close);
 }
 
-/** The action of a command that needs whoever makes runs, or worlds. */
+/** The action of a command that needs a connection that can create runs and worlds. */
 export function onRunConnection<Given extends unknown[]>(
   work: (connection: RunConnection, ...given: Given) => Promise<void>,
 ): Action {
@@ -201,7 +201,7 @@ async function createRun(call: CallServer, wanted: WantedRun, evaluators: readon
   return await call(({ runs }) => runs.create({ ...wanted, evaluators: evaluators.map(toReference) }));
 }
 
-/** The runs of a server, which works on them. */
+/** Runs on a server, which does the work. */
 function runsOfServer(connection: ServerConnection): RunConnection {
   const { call, origin } = connection;
   return {
@@ -215,7 +215,7 @@ function runsOfServer(connection: ServerConnection): RunConnection {
   };
 }
 
-/** Runs in the configured database, on which this process works. */
+/** Runs in the configured database, worked on by this process. */
 function runsHere(config: Config, own: OwnConnection): RunConnection {
   const { call, server } = own;
   return {

@@ -120,7 +120,7 @@ async function predictCommand(config: Config, options: PredictOptions): Promise<
     keepsContext: options.keepContext ?? false,
   };
   await withPredictor(config, options, async (predict, through) => {
-    // Otherwise each line would find out by itself that there is no such world.
+    // Otherwise each line would fail separately if there is no such world.
     const world = await through?.find();
     const failures = await predictFile(predict, { ...fileOptions, world });
     if (failures > 0) process.exitCode = 1;
@@ -143,7 +143,7 @@ function refuseContradictions(options: PredictOptions): void {
   );
 }
 
-/** Predictions by a world, by the Presage at `server`, or directly by the configured upstream. */
+/** Predictions from a world, from the Presage at `server`, or directly from the configured upstream. */
 async function withPredictor(
   config: Config,
   { server, file, world, explain }: PredictOptions,
@@ -167,12 +167,12 @@ async function withPredictor(
   }
   if (server !== undefined) {
     const { call } = connectToServer(server, config.clientApiKey);
-    // Otherwise each line of a file would find out by itself that the server or the key is wrong.
+    // Otherwise each line of a file would fail separately if the server or the key is wrong.
     if (file !== undefined) await call((presage) => presage.whoAmI());
     await work((request) =>
       call(async (presage) => {
         const prediction = await presage.predict(request);
-        // So that `call` says whose answer it is.
+        // A `TypeError` makes `call` say which server answered.
         if (typeof prediction.response.content !== "string") throw new TypeError("No prediction");
         return prediction;
       }),
@@ -235,7 +235,7 @@ interface PredictFileOptions
 interface Counts {
   predicted: number;
   failed: number;
-  /** Predictions whose true next state is known, and how many of them equal it. */
+  /** Predictions whose true next state is known, and how many are equal to it. */
   comparable: number;
   exact: number;
 }
@@ -285,7 +285,7 @@ type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
 
 interface ThroughWorld {
   find(): Promise<World>;
-  /** What examples say; none for a key that may only predict. */
+  /** The examples' texts; none for a key that may only predict. */
   turnsOf(request: WorldModelRequest): Promise<WorldPreview["messages"]>;
 }
 

@@ -76,7 +76,7 @@ async function realityCommand(config: Config, environment: string | undefined, o
   refuseContradictions(environment, options);
   const pairs = options.pairs === undefined ? undefined : await readPairs(options.pairs);
   const { policy, from } = options;
-  // What is replayed takes a server, which may run on the configured database.
+  // Replays need a server, which may run on the configured database.
   const connect = (options.episodes ?? options.dataset) === undefined ? withConnection : withRunConnection;
   await connect(config, options, async (connection: Connection) => {
     const wanted = await readWanted(connection, environment, { ...options, pairs });
@@ -119,7 +119,7 @@ function refuseContradictions(
     throw new CommandError("--timeout needs --episodes or --dataset");
 }
 
-/** What a new check is of; undefined: none is wanted. */
+/** The new check that the options ask for; undefined if none. */
 async function readWanted(
   connection: Connection,
   environment: string | undefined,
@@ -132,11 +132,11 @@ async function readWanted(
 }
 
 const lookEveryMs = 500;
-/** Each look makes the figures of all episodes so far. */
+/** Each poll makes the server compute the figures of all episodes so far, so the pause is this many times its duration. */
 const restPerLook = 4;
 const lineEveryMs = 10_000;
 
-/** Makes a check, and waits until it has ended. Says every ten seconds how far it is. */
+/** Makes a check, and waits until it ends. Reports progress every ten seconds. */
 async function check({ call, replays }: Connection, wanted: RealityCheckRequest, timeoutMs: number) {
   if (!wanted.pairs && !replays)
     throw new CommandError(

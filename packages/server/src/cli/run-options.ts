@@ -39,7 +39,7 @@ export interface RunOptions extends ConnectionOptions {
   json?: boolean;
 }
 
-/** What `presage run` makes a run of. */
+/** The options that say what `presage run` runs. */
 export function addRunOptions(command: Command): Command {
   return command
     .option(
@@ -94,7 +94,7 @@ export function addRunOptions(command: Command): Command {
     .option("--tag <name=value>", "a tag of the run; repeatable", collect);
 }
 
-/** What `presage run` is judged by, and how it goes on and is shown. */
+/** The options for the gates of `presage run`, and for how it continues and is shown. */
 export function addGateOptions(command: Command): Command {
   return command
     .option(
@@ -191,7 +191,7 @@ export function readSeconds(text: string): number {
 
 /** How a published evaluation measures. */
 interface Protocol {
-  /** Absent: the first line tells. */
+  /** Absent: detected from the first line. */
   format?: DatasetFormat;
   /** As `--evaluator` takes them. */
   evaluators: readonly string[];
@@ -223,7 +223,7 @@ export function protocolOf({ protocol }: Pick<RunOptions, "protocol">): Protocol
   return protocol === undefined ? undefined : protocols[protocol];
 }
 
-/** What the options want, apart from the dataset, checked as the API would. */
+/** The run that the options ask for, apart from the dataset, checked as the API would. */
 export function readWantedRun(
   options: RunOptions,
   target: RunTarget,
@@ -258,7 +258,7 @@ function toOption(field: string, wanted: RunTarget): string {
   return [flag, ...(name === "params" ? rest : [])].join(" ");
 }
 
-/** Options of their own go before those in `--params`. */
+/** Dedicated options take precedence over those in `--params`. */
 function readParams({ params, temperature, seed, maxTokens }: RunOptions): object | undefined {
   const given = {
     ...(params !== undefined && readObject("--params", params)),

@@ -23,7 +23,7 @@ const maxTableWidth = 80;
 type ReportRow = RunReport["evaluators"][number];
 type Interval = ReportRow["interval"];
 
-/** Prints what a run says, as a table of at most 80 columns. */
+/** Prints a run's report, with its figures as a table. */
 export function printReport({ run, evaluators, failures, provenance, survival, ...report }: RunReport): void {
   if (provenance.warnings.length > 0) printNotice(provenance.warnings.map(printable).join("\n"));
   printTable(reportColumns, evaluators);
@@ -46,11 +46,11 @@ export function printReport({ run, evaluators, failures, provenance, survival, .
   if (notes.length > 0) printNotice(notes.map(printable).join("\n"));
 }
 
-/** Prints a table that fits the terminal, and 80 columns in any case. */
+/** Prints a table that fits the terminal and 80 columns. */
 export function printTable<Item>(tableColumns: readonly Column<Item>[], rows: readonly Item[]): void {
   const width = Math.min(maxTableWidth, process.stdout.columns ?? maxTableWidth);
   const { text, leftOut } = textTable(tableColumns, rows, width);
-  // Without a terminal, nothing is too narrow.
+  // Without a terminal, a wider table is printed whole.
   if (leftOut.length > 0 && process.stdout.columns === undefined) {
     process.stdout.write(`${textTable(tableColumns, rows).text}\n`);
     return;
@@ -70,7 +70,7 @@ const reportColumns: readonly Column<ReportRow>[] = [
   atRight("no-change", ({ no_change }) => percent(no_change?.pass_rate)),
 ];
 
-/** A figure with its interval, in a unit of which 1 is `factor`. */
+/** A figure with its interval, both multiplied by `factor`. */
 export function withInterval(
   value: number | null,
   interval: Interval,
@@ -112,8 +112,8 @@ interface ComparisonRow {
 }
 
 /**
- * Prints the differences of runs from the first one, in percentage points, as a table of at most 80 columns. Runs are letters there:
- * their names are as long as their makers like.
+ * Prints the differences of runs from the first one, in percentage points, as a table. The table calls runs by letters, because
+ * their names can be of any length.
  */
 export function printComparison({ runs, evaluators, ...comparison }: Comparison): void {
   const letterOf = (id: string) => String.fromCharCode(65 + runs.findIndex((run) => run.id === id));
@@ -171,7 +171,7 @@ export function printComparison({ runs, evaluators, ...comparison }: Comparison)
   if (notes.length > 0) printNotice(notes.map(printable).join("\n"));
 }
 
-/** What figures are made of: once, if by all evaluators of the same samples. */
+/** What figures are based on: said once if all evaluators have the same samples. */
 function describeBases(
   what: string,
   evaluators: readonly Pick<ReportRow, "evaluator" | "profile_name" | "count" | "trajectories">[],
@@ -216,20 +216,20 @@ export function describeDifference(difference: number | null, interval: Interval
 }
 
 const lineEveryMs = 10_000;
-/** The rate is that of the last while: a run may have waited before. */
+/** The rate is measured over this long: a run may have waited before. */
 const rateOverMs = 30_000;
-/** After this long without a sample that ended, the progress says so. */
+/** After this long without a finished sample, the progress says so. */
 const stillAfterMs = 10_000;
 const barWidth = 20;
 
 interface ProgressDisplay {
   update(run: Run): void;
-  /** Shows a line beside the progress. */
+  /** Shows a line next to the progress. */
   say(text: string): void;
   stop(): void;
 }
 
-/** Shows how far a run is: as a bar in a terminal, otherwise as a line every ten seconds. */
+/** Shows how far a run has got: as a bar in a terminal, otherwise as a line every ten seconds. */
 export function showProgress({ progress }: Pick<Run, "progress">): ProgressDisplay {
   const rate = measureRate();
   return process.stderr.isTTY ? showBar(progress, rate) : showLines(rate);
@@ -238,7 +238,7 @@ export function showProgress({ progress }: Pick<Run, "progress">): ProgressDispl
 type Progress = Run["progress"];
 type Rate = ReturnType<typeof measureRate>;
 
-/** What goes wrong on the way, and what to do about it. */
+/** The troubles of a run so far, and what to do about them. */
 function describeTroubles({ progress, notes }: Run): string {
   const { retried = {}, timed_out = 0 } = progress.tries ?? {};
   const troubles = [...describeFailures(progress), ...notes, ...describeTrouble(progress)];
@@ -291,7 +291,7 @@ function showLines(rate: Rate): ProgressDisplay {
   };
 }
 
-/** How fast predictions become evaluated ones, or for how long none has. */
+/** How fast predictions are evaluated, or for how long none has been. */
 export function measureRate(nowMs = () => performance.now()) {
   let readings: { atMs: number; evaluated: number }[] = [];
   let lastEnd = { atMs: nowMs(), evaluated: 0 };

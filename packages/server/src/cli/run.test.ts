@@ -13,7 +13,7 @@ const paused = {
   notes: [],
 };
 
-/** A connection to a run that is seen in these states, each some minutes after the one before. */
+/** A connection to a run that passes through these states, each some minutes after the previous one. */
 function seen(...states: { status?: string; minutes: number }[]) {
   const runs = {
     async waitUntilEnded(_id: string, { onProgress }: { onProgress(run: Run): void }) {
@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 test("a deployment that stays away for ten minutes ends the command, with the reason and how to go on", async () => {
-  // Its progress is for people.
+  // Keeps the progress out of the test's output.
   using _ = spyOn(process.stderr, "write").mockImplementation(() => true);
   const away = followRun(
     seen({ minutes: 0 }, { minutes: 9 }, { minutes: 1 }),
@@ -62,7 +62,7 @@ test("the two signals of one Ctrl-C let the run be paused, and a run that has en
   const runs = { waitUntilEnded: () => new Promise(() => {}), pause: () => pausing.promise };
   const connection = { call: (use: (client: object) => unknown) => use({ runs }), waiting: {} };
   const following = followRun(connection as unknown as RunConnection, paused as unknown as Run, undefined);
-  // By the terminal, and again by `npm start`.
+  // From the terminal, and again from `npm start`.
   for (const listener of [...listeners(), ...listeners()]) {
     listener("SIGINT");
     await Bun.sleep(0);

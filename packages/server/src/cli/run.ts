@@ -73,7 +73,7 @@ interface Gates {
   against: Run | undefined;
 }
 
-/** Makes a run, or resumes one, waits for its end, and says how it ended. */
+/** Makes or resumes a run, waits until it ends, and prints how it ended. */
 async function runCommand(config: Config, options: RunOptions): Promise<void> {
   refuseContradictions(options);
   const { server, predictions, dataset } = options;
@@ -152,14 +152,14 @@ async function readTarget(
   return { deployment: named, ...(model !== undefined && { model }) };
 }
 
-/** The name of the deployment that predicts unless another one is named. */
+/** The name of the deployment that predicts unless another is named. */
 export async function findDefaultDeployment({ call }: Connection): Promise<string> {
   const found = (await call(({ deployments }) => deployments.list())).find((one) => one.is_default);
   if (found === undefined) throw new CommandError("The server has no deployment; name a target");
   return found.name;
 }
 
-/** A file becomes a dataset that is named after it; its lines are the same revision each time. */
+/** A file becomes a dataset named after it; the same lines always give the same revision. */
 export async function findSamples(
   connection: Connection,
   dataset: string,
@@ -225,12 +225,12 @@ async function resumeRun(
   return resumed;
 }
 
-/** A deployment that does not come back for this long leaves a job in CI waiting for nothing. */
+/** A deployment that stays away for longer would leave a CI job waiting for nothing. */
 const mostPausedMs = 10 * 60_000;
-/** A terminal signals every process of `npm start`, which also forwards it: within this, a signal is the same one. */
+/** A terminal signals every process of `npm start`, which also forwards it: signals within this time count as one. */
 const sameSignalMs = 1_000;
 
-/** Shows a run's progress until it has ended. On Ctrl-C the run is paused, and an `InterruptedError` thrown. */
+/** Shows a run's progress until it ends. Ctrl-C pauses the run and throws an `InterruptedError`. */
 export async function followRun(
   connection: RunConnection,
   run: Run,
@@ -244,7 +244,7 @@ export async function followRun(
   const onProgress = (now: Run) => {
     progress.update(now);
     const { status, status_reason: reason } = now;
-    // A deployment's pause has a reason, and ends by itself.
+    // A pause due to a deployment has a reason, and ends by itself.
     if (status === "paused" && reason === null)
       throw new CommandError(`The run was paused. To finish it:\n  ${command}`);
     if (reason !== null && reason !== lastReason) progress.say(`Waiting: ${printable(reason)}`);
@@ -263,7 +263,7 @@ export async function followRun(
   let interruptedAtMs: number | undefined;
   const stopListening = onSignals(() => {
     interruptedAtMs ??= performance.now();
-    // A second one does not wait for the store or the server.
+    // A second Ctrl-C does not wait for the store or the server.
     if (performance.now() - interruptedAtMs >= sameSignalMs) process.exit(interruptedExitCode);
     interrupted.resolve("interrupted");
   });
@@ -299,7 +299,7 @@ export async function printAddress(connection: Pick<RunConnection, "findOrigin">
   if (origin !== undefined) printNotice(`In the dashboard:\n  ${origin}${path}`);
 }
 
-/** A pilot may fail a gate, and never passes one. */
+/** A pilot may fail a gate, but never passes one. */
 function describePilots(runs: readonly (Run | undefined)[]): string[] {
   return runs.flatMap((run) => {
     const { draw } = run?.provenance ?? {};
@@ -309,7 +309,7 @@ function describePilots(runs: readonly (Run | undefined)[]): string[] {
   });
 }
 
-/** Prints what the run says, compares it, and sets the exit code. */
+/** Prints the run's report, compares the run, and sets the exit code. */
 async function conclude(
   connection: RunConnection,
   run: Run,

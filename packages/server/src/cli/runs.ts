@@ -16,7 +16,7 @@ import { printComparison, printReport } from "./run-tables.ts";
 import { atRight, type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
 import { addRunExport, writeOutput } from "./traces/export.ts";
 
-/** Verbs, what they do, and what is said of a run afterwards. */
+/** Verbs, what they do, and how the run is described afterwards. */
 const changes = [
   [
     "resume",
@@ -181,7 +181,7 @@ async function showRun(connection: Connection, nameOrId: string, { json }: { jso
     return;
   }
   process.stdout.write(`${describe(run).map(printable).join("\n")}\n\n`);
-  // A client's run has results, and no figures of its own.
+  // A client's run has results, but no figures of its own.
   if (run.dataset_id !== null) printReport(await connection.call(({ runs }) => runs.report(run.id)));
   await printAddress(connection, `/runs/${run.id}`);
 }

@@ -9,7 +9,7 @@ import type { Log, Logger } from "../platform/observability/logger.ts";
 import { commandName } from "../platform/words.ts";
 import { CommandError, examples, nextSignal, settleRuntime } from "./command.ts";
 
-/** `presage serve`, `worker` and `health`. What a supervisor or `health` does not need is loaded where it is used. */
+/** `presage serve`, `worker` and `health`. What a supervisor or `health` does not need is loaded only where it is used. */
 export function addServerCommands(program: Command): void {
   program
     .command("serve", { isDefault: true })
@@ -41,7 +41,7 @@ export function addServerCommands(program: Command): void {
     .action(async () => checkHealth(readConfig(process.env)));
 }
 
-/** Runs the server until SIGTERM or SIGINT, which also end a start. Returns its exit code once everything is written and closed. */
+/** Runs the server until SIGTERM or SIGINT, even while it starts. Returns its exit code once everything is written and closed. */
 async function serve(config: Config): Promise<number> {
   const stopped = nextSignal();
   const { createLog } = await import("../platform/observability/logger.ts");
@@ -67,7 +67,7 @@ function announce({ listen, workers }: Config, logger: Logger, started: Started)
   const { version } = packageJson;
   const isTerminal = process.stdout.isTTY && process.stderr.isTTY;
   const several = workers.count > 1 ? { workers: workers.count } : {};
-  // On a terminal the notice says so.
+  // On a terminal the notice says the same.
   if (!isTerminal) logger.info({ version, address, ...several }, "ready");
   if (!isLoopback(listen.host))
     logger.warn({ host: listen.host }, "other machines can reach this server, and it serves plain HTTP");
@@ -103,10 +103,10 @@ async function work(config: Config, start: WorkerStart): Promise<void> {
 }
 
 interface RunOptions {
-  /** Resolves with the reason to stop, which also ends a start. */
+  /** Resolves with the reason to stop, even while the server starts. */
   stopped: Promise<string>;
   onReady(started: Started): void;
-  /** Absent: the server is this process alone. */
+  /** Absent: the server is a single process. */
   worker?: WorkerStart & { link: SupervisorLink };
 }
 
@@ -122,11 +122,11 @@ async function runServer(config: Config, log: Log, { stopped, onReady, worker }:
     isRereadWanted = true;
   };
   let isRereadWanted = false;
-  // From the beginning: without a handler, the signal ends a process that still starts.
+  // Handled from the beginning: without a handler, the signal would end a process that is still starting.
   if (hasFilesToReread(config)) process.on("SIGHUP", () => reread());
   const file = createServerFile(config.databaseUrl);
   const reusePort = worker !== undefined;
-  // Beside other workers a process listens only once it can answer: its part of the requests would be refused.
+  // Next to other workers, a process listens only once it can answer: until then its share of the requests would be refused.
   const early = worker?.port === undefined ? listen({ ...config.listen, reusePort }) : undefined;
   const port = early?.port ?? worker?.port ?? config.listen.port;
   if (early !== undefined) worker?.link.listening(port);
@@ -150,7 +150,7 @@ async function runServer(config: Config, log: Log, { stopped, onReady, worker }:
     .catch((error: unknown) => logger.warn({ err: error }, "commands of this folder cannot find the server"));
   presage.setPhase("ready");
   onReady({ address: server.address, publicUrl, signInAddress, firstKey });
-  // What was compiled to start is not needed again.
+  // What was compiled for the start is not needed again.
   Bun.shrink();
 
   reread = () => void presage.rereadFiles();
@@ -169,7 +169,7 @@ async function runServer(config: Config, log: Log, { stopped, onReady, worker }:
 
 const everyAddress = new Set(["0.0.0.0", "::"]);
 
-/** Succeeds if the server on this machine is ready: for images, which have no other program to ask with. */
+/** Succeeds if the server on this machine is ready: for container images, which have no other program to ask with. */
 async function checkHealth({ listen: { host, port } }: Config): Promise<void> {
   const url = `${listenAddress(everyAddress.has(host) ? "127.0.0.1" : host, port)}/ready`;
   const response = await fetch(url, { signal: AbortSignal.timeout(4_000) }).catch(() => undefined);
@@ -189,14 +189,14 @@ interface StartNotice {
   firstKey: string | undefined;
 }
 
-/** What a person needs to begin, as one block that stands out from the log. */
+/** What a person needs in order to begin, as one block that stands out from the log. */
 function startNotice({ version, publicUrl, signInAddress, firstKey }: StartNotice): string {
   const rows = [
     ...(signInAddress === undefined
       ? [["Dashboard", `${publicUrl}/`]]
       : [
           ["Dashboard", "This link signs in one browser, once, within 12 hours:"],
-          // At the margin it fits 80 columns, so that it can be copied.
+          // Without indentation it fits 80 columns, so that it can be copied.
           [signInAddress, ""],
           ["", `${commandName} sign-in prints another.`],
         ]),
@@ -219,7 +219,7 @@ function startNotice({ version, publicUrl, signInAddress, firstKey }: StartNotic
   return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
 }
 
-/** In lines of at most 80 columns that a shell takes as one command. */
+/** Lines of at most 80 columns that a shell reads as one command. */
 function firstPrediction(publicUrl: string, key: string): string[] {
   return [
     `curl ${publicUrl}/v1/predict \\`,

@@ -7,7 +7,7 @@ export interface Column<Row> {
   text: (row: Row) => string;
   /** Numbers are aligned to the right. */
   align?: "right";
-  /** Its cells are wrapped where the table would be too wide. */
+  /** Its cells wrap if the table would be too wide. */
   canWrap?: boolean;
 }
 
@@ -21,7 +21,7 @@ export function dayOf(instant: string): string {
   return instant.slice(0, "2026-01-31".length);
 }
 
-/** Prints a value as JSON if that is wanted, otherwise as people read it. */
+/** Prints a value as JSON if that is wanted, otherwise in a form for people. */
 export function printJsonOr<Value>(json: boolean | undefined, value: Value, print: (value: Value) => void) {
   if (json) process.stdout.write(`${printableJson(value)}\n`);
   else print(value);
@@ -29,17 +29,17 @@ export function printJsonOr<Value>(json: boolean | undefined, value: Value, prin
 
 interface TextTable {
   text: string;
-  /** Headings of columns for which there was no room. */
+  /** Headings of the columns that did not fit. */
   leftOut: string[];
 }
 
 const gap = 2;
-/** Names are not broken unless they are longer. */
+/** Names up to this length are not broken. */
 const maxUnbroken = 30;
 
 /**
- * Rows under headings, without lines, at most `width` wide: first cells are wrapped, then columns are left out from the end.
- * The first column always stays.
+ * Rows under headings, without lines, at most `width` wide: cells are wrapped first, then columns are left out from the end. The
+ * first column is always kept.
  */
 export function textTable<Row>(
   columns: readonly Column<Row>[],
@@ -71,18 +71,18 @@ export function textTable<Row>(
   return { text, leftOut: columns.slice(count).map(({ heading }) => heading) };
 }
 
-/** A call cannot have as many arguments as there may be rows. */
+/** Reduced, because a call cannot take as many arguments as there may be rows. */
 function widest(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, Bun.stringWidth(text)), 0);
 }
 
-/** How many columns, from the first, fit beside each other. */
+/** How many of the first columns fit next to each other. */
 function countFitting(widths: readonly number[], width: number): number {
   const fitting = widths.findIndex((_, index) => totalWidth(widths.slice(0, index + 1)) > width);
   return fitting === -1 ? widths.length : fitting;
 }
 
-/** Gives the room that is left to the columns that want more, in their order. */
+/** Gives the remaining room to the columns that want more, in their order. */
 function widen(least: readonly number[], natural: readonly number[], width: number): number[] {
   let room = width - totalWidth(least);
   return least.map((minimum, index) => {
@@ -110,9 +110,9 @@ const noLines = {
 
 interface ListOptions<Row> {
   columns: readonly Column<Row>[];
-  /** Whether JSON lines are wanted in place of a table. */
+  /** Whether to print JSON lines instead of a table. */
   json: boolean | undefined;
-  /** What JSON lines have of a row; absent: the row itself. */
+  /** What a row's JSON line contains; absent: the row itself. */
   toJson?: (row: Row) => unknown;
 }
 

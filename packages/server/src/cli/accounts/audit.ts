@@ -86,7 +86,7 @@ function readLimit(text: string): number {
   throw new CommandError("--limit takes a whole number from 1 to 9999999");
 }
 
-/** The last ones are left out where a terminal is too narrow. */
+/** The last columns are left out if the terminal is too narrow. */
 const columns: readonly Column<StoredAuditEvent>[] = [
   {
     heading: "TIME",

@@ -64,7 +64,7 @@ export function addBudgetCommands(program: Command): void {
     .action((options: BudgetOptions) => changeBudget(null, options));
 }
 
-/** Sets a budget, or removes it if `limit` is null, and shows all that there are then. */
+/** Sets a budget, or removes it if `limit` is null, and shows all budgets that there are afterwards. */
 async function changeBudget(limit: number | null, { key, stop = false, json, ...options }: BudgetOptions) {
   if (!BudgetRequest.shape.limit.safeParse(limit).success)
     throw new CommandError("A budget is an amount from 0 to 1000000000.");

@@ -70,7 +70,7 @@ export async function eraseUser(config: Config, idOrEmail: string, { yes = false
   });
 }
 
-/** Deletes the data of an account that no one else is in. Access ends first, the user is deleted last. */
+/** Deletes the data of an account with no other users. Access ends first; the user is deleted last. */
 async function eraseWithAccount(database: Database, user: User): Promise<Map<string, number>> {
   await database.transaction().execute(async (transaction) => {
     await lockAccount(transaction, user.account_id);
@@ -83,14 +83,14 @@ async function eraseWithAccount(database: Database, user: User): Promise<Map<str
   await refuseEarlierWriters(database);
   const erased = await eraseUntilNothingIsLeft(database, user.account_id);
   const own = await deleteWithAccount(database, user).catch(async (error: unknown) => {
-    // A server of the version before lets people join, and does not open it for them.
+    // A server of the previous version lets people join a closed account without reopening it.
     if (error instanceof CommandError) await reopenAccount(database, user.account_id);
     throw error;
   });
   return new Map([...erased, ...own]);
 }
 
-/** A transaction that began before may store yet. Most take milliseconds. */
+/** A transaction that began earlier may still store something. Most take milliseconds. */
 async function refuseEarlierWriters(database: Database): Promise<void> {
   const isOver = await waitForEarlierWriters(database, {
     onSlow: () => printNotice("Waiting for transactions that began before, such as a backup by pg_dump."),
@@ -114,7 +114,7 @@ async function deleteWithAccount(database: Database, user: User): Promise<Map<st
   });
 }
 
-/** Whoever has joined since they were counted would lose what is theirs as well. */
+/** Anyone who has joined since the count would lose their data as well. */
 async function refuseOthers(transaction: Database, user: User, what: string): Promise<void> {
   if ((await countOtherUsers(transaction, user)) > 0) throw somebodyJoined(what);
 }
@@ -123,7 +123,7 @@ function somebodyJoined(what: string): CommandError {
   return new CommandError(`Someone has joined the account meanwhile. ${what} Run the command again.`);
 }
 
-/** A user of an account that others are in, whose data stays. */
+/** Deletes a user from an account that has other users; the account's data stays. */
 async function eraseOneOf(database: Database, user: User, issuer: string): Promise<Map<string, number>> {
   return await database.transaction().execute(async (transaction) => {
     await lockAccount(transaction, user.account_id);
@@ -132,9 +132,9 @@ async function eraseOneOf(database: Database, user: User, issuer: string): Promi
         "The others have left the account meanwhile. Nothing was deleted. Run the command again.",
       );
     await refuseNeeded(transaction, user, issuer);
-    // An earlier command found no one else, and was interrupted; the others joined through a server of the version before.
+    // An earlier command found no one else and was interrupted; the others joined through a server of the previous version.
     await reopenAccount(transaction, user.account_id);
-    // Links before the user, as who signs in with one locks them.
+    // Links are locked before the user, because signing in with a link locks in this order.
     await markSignInTokensUsed(transaction, user.id, nowMicros());
     await lockUsers(transaction, [user.id]);
     await recordChange(transaction, changerFor(user), "user.erase", user.id);
@@ -164,22 +164,22 @@ function print(heading: string, rows: ReadonlyMap<string, number>): void {
 }
 
 /**
- * Nothing is stored for a closed account, but servers of the version before do not look: they accept keys for 5 s after their end, and
- * count a request up to 5 s after it.
+ * Nothing is stored for a closed account, but servers of the previous version do not check: they accept keys for 5 s after they end,
+ * and count a request up to 5 s after it.
  */
 const lateMs = 11_000;
 const pauseMs = 500;
 
 /**
- * Erases an account that no one can access any more, pass after pass until one finds nothing: servers still store what
- * they had begun. Stops if someone has joined, for whom the account was opened again. Returns the number of rows by table.
+ * Erases an account that no one can access any more, pass after pass until a pass finds nothing: servers still store what they had
+ * begun. Stops if someone has joined, which reopens the account. Returns the number of rows by table.
  */
 export async function eraseUntilNothingIsLeft(
   database: Database,
   accountId: string,
 ): Promise<Map<string, number>> {
   const erased = new Map<string, number>();
-  // One that crashed is noted as well.
+  // Includes servers that crashed, which are still noted.
   const mayServe = (await readInstances(database)).length > 0;
   if (mayServe) printNotice("Servers may run, so this takes some seconds more: until they refuse the keys.");
   const settledAtMs = performance.now() + (mayServe ? lateMs : 0);
@@ -199,7 +199,7 @@ async function eraseOnce(database: Database, accountId: string): Promise<Map<str
   return new Map([["evaluation_results", results], ...(await eraseRows(database, accountId))]);
 }
 
-/** Deletes all results of a closed account, also those of runs, and what is counted of them. Returns how many there were. */
+/** Deletes all results of a closed account, including those of runs, and the figures counted from them. Returns the number of results. */
 export async function eraseResults(database: Database, accountId: string): Promise<number> {
   const erased = await eraseInBatches(database, accountId, async (transaction, limit) =>
     deleteResultRows(transaction, await selectSomeIdsOf(transaction, accountId, limit)),

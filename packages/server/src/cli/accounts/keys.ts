@@ -133,7 +133,7 @@ async function createKey(
   });
 }
 
-/** Changes the settings of a key; what is not named stays. */
+/** Changes the settings of a key; settings that are not given stay. */
 async function updateKey(config: Config, id: string, options: SettingOptions & UserOption): Promise<void> {
   const settings = readSettings(options);
   if (Object.keys(settings).length === 0)
@@ -170,7 +170,7 @@ async function userOf({ database, owner }: OpenedStore, { user }: UserOption): P
   return user === undefined ? owner : await getUser(database, user);
 }
 
-/** Null for all that the user may. */
+/** Null: everything that the user may do. */
 function readScopes(text: string | undefined): KeyScope[] | null {
   if (text === undefined) return null;
   const scopes = z.array(KeyScope).safeParse(text.split(",").map((scope) => scope.trim()));
@@ -231,7 +231,7 @@ function readExpiry(text: string): Date {
   );
 }
 
-/** The last ones are left out where a terminal is too narrow. */
+/** The last columns are left out if the terminal is too narrow. */
 const keyColumns: readonly Column<ApiKey>[] = [
   { heading: "ID", text: ({ id }) => id },
   { heading: "NAME", text: ({ name }) => printable(name), canWrap: true },

@@ -97,7 +97,7 @@ async function showUsers(config: Config, options: { json?: boolean }): Promise<v
   });
 }
 
-/** The last ones are left out where a terminal is too narrow. */
+/** The last columns are left out if the terminal is too narrow. */
 const userColumns: readonly Column<UserAccess>[] = [
   { heading: "ID", text: ({ id }) => id },
   { heading: "E-MAIL", text: ({ email }) => printable(email ?? "none"), canWrap: true },
@@ -139,7 +139,7 @@ async function addUser(
   });
 }
 
-/** The way back in as well, if an account has no owner who can sign in. */
+/** Also the way back in if no owner of an account can sign in. */
 async function changeUserRole(config: Config, idOrEmail: string, wanted: string): Promise<void> {
   const role = readRole(wanted);
   await withDatabase(config, async ({ database }) => {
@@ -172,7 +172,7 @@ async function endUserAccess(config: Config, idOrEmail: string): Promise<void> {
   });
 }
 
-/** Prints a new one-time link that signs a browser in, as the owner or as a user that was added. */
+/** Prints a new one-time link that signs a browser in, as the owner or as an added user. */
 async function printSignInAddress(config: Config, { user }: { user?: string }): Promise<void> {
   const { listen, identity } = config;
   if (identity.oidc !== undefined) {
@@ -183,7 +183,7 @@ async function printSignInAddress(config: Config, { user }: { user?: string }): 
   await withDatabase(config, async (store) => {
     const { running, noted, isTaken } = await findServer(store.database, config);
     const publicUrl = listen.publicUrl ?? running ?? noted[0] ?? configuredAddress(listen);
-    // It would be sent the token.
+    // A server on another database would receive the token.
     if (await isTaken(publicUrl)) {
       throw new CommandError(
         `The server that answers at ${publicUrl} is not on this database, so no sign-in URL was made. Start one on this database first.`,
@@ -210,7 +210,7 @@ function configuredAddress({ host, port }: Config["listen"]): string {
   );
 }
 
-/** Every server is noted when it starts; one that crashed still is. */
+/** Every server is noted when it starts; a crashed one still is. */
 function explainNoServer(noted: readonly string[]): string {
   if (noted.length === 0) return "No server is running on this database.";
   return `The server on this database does not answer at ${noted.join(" or ")}.`;

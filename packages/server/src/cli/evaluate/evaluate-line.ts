@@ -21,7 +21,7 @@ interface LineSample {
   idempotencyKey: string;
 }
 
-/** What is reported about one evaluation. */
+/** The reported part of one evaluation. */
 type Outcome = Pick<EvaluateItem, "evaluator_id" | "profile_name" | "status" | "error_message"> & {
   id: string | null;
   pass: boolean | null;
@@ -40,7 +40,7 @@ export interface EvaluationLine extends OutputLine {
   trajectory_id?: string | number;
   step?: string | number;
   dataset_sample_id?: string | number;
-  /** The cluster of the results in the summary, the same as where they are stored. */
+  /** The cluster of the results in the summary; stored results have the same one. */
   cluster_id?: number | null;
   results?: Outcome[];
 }
@@ -68,7 +68,7 @@ export const metadataFields = z.object({
   evaluated_model_selected_model: shape.evaluated_model_selected_model,
 });
 
-/** A line has the texts under their API names, or was written by `presage predict --file`. */
+/** A line that has the texts under their API names, or that `presage predict --file` wrote. */
 const inputLine = metadataFields.omit({ app: true, evaluation_run_id: true }).extend({
   evaluated_model_system_prompt: shape.evaluated_model_system_prompt,
   evaluated_model_retrieved_context: shape.evaluated_model_retrieved_context,
@@ -132,7 +132,7 @@ function isNamed(value: string | number | null | undefined): value is string | n
   return value !== null && value !== undefined && value !== "";
 }
 
-/** The line's own metadata, with its place in a trajectory as tags, and the command's. */
+/** The metadata of a line, with its place in a trajectory as tags, merged with the command's. */
 function readMetadata(line: InputLine, place: Place, number: number, ofCommand: MetadataFields) {
   const placeTags = Object.fromEntries(Object.entries(place).map(([name, value]) => [name, String(value)]));
   const merged = {
@@ -169,10 +169,10 @@ export interface OutcomeCounts {
   passed: number;
   notPassed: number;
   failed: number;
-  /** Verdicts with a score. */
+  /** Number of verdicts with a score. */
   graded: number;
   scoreSum: number;
-  /** Verdicts and passes by cluster: verdicts of one are not independent of each other. */
+  /** Verdicts and passes by cluster: verdicts within a cluster are not independent of each other. */
   clusters: Map<number | null, { count: number; sum: number }>;
 }
 
@@ -215,7 +215,7 @@ export function countOutcome(counts: Map<string, OutcomeCounts>, outcome: Outcom
   });
 }
 
-/** The share of verdicts that are passes; undefined where all evaluations failed. */
+/** The share of verdicts that are passes; undefined if all evaluations failed. */
 export function passRate(counts: OutcomeCounts): number | undefined {
   const verdicts = verdictsOf(counts);
   return verdicts === 0 ? undefined : counts.passed / verdicts;
@@ -225,7 +225,7 @@ export function verdictsOf({ passed, notPassed }: OutcomeCounts): number {
   return passed + notPassed;
 }
 
-/** A table for people with one row for each evaluator, at most `width` wide. */
+/** A table for people with one row per evaluator, at most `width` wide. */
 export function outcomeTable(counts: Iterable<OutcomeCounts>, width: number): string {
   return textTable(outcomeColumns, [...counts], width).text;
 }

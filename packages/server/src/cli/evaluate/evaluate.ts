@@ -94,7 +94,7 @@ interface EvaluateOptions {
   server?: string;
 }
 
-/** For pass rates below `--min-pass-rate`. Failed evaluations exit with 1, like every other failure. */
+/** The exit code for pass rates below `--min-pass-rate`. Failed evaluations exit with 1, like every other failure. */
 const belowPassRateExitCode = 2;
 
 async function evaluateCommand(config: Config, options: EvaluateOptions): Promise<void> {
@@ -128,7 +128,7 @@ async function evaluateCommand(config: Config, options: EvaluateOptions): Promis
   }
 }
 
-/** Where the dashboard that has the results is: nowhere until a server is started, and of a database in memory never. */
+/** The dashboard's address; until a server is started there is none, and for a database in memory never. */
 type Origin = string | "no server" | "never";
 
 async function openEvaluator(
@@ -155,7 +155,7 @@ async function openEvaluator(
   }
 }
 
-/** The address has its own line, which is short enough for most terminals. */
+/** The address gets its own line, which is short enough for most terminals. */
 function describeRun(runId: string, origin: Origin): string {
   const path = `/evaluations?run=${encodeURIComponent(runId)}`;
   if (origin === "never") return `Run ${runId}`;
@@ -204,7 +204,7 @@ interface EvaluateFileOptions
 }
 
 interface FileEvaluation {
-  /** Something was evaluated, and nothing failed. */
+  /** Whether something was evaluated and nothing failed. */
   isComplete: boolean;
   reachesPassRate: boolean;
 }
@@ -255,7 +255,7 @@ function describeMiss(of: OutcomeCounts): string {
   return `${of.name}: ${of.passed} of ${verdicts} passed (${percent(passRate(of))}), which is below`;
 }
 
-/** Lines with a failed evaluation are evaluated again, as are those of an earlier version, which name no cluster. */
+/** Lines with a failed evaluation are evaluated again, as are those written by an earlier version, which name no cluster. */
 function isFinished({ cluster_id, results }: EvaluationLine): boolean {
   return (
     cluster_id !== undefined &&
@@ -263,12 +263,12 @@ function isFinished({ cluster_id, results }: EvaluationLine): boolean {
   );
 }
 
-/** The run that an existing file of evaluations belongs to, so that a second start of the command resumes it. */
+/** The run of an existing file of evaluations, so that repeating the command resumes the run. */
 async function findRunId(out: string | undefined, evaluators: readonly string[]) {
   if (out === undefined || !existsSync(out)) return undefined;
   for await (const { text } of readLines(out)) {
     const line = parse(text) as Partial<EvaluationLine> | null | undefined;
-    // What is cut off is written again.
+    // A truncated line is written again.
     if (line === undefined) continue;
     if (typeof line?.evaluation_run_id !== "string") {
       throw new CommandError(`${out} contains something other than evaluations; nothing was changed.`);

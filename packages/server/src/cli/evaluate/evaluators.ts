@@ -42,7 +42,7 @@ export async function checkEvaluatorsLocally(
   throw new CommandError(`${optionOf(judge)}: needs a model; set PRESAGE_UPSTREAM_URL or PRESAGE_JUDGE_URL`);
 }
 
-/** An error of evaluators as one of the options that name them. */
+/** An error about evaluators, in terms of the options that name them. */
 export function namingOptions(error: unknown, evaluators: readonly WantedEvaluator[]): unknown {
   return error instanceof InvalidEvaluatorsError
     ? new CommandError(describe(error.issues, evaluators))
@@ -59,7 +59,7 @@ function describe(issues: InvalidEvaluatorsError["issues"], evaluators: readonly
     .join("\n");
 }
 
-/** Evaluates by evaluators that were checked. */
+/** Evaluates with evaluators that have been checked. */
 export function evaluateBy(call: CallServer, evaluators: readonly WantedEvaluator[]): EvaluateSample {
   const references = evaluators.map(toReference);
   return async ({ sample, metadata, idempotencyKey }) => {
@@ -72,7 +72,7 @@ export function evaluateBy(call: CallServer, evaluators: readonly WantedEvaluato
       evaluated_model_output: sample.output,
       evaluated_model_gold_answer: sample.goldAnswer,
     };
-    // A profile may be archived meanwhile.
+    // A profile may be archived in the meantime.
     const items = await call(({ evaluate }) => evaluate(request, { idempotencyKey })).catch(
       (error: unknown) => {
         throw namingOptions(error, evaluators);

@@ -19,7 +19,7 @@ import { explainFileError } from "../errors.ts";
 import { checkOutputFile } from "../files.ts";
 import { onConnection, withConnection } from "../open-connection.ts";
 
-/** What is written and where, as Commander reads it. */
+/** What to write and where, as Commander reads it. */
 interface CommonFlags extends ConnectionOptions {
   out?: string;
   atif?: DatasetExportQuery["version"];
@@ -113,7 +113,7 @@ function exportQuery<Query>({ server: _, out: __, atif, content, loss, ...others
 const noPairs =
   "There are no pairs: no sample has a better and a worse prediction. Run it with more repeats, name another run with --against, or use --chosen reference.";
 
-/** The file appears once it is complete. What is none, such as a pipe, gets everything as it comes. */
+/** A regular file appears once it is complete. Anything else, such as a pipe, gets the data as it comes. */
 export async function writeOutput(
   out: string,
   chunks: Iterable<string> | AsyncIterable<Uint8Array>,
@@ -128,7 +128,7 @@ export async function writeOutput(
   }
 }
 
-/** Says so if nothing is in what is written. */
+/** Says so if the written data is empty. */
 async function write(
   chunks: AsyncIterable<Uint8Array>,
   { out, format }: { out?: string | undefined; format?: string | undefined },

@@ -17,7 +17,7 @@ import { checkFiles } from "../files.ts";
 const maxTextCharacters = 160;
 const maxTools = 12;
 
-/** What a file holds, in lines: its layout, its figures, what is left out, and its first sample, with all of its fields or the usual ones. */
+/** A file's contents, in lines: its layout, its figures, what is left out, and its first sample with all fields or the usual ones. */
 export function describePreview(
   { shown }: ImportFile,
   preview: ImportPreview,
@@ -102,7 +102,7 @@ function oneLine(text: string): string {
 type Fault = ImportPreview["faults"][number];
 const maxFaults = 10;
 
-/** The first faults, a line each. */
+/** The first faults, one per line. */
 export function describeFaults(
   faults: readonly Fault[],
   total: number,
@@ -123,14 +123,14 @@ export function describeFaults(
   return [...lines, ...(rest > 0 ? [`and ${countOf(rest, "more fault")}`] : [])].join("\n");
 }
 
-/** Whether a file was refused since no layout fits. */
+/** Whether a file was refused because no layout fits it. */
 export function isUnrecognised(error: unknown): boolean {
   const types =
     error instanceof UploadError ? error.faults : error instanceof PresageError ? error.issues : [];
   return types.some(({ type }) => type === "unrecognised_layout");
 }
 
-/** What a person is told of a refused import. Other errors stay as they are. */
+/** The error that a person sees for a refused import. Other errors stay as they are. */
 export function refusal(error: unknown, files: readonly ImportFile[]): unknown {
   const [faults, total] = faultsOf(error);
   if (faults.length === 0) return error;
@@ -155,15 +155,15 @@ function faultsOf(error: unknown): [Fault[], number] {
 
 export interface ImportFile {
   path: string;
-  /** As it was given. */
+  /** The path as it was given. */
   shown: string;
-  /** What the server is told: trajectories without an id are called after it. */
+  /** The name sent to the server, after which trajectories without an id are called. */
   name: string;
-  /** Whether it was named itself, rather than its folder. */
+  /** Whether the file itself was named, rather than its folder. */
   isNamed: boolean;
 }
 
-/** The files of the arguments of `presage import`: folders are walked, `-` is standard input, which is kept in a file meanwhile. */
+/** The files that the arguments of `presage import` name: folders are walked, `-` is standard input, kept in a temporary file. */
 export async function withFiles<Result>(
   paths: readonly string[],
   work: (files: ImportFile[]) => Promise<Result>,
@@ -204,15 +204,15 @@ async function filesAt(path: string): Promise<ImportFile[]> {
     .map((file) => ({ path: file, shown: file, name: nameOf(file, relative(path, file)), isNamed: false }));
 }
 
-/** A part of a conversation is named with its folder, and the one around that. */
+/** A part of a conversation is named with its folder and the folder around that. */
 function nameOf(path: string, name: string): string {
   const whole = resolve(path);
   const folder = folderOfPart(whole);
-  // A name that tells its folder is unique below the argument.
+  // A name that includes its folder is unique below the argument.
   return folder === undefined || folderOfPart(name) ? name : relative(".", whole);
 }
 
-/** The files that are one by their names, shown as their folder, and each other file by itself. */
+/** Joins files whose names make them parts of one conversation, shown as their folder; every other file stays separate. */
 export function conversationsOf(files: readonly ImportFile[]): (ImportFile & { parts: ImportFile[] })[] {
   const found = Map.groupBy(files, (file) => folderOfPart(resolve(file.path)) ?? file);
   return [...found].flatMap(([folder, parts]) =>
@@ -225,11 +225,11 @@ export function conversationsOf(files: readonly ImportFile[]): (ImportFile & { p
 }
 
 const startBytes = 4_096;
-/** Of gzip, zip and zstd, in hexadecimal. */
+/** The first bytes of gzip, zip and zstd files, in hexadecimal. */
 const packedStarts = /^(1f8b|504b0304|28b52ffd)/;
 const jsonStart = /^\ufeff?\s*[[{]/;
 
-/** Whether a file begins as one of traces may. Of folders others are not read: notes, pictures, empty files. */
+/** Whether a file begins as trace files do. In folders, other files are skipped: notes, pictures, empty files. */
 export async function mayHoldTraces({ path }: ImportFile): Promise<boolean> {
   const start = Buffer.from(await Bun.file(path).slice(0, startBytes).bytes());
   return jsonStart.test(start.toString()) || packedStarts.test(start.toString("hex"));
@@ -250,7 +250,7 @@ export function bodyOf(files: readonly ImportFile[]): {
   };
 }
 
-/** `FormData` would be read into memory. */
+/** Written by hand, because `FormData` would be read into memory. */
 async function* partsOf(files: readonly ImportFile[], boundary: string): AsyncGenerator<Uint8Array, void> {
   const utf8 = new TextEncoder();
   for (const { path, name } of files) {

@@ -38,7 +38,7 @@ import {
   withFiles,
 } from "./import-files.ts";
 
-/** How files become samples, as Commander reads it. Redaction may be a file of rules. */
+/** How files become samples, as Commander reads it. `redact` may name a file of rules. */
 type ReadingFlags = FlagsOf<Omit<ImportPreviewQuery, "source" | "redact" | "redact_rules">> & {
   redact?: string;
 };
@@ -47,7 +47,7 @@ interface ImportFlags extends ConnectionOptions, ReadingFlags {
   append?: boolean | undefined;
   preview?: boolean | undefined;
   json?: boolean | undefined;
-  /** Says nothing of what the files hold. */
+  /** Whether to print nothing about the files' contents. */
   isQuiet?: boolean | undefined;
 }
 
@@ -127,7 +127,7 @@ const layoutColumns: readonly Column<(typeof layouts)[number]>[] = [
   { heading: "RECOGNISED BY", text: ({ about }) => about.recognised_by, canWrap: true },
 ];
 
-/** Reads files, says what they hold, and stores them as a revision of the dataset of this name unless it is a preview. */
+/** Reads files, says what they contain, and stores them as a revision of the dataset with this name unless it is a preview. */
 export async function importTraces(
   config: Config,
   paths: readonly string[],
@@ -150,7 +150,7 @@ export async function importTraces(
   });
 }
 
-/** What `--json` prints of an import. */
+/** What `--json` prints for an import. */
 function importedJson(
   { id }: Dataset,
   { revision, digest, samples, trajectories, import: read }: DatasetRevision,
@@ -170,7 +170,7 @@ function importedJson(
   };
 }
 
-/** Says what a revision has. */
+/** Prints what a revision contains. */
 export function describeRevision(
   dataset: Pick<Dataset, "id" | "name">,
   { revision, samples, trajectories, digest }: DatasetRevision,
@@ -180,7 +180,7 @@ export function describeRevision(
   );
 }
 
-/** Makes a revision of the dataset of this name, which is created if there is none. */
+/** Makes a revision of the dataset with this name, which is created if it does not exist. */
 export async function reviseDataset(
   connection: Connection,
   name: string,
@@ -192,7 +192,7 @@ export async function reviseDataset(
   try {
     return { dataset, revision: await revise(dataset) };
   } catch (error) {
-    // A dataset that was made for nothing is not left behind, unless others have found a use for it.
+    // A dataset that was created for a failed import is deleted, unless someone has used it meanwhile.
     if (found === undefined)
       await call(async ({ datasets }) => {
         if ((await datasets.get(dataset.id)).latest_revision === null) await datasets.delete(dataset.id);
@@ -201,7 +201,7 @@ export async function reviseDataset(
   }
 }
 
-/** Uploads files as a revision of the dataset of this name, which is created if there is none. */
+/** Uploads files as a revision of the dataset with this name, which is created if it does not exist. */
 export async function importFiles(
   connection: Connection,
   name: string,
@@ -226,7 +226,7 @@ async function readFlags({ redact, ...flags }: ReadingFlags): Promise<ImportOpti
   return { ...queryOf<ImportPreviewQuery>(flags), ...(await readRedaction(redact)) };
 }
 
-/** A name of rules, or a file of one's own beside the usual ones. */
+/** The name of a rule set, or a file of rules to use in addition to the usual ones. */
 async function readRedaction(redact: string | undefined): Promise<ImportOptions> {
   if (redact === undefined || redact === "default" || redact === "strict" || redact === "none")
     return { redact };
@@ -237,8 +237,8 @@ async function readRedaction(redact: string | undefined): Promise<ImportOptions>
 const maxDescribed = 10;
 
 /**
- * Says what the files hold, and returns those that can be imported. Faults that would refuse the import do so here. Files of folders
- * that have no known format are left out.
+ * Says what the files contain, and returns those that can be imported. Faults that would fail the import fail here already. Files in
+ * folders are left out if their format is unknown.
  */
 async function previewFiles(
   config: Config,

@@ -4,7 +4,7 @@ import { countOf, printable } from "../../platform/words.ts";
 
 const { history, ...retrieval } = worldDefaults;
 
-/** What a world leaves to the server, as it stands in differences. */
+/** What applies where a world sets nothing, under the names that differences use. */
 const defaults: Record<string, unknown> = {
   "examples.order": "revision",
   ...Object.fromEntries(leavesOf({ retrieval, history }, "")),
@@ -19,7 +19,7 @@ const names: Record<string, string> = {
   "pinned.run": "calibrated by the run",
 };
 
-/** What differs between two worlds or revisions, a line each; of long texts the lines that are not in both. */
+/** The differences between two worlds or revisions, one per line; for long texts, the lines that are not in both. */
 export function describeDifferences(before: World, after: World): string[] {
   const [first, second] = [fieldsOf(before), fieldsOf(after)];
   const all = [...new Set([...first.keys(), ...second.keys()])];
@@ -32,7 +32,7 @@ export function describeDifferences(before: World, after: World): string[] {
   });
 }
 
-/** The values of a world by their paths, without digests, which differ with what they are of. */
+/** The values of a world by path, without digests, which change along with the values that they are of. */
 function fieldsOf({ config, pinned }: World): Map<string, unknown> {
   const { examples, ...own } = config;
   const { dataset: _, revision: __, ...chosen } = examples ?? { dataset: undefined };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { describeCurve, describeExamplesWorth } from "./evaluate-world.ts";
 
-/** As compared with the world: what is less is worse. */
+/** The bare model compared with the world: negative is worse. */
 const bare = {
   difference: -0.123,
   interval: { level: 0.95, lower: -0.2, upper: -0.05 },

@@ -21,13 +21,13 @@ import { findDefaultDeployment, followRun } from "../run.ts";
 import { printComparison, printTable } from "../run-tables.ts";
 import { linesOf, samplesOf } from "./samples.ts";
 
-/** What a run is made on. */
+/** The samples that a run is made on. */
 interface Side {
   dataset_id: string;
   revision: number;
 }
 
-/** How the descriptions of what is made to measure a world begin. Nothing else is changed. */
+/** The start of the descriptions of everything created to measure a world. Nothing else is ever changed. */
 const mark = "Made by presage worlds create --evaluate";
 
 function notMade(kind: "dataset" | "world", name: string): CommandError {
@@ -38,12 +38,12 @@ function notMade(kind: "dataset" | "world", name: string): CommandError {
 
 interface Wanted {
   name: string;
-  /** What they are, for people. */
+  /** A description of the samples for people. */
   what: string;
   isWanted: (sample: DatasetSample) => boolean;
 }
 
-/** Some samples of a revision, in a dataset of their own. */
+/** Copies some samples of a revision into a dataset of their own. */
 async function copySamples(
   connection: RunConnection,
   { dataset_id: dataset, revision }: Side,
@@ -66,12 +66,12 @@ async function copySamples(
 
 interface Variant {
   suffix: string;
-  /** What it is, for people. */
+  /** A description of the variant for people. */
   what: string;
   changes: WorldConfig;
 }
 
-/** The same world with some changes, archived so that lists do not show it. It needs no confidence to answer. */
+/** A copy of the world with some changes, archived so that lists do not show it. It answers whatever its confidence. */
 async function varyWorld(
   { call }: RunConnection,
   { name, config, pinned }: World,
@@ -103,7 +103,7 @@ function unlessFound(error: unknown): undefined {
   if (!isMissing) throw error;
 }
 
-/** Of the trajectories. All of them can be drawn in one way only. */
+/** Shares of the trajectories. Drawing all of them is possible in only one way. */
 const shares = [0.1, 0.2, 0.5];
 const draws = [1, 2, 3];
 
@@ -115,13 +115,13 @@ interface Point {
 }
 
 interface CurveOptions {
-  /** Of the world, with all of its examples. */
+  /** The run of the world with all of its examples. */
   ofAll: Run;
   /** Runs a world on the same samples. */
   runWorld(name: string, reference: string, tags: Record<string, string>): Promise<Run>;
 }
 
-/** Runs a world with some of its trajectories as examples, and prints how right it is with more of them. */
+/** Runs a world with some of its trajectories as examples, and prints how accuracy grows with their number. */
 async function measureCurve(
   connection: RunConnection,
   world: World,
@@ -159,14 +159,14 @@ async function measureCurve(
       point.runs.push(await runWorld(run, `${name}@${revision}`, tags));
     }
   }
-  // The runs say what came of them.
+  // The runs keep the outcome.
   await call(({ worlds }) => worlds.delete(varied));
   await call(({ datasets }) => datasets.delete(copied));
   points.push({ share: 1, trajectories: ids.length, examples: examples.count, runs: [ofAll] });
   await printCurve(connection, points);
 }
 
-/** Those that examples are of. */
+/** The trajectories that the examples come from. */
 async function readTrajectories(connection: RunConnection, { config, pinned }: World): Promise<string[]> {
   if (!config.examples || pinned.examples === null) return [];
   const { dataset_id: dataset, revision } = pinned.examples;
@@ -179,7 +179,7 @@ async function readTrajectories(connection: RunConnection, { config, pinned }: W
   return [...found];
 }
 
-/** The same each time, and of one draw the fewer among the more: what differs is how many there are. */
+/** Deterministic, and smaller draws are part of larger ones: only the number of trajectories differs. */
 function drawSome(ids: readonly string[], draw: number, count: number): Set<string> {
   const placeOf = (id: string) => sha256Hex(`${draw} ${id}`);
   const placed = ids.map((id) => [placeOf(id), id] as const).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -211,7 +211,7 @@ async function printCurve({ call }: RunConnection, points: readonly Point[]): Pr
   printNotice(describeCurve(share, compared.evaluators[0]?.candidates ?? []));
 }
 
-/** Whether more records are likely to help, by what some of them did beside all. */
+/** Whether more records are likely to help, judged by how some of them did compared with all. */
 export function describeCurve(
   some: string,
   draws: readonly Pick<Comparison["evaluators"][number]["candidates"][number], "outcome">[],
@@ -227,7 +227,7 @@ export function describeCurve(
 
 type Candidate = Comparison["evaluators"][number]["candidates"][number];
 
-/** How a world is measured, as Commander reads it. */
+/** How to measure a world, as Commander reads it. */
 export interface EvaluateFlags {
   evaluator: string;
   curve?: boolean | undefined;
@@ -235,8 +235,8 @@ export interface EvaluateFlags {
 }
 
 /**
- * Runs a world on recorded samples and beside it what is simpler: no change, the most frequent answer, its records alone, and its
- * model without examples. Prints their differences, and what they come to.
+ * Runs a world on recorded samples, and next to it simpler predictors: no change, the most frequent answer, its records alone, and
+ * its model without examples. Prints their differences and a conclusion.
  */
 export async function evaluateWorld(
   connection: RunConnection,
@@ -248,7 +248,7 @@ export async function evaluateWorld(
   const { dataset_id, revision } = examples;
   const reference = `${world.name}@${world.revision}`;
   const { model } = world.config;
-  // First what may be refused, before anything is paid for.
+  // What may be refused comes first, before anything is paid for.
   const records = isRecords(model) ? undefined : await recordsOf(connection, world);
   const testing = await testSide(connection, examples);
   const side = testing ?? { dataset_id, revision };
@@ -327,7 +327,7 @@ async function testSide(
   return side;
 }
 
-/** A world's examples, in a dataset of their own. */
+/** Copies a world's examples into a dataset of their own. */
 async function copyExamples(connection: RunConnection, { name, config, pinned }: World): Promise<Side> {
   const { examples } = pinned;
   if (!config.examples || examples === null) throw new Error("A world that is measured has examples");
@@ -357,7 +357,7 @@ async function recordsOf(connection: RunConnection, world: World): Promise<strin
 
 type Compared = Pick<Candidate, "outcome" | "difference" | "interval">;
 
-/** What examples are worth, and whether the model is. Both are compared with the world, whose model is shown its examples. */
+/** What the examples are worth, and whether the model is worth it. Both variants are compared with the world, whose model sees examples. */
 export function describeExamplesWorth({
   bare,
   records,
@@ -388,7 +388,7 @@ function describeExamples({
   return `No difference between the model with examples and without was found.${seen}`;
 }
 
-/** Within this, records count as good as the model. That no difference was found would not show it. */
+/** Within this margin, records count as good as the model. Merely finding no difference would not show that. */
 const margin = 0.02;
 
 function describeRecords(records: Compared | undefined): string[] {

@@ -15,13 +15,13 @@ export interface PlayOptions {
   json?: boolean;
 }
 
-/** Where a person is. */
+/** Where a person is in the world. */
 interface Scene {
   state: string;
-  /** The action that was taken where it begins. */
+  /** The action that was recorded at the scene's start. */
   recorded?: string | undefined;
   context?: Context | undefined;
-  /** The trajectory that it begins in must not be replayed, nor another of its task where the world says so. */
+  /** Excludes the trajectory that the scene begins in, and others of its task if the world says so, from the examples. */
   exclude?: WorldPreviewRequest["exclude"];
   history: HistoryStep[];
 }
@@ -33,7 +33,7 @@ export async function playWorld(connection: RunConnection, world: World, options
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (isTerminal) printNotice(`${world.name}@${world.revision}. Type an action; ctrl-D ends.\n`);
   printNotice(printableLines(scene.state));
-  // So that one sees what actions look like.
+  // Shows what actions look like.
   if (isTerminal && scene.recorded) printNotice(`\nRecorded here: ${short(scene.recorded)}`);
   const lines = createInterface({
     input: process.stdin,
@@ -71,7 +71,7 @@ async function beginScene(
 /** The state after an answer without text, as imports write it. */
 const noOutput = "(no output)";
 
-/** Takes a step. A person may try again what fails; a pipe ends there. */
+/** Takes a step. After a failure a person may try again; a pipe ends. */
 async function act(
   { call }: RunConnection,
   { name, revision }: World,
@@ -109,14 +109,14 @@ async function act(
   }
 }
 
-/** The examples of a prediction, the most similar first: how similar, which one, and what it says. */
+/** The examples of a prediction, the most similar first: their similarity, id and text. */
 export function describeExamples({
   messages,
   explain,
 }: Pick<WorldPreview, "messages" | "explain">): string[] {
   const { examples, left_out } = explain;
   if (examples.length === 0) return ["No example is similar."];
-  // A preview has all of them.
+  // A preview has the turns of all examples.
   const turns = explain.reduced ? [] : turnsOf(messages, examples.length);
   const shown = examples.flatMap((example, index) => {
     const id = example.dataset_sample_id ?? `example ${index + 1}`;
@@ -131,7 +131,7 @@ export function describeExamples({
 
 const mostShown = 70;
 
-/** What examples say, where they are turns: those stand behind the system turn, with the most similar last. */
+/** The texts of examples that are turns: they follow the system turn, the most similar last. */
 function turnsOf(messages: WorldPreview["messages"], count: number): string[] {
   const [system, ...others] = messages;
   const turns = others.slice(0, 2 * count);

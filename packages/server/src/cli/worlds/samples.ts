@@ -17,7 +17,7 @@ export async function* linesOf(
   yield* await connection.call(async ({ datasets }) => datasets.exportLines(id, { revision }));
 }
 
-/** The first samples of a revision that are wanted. */
+/** The first samples of a revision that `isWanted` accepts. */
 export async function samplesOf(
   connection: Connection,
   wanted: WantedSamples,
@@ -33,7 +33,7 @@ export async function samplesOf(
 }
 
 function readLine(line: string): DatasetSample {
-  // The server wrote it.
+  // The server wrote this line.
   const sample = JSON.parse(line) as DatasetSample;
   return {
     ...sample,
@@ -41,10 +41,10 @@ function readLine(line: string): DatasetSample {
   };
 }
 
-/** How many first steps are looked at for one to begin with. */
+/** How many first steps are searched for one to begin with. */
 const mostStarts = 1_000;
 
-/** The sample of this id, or the first one of any trajectory, of one that tests if there are such. */
+/** The sample with this id, or the first step of some trajectory, preferably one with the tag `split=test`. */
 export async function findStart(
   connection: Connection,
   wanted: WantedSamples,
@@ -72,7 +72,7 @@ export async function findStart(
   return start;
 }
 
-/** What is no example for a recorded step: its own trajectory, and what has its value of the tag that the world excludes by. */
+/** What a recorded step may not use as examples: its own trajectory, and the same value of the tag that the world excludes by. */
 export function withoutOwn(
   { config }: Pick<World, "config">,
   { trajectory_id: id, tags }: { trajectory_id?: unknown; tags?: unknown },

@@ -70,7 +70,7 @@ async function importWorld(
   }
 }
 
-/** Otherwise its name would be taken when the import is repeated. */
+/** Deleted on failure, since its name would otherwise be taken when the import is repeated. */
 const deleteDataset = ({ call }: RunConnection, id: string) => call(({ datasets }) => datasets.delete(id));
 
 function readWorld(line: string | undefined, file: string): World {
@@ -81,7 +81,7 @@ function readWorld(line: string | undefined, file: string): World {
   }
 }
 
-/** The revision with this digest that is there, or that of a dataset which is made of the lines, with the id of that. */
+/** The existing revision with this digest, or that of a dataset made from the lines; `made` is the new dataset's id. */
 async function storeSamples(
   connection: RunConnection,
   lines: AsyncIterable<NumberedLine>,

@@ -24,7 +24,7 @@ import { describeExamples, type PlayOptions, playWorld } from "./play.ts";
 import { samplesOf } from "./samples.ts";
 import { addFileVerbs } from "./world-files.ts";
 
-/** What a world is made of, as Commander reads it. */
+/** The content of a world, as Commander reads it. */
 interface WorldFlags {
   examples?: string;
   split?: string;
@@ -259,7 +259,7 @@ async function createWorld(
   { evaluate, ...flags }: WorldFlags & EvaluateFlags & { evaluate?: boolean },
 ): Promise<void> {
   const wanted = await readConfig(connection, flags);
-  // What needs no model works at once, and a model costs: it is asked only if it is named.
+  // What needs no model works immediately, and a model costs money, so a model is used only if it is named.
   const model: WorldConfig["model"] = wanted.model ?? { kind: "retrieval" };
   const request = validate(WorldCreateRequest, { name, ...wanted, model }, "body");
   const world = await connection.call(({ worlds }) => worlds.create(request));
@@ -278,7 +278,7 @@ async function reviseWorld(connection: RunConnection, name: string, flags: World
   process.stdout.write(`${describeDifferences(before, after).join("\n")}\n`);
 }
 
-/** The fields that options give. What they say nothing of stays as it was. */
+/** The fields that options set. Fields without an option stay unchanged. */
 async function readConfig(
   connection: RunConnection,
   flags: WorldFlags,
@@ -322,7 +322,7 @@ function readDataset(text: string): { dataset: string; revision?: number } {
   return { dataset, ...(revision !== undefined && { revision: Number(revision) }) };
 }
 
-/** Of another dataset with splits, the samples that train, so that none that tests is an example. */
+/** From another dataset that has splits, only the training samples, so that no test sample is an example. */
 async function readExamples(
   connection: RunConnection,
   { examples: named, split }: WorldFlags,
