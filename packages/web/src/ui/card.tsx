@@ -157,7 +157,7 @@ const tileColumns: Record<number, string> = {
 
 /** Figures beside each other, each with what it is of; in a card they are its first rows. */
 export function Tiles({ tiles, isInCard = false }: { tiles: readonly Tile[]; isInCard?: boolean }) {
-  const frame = isInCard ? "border-b" : "overflow-hidden rounded-lg border";
+  const frame = isInCard ? "border-y" : "overflow-hidden rounded-lg border";
   return (
     <dl className={clsx("grid grid-cols-2 gap-px border-line bg-line", frame, tileColumns[tiles.length])}>
       {tiles.map(({ name, explanation, value, note }) => (

@@ -93,8 +93,8 @@ export function IntervalTable(props: IntervalTableProps) {
                   </th>
                 )}
                 {hasP && (
-                  <th scope="col" className="text-right">
-                    p
+                  <th scope="col" className="text-right whitespace-nowrap">
+                    p (Holm)
                   </th>
                 )}
                 {hasCount && (

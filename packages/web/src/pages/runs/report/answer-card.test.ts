@@ -22,19 +22,14 @@ test("the answer is the outcome of the test, whatever the figures are", () => {
   expect(answerOf(figures, compared)).toMatchObject({ outcome: "better" });
   expect(answerOf(figures, { ...compared, outcome: "undecided" })).toMatchObject({
     outcome: "undecided",
-    title: "Not shown to be better than the best baseline, retrieval",
+    title: "Not shown to beat the best baseline",
   });
 });
 
 test("a difference that one more failure would undo says so", () => {
-  expect(answerOf(figures, { ...compared, survives_one_failure: false }).detail).toEndWith(
-    "p\u00a0<\u00a00.001). One trajectory in which the model fails whole would undo this.",
-  );
-});
-
-test("the difference is said with its interval", () => {
-  expect(answerOf(figures, compared).detail).toBe(
-    "The mean score differs by +30.0 points (95\u00a0% interval +20.0 to +40.0, p\u00a0<\u00a00.001).",
+  expect(answerOf(figures, compared).detail).toBe("");
+  expect(answerOf(figures, { ...compared, survives_one_failure: false }).detail).toBe(
+    "One trajectory in which the model fails whole would undo the difference.",
   );
 });
 

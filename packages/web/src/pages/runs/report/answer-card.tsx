@@ -1,4 +1,4 @@
-import { describeP, formatPoints, measureNames } from "@presage/contract/describe-runs";
+import { formatPoints, measureNames } from "@presage/contract/describe-runs";
 import type { ComparisonCandidate, Run, RunBaseline, RunReport } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
@@ -66,7 +66,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
     run.status === "finished" &&
     (known === null || (known.baseline !== null && known.comparison === undefined && known.error === null));
   const answer: Answer = isComparing
-    ? { outcome: "unknown", title: "Comparing with the best baseline …", detail: " " }
+    ? { outcome: "unknown", title: "Comparing with the best baseline …", detail: "" }
     : answerOf(chosen, difference);
   const { tone, icon: Icon } = looks[answer.outcome];
   const isBaseline = "baseline" in run.target && run.target.baseline === "no-change";
@@ -108,12 +108,27 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
             )}
             <Badge tone={tone} icon={<Icon aria-hidden />}>
               {answer.title}
-              {answer.outcome !== "unknown" && `, by ${nameEvaluator(chosen, evaluators)}`}
+              {answer.outcome !== "unknown" &&
+                evaluators.length > 1 &&
+                ` by ${nameEvaluator(chosen, evaluators)}`}
             </Badge>
           </span>
         )
       }
     >
+      <div className="flex flex-col gap-2 px-4 py-3 empty:hidden">
+        {isBaseline ? (
+          <p className="text-sm text-ink-2">Nothing was predicted: each state was taken for the next one.</p>
+        ) : (
+          <Decision run={run} report={report} chosen={chosen} />
+        )}
+        {answer.detail !== "" && <p className="text-sm text-ink-2">{answer.detail}</p>}
+        {[...report.provenance.warnings, ...(chosen.note === null ? [] : [chosen.note])].map((warning) => (
+          <p key={warning} className="text-sm text-warn">
+            {warning}
+          </p>
+        ))}
+      </div>
       <Tiles
         isInCard
         tiles={[
@@ -122,12 +137,6 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         ]}
       />
       <div className="flex flex-col gap-2 px-4 py-3">
-        {!isBaseline && <Decision run={run} report={report} chosen={chosen} />}
-        {/* It comes with the comparison. */}
-        <p className="min-h-[1lh] text-sm text-ink-2 empty:hidden">
-          {isBaseline ? "Nothing was predicted: each state was taken for the next one." : answer.detail}
-        </p>
-        {chosen.note !== null && <p className="text-xs text-warn">{chosen.note}</p>}
         <Agreement
           of={{ run: run.id, evaluator: chosen.evaluator, profile_name: chosen.profile_name ?? undefined }}
         />
@@ -186,13 +195,13 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
 
 type Compared = Pick<
   ComparisonCandidate,
-  "difference" | "interval" | "measure" | "outcome" | "p_adjusted" | "survives_one_failure"
+  "difference" | "interval" | "measure" | "outcome" | "survives_one_failure"
 >;
 
 const titles: Record<ComparisonCandidate["outcome"], string> = {
-  better: "Better than",
-  worse: "Worse than",
-  undecided: "Not shown to be better than",
+  better: "Better than the best baseline",
+  worse: "Worse than the best baseline",
+  undecided: "Not shown to beat the best baseline",
 };
 
 /** “most frequent”. What no baseline is named for is compared with no change. */
@@ -215,19 +224,13 @@ export function answerOf(
       detail: `The difference is ${formatPoints(pass_rate - baseline.pass_rate)} points; whether that is more than chance is known once this run and one of the baseline have finished.`,
     };
   }
-  const { difference, interval, measure, outcome, p_adjusted } = compared;
-  const range =
-    interval === null
-      ? "no interval"
-      : `95\u00a0% interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
-  const p = p_adjusted === null ? "" : `, ${unbroken(describeP(p_adjusted))}`;
+  const { outcome } = compared;
   const better = outcome === "better" ? "the model" : kind;
-  const undone =
+  const detail =
     compared.survives_one_failure === false
-      ? ` One trajectory in which ${better} fails whole would undo this.`
+      ? `One trajectory in which ${better} fails whole would undo the difference.`
       : "";
-  const detail = `The ${measureNames[measure]} differs by ${formatPoints(difference)} points (${range}${p}).${undone}`;
-  return { outcome, title: `${titles[outcome]} the best baseline, ${kind}`, detail };
+  return { outcome, title: titles[outcome], detail };
 }
 
 /** Makes the run that predicts no change, which the difference needs. */

@@ -54,13 +54,6 @@ export function ReportTab({ run, report }: ReportTabProps) {
     navigate({ search: (before) => ({ ...before, ...part }), ...inPlace });
   return (
     <div className="flex min-w-0 flex-col gap-4 pt-4">
-      {provenance.warnings.length > 0 && (
-        <ul className="flex flex-col gap-1 rounded-lg border border-warn/30 bg-warn-soft px-4 py-2 text-sm text-warn">
-          {provenance.warnings.map((warning) => (
-            <li key={warning}>{warning}</li>
-          ))}
-        </ul>
-      )}
       {report.ends && provenance.ends && (
         <Suspense fallback={<SkeletonRows count={4} className="h-10" />}>
           <EndsCard ends={report.ends} />
