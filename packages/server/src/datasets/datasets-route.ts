@@ -90,7 +90,7 @@ const listDatasetTrajectories = route("GET", "/v1/datasets/:id/trajectories", {
       requester,
       wantedRevision(params, query),
       {
-        // Without a text, all have it.
+        // Every id contains an empty text.
         contains: contains === "" ? undefined : contains,
         order,
         limit: Number(limit ?? defaultTrajectoryLimit),
@@ -141,13 +141,13 @@ function wantedRevision({ id }: { id: string }, { revision }: DatasetRevisionQue
   return { id, number: revision === undefined ? undefined : Number(revision) };
 }
 
-/** The position in a list of trajectories that a cursor, checked by its schema, stands for. */
+/** The position that a cursor, checked by its schema, stands for in a list of trajectories. */
 function readCursor(cursor: string): { steps: number; trajectory_id: string } {
   const end = cursor.indexOf(".");
   return { steps: Number(cursor.slice(0, end)), trajectory_id: cursor.slice(end + 1) };
 }
 
-/** A sample is stored, and read, as the JSON that it is sent as. */
+/** A sample is stored, read and sent as the same JSON. */
 function asJson(sample: string): string {
   return sample;
 }

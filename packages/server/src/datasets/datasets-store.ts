@@ -16,11 +16,11 @@ import { deleteSomeRows } from "./samples-store.ts";
 
 export type StoredDataset = Omit<DatasetsTable, "account_id">;
 
-/** A revision that is complete. */
+/** A complete revision. */
 export type Revision = Omit<RevisionRow, keyof SetBySealing> & {
   [Name in keyof SetBySealing]: NonNullable<SetBySealing[Name]>;
 } & {
-  /** Of an upload: what was passed over. */
+  /** What an upload left out. */
   warnings?: string[] | undefined;
 };
 
@@ -53,12 +53,12 @@ const revisionColumns = [
   "import",
 ] as const;
 
-/** Stores a dataset, unless its account has one of this name. Returns whether it did. */
+/** Stores a dataset unless its account has one with this name. Returns whether it was stored. */
 export async function insertDataset(transaction: Database, row: DatasetsTable) {
   return (await insertRows(transaction, "datasets", [row], unlessNameIsTaken)).length > 0;
 }
 
-/** An account's dataset by its id, or by its name. */
+/** An account's dataset by id or by name. */
 export async function selectDataset(
   database: Database,
   accountId: string,
@@ -83,7 +83,7 @@ export async function selectDatasets(
   return await selectNewestFirst(query, page);
 }
 
-/** Reads a dataset's latest revision number; until the transaction ends, no other one changes it or deletes the dataset. */
+/** Reads a dataset's latest revision number; until the transaction ends, no other transaction changes it or deletes the dataset. */
 export async function lockDataset(transaction: Database, accountId: string, id: string) {
   return await transaction
     .selectFrom("datasets")
@@ -102,7 +102,7 @@ export async function deleteDatasetRow(transaction: Database, accountId: string,
   await transaction.deleteFrom("datasets").where("id", "=", id).where("account_id", "=", accountId).execute();
 }
 
-/** How many runs name a dataset. */
+/** How many runs use a dataset. */
 export async function countRunsOf(database: Database, accountId: string, datasetId: string) {
   const { count } = await database
     .selectFrom("runs")
@@ -113,7 +113,7 @@ export async function countRunsOf(database: Database, accountId: string, dataset
   return count;
 }
 
-/** Makes the runs of a dataset invisible. Links to them end. */
+/** Makes the runs on a dataset invisible. Links to them stop working. */
 export async function discardRunsOf(transaction: Database, accountId: string, datasetId: string) {
   const runs = await transaction
     .updateTable("runs")
@@ -141,7 +141,7 @@ function sealed({ number, digest, trajectories, ...row }: RevisionRow): Revision
   return { ...row, number, digest, trajectories };
 }
 
-/** The revisions of a dataset that are complete. */
+/** The complete revisions of a dataset. */
 function sealedOf(database: Database, datasetId: string) {
   return database
     .selectFrom("dataset_revisions")
@@ -162,7 +162,7 @@ export async function selectRevision(
   return row && sealed(row);
 }
 
-/** The revision of a dataset with these lines. */
+/** The revision of a dataset that has these lines. */
 export async function selectRevisionByDigest(
   database: Database,
   datasetId: string,
@@ -192,7 +192,7 @@ export async function selectLatestRevisions(
   return new Map(rows.map((row) => [row.dataset_id, sealed(row)]));
 }
 
-/** A page of a dataset's revisions, and one more. */
+/** A page of a dataset's revisions, plus one more. */
 export async function selectRevisions(
   reader: Database,
   datasetId: string,
@@ -208,7 +208,7 @@ export async function selectRevisions(
   ).map(sealed);
 }
 
-/** Begins a revision that is invisible until it is sealed. Returns its id. */
+/** Begins a revision, which is invisible until it is sealed. Returns its id. */
 export async function insertFillingRevision(database: Database, accountId: string, datasetId: string) {
   const now = nowMicros();
   const { id } = await database
@@ -231,7 +231,7 @@ export async function insertFillingRevision(database: Database, accountId: strin
   return id;
 }
 
-/** Counts what is added to a revision, and shows that it is not abandoned. Returns whether it is still being filled. */
+/** Counts what is added to a revision, and shows that it is not abandoned. Returns whether the revision is still being filled. */
 export async function growRevision(
   database: Database,
   id: number,
@@ -251,7 +251,7 @@ export async function growRevision(
   return grown !== undefined;
 }
 
-/** The bytes of all revisions of an account, those that are being filled included. */
+/** The bytes of all revisions of an account, including those that are being filled. */
 export async function sumOfBytes(database: Database, accountId: string) {
   const { bytes } = await database
     .selectFrom("dataset_revisions")
@@ -262,7 +262,7 @@ export async function sumOfBytes(database: Database, accountId: string) {
   return bytes;
 }
 
-/** Makes a revision visible. Returns undefined if it was swept. */
+/** Makes a revision visible. Returns undefined if the sweeper has discarded it. */
 export async function sealRevision(
   transaction: Database,
   id: number,
@@ -286,7 +286,7 @@ export async function discardRevision(database: Database, id: number) {
   await discarded(database).where("id", "=", id).where("state", "=", "filling").execute();
 }
 
-/** The same for all revisions of a dataset. Returns the ids of their rows. */
+/** Abandons all revisions of a dataset. Returns the ids of their rows. */
 export async function discardRevisions(transaction: Database, datasetId: string) {
   const rows = await discarded(transaction).where("dataset_id", "=", datasetId).returning("id").execute();
   return rows.map(({ id }) => id);
@@ -302,7 +302,7 @@ export async function isSealed(reader: Database, id: number): Promise<boolean> {
   return row?.state === "sealed";
 }
 
-/** One revision whose rows are to be deleted. */
+/** A revision whose rows are to be deleted. */
 async function selectDiscarded(database: Database) {
   const row = await database
     .selectFrom("dataset_revisions")
@@ -322,10 +322,10 @@ async function deleteRevisionRow(database: Database, id: number) {
     .execute();
 }
 
-/** An upload in progress shows every minute that it is. */
+/** An upload in progress touches its revision every minute. */
 const abandonedAfterMs = 10 * 60_000;
 
-/** Deletes the rows of deleted revisions and of abandoned uploads, a few at a time, until there are none or `signal` is aborted. */
+/** Deletes the rows of deleted revisions and of abandoned uploads, a few at a time, until none are left or `signal` is aborted. */
 export async function sweepRevisions(database: Database, signal: AbortSignal): Promise<void> {
   const since = nowMicros() - abandonedAfterMs * microsPerMs;
   await discarded(database).where("state", "=", "filling").where("touched_at", "<", since).execute();

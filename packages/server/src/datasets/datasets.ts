@@ -78,7 +78,7 @@ export async function findDataset(
   return { ...dataset, latest: (await selectLatestRevisions(reader, [dataset])).get(id) };
 }
 
-/** A dataset by its name or its id. */
+/** A dataset by name or id. */
 export async function findNamedDataset(
   { store }: { store: Store },
   { accountId, ...requester }: Requester,
@@ -89,7 +89,7 @@ export async function findNamedDataset(
   return named ?? (await selectDataset(reader, accountId, nameOrId));
 }
 
-/** A revision of a dataset by its number; without one, the latest. */
+/** A revision of a dataset by number, or the latest. */
 export interface WantedRevision {
   id: string;
   number: number | undefined;
@@ -110,7 +110,7 @@ export async function findRevision(
   throw new ServiceError("not_found", message);
 }
 
-/** What was read of a revision; throws if it was deleted meanwhile, as some of it may have been missing. */
+/** What was read of a revision; throws if the revision was deleted meanwhile, since rows may have been missing. */
 export async function unlessDeleted<Found>(
   reading: Promise<Found>,
   services: { store: Store },
@@ -150,13 +150,13 @@ export async function createDataset(
     async recall({ id }) {
       const dataset = await selectDataset(store.database, accountId, id);
       if (dataset === undefined) throw notFound("dataset");
-      // It may have revisions by now. A repeated request has the response of the first.
+      // The dataset may have revisions by now. A repeated request gets the response of the first.
       return { ...dataset, last_revision: 0 };
     },
   });
 }
 
-/** Deletes a dataset, and its runs if wanted. Its samples are invisible at once, and their rows are deleted a few at a time by the sweeper. */
+/** Deletes a dataset, and its runs if wanted. Its samples become invisible immediately; the sweeper deletes their rows, a few at a time. */
 export async function deleteDataset(
   { store, forgetRevisions }: { store: Store; forgetRevisions?: (ids: readonly number[]) => void },
   requester: Changer,
@@ -164,7 +164,7 @@ export async function deleteDataset(
 ): Promise<void> {
   const { accountId } = requester;
   const revisionIds = await inTransaction(store, requester, async (transaction) => {
-    // A revision that is being sealed is either sealed before this, or finds no dataset.
+    // A revision that is being sealed is either sealed before this lock, or finds no dataset.
     const dataset = await lockDataset(transaction, accountId, id);
     if (dataset === undefined) throw notFound("dataset");
     const runs = withRuns ? 0 : await countRunsOf(transaction, accountId, id);
@@ -184,7 +184,7 @@ export async function deleteDataset(
   forgetRevisions?.(revisionIds);
 }
 
-/** One page of an account's datasets, newest first, with the latest revision of each. */
+/** A page of an account's datasets, newest first, each with its latest revision. */
 export async function listDatasets(
   { store }: { store: Store },
   requester: Requester,
@@ -196,7 +196,7 @@ export async function listDatasets(
   return { datasets: rows.map((dataset) => ({ ...dataset, latest: latest.get(dataset.id) })), next };
 }
 
-/** One page of a dataset's revisions below a number, the highest first. */
+/** A page of a dataset's revisions below a number, the highest first. */
 export async function listRevisions(
   services: { store: Store },
   requester: Requester,

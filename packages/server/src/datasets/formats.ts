@@ -11,30 +11,30 @@ import { z } from "zod";
 import { countOf } from "../platform/words.ts";
 import { checkLine, LineError } from "./upload/lines.ts";
 
-/** A text that samples share: a context, or a message behind the messages before it. */
+/** A text that samples share: a context, or a message linked to the message before it. */
 export interface Part {
   digest: string;
   previous: string | null;
-  /** JSON. */
+  /** As JSON. */
   text: string;
 }
 
-/** A sample as it is stored. Its parts and its body are the line that is exported. */
+/** A sample as it is stored. Its parts and its body make up the exported line. */
 export interface CanonicalSample {
   sample_id: string;
   trajectory_id: string;
   step: number;
-  /** A context, or all messages. */
+  /** The context, or all messages. */
   parts: readonly Part[];
-  /** JSON: the line's fields after the parts. */
+  /** As JSON: the line's fields after the parts. */
   body: string;
 }
 
 const interactionFirst = '{"interaction":';
 
 /**
- * Gives samples their one form: fields in a fixed order, none that is null, tags by name. The messages that a sample shares with
- * the one before it are not made again.
+ * Brings samples into canonical form: fields in a fixed order, none of them null, tags sorted by name. Messages that a sample shares
+ * with the one before it are not processed again.
  */
 export function createCanonicaliser(): (sample: ReadSample) => CanonicalSample {
   let last: readonly Part[] = [];
@@ -124,8 +124,8 @@ const Conversation = z.looseObject({
 });
 
 /**
- * A conversation between an agent, who is the user, and the environment, who is the assistant: each assistant turn after a user turn
- * is a next state, and all turns before it are what the model is asked. Other fields are ignored.
+ * A conversation between an agent (the user) and the environment (the assistant): each assistant turn after a user turn is a next
+ * state, and all turns before it are the model's prompt. Other fields are ignored.
  */
 export function* readChatTrajectory(value: unknown, line: number): Generator<ReadSample, void> {
   const conversation = checkLine(Conversation, value);
@@ -158,7 +158,7 @@ const Transition = z.looseObject({
 
 /**
  * A transition of LLM-Sim (Wang et al. 2024): the states before the action and after the environment's tick, as JSON. Its `state_id`
- * counts the transitions of a game, which all start on the path of one playthrough, so a game is one trajectory.
+ * counts the transitions of a game, which all start on the path of one playthrough, so each game is one trajectory.
  */
 export function* readLlmSimTransition(value: unknown): Generator<ReadSample, void> {
   const { game, state_id, current_state, current_score_state, tick_state, next_score_state } = checkLine(
@@ -177,7 +177,7 @@ export function* readLlmSimTransition(value: unknown): Generator<ReadSample, voi
   };
 }
 
-/** As the paper does, which has the score in the states that are predicted. */
+/** As in the paper, whose predicted states include the score. */
 function withScore(state: object, score: object | null | undefined): string {
   return JSON.stringify(score ? { ...state, score_state: score } : state);
 }
@@ -196,7 +196,7 @@ export function* readOwnLine(value: unknown): Generator<ReadSample, void> {
   yield line;
 }
 
-/** Of several the first that a line has. */
+/** A line's prediction is the first of these fields that it has. */
 export const predictionFields = ["prediction_raw", "predicted", "generated"] as const;
 const referenceFields = ["reference", "expected", "ground_truth"] as const;
 
@@ -212,12 +212,12 @@ const Row = z.looseObject({
   skipped_overlong: z.boolean().nullish(),
 });
 
-/** With it begins what mdlm_world_modeling writes in place of a prediction that failed. */
+/** mdlm_world_modeling starts a failed prediction's text with this word. */
 const failure = "ERROR";
 
 /**
- * A prediction made elsewhere beside its reference, as mdlm_world_modeling writes them. What was asked is not in such a file, so the
- * sample has no messages, and each line is a trajectory of its own. Of a failed one only the prediction is left out.
+ * A prediction made elsewhere, with its reference, as mdlm_world_modeling writes them. Such a file does not contain the prompts, so
+ * the sample has no messages, and each line is its own trajectory. A failed prediction is left out, but not its reference.
  */
 export function* readPredictionLine(value: unknown, line: number): Generator<ReadSample, void> {
   const row = checkLine(Row, value);
@@ -238,7 +238,7 @@ export function* readPredictionLine(value: unknown, line: number): Generator<Rea
 type LineAnswer = { prediction: string } | { failure: "error" | "skipped" };
 type AnswerField = (typeof predictionFields)[number] | "prediction";
 
-/** What a line predicts, or why it has no answer: one rule for all files of predictions, also those that are uploaded to a run. */
+/** What a line predicts, or why it has no answer: the same rule for all files of predictions, including those uploaded to a run. */
 export function answerOfLine(
   line: { [field in AnswerField]?: string | null | undefined } & {
     skipped_overlong?: boolean | null | undefined;
@@ -253,9 +253,9 @@ export function answerOfLine(
   return { prediction };
 }
 
-/** Counts lines whose index an earlier one has. Of these the first counts, as in the script. */
+/** Counts lines with the index of an earlier line. The earlier line counts, as in the script. */
 export function countRepeatedIndexes() {
-  // There may be millions, and most are numbers, which take less memory.
+  // There may be millions of indexes. Most are numbers, which take less memory than strings.
   const seen = new Set<string | number>();
   let repeated = 0;
   return {
@@ -281,6 +281,6 @@ function firstOf<Field extends string>(
 }
 
 export interface ReadSample extends DatasetLine {
-  /** What was predicted elsewhere for the sample. A revision does not keep it. */
+  /** The prediction made elsewhere for the sample. A revision does not keep it. */
   prediction?: string;
 }

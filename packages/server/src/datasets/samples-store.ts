@@ -4,7 +4,7 @@ import type { DatasetPayloadsTable, DatasetSamplesTable } from "../platform/stor
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Part } from "./formats.ts";
 
-/** Stores parts, except those that the revision has. */
+/** Stores parts that the revision does not have yet. */
 export async function insertParts(transaction: Database, revisionId: number, parts: Iterable<Part>) {
   const rows = Array.from(parts, ({ digest, previous, text }) => ({
     revision_id: revisionId,
@@ -15,7 +15,7 @@ export async function insertParts(transaction: Database, revisionId: number, par
   await insertRows(transaction, "dataset_parts", rows, "on conflict (revision_id, digest) do nothing");
 }
 
-/** Stores samples, except those whose step or id the revision has. Returns the positions of those that it stored. */
+/** Stores samples whose step and id the revision does not have yet. Returns the positions of the stored samples. */
 export async function insertSamples(transaction: Database, rows: readonly DatasetSamplesTable[]) {
   const inserted = await insertRows(
     transaction,
@@ -42,10 +42,10 @@ export async function hasStep(database: Database, { revision_id, trajectory_id, 
   return found !== undefined;
 }
 
-/** So that one count takes a few milliseconds. */
+/** Keeps each count to a few milliseconds. */
 const countedAtOnce = 50_000;
 
-/** Counts a revision's trajectories, some samples at a time. */
+/** Counts a revision's trajectories, a range of samples at a time. */
 export async function countTrajectories(database: Database, revisionId: number) {
   let count = 0;
   let last: string | null = "";
@@ -110,10 +110,10 @@ export async function selectTrajectorySizes(
     .execute();
 }
 
-/** The place of a sample in the order of trajectories. */
+/** A sample's place in the order of trajectories. */
 export type TrajectoryStep = Pick<DatasetSamplesTable, "trajectory_id" | "step">;
 
-/** The samples of a revision by trajectory and step, behind one of them. */
+/** The samples of a revision by trajectory and step, after a given one. */
 export async function selectSizesByTrajectory(
   reader: Database,
   revisionId: number,
@@ -128,7 +128,7 @@ export async function selectSizesByTrajectory(
   return await query.orderBy("trajectory_id").orderBy("step").limit(limit).execute();
 }
 
-/** Where the sample of an id is. */
+/** The position of the sample with an id. */
 export async function selectPositionOf(reader: Database, revisionId: number, sampleId: string) {
   const row = await reader
     .selectFrom("dataset_samples")
@@ -139,7 +139,7 @@ export async function selectPositionOf(reader: Database, revisionId: number, sam
   return row?.position;
 }
 
-/** Where the steps of a trajectory before a step are, in their order; of many, the last ones. */
+/** The positions of a trajectory's steps before a given step, in order; the last `limit` of them. */
 export async function selectEarlierPositions(
   reader: Database,
   revisionId: number,
@@ -180,7 +180,7 @@ export async function selectSamples(
     .execute();
 }
 
-/** Parts and all parts before them, by their digests. */
+/** Parts, and all parts that they are linked to, by digest. */
 export async function selectParts(
   reader: Database,
   revisionId: number,
@@ -201,7 +201,7 @@ export async function selectParts(
   return new Map(rows.map(({ digest, ...part }) => [digest, part]));
 }
 
-/** Deletes some rows of a revision. Returns whether there may be more. */
+/** Deletes some rows of a revision. Returns whether more may be left. */
 export async function deleteSomeRows(database: Database, revisionId: number, count: number) {
   for (const table of ["sample_traits", "dataset_payloads", "dataset_samples"] as const) {
     const { first } = await database
@@ -236,7 +236,7 @@ export async function deleteSomeRows(database: Database, revisionId: number, cou
   return true;
 }
 
-/** A trajectory of a revision, and its first sample's position and the length of its line. */
+/** A trajectory of a revision, with the position of its first sample and the length of that sample's line. */
 export interface StoredTrajectory extends Pick<DatasetSamplesTable, "trajectory_id" | "position" | "bytes"> {
   steps: number;
   first_step: number;
@@ -244,14 +244,14 @@ export interface StoredTrajectory extends Pick<DatasetSamplesTable, "trajectory_
 }
 
 export interface TrajectoryPage {
-  /** Only ids with this text; ASCII letters match in both cases. */
+  /** Only ids that contain this text; ASCII letters match in either case. */
   contains: string | undefined;
   order: "trajectory_id" | "steps" | "-steps";
   limit: number;
   after: Pick<StoredTrajectory, "steps" | "trajectory_id"> | undefined;
 }
 
-/** A page of a revision's trajectories. By id it walks an index; by steps it counts all of them first. */
+/** A page of a revision's trajectories. Ordered by id it walks an index; ordered by steps it first counts all of them. */
 export async function selectTrajectories(
   reader: Database,
   revisionId: number,
@@ -298,7 +298,7 @@ function isBehind({ steps, trajectory_id }: NonNullable<TrajectoryPage["after"]>
   return sql<SqlBool>`(${isFurther} or (count(*) = ${steps} and counted.trajectory_id > ${trajectory_id}))`;
 }
 
-/** Ids are lowered by the database, which on both lowers ASCII letters only. */
+/** The database lowercases the ids; both databases lowercase ASCII letters only. */
 function patternOf(text: string): string {
   const escaped = text.replace(/[!%_]/g, (mark) => `!${mark}`);
   return `%${escaped.replace(/[A-Z]/g, (letter) => letter.toLowerCase())}%`;

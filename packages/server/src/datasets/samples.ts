@@ -21,9 +21,9 @@ import {
   type TrajectoryStep,
 } from "./samples-store.ts";
 
-/** A page with more text ends early. */
+/** A page ends early if its text would be longer. */
 const maxPageBytes = 16_000_000;
-/** How many samples are measured at once. */
+/** How many samples' sizes are read in one query. */
 const samplesAtOnce = 1_000;
 
 /** A sample and its position in its revision. */
@@ -32,7 +32,7 @@ export interface PositionedSample {
   sample: DatasetSample;
 }
 
-/** The most samples that are in memory at once, as objects. They are parsed in one turn, in a millisecond or two. */
+/** The most samples that are in memory at a time as objects. They are parsed in one turn, within a millisecond or two. */
 const piece = { maxIds: 50, maxBytes: 250_000 };
 
 /** One page of a revision's samples, as JSON, and the position after which the next page starts. */
@@ -71,7 +71,7 @@ export async function exportSamples(
   return readAllLines(reader, id, (reading) => unlessDeleted(reading, services, requester, wanted));
 }
 
-/** The same of a revision by its id. `check` may refuse what was read. */
+/** All lines of the revision with this id. `check` may refuse what was read. */
 export function readAllLines(
   reader: Database,
   revisionId: number,
@@ -82,7 +82,7 @@ export function readAllLines(
   return readAll(select, (sizes) => inPieces(reader, revisionId, sizes).read());
 }
 
-/** The samples of a trajectory behind a step, as JSON, by step, and the step behind which the next page starts. Without a limit, all. */
+/** The samples of a trajectory after a step, as JSON and in order, and the step after which the next page starts. No limit: all. */
 export async function readTrajectory(
   services: { store: Store },
   requester: Requester,
@@ -112,8 +112,8 @@ export async function readTrajectory(
 }
 
 /**
- * All samples of a revision by trajectory and step, a piece at a time. `onHeld` is told how many characters the samples of a trajectory
- * have together so far.
+ * All samples of a revision by trajectory and step, a piece at a time. Reports to `onHeld` how many characters the current
+ * trajectory's samples take together so far.
  */
 export async function* readByTrajectory(
   services: { store: Store },
@@ -135,7 +135,7 @@ export async function* readByTrajectory(
   for await (const lines of readAll(select, (sizes) => inPieces(reader, id, sizes).read())) {
     let most = held;
     const samples = lines.map((line) => {
-      // It was written as one.
+      // Stored lines were written from this type.
       const sample: DatasetSample = JSON.parse(line);
       if (sample.trajectory_id !== before?.trajectory_id) [before, held] = [undefined, 0];
       held += shareWith(before, sample);
@@ -149,8 +149,8 @@ export async function* readByTrajectory(
 }
 
 /**
- * Gives a sample what the one before it has alike, so that it is in memory once: each turn of a conversation has all turns before it.
- * Returns how many characters are its own.
+ * Makes a sample share what equals the sample before it, so that it is in memory once: each turn of a conversation repeats all turns
+ * before it. Returns how many characters are the sample's own.
  */
 function shareWith(before: DatasetSample | undefined, sample: DatasetSample): number {
   const { context, interaction, messages, next_state } = sample;
@@ -167,7 +167,7 @@ function shareWith(before: DatasetSample | undefined, sample: DatasetSample): nu
   return own;
 }
 
-/** One page of a revision's trajectories, and the one after which the next page starts. */
+/** A page of a revision's trajectories, and the one after which the next page starts. */
 export async function listTrajectories(
   { store }: { store: Store },
   requester: Requester,
@@ -175,7 +175,7 @@ export async function listTrajectories(
   page: TrajectoryPage,
 ): Promise<{ trajectories: Pieces<DatasetTrajectorySummary>; next: StoredTrajectory | undefined }> {
   const { id } = await findRevision({ store }, requester, wanted);
-  // Both may look at all of the revision's samples.
+  // Either option may look at all of the revision's samples.
   const isLong = page.contains !== undefined || page.order !== "trajectory_id";
   const reader = isLong ? store.reader(requester) : store.briefReader(requester);
   const reading = selectTrajectories(reader, id, { ...page, limit: page.limit + 1 });
@@ -190,7 +190,7 @@ export async function listTrajectories(
       return positions.flatMap((position) => {
         const trajectory = byPosition.get(position);
         const body = bodies.get(position);
-        // It was there when the trajectory was found.
+        // The body existed when the trajectory was found, so the dataset has been deleted.
         if (body === undefined) throw notFound("dataset");
         return trajectory === undefined ? [] : [toSummary(trajectory, body)];
       });
@@ -205,14 +205,14 @@ function toSummary(
   { trajectory_id, steps, first_step, last_step }: StoredTrajectory,
   body: string,
 ): DatasetTrajectorySummary {
-  // It was written as one.
+  // Stored bodies were written from this type.
   const { tags, interaction, messages }: DatasetSample = JSON.parse(body);
   const action = interaction?.action ?? messages?.at(-1)?.content ?? "";
   const first_action = beginning(action, begunCharacters);
   return { trajectory_id, steps, first_step, last_step, first_action, tags: tags ?? null };
 }
 
-/** The lines of samples of these sizes, in their order, a piece at a time. */
+/** The lines of the samples with these sizes, in order, a piece at a time. */
 async function* readLinesAt(
   reader: Database,
   revisionId: number,
@@ -228,7 +228,7 @@ async function* readLinesAt(
   }
 }
 
-/** The samples of these sizes, in their order, a piece at a time. */
+/** The samples with these sizes, in order, a piece at a time. */
 export async function* readSamplesAt(
   reader: Database,
   revisionId: number,
@@ -237,7 +237,7 @@ export async function* readSamplesAt(
   for await (const lines of readLinesAt(reader, revisionId, sizes)) yield lines.map(toPositioned);
 }
 
-/** All lines of a revision in their order, a piece at a time. */
+/** All lines of a revision in order, a piece at a time. */
 export async function* readRevisionLines(
   reader: Database,
   revisionId: number,
@@ -252,7 +252,7 @@ export async function* readRevisionLines(
   );
 }
 
-/** All samples of a revision in their order, a piece at a time. */
+/** All samples of a revision in order, a piece at a time. */
 export async function* readRevision(
   reader: Database,
   revisionId: number,
@@ -262,11 +262,11 @@ export async function* readRevision(
 }
 
 function toPositioned({ position, line }: { position: number; line: string }): PositionedSample {
-  // It was written as one.
+  // Stored lines were written from this type.
   return { position, sample: JSON.parse(line) as DatasetSample };
 }
 
-/** Reads samples of which the sizes are selected a part at a time, each behind the last one of the part before. */
+/** Reads samples whose sizes are selected a batch at a time, each batch starting after the last sample of the one before. */
 async function* readAll<Size, Piece>(
   select: (last?: Size) => Promise<Size[]>,
   read: (sizes: readonly Size[]) => AsyncIterable<Piece>,
@@ -285,7 +285,7 @@ function inPieces(reader: Database, revisionId: number, sizes: readonly SampleSi
     const lines = await readLines(reader, revisionId, positions);
     return positions.map((position) => {
       const line = lines.get(position);
-      // It was there when its size was read.
+      // The line existed when its size was read, so the dataset has been deleted.
       if (line === undefined) throw notFound("dataset");
       return line;
     });

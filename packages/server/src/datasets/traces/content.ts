@@ -3,10 +3,10 @@ import { sha256Hex } from "../../platform/words.ts";
 import { exactJson, mapJson, numberText, parseExactly } from "./documents/exact-json.ts";
 import type { Redactor } from "./redaction/redact.ts";
 
-/** What a turn says: a text, parts of texts and media, or any JSON. */
+/** What a turn says: a text, a list of texts and media, or any JSON. */
 export type Content = unknown;
 
-/** Counts what is in no sample, by reason: turns or blocks. */
+/** Counts turns and blocks that end up in no sample, by reason. */
 export class LeftOut {
   readonly #counts = new Map<LeftOutReason, number>();
 
@@ -18,23 +18,23 @@ export class LeftOut {
     for (const [reason, times] of other.#counts) this.count(reason, times);
   }
 
-  /** By reason, in the order of their names. */
+  /** The counts, sorted by reason. */
   counts(): Partial<Record<LeftOutReason, number>> {
     return Object.fromEntries([...this.#counts].sort(([one], [other]) => (one < other ? -1 : 1)));
   }
 }
 
-/** What stands in the place of a part that is no text, by the words of the part's type. */
+/** Placeholders for parts that are not text, by the words in the part's type. */
 const placeholders: readonly [RegExp, string][] = [
   [/(^|_)image(_|$)/, "[image]"],
   [/(^|_)audio(_|$)/, "[audio]"],
   [/(^|_)(file|document|video|pdf)(_|$)/, "[file]"],
 ];
-/** Where a part has its media. What a tool says of a file, such as its path, is JSON like any other. */
+/** The fields that hold a part's media. Other things that a tool says of a file, such as its path, are ordinary JSON. */
 const mediaFields =
   /^(image|audio|video|file|document|input_audio|source|source_type|data|blob|base64|modality|uri|asset_pointer|(image|audio|video|file|document)_(url|data|id)|(mime|media)_?type)$/i;
 
-/** Makes texts of what a trace holds: such as can be stored, and without secrets. */
+/** Turns the contents of a trace into texts that can be stored and contain no secrets. */
 export class TraceTexts {
   readonly leftOut = new LeftOut();
   readonly #redactor: Redactor;
@@ -57,7 +57,7 @@ export class TraceTexts {
     return this.clean(said.join(""));
   }
 
-  /** The same of what has been counted already. */
+  /** The same for content that has been counted already. */
   again(content: Content): string {
     const repaired = this.#repaired;
     const text = this.of(content, new LeftOut());
@@ -65,12 +65,12 @@ export class TraceTexts {
     return text;
   }
 
-  /** Without NUL characters, lone surrogates and secrets. */
+  /** The text without NUL characters, lone surrogates and secrets. */
   clean(text: string): string {
     return this.#redactor.redact(this.#storable(text));
   }
 
-  /** The same of every text in a JSON value. */
+  /** Cleans every text in a JSON value. */
   cleanValue<Value>(value: Value): Value {
     return this.#redactor.redactValue(withTexts(value, (text) => this.#storable(text)) as Value);
   }
@@ -81,13 +81,13 @@ export class TraceTexts {
     return storable(text);
   }
 
-  /** The same as `of` for what many traces say alike: the last one of each name is remembered. */
+  /** Like `of`, for texts that many traces share: the last text of each name is cached. */
   ofMany(name: string, content: Content): string {
     if (typeof content !== "string" || !isStorable(content)) return this.of(content);
     return this.#remember(name, content, () => this.#redactor.redact(content));
   }
 
-  /** A value as JSON, of what many traces have alike. */
+  /** A value as JSON, for values that many traces share. */
   jsonOfMany(name: string, value: unknown): string {
     return this.#remember(name, exactJson(value), () => exactJson(this.cleanValue(value)));
   }
@@ -105,7 +105,7 @@ export class TraceTexts {
     return this.#repaired;
   }
 
-  /** The placeholders of a text keep their numbers. */
+  /** Keeps the numbers of placeholders in a text from being used again. */
   keepNumbers(text: string): void {
     this.#redactor.keepNumbers(text);
   }
@@ -117,7 +117,7 @@ export class TraceTexts {
 
 type Part = string | { type?: unknown; text?: unknown; content?: unknown };
 
-/** Whether it is a part of what a turn says: a text, or media. */
+/** Whether a value is a part of what a turn says: text or media. */
 export function isPart(value: unknown): value is Part {
   if (typeof value === "string") return true;
   if (!isObject(value)) return false;
@@ -132,7 +132,7 @@ function isMedia(part: Record<string, unknown>, type: string): boolean {
   return fields.length === 0 || hasUrl || fields.some((name) => mediaFields.test(name));
 }
 
-/** Whether a list says something: all its elements are parts, or it has texts and what is told in JSON. */
+/** Whether a list is what a turn says: all elements are parts, or some are text next to JSON. */
 function areParts(content: unknown): content is unknown[] {
   if (!Array.isArray(content) || content.length === 0) return false;
   return content.every(isPart) || content.some((one) => isObject(one) && isTextPart(one));
@@ -158,7 +158,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A field by its name, whose dots may stand in it or be of nested fields: `{"a.b": 1}`, `{a: {b: 1}}`. */
+/** A field by its name. A dot may be part of a name or separate nested fields: `{"a.b": 1}`, `{a: {b: 1}}`. */
 export function fieldAt(value: unknown, name: string): unknown {
   if (!isObject(value)) return undefined;
   if (Object.hasOwn(value, name)) return value[name];
@@ -170,7 +170,7 @@ export function fieldAt(value: unknown, name: string): unknown {
   return undefined;
 }
 
-/** The field if it is a text that is not empty. */
+/** The field if it is a text and not empty. */
 export function textIn(value: unknown, name: string): string | undefined {
   const found = fieldAt(value, name);
   return typeof found === "string" && found !== "" ? found : undefined;
@@ -182,13 +182,13 @@ export function numberIn(value: unknown, name: string): number | undefined {
   return typeof found === "number" && Number.isFinite(found) ? found : undefined;
 }
 
-/** The field if it is a list; otherwise an empty one. */
+/** The field if it is a list; otherwise an empty list. */
 export function listIn(value: unknown, name: string): readonly unknown[] {
   const found = fieldAt(value, name);
   return Array.isArray(found) ? found : [];
 }
 
-/** What a file that Presage wrote says of its samples besides its turns, by step; undefined in others. */
+/** What a file that Presage wrote says about each sample in addition to its turns; undefined for other files. */
 export function statedIn(value: unknown): readonly unknown[] | undefined {
   const extra = isObject(value) ? value.extra : undefined;
   const stated = isObject(extra) ? extra.presage : undefined;
@@ -197,7 +197,7 @@ export function statedIn(value: unknown): readonly unknown[] | undefined {
 
 const maxIdCharacters = 180;
 
-/** A trajectory's id as it can be stored: of a long one the beginning and its digest. Empty if there is none. */
+/** A trajectory's id as it can be stored; a long id is cut and gets a digest. Empty if `id` is. */
 export function idOf(id: string): string {
   const text = storable(id);
   if (beginningOf(text, maxIdCharacters) === text) return text;
@@ -213,19 +213,19 @@ export function beginningOf(text: string, characters: number): string {
     .join("");
 }
 
-/** As much of a text as a tag may have. */
+/** As much of a text as fits in a tag. */
 export function tagOf(text: string): string {
   return beginningOf(storable(text), maxTagCharacters);
 }
 
-/** Of each of a trace's tags. */
+/** The limit for each of a trace's tags. */
 export const maxTagCharacters = 256;
 
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
-/** The text without what a database cannot store. */
+/** The text without characters that a database cannot store. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "");
 }
@@ -233,7 +233,7 @@ export function storable(text: string): string {
 /** How deep a document may be nested. */
 export const maxDepth = 200;
 
-/** Whether a value is nested deeper than a document may be. Plain loops, because every document passes here. */
+/** Whether a value is nested deeper than a document may be. Plain loops, since every document passes through here. */
 export function isTooDeep(value: unknown, levels = maxDepth): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -241,7 +241,7 @@ export function isTooDeep(value: unknown, levels = maxDepth): boolean {
   return false;
 }
 
-/** What a text of JSON says, unless it is nested too deep; any other value as it is. */
+/** The value that a text of JSON stands for, unless it is nested too deep; any other value unchanged. */
 export function parsedText(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
@@ -252,12 +252,12 @@ export function parsedText(value: unknown): unknown {
   }
 }
 
-/** A value with all texts in it changed, those that name fields, too; the very same if none is. */
+/** A value with all its texts changed, including field names; the very same value if none changes. */
 export function withTexts(value: unknown, change: (text: string) => string): unknown {
   return mapJson(value, (leaf) => (typeof leaf === "string" ? change(leaf) : leaf), change);
 }
 
-/** JSON without spaces, with the keys of every object in the order of their code points, and numbers as they were written. */
+/** JSON without spaces, with the keys of every object sorted by code point, and numbers as they were written. */
 export function canonicalJson(value: unknown): string {
   const partOf = (part: unknown, name: string) =>
     typeof part === "number" ? numberText(part, value as object, name) : canonicalJson(part);
@@ -271,7 +271,7 @@ export function canonicalJson(value: unknown): string {
 
 const high = /[\ud800-\uffff]/;
 
-/** UTF-16 puts what is above U+FFFF before U+E000, UTF-8 does not. */
+/** UTF-16 sorts characters above U+FFFF before U+E000; UTF-8 does not. */
 export function byCodePoints(one: string, other: string): number {
   if (high.test(one) && high.test(other)) return Buffer.compare(Buffer.from(one), Buffer.from(other));
   return one < other ? -1 : Number(one > other);
@@ -280,8 +280,8 @@ export function byCodePoints(one: string, other: string): number {
 const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt _](\d\d:\d\d:\d\d(?:\.\d+)?)(?:[Zz]|([+-]\d\d):?(\d\d))?$/;
 
 /**
- * A time of a trace as RFC 3339; undefined if it is none. A text without an offset, as Python writes it, is of UTC. Numbers are
- * seconds, milli-, micro- or nanoseconds since 1970.
+ * A trace's time as RFC 3339; undefined if the value is not a time. A text without an offset, as Python writes it, is UTC. Numbers
+ * are seconds, milli-, micro- or nanoseconds since 1970.
  */
 export function timeOf(value: unknown): string | undefined {
   if (typeof value === "string" && !/^\d+(\.\d+)?$/.test(value)) {

@@ -7,20 +7,20 @@ import { type Redaction, type RedactRules, readRedactRules } from "./redaction/r
 import type { StepOptions } from "./turns.ts";
 
 export interface ImportOptions extends StepOptions {
-  /** Undefined: each file's contents tell. */
+  /** Undefined: recognised by each file's contents. */
   format: DatasetFormat | undefined;
   assistantIs: "agent" | "environment" | undefined;
   /** The name of the score that is the reward. */
   score: string | undefined;
-  /** Undefined: by the layout. */
+  /** Undefined: depends on the layout. */
   redaction: Redaction | undefined;
-  /** What else is to be redacted. */
+  /** Additional rules for what to redact. */
   rules?: RedactRules;
   skipsFaults: boolean;
   split: Split | undefined;
 }
 
-/** Which share of the groups of samples is for what. The others train. */
+/** The shares of the groups of samples for testing and for calibration. The rest is for training. */
 interface Split {
   /** `trajectory`, `task` or `tag:NAME`. */
   by: string;
@@ -30,11 +30,11 @@ interface Split {
 
 const defaultTest = 0.2;
 
-/** What a request says of an import. Throws an `InvalidRequestError` if its rules are not valid. */
+/** The import options of a request. Throws an `InvalidRequestError` if its rules are not valid. */
 export function readImport(query: ImportPreviewQuery) {
   const { source, ...given } = query;
   const { format, assistant_is, step, keep, score, redact, redact_rules, on_fault } = query;
-  // Rules may hold secrets, and whoever reads the dataset sees its options.
+  // Rules may contain secrets, and anyone who reads the dataset sees its options.
   if (redact_rules) given.redact_rules = `sha256:${sha256Hex(redact_rules)}`;
   return {
     source,
@@ -63,7 +63,7 @@ function readRules(text: string, redact: Redaction | undefined): RedactRules {
   }
 }
 
-/** Of uploads whose lines Presage has written itself. */
+/** For uploads whose lines Presage itself wrote. */
 export const ownLines = {
   ...readImport({ format: "presage" }),
   given: {},
@@ -71,7 +71,7 @@ export const ownLines = {
   isGzip: false,
 };
 
-/** Undefined if no split is asked for. */
+/** Undefined if no split is wanted. */
 function readSplit({ split_by, test, calibration }: ImportPreviewQuery): Split | undefined {
   const given = test === undefined ? "calibration" : "test";
   if (split_by === undefined) {
@@ -83,13 +83,13 @@ function readSplit({ split_by, test, calibration }: ImportPreviewQuery): Split |
   throw new InvalidRequestError([valueError(["query", given], "The shares are more than 1 together")]);
 }
 
-/** The sample, tagged with its side if there is a split. `salt` makes a dataset's splits its own. */
+/** The sample, tagged with its side if there is a split. `salt` makes splits differ between datasets. */
 export function inItsSplit(sample: ReadSample, split: Split | undefined, salt: string): ReadSample {
   if (split === undefined) return sample;
   return { ...sample, tags: { ...sample.tags, split: splitOf(sample, split, salt) } };
 }
 
-/** A sample's side: by a hash of its group's name, so that a later upload keeps it. */
+/** A sample's side, chosen by a hash of its group's name, so that a later upload gets the same one. */
 function splitOf(sample: ReadSample, { by, test, calibration }: Split, salt: string): string {
   const named = by.startsWith("tag:") ? sample.tags?.[by.slice("tag:".length)] : undefined;
   const task = by === "task" ? (sample.tags?.task ?? sample.context?.task_context) : undefined;

@@ -13,7 +13,7 @@ const defaults: ImportOptions = {
   split: undefined,
 };
 
-/** What an import of one file makes: its samples and its figures. Refuses it as an upload would be. */
+/** The samples and figures that an import of one file produces. Refuses the file as an upload would. */
 export async function importText(
   file: string | Uint8Array,
   { name, ...options }: Partial<ImportOptions> & { name?: string } = {},

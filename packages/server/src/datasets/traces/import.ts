@@ -13,44 +13,44 @@ import { checkLimits, maxSteps, samplesOfTrace, TraceFile } from "./trace-file.t
 import type { Trace } from "./turns.ts";
 
 export interface ReadUpload {
-  /** How its files become samples. */
+  /** How the upload's files become samples. */
   options: ImportOptions;
   /** The file's name, if the body is one file. */
   source: string | undefined;
-  /** `multipart/form-data` has several files. */
+  /** `multipart/form-data` contains several files. */
   contentType: string | undefined;
   isGzip: boolean;
-  /** Decompressed. */
+  /** Limit on decompressed bytes. */
   maxBytes: number;
 }
 
-/** A sample, and where it stands in its file. */
+/** A sample and its place in its file. */
 export interface ImportedSample {
   sample: ReadSample;
   place: TraceDocument["place"];
   file: string | undefined;
 }
 
-/** What an import has read. */
+/** Figures of what an import has read. */
 interface ImportFigures extends Omit<DatasetImport, "options"> {
   samples: number;
   tools: string[];
   with: { time: number; usage: number; reward: number; done: number };
 }
 
-/** Of what a file gives at its end, which may be all that it has. */
+/** The batch size for samples that a file yields only at its end, which may be all of them. */
 const batchSamples = 20;
 const maxListed = 100;
 /** How much of an upload a preview reads, decompressed. */
 const previewBytes = 64 * 1024 * 1024;
 const firstSamples = 3;
 
-/** What an upload would store, of its first 64 MiB. Nothing is stored. Faults are reported, whatever becomes of them in an upload. */
+/** What an upload would store, from its first 64 MiB. Nothing is stored. Faults are reported whether or not an upload would skip them. */
 export async function previewImport(
   upload: ReadUpload,
   body: AsyncIterable<Uint8Array>,
 ): Promise<ImportPreview> {
-  // Which sample tests depends on the dataset.
+  // Which samples are for testing depends on the dataset.
   const traces = new TraceImport({ ...upload.options, split: undefined });
   const trajectories = new Set<string>();
   const canonicalise = createCanonicaliser();
@@ -89,7 +89,7 @@ export async function* importedSamples(
     yield* traces.read(name, parts);
 }
 
-/** The files, but those that are parts of one conversation by their names as one, as in a zip. */
+/** The files of an upload; those whose names make them parts of one conversation are joined into one, as in a zip. */
 async function* joinedFiles(files: AsyncGenerator<UploadedFile, void>, reading: Reading) {
   try {
     let next = await files.next();
@@ -98,7 +98,7 @@ async function* joinedFiles(files: AsyncGenerator<UploadedFile, void>, reading: 
       const folder = folderOfPart(name);
       if (folder === undefined) {
         yield { name, parts: readParts(chunks, reading) };
-        // What a preview leaves unread is not consumed, so no further file would come.
+        // What a preview leaves unread is not consumed, so the next file would never arrive.
         if (reading.isComplete === false) return;
         next = await files.next();
         continue;
@@ -118,16 +118,16 @@ async function* joinedFiles(files: AsyncGenerator<UploadedFile, void>, reading: 
   }
 }
 
-/** Reads the files of one import, one after the other. */
+/** Reads the files of one import, one after another. */
 export class TraceImport {
   readonly #options: ImportOptions;
   readonly #texts: TraceTexts;
   readonly #takenIds = new Set<string>();
-  /** Those that were there before. */
+  /** The ids in the revision that the import is appended to. */
   readonly #earlierIds = new Set<string>();
-  /** The ids of the conversations of the file that is being read, by the ids that it gives them. */
+  /** For the file being read: the ids under which its conversations are stored, by the ids that it gives them. */
   readonly #ownIds = new Map<string, string>();
-  /** The last number of each id that occurred again: lines without ids all have their file's. */
+  /** The last number used for each repeated id: all lines without ids get their file's. */
   readonly #repeated = new Map<string, number>();
   readonly #salt: string;
   readonly #faults: UploadFault[] = [];
@@ -136,13 +136,13 @@ export class TraceImport {
   readonly #tools = new Set<string>();
   readonly #warnings: string[] = [];
   readonly #with = { time: 0, usage: 0, reward: 0, done: 0 };
-  /** How many files had a known format. */
+  /** The number of files with a known format. */
   #known = 0;
   #samples = 0;
   #documents = 0;
   #faulty = 0;
 
-  /** `salt` makes a dataset's splits its own. */
+  /** `salt` makes splits differ between datasets. */
   constructor(options: ImportOptions, salt = "") {
     this.#options = options;
     this.#salt = salt;
@@ -150,7 +150,7 @@ export class TraceImport {
     this.#texts = new TraceTexts(createRedactor(redaction ?? "default", rules));
   }
 
-  /** Follows a line that is there already. */
+  /** Takes note of a line that the revision already has. */
   follow(line: string, { trajectory_id }: ReadSample): void {
     this.#earlierIds.add(trajectory_id);
     this.#takenIds.add(trajectory_id);
@@ -158,8 +158,8 @@ export class TraceImport {
   }
 
   /**
-   * The samples of a file, in their order. What cannot be read is a fault, which `check` reports. Of a zip, parts of no known format
-   * are passed over.
+   * The samples of a file, in order. What cannot be read is a fault, which `check` reports. In a zip, parts of unknown format are
+   * skipped.
    */
   async *read(
     name: string | undefined,
@@ -192,7 +192,7 @@ export class TraceImport {
                 if (samples.length > 0) yield samples.splice(0);
                 yield* this.#end(file);
                 file = undefined;
-                // What the file before lacks stays, whatever this one is.
+                // The previous file's faults remain, whatever format this one has.
                 [read, faulty, listed] = [this.#documents - 1, this.#faulty, this.#faults.length];
               }
               file ??= new TraceFile(name, entry, this.#fileOptions(name));
@@ -225,14 +225,14 @@ export class TraceImport {
     this.#warnings.push(passedOver(unknown));
   }
 
-  /** Throws an `UploadError` with the faults if they are not to be skipped, or are too many. */
+  /** Throws an `UploadError` with the faults if they may not be skipped, or if there are too many. */
   check(): void {
     if (this.#faulty === 0) return;
     if (this.#options.skipsFaults && this.#faulty * 2 <= this.#documents) return;
     throw new UploadError(this.#faults, this.#faulty);
   }
 
-  /** Whether nothing more is to be stored. */
+  /** Whether nothing more should be stored. */
   isRefused(): boolean {
     return this.#faulty > 0 && !this.#options.skipsFaults;
   }
@@ -316,13 +316,13 @@ export class TraceImport {
     }
   }
 
-  /** Samples that their layout made; as they are if its layout's samples are, unless redaction is asked for. */
+  /** Samples made by their layout; unchanged if the layout is verbatim, unless redaction is asked for. */
   *#asTold(file: TraceFile, samples: readonly ReadSample[]): Generator<ReadSample, void> {
     const isVerbatim = file.told?.layout.isVerbatim === true && this.#options.redaction === undefined;
     for (const sample of samples) yield isVerbatim ? sample : this.#texts.cleanValue(sample);
   }
 
-  /** A conversation, numbered if a file before this one has its id. In one file, or appended, the id is refused when it is stored. */
+  /** A conversation, numbered if an earlier file has its id. If the same file or the appended-to revision has it, storing refuses it. */
   #underOwnId(samples: readonly ReadSample[]): readonly ReadSample[] {
     const id = samples[0]?.trajectory_id ?? "";
     const isAnothers = this.#takenIds.has(id) && !this.#earlierIds.has(id);
@@ -345,7 +345,7 @@ export class TraceImport {
     return samples;
   }
 
-  /** The id, numbered if there is another trajectory of this id. */
+  /** The id, numbered if another trajectory already has it. */
   #newId(id: string): string {
     let unique = id;
     let number = this.#repeated.get(id) ?? 1;
@@ -393,7 +393,7 @@ function* inBatches<Item>(items: Iterable<Item>): Generator<Item[], void> {
   if (batch.length > 0) yield batch;
 }
 
-/** A fault as answers list it. */
+/** A fault as responses list it. */
 export function toImportFault({ line, unit = "line", path, reason, file }: UploadFault) {
   const loc = ["body", ...(line === undefined ? [] : [unit, line]), ...path];
   return { loc, msg: reason, ...(file === undefined ? {} : { file }) };

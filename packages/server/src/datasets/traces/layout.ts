@@ -7,16 +7,16 @@ import type { Trace } from "./turns.ts";
 /** One JSON value of a file. */
 export interface TraceDocument {
   value: unknown;
-  /** Where it stands, as faults name it. From 1. */
+  /** The position that faults name, from 1. */
   place: ["line" | "document", number];
-  /** Of its JSON. */
+  /** The length of its JSON. */
   bytes: number;
-  /** Of an element of a known inner array: the array's name, and the fields around it; of a long file, those before it. */
+  /** For an element of a known inner array: the array's name and the fields around it; in a long file, only those before it. */
   within?: string;
   envelope?: Record<string, unknown>;
-  /** Of an element of a line's inner array: where in the line. */
+  /** For an element of a line's inner array: its path in the line. */
   path?: (string | number)[];
-  /** Of a zip: the entry that it stands in. */
+  /** For a document in a zip: its entry. */
   entry?: string;
 }
 
@@ -32,38 +32,38 @@ export interface ReadOptions {
 /** A trajectory that becomes samples, a sample as it is, or all samples of a conversation. */
 export type Recorded = { trace: Trace } | { sample: ReadSample } | { conversation: readonly ReadSample[] };
 
-/** Reads the documents of one file, one after the other. A document that it cannot use is a `LineError`. */
+/** Reads the documents of one file, one after another. Throws a `LineError` for a document that it cannot use. */
 export interface TraceReader {
   read(document: TraceDocument): Iterable<Recorded>;
-  /** What several documents make together. */
+  /** What several documents form together. */
   end?(): Iterable<Recorded>;
-  /** What was passed over, in sentences. */
+  /** What was skipped, in sentences. */
   warnings?(): string[] | undefined;
-  /** Releases what it holds, whether or not it was read to its end. */
+  /** Releases resources, whether or not the file was read to its end. */
   close?(): void;
 }
 
 /** A layout of recorded traces. */
 export interface Layout {
   format: DatasetFormat;
-  /** Counts the changes of what it makes of a file. */
+  /** Increases when the layout's result for the same file changes. */
   version: number;
-  /** How the table of layouts describes it. */
+  /** How the table of layouts describes this one. */
   about: Omit<ImportFormat, "format">;
-  /** What tells that a document is of this layout; undefined if nothing does. */
+  /** What shows that a document is of this layout; undefined if nothing does. */
   recognises(document: TraceDocument): string | undefined;
-  /** Whether a document may stand in a file of this layout. By default only if it is recognised. */
+  /** Whether a file of this layout may contain a document. By default only if the document is recognised. */
   admits?(document: TraceDocument): boolean;
-  /** Who the assistant of its conversations is unless the upload says it, where the contents do not show it. */
+  /** Who the assistant is unless the upload says so, for layouts whose contents do not show it. */
   assistantIs?: "agent" | "environment";
   /** Whether the files of a zip are one file in parts. */
   joinsEntries?: boolean;
-  /** Whether its samples are stored as they are: without redaction unless asked for, under the ids that they have. */
+  /** Whether its samples are stored unchanged: without redaction unless asked for, and under their own ids. */
   isVerbatim?: boolean;
   open(options: ReadOptions): TraceReader;
 }
 
-/** A reader of documents that have samples as they are. */
+/** A reader of documents that contain finished samples. */
 export function eachSample(read: (value: unknown, line: number) => Iterable<ReadSample>): Layout["open"] {
   return eachDocument(function* ({ value, place: [, number] }) {
     for (const sample of read(value, number)) yield { sample };
@@ -75,22 +75,22 @@ export const asEnvironment = eachDocument(function* ({ value, place: [, number] 
   yield { conversation: [...readChatTrajectory(value, number)] };
 });
 
-/** A reader of documents that each stand by themselves. */
+/** A reader of documents that are independent of each other. */
 export function eachDocument(
   read: (document: TraceDocument, options: ReadOptions) => Iterable<Recorded>,
 ): Layout["open"] {
   return (options) => ({ read: (document) => read(document, options) });
 }
 
-/** How much JSON is held of what several documents make together. */
+/** How much JSON is held for what several documents form together. */
 export const maxHeldBytes = 256 * 1024 * 1024;
 
 export const tooLong = (what: string) => new LineError(`${what} is longer than ${maxHeldBytes} bytes`);
 
-/** Where a field stands in a document, as faults name it. */
+/** Where a field is in a document, as faults name it. */
 export type Path = readonly (string | number)[];
 
-/** An object in a document, and where. */
+/** An object in a document, and its place. */
 export interface At {
   value: Record<string, unknown>;
   path: Path;
@@ -103,7 +103,7 @@ export function objectAt(value: unknown, path: Path = []): At {
   return { value, path };
 }
 
-/** The objects of a list, which must be there. */
+/** The objects of a required list. */
 export function objectsIn({ value, path }: At, name: string): At[] {
   const list = value[name];
   if (list === undefined || list === null) throw new LineError("Field required", [...path, name]);
@@ -111,12 +111,12 @@ export function objectsIn({ value, path }: At, name: string): At[] {
   return list.map((one, index) => objectAt(one, [...path, name, index]));
 }
 
-/** The objects of a list, which may be missing. */
+/** The objects of an optional list. */
 export function optionalObjectsIn(at: At, name: string): At[] {
   return at.value[name] === undefined || at.value[name] === null ? [] : objectsIn(at, name);
 }
 
-/** A text that must be there. */
+/** A required text. */
 export function requiredText({ value, path }: At, name: string): string {
   const text = value[name];
   if (typeof text === "string" && text !== "") return text;

@@ -16,7 +16,7 @@ const mutations = isWholeRun ? 300 : 40;
 test("the order in which a layout is told is that of the contract", () => {
   const known = new Set(layouts.map(({ format }) => format));
   const [presage, llmSim, ...others] = DatasetFormat.options.filter((format) => known.has(format));
-  // A transition of LLM-Sim may have a field `next_state`, and none of Presage's lines has a `tick_state`.
+  // A transition of LLM-Sim may have a field `next_state`, but none of Presage's own lines has a `tick_state`.
   expect(layouts.map(({ format }) => format)).toEqual([llmSim, presage, ...others] as DatasetFormat[]);
 });
 
@@ -104,7 +104,7 @@ async function readOrRefuse(text: string, options: Parameters<typeof importText>
     for (const sample of (await importText(text, options)).samples) {
       const { trajectory_id, tags } = sample;
       expect([text, trajectory_id.isWellFormed() && !trajectory_id.includes("\0")]).toEqual([text, true]);
-      // What is stored as it is may have a long id, and fields that a revision does not keep.
+      // Samples that are stored unchanged may have a long id, and fields that a revision does not keep.
       const isMade = tags?.source !== undefined;
       if (isMade) expect([text, DatasetLine.safeParse(sample).error?.issues]).toEqual([text, undefined]);
     }

@@ -20,7 +20,7 @@ import { langsmith } from "./layouts/spans/langsmith.ts";
 import { openInference } from "./layouts/spans/openinference.ts";
 import { otelGenAi } from "./layouts/spans/otel-genai.ts";
 
-/** All layouts, in the order in which a file's is told. */
+/** All layouts, in the order in which they are tried on a file. */
 export const layouts: readonly Layout[] = [
   llmSim,
   presage,
@@ -51,10 +51,10 @@ export function findLayout(format: string): Layout {
   return layout;
 }
 
-/** Of how many keys a refusal tells. */
+/** The most keys that a refusal names. */
 const maxKeys = 20;
 
-/** A file of no known format. It says which keys were seen, and what each layout needs. */
+/** A file of unknown format. The error says which keys were seen, and what each layout needs. */
 export class UnrecognisedError extends UploadError {
   constructor(documents: readonly TraceDocument[], file: string | undefined) {
     const keys = new Set(documents.flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])));

@@ -4,7 +4,7 @@ import { isObject, isPart, type LeftOut, listIn, numberIn, parsedText, textIn } 
 import { asEnvironment, eachDocument, type Layout, type TraceDocument } from "./layout.ts";
 import type { Call, Trace, Turn } from "./turns.ts";
 
-/** What a layout knows of a message besides what is said. */
+/** What a layout knows about a message in addition to its content. */
 export interface MessageFacts {
   at?: string | undefined;
   usage?: SampleUsage | undefined;
@@ -14,8 +14,8 @@ export interface MessageFacts {
 const thinking = /^(thinking|redacted_thinking|reasoning|reasoning_content)$/;
 
 /**
- * The turns of the messages of a chat, in the spellings of OpenAI, Anthropic and of those who follow them: calls in `tool_calls` or in
- * blocks, answers by role or in blocks. The assistant is the agent. `factsOf` says what else is known of a message.
+ * The turns of a chat's messages, in the spellings of OpenAI, Anthropic and compatible servers: calls in `tool_calls` or in blocks,
+ * answers by role or in blocks. The assistant is the agent. `factsOf` says what else is known about a message.
  */
 export function turnsOfMessages(
   messages: readonly unknown[],
@@ -25,7 +25,7 @@ export function turnsOfMessages(
   return messages.flatMap((message, index) => turnsOfMessage(message, ["messages", index], leftOut, factsOf));
 }
 
-/** The turns of one message, which stands at this path of its document. */
+/** The turns of the message at this path of its document. */
 export function turnsOfMessage(
   message: unknown,
   path: readonly (string | number)[],
@@ -38,7 +38,7 @@ export function turnsOfMessage(
   if (role === "system" || role === "developer") return [{ by: "system", content: saidIn(message.content) }];
   if (role === "user" || role === "human") return turnsOfUser(message, facts);
   if (role === "tool" || role === "function") return [answerOf(message, facts)];
-  // AgentBench says agent.
+  // AgentBench calls the role `agent`.
   if (role === "assistant" || role === "ai" || role === "agent") {
     if (message.loss !== false) return [agentTurn(message, facts, leftOut)];
     leftOut.count("turn_without_loss");
@@ -48,12 +48,12 @@ export function turnsOfMessage(
   throw new LineError(role === undefined ? "Field required" : reason, [...path, "role"]);
 }
 
-/** A list of no parts says nothing. */
+/** The content, unless it is an empty list, which says nothing. */
 export function saidIn(content: unknown): unknown {
   return Array.isArray(content) && content.length === 0 ? undefined : content;
 }
 
-/** A user's message, whose blocks may be answers of tools, in their order. */
+/** A user's message, whose blocks may include answers of tools, in order. */
 function turnsOfUser({ content }: Record<string, unknown>, { at }: MessageFacts): Turn[] {
   if (!hasBlocks(content, "tool_result")) return [{ by: "environment", content: saidIn(content), at }];
   const turns: Turn[] = [];
@@ -87,11 +87,11 @@ function answerOf(message: Record<string, unknown>, { at }: MessageFacts): Turn 
   return { by: "answer", of, content: saidIn(message.content), isError, at };
 }
 
-/** The turn of an assistant's message. Blocks of reasoning, and its text beside calls, are the agent's own. */
+/** The turn of an assistant's message. Blocks of reasoning, and text next to calls, are the agent's thoughts. */
 function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOut: LeftOut): Turn {
   const blocks = Array.isArray(message.content) ? message.content : undefined;
   const calls: Call[] = callsIn(message);
-  // Some may have no name.
+  // Calls may lack a name.
   leftOut.count("call_without_answer", listIn(message, "tool_calls").length - calls.length);
   const reasoning: string[] = [];
   for (const name of ["reasoning_content", "reasoning"]) {
@@ -120,7 +120,7 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
   };
 }
 
-/** The calls of a message, or of what is like one: `{id, function: {name, arguments}}`, `{id, custom: {name, input}}`, or with both beside the id; or as texts of that. */
+/** The calls of a message: `{id, function: {name, arguments}}`, `{id, custom: {name, input}}`, without the wrapper, or as text. */
 export function callsIn(message: Record<string, unknown>): Call[] {
   const calls = listIn(message, "tool_calls").flatMap((told): Call[] => {
     const call = parsedText(told);
@@ -137,15 +137,12 @@ export function callsIn(message: Record<string, unknown>): Call[] {
   return [{ name, input: old.arguments }];
 }
 
-/** Whether a content is a list with a block of this type. */
+/** Whether content is a list with a block of this type. */
 export function hasBlocks(content: unknown, type: string): content is unknown[] {
   return Array.isArray(content) && content.some((block) => isObject(block) && block.type === type);
 }
 
-/**
- * A reader of lines with messages, whose assistant is the agent unless the upload says otherwise. `aboutOf` says what a line has besides
- * them.
- */
+/** A reader of lines with messages, whose assistant is the agent unless the upload says otherwise. `aboutOf` says what else a line has. */
 export function conversations(
   messagesOf: (document: TraceDocument) => readonly unknown[] | undefined,
   aboutOf: (value: Record<string, unknown>) => Partial<Trace>,
@@ -167,7 +164,7 @@ export function idIn(value: Record<string, unknown>): string | undefined {
   return typeof id === "string" || typeof id === "number" ? String(id) || undefined : undefined;
 }
 
-/** The reward of a conversation, where its line has one by a common name. */
+/** The reward of a conversation, if its line has one under a common name. */
 export function rewardIn(
   value: Record<string, unknown>,
   names: readonly string[] = ["reward", "score", "success"],
@@ -180,7 +177,7 @@ export function rewardIn(
   return undefined;
 }
 
-/** What a call took, by the names that a layout has for it, the first of which counts. What is no count is passed over. */
+/** The usage of a call, by the layout's names for each count; the first one present is used. Values that are not counts are skipped. */
 export function usageIn(
   value: unknown,
   names: { [field in keyof SampleUsage]?: string | readonly string[] },

@@ -16,7 +16,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** A file in which one to three values are others, or are not there. */
+/** A file in which one to three values are changed or removed. */
 export function mutated(draw: Draw, example: string): string {
   const documents = documentsOf(example);
   for (let left = 1 + draw.below(3); left > 0; left -= 1) {
@@ -40,7 +40,7 @@ function documentsOf(example: string): unknown[] {
   }
 }
 
-/** Every value in a value: what holds it, and where. */
+/** Every value within a value, as its container and its key there. */
 function placesIn(value: object): [object, string][] {
   return Object.entries(value).flatMap(([key, inner]): [object, string][] => [
     [value, key],

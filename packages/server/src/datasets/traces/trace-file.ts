@@ -10,7 +10,7 @@ export const maxSteps = 10_000;
 const maxTextBytes = 4 * 1024 * 1024;
 const isTooLong = (text: string) => text.length > maxTextBytes / 3 && Buffer.byteLength(text) > maxTextBytes;
 
-/** The samples of a trajectory. `source` is its layout. Throws a `LineError` before it makes more than `options.maxSteps`. */
+/** The samples of a trajectory. `source` is its layout. Throws a `LineError` rather than make more than `options.maxSteps`. */
 export function samplesOfTrace(
   trace: Trace,
   { trajectory_id, source }: { trajectory_id: string; source: string },
@@ -34,7 +34,7 @@ function checkSteps({ length }: { length: number }, most = Number.POSITIVE_INFIN
   if (length > most) throw new LineError(`The trajectory has more than ${most} steps`);
 }
 
-/** Throws a `LineError` if the samples of a trajectory are more, or longer, than an import takes. */
+/** Throws a `LineError` if a trajectory has more samples, or longer ones, than an import accepts. */
 export function checkLimits(samples: readonly ReadSample[]): void {
   checkSteps(samples, maxSteps);
   for (const [step, { context, interaction, messages, next_state }] of samples.entries()) {
@@ -99,7 +99,7 @@ function toSample(
   };
 }
 
-/** A file's name without folders, without what says how it is packed, and without its extension. */
+/** A file's name without folders and without the extensions for its packing and its format. */
 export function sourceOf(name: string): string {
   return name
     .replace(/^.*[/\\]/, "")
@@ -107,39 +107,39 @@ export function sourceOf(name: string): string {
     .replace(/(?<=.)\.[a-z]\w{0,9}$/i, "");
 }
 
-/** How much is held back until a file's layout is told. */
+/** How much is held back until a file's layout is known. */
 const heldDocuments = 100;
 const heldBytes = 8 * 1024 * 1024;
 
 interface FileOptions extends Omit<ReadOptions, "source"> {
-  /** The layout that was asked for. */
+  /** The format that was asked for. */
   format: DatasetFormat | undefined;
   onFault(document: TraceDocument, error: LineError): void;
 }
 
-/** What was recorded, and its document; of what is complete only at the end of the file, the first one. */
+/** A record and its document; for records that are complete only at the end of the file, the file's first document. */
 type Read = [Recorded, TraceDocument];
 
-/** Reads the documents of one file, which it holds back until they tell its layout. */
+/** Reads the documents of one file, holding them back until they show its layout. */
 export class TraceFile {
   readonly #name: string | undefined;
   readonly #options: FileOptions;
   readonly entry: string | undefined;
   #held: TraceDocument[] = [];
   #heldBytes = 0;
-  /** Its layout, once it is told. */
+  /** The file's layout, once it is known. */
   told: { layout: Layout; why: string } | undefined;
   #reader: TraceReader | undefined;
   #first: TraceDocument | undefined;
 
-  /** `entry` is its name in a zip. */
+  /** `entry` is the file's name in a zip. */
   constructor(name: string | undefined, entry: string | undefined, options: FileOptions) {
     this.#name = name;
     this.entry = entry;
     this.#options = options;
   }
 
-  /** The zip's if its entries are one file. */
+  /** The zip's name if its entries form one file. */
   get name(): string | undefined {
     return this.told?.layout.joinsEntries === true ? this.#name : (this.entry ?? this.#name);
   }
@@ -148,12 +148,12 @@ export class TraceFile {
     return this.name === undefined ? undefined : sourceOf(this.name);
   }
 
-  /** Whether the entries of a zip may be this file together. */
+  /** Whether the entries of a zip may form this file together. */
   joinsEntries(): boolean {
     return this.#layout()?.joinsEntries === true;
   }
 
-  /** Whether a document of another entry of a zip belongs to this file. */
+  /** Whether a document of another zip entry belongs to this file. */
   joins(document: TraceDocument): boolean {
     const layout = this.#layout();
     return layout?.joinsEntries === true && admits(layout, document);
@@ -219,12 +219,12 @@ export class TraceFile {
     }
   }
 
-  /** A document of another layout than its file's: the fault says which to ask for. */
+  /** For a document that looks like another layout than its file's, the fault says which format to ask for. */
   #explain(document: TraceDocument, error: LineError): LineError {
     const layout = this.told?.layout;
     const other = layouts.find((one) => one.recognises(document) !== undefined && admits(one, document));
     if (layout === undefined || other === undefined || other === layout) return error;
-    // What it admits it reads, unless an earlier layout would have been told.
+    // The layout reads documents that it admits, unless an earlier layout would have been recognised.
     if (admits(layout, document) && layouts.indexOf(layout) < layouts.indexOf(other)) return error;
     const before = `, and the file before it like ${layout.format}: name the format, if one fits both`;
     const isNamed = this.#options.format !== undefined;
@@ -233,7 +233,7 @@ export class TraceFile {
   }
 }
 
-/** The first layout that all documents admit and one of them tells; otherwise the one that most admit of those that the first tells. */
+/** Of the layouts that recognise one of the documents, the first of those that admit the most documents. */
 function recognise(documents: readonly TraceDocument[]): { layout: Layout; why: string } | undefined {
   const told = layouts.flatMap((layout) => {
     const why = firstReason(layout, documents);

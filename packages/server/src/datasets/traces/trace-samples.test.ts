@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { importText } from "./import-text.fixture.ts";
 
-/** A trajectory of one call. */
+/** A trajectory with one call. */
 const traceOf = (input: object, content: unknown, more: object = {}) => ({
   messages: [
     { role: "user", content: "Go." },

@@ -9,19 +9,19 @@ import {
   tagOf,
 } from "./content.ts";
 
-/** A tool's call by an agent. */
+/** An agent's call of a tool. */
 export interface Call {
-  /** By which its answer names it. */
+  /** The id by which its answer refers to it. */
   id?: string | undefined;
   name: string;
-  /** As found: an object, or a text that may be JSON. */
+  /** As recorded: an object, or a text that may be JSON. */
   input: unknown;
 }
 
 /** One turn of a trace, in the order in which it happened. */
 export type Turn =
   | { by: "system"; content: Content }
-  /** The user, the simulated user, an observation that answers no call. */
+  /** From the user, the simulated user, or an observation that answers no call. */
   | {
       by: "environment";
       content: Content;
@@ -31,7 +31,7 @@ export type Turn =
       reward?: number | undefined;
       done?: boolean | undefined;
     }
-  /** What a tool answered. Without `of`, it answers the first call of the turn before that has no answer. */
+  /** A tool's answer. Without `of`, it answers the first unanswered call of the previous turn. */
   | {
       by: "answer";
       of?: string | undefined;
@@ -49,21 +49,21 @@ export type Turn =
       reasoning?: readonly string[];
       usage?: Usage | undefined;
       model?: string | undefined;
-      /** Of the whole turn: its last call's. */
+      /** The reward of the whole turn, which its last call gets. */
       reward?: number | undefined;
       done?: boolean | undefined;
-      /** Its actions make no samples, but their answers are the states of what follows. It is counted as this. */
+      /** Set if the turn's actions make no samples, only the states of what follows. The turn is counted under this reason. */
       leftOutAs?: LeftOutReason | undefined;
     };
 
 export type AgentTurn = Extract<Turn, { by: "agent" }>;
 
-/** The calls of turns of the agent's, in their order. */
+/** The calls of the agent's turns, in order. */
 export function callsOf(turns: readonly Turn[]): Call[] {
   return turns.flatMap((turn) => (turn.by === "agent" ? (turn.calls ?? []) : []));
 }
 
-/** An agent's turn that was recorded in parts. */
+/** Joins two parts of an agent's turn. */
 export function joinedTurn(one: AgentTurn, other: AgentTurn): AgentTurn {
   const content = [one, other].flatMap((turn) => turn.content ?? []);
   return {
@@ -77,7 +77,7 @@ export function joinedTurn(one: AgentTurn, other: AgentTurn): AgentTurn {
 
 /** Turns as they were recorded. */
 export interface Part {
-  /** The model's message that an agent's turns are parts of. */
+  /** The model's message that the agent's turns are parts of. */
   message: string | undefined;
   turns: readonly Turn[];
 }
@@ -86,7 +86,7 @@ export function countTurns(parts: readonly Part[]): number {
   return parts.reduce((sum, { turns }) => sum + turns.length, 0);
 }
 
-/** All turns in their order. The parts of one message of the agent's, between which answers may stand, are one turn. */
+/** All turns in order. The parts of one message of the agent become one turn, even if answers are between them. */
 export function joinedTurns(parts: readonly Part[]): Turn[] {
   const turns: Turn[] = [];
   const begun = new Map<string, number>();
@@ -107,11 +107,11 @@ export function joinedTurns(parts: readonly Part[]): Turn[] {
 /** An event of a session that can be rewound. */
 export interface Event {
   id: string | undefined;
-  /** Null: it is a root. Unknown or absent: it follows the event before it. */
+  /** Null: the event is a root. Unknown or absent: it follows the event before it. */
   parent: string | null | undefined;
 }
 
-/** The places of the events that lead to the one at `end`. */
+/** The indexes of the events that lead to the one at `end`. */
 export function branchTo(events: readonly Event[], end: number): Set<number> {
   const places = new Map(events.map(({ id }, place) => [id, place]));
   const branch = new Set<number>();
@@ -125,32 +125,32 @@ export function branchTo(events: readonly Event[], end: number): Set<number> {
 
 /** A trajectory as its layout recorded it. */
 export interface Trace {
-  /** Absent: the layout gives none. */
+  /** Absent: the layout has no id for it. */
   id?: string | undefined;
   turns: readonly Turn[];
   /** The layout's own task field; otherwise the first text of the environment that answers no call. */
   task?: string | undefined;
-  /** The tools as found. */
+  /** The tools as recorded. */
   tools?: unknown;
-  /** Of the whole trajectory: the last sample's. */
+  /** The reward of the whole trajectory, which its last sample gets. */
   reward?: number | undefined;
-  /** Whether the layout says that it came to its end. */
+  /** Whether the layout says that the trajectory reached its end. */
   isDone?: boolean | undefined;
-  /** `model`, `agent`, `task` (its id) as far as known, and what else the layout tells in a word. */
+  /** `model`, `agent` and `task` (its id) as far as known, and other short facts from the layout. */
   tags?: Record<string, string | undefined>;
-  /** Of a file that Presage wrote: by step, the fields of the sample that its turns do not tell. Null stands for one that is not there. */
+  /** For a file that Presage wrote: each sample's fields that its turns do not show. Null: the field is absent. */
   stated?: readonly unknown[] | undefined;
 }
 
 /** How turns become samples. */
 export interface StepOptions {
-  /** What is one step: each call of a turn, or all of them together. */
+  /** What makes one step: each call of a turn, or all of its calls together. */
   step: "call" | "turn";
   /** Whether an agent's thoughts become a tag. */
   keepsThoughts: boolean;
 }
 
-/** What a sample is made of, apart from its trajectory's context. */
+/** The contents of a sample, apart from its trajectory's context. */
 export interface Step {
   state: string;
   action: string;
@@ -182,7 +182,7 @@ interface Action {
   answer: Answer | undefined;
 }
 
-/** An agent's turn with what the environment said until the next one. */
+/** An agent's turn, and what the environment said until the next one. */
 interface Exchange {
   turn: AgentTurn | undefined;
   actions: Action[];
@@ -209,7 +209,7 @@ export function stepsOf(trace: Trace, options: StepOptions, texts: TraceTexts): 
     }
     last.reward ??= exchange.turn?.reward;
     last.done ??= exchange.turn?.done;
-    // A text's answer is what was said.
+    // The answer to a text is what the environment said, so `next` already has it.
     if (exchange.actions[0]?.call !== undefined) last.next = joined([last.next, ...said]);
     for (const one of made) {
       const previous = steps.at(-1);
@@ -229,7 +229,7 @@ export function stepsOf(trace: Trace, options: StepOptions, texts: TraceTexts): 
 
 function joined(texts: readonly string[]): string {
   const [first = "", ...others] = texts;
-  // An answer stays as it is, even if it is empty and a text follows.
+  // A single answer stays as it is, even if it is empty and other text follows.
   return others.length === 0 ? first : texts.filter((text) => text !== "").join("\n\n");
 }
 
@@ -247,7 +247,7 @@ function* exchangesOf(
       const exchange = begin(turn, keepsThoughts, texts);
       for (const [id, actions] of Map.groupBy(exchange.actions, ({ call }) => call?.id))
         if (id !== undefined) unanswered.set(id, actions);
-      // A turn of nothing but thoughts does not part what the environment said.
+      // A turn with only thoughts does not separate what the environment said.
       if (exchange.actions.length > 0) exchanges.push(exchange);
       continue;
     }
@@ -303,7 +303,7 @@ interface Block {
   text: string;
 }
 
-/** The beginning of an agent's thoughts, if they are kept. Blocks that are not in it are counted. */
+/** The beginning of an agent's thoughts, if they are kept. Blocks beyond it are counted. */
 function thoughtOf(blocks: readonly Block[], areKept: boolean, texts: TraceTexts): string | undefined {
   let thought = "";
   for (const { reason, text } of blocks) {
@@ -313,7 +313,7 @@ function thoughtOf(blocks: readonly Block[], areKept: boolean, texts: TraceTexts
   return thought === "" ? undefined : tagOf(texts.clean(thought));
 }
 
-/** What stands behind the last `Action:` that begins a line, as ReAct's agents write it. */
+/** The text after the last `Action:` at the start of a line, as ReAct agents write it. */
 export function lastReActAction(text: string): string {
   const marks = [...text.matchAll(/^Action:/gm)];
   const last = marks.at(-1);
@@ -321,7 +321,7 @@ export function lastReActAction(text: string): string {
 }
 
 function actionOf({ name, input }: Call, texts: TraceTexts): string {
-  // Many clients write arguments as a text of JSON.
+  // Many clients write arguments as JSON text.
   return canonicalJson({ input: texts.cleanValue(parsedText(input ?? {})), tool: texts.clean(name) });
 }
 

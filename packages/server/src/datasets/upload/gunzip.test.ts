@@ -6,7 +6,7 @@ import { gunzip } from "./lines.ts";
 const mebibyte = 1024 * 1024;
 
 async function lengthOf(bytes: Uint8Array): Promise<number> {
-  // As it comes over the network.
+  // As chunks arrive over the network.
   const pieces = async function* () {
     for (let start = 0; start < bytes.length; start += 65_536) yield bytes.subarray(start, start + 65_536);
   };
@@ -27,7 +27,7 @@ test("a long body that becomes more than 200 times as long is refused before all
 test("a short body may be as dense as it likes, and a long one of records is read to its end", async () => {
   const short = Buffer.alloc(16 * mebibyte, '{"step":1}\n');
   expect(await lengthOf(gzipSync(short))).toBe(short.length);
-  // Two hundred characters of which a tenth differ.
+  // Each record has two hundred characters, a tenth of which differ.
   const records = Buffer.from(
     Array.from({ length: 250_000 }, (_, step) => {
       const digest = createHash("md5").update(String(step)).digest("hex");

@@ -14,21 +14,21 @@ export interface RawLine {
   /** From 1. */
   number: number;
   bytes: Uint8Array;
-  /** Then its bytes are not there. */
+  /** If set, `bytes` is empty. */
   isTooLong?: boolean;
 }
 
-/** How much is stored before the next look at the disk. */
+/** How much is stored before the disk is checked again. */
 const bytesPerLook = 16 * 1024 * 1024;
 
 export interface UploadLimits {
-  /** Decompressed. */
+  /** Limit on decompressed bytes. */
   maxBytes: number;
-  /** Absent: the data is not on a disk of this machine. */
+  /** Absent: the data is not on this machine's disk. */
   floor: DiskFloor | undefined;
 }
 
-/** The bytes of an upload as they arrive, as long as the disk has room for them. */
+/** The bytes of an upload as they arrive, as long as the disk has room. */
 export async function* withinDisk(
   database: Database,
   chunks: AsyncIterable<Uint8Array>,
@@ -56,7 +56,7 @@ export function uploadedLines(
   return splitLines(withinBytes(withinDisk(database, isGzip ? gunzip(body) : body, floor), maxBytes));
 }
 
-/** `readBytes` were read before. */
+/** Refuses more than `maxBytes`, including the `readBytes` read before. */
 export async function* withinBytes(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -75,7 +75,7 @@ export function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError("body_too_large", message);
 }
 
-/** A temporary file that nobody else can open, and that goes with its last user, however its process ends: traces have secrets. */
+/** A temporary file that nobody else can open, deleted as soon as it is closed or its process ends, because traces contain secrets. */
 export function openNameless(): number {
   const path = join(tmpdir(), `presage-import-${Bun.randomUUIDv7()}`);
   return orDiskFull(() => {
@@ -85,14 +85,14 @@ export function openNameless(): number {
   });
 }
 
-/** Writes the first `length` bytes at the end of such a file. */
+/** Appends the first `length` bytes to such a file. */
 export function appendTo(file: number, bytes: Uint8Array, length = bytes.length): void {
   orDiskFull(() => {
     for (let from = 0; from < length; ) from += writeSync(file, bytes, from, length - from);
   });
 }
 
-/** Whoever runs the server has to make room, or to let it write there. */
+/** The operator of the server has to make room, or to make the directory writable. */
 function orDiskFull<Value>(work: () => Value): Value {
   try {
     return work();
@@ -106,7 +106,7 @@ function orDiskFull<Value>(work: () => Value): Value {
 const lineFeed = 0x0a;
 export const maxLineBytes = 16 * 1024 * 1024;
 
-/** The lines of a body, several at a time, as they arrive, without empty ones, which count. Only a line that is not complete is kept. */
+/** The lines of a body as they arrive, several at a time. Empty lines are skipped but counted. Only an incomplete line is held. */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawLine[], void> {
   let number = 0;
   let begun: Uint8Array[] = [];
@@ -142,7 +142,7 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
       from = end + 1;
     }
     if (from < chunk.length && !isTooLong) {
-      // A copy: the sender of a chunk may use its memory again.
+      // Copied, because the chunk's sender may reuse its memory.
       const rest = chunk.slice(from);
       begun.push(rest);
       begunBytes += rest.length;
@@ -152,19 +152,19 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
   if (isTooLong || begunBytes > 0) yield [take(new Uint8Array())];
 }
 
-/** A short input may become a thousand times longer; this much of the output is made at once. */
+/** A short input may expand a thousandfold; this much of the output is produced at a time. */
 const chunkSize = 256 * 1024;
 
-/** Recorded texts compress far less. A few megabytes that compress more could fill a disk. */
+/** Recorded texts compress far less. A few megabytes of something that compresses more could fill a disk. */
 export const maxRatio = 200;
-/** So much may come of any body: a short one of a few lines that repeat compresses a thousandfold. */
+/** Allowed for any body: a short one with a few repeated lines compresses a thousandfold. */
 export const bytesOfAnyRatio = 32 * 1024 * 1024;
 
 export function gunzip(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   return decompress(packed, createGunzip({ chunkSize }), "gzip");
 }
 
-/** Decompresses as fast as it is read, to no more than 200 times its length or, if that is more, 32 MiB. */
+/** Decompresses as fast as the output is read, up to 200 times the input's length or 32 MiB, whichever is more. */
 export async function* decompress(
   packed: AsyncIterable<Uint8Array>,
   stream: Transform,
@@ -214,7 +214,7 @@ export function tooDense(): ServiceError {
   return new ServiceError("body_too_large", message);
 }
 
-/** A line that its reader cannot use. */
+/** A line that cannot be used. */
 export class LineError extends Error {
   /** The field in the line's JSON. */
   readonly path: (string | number)[];
@@ -226,7 +226,7 @@ export class LineError extends Error {
   }
 }
 
-/** Checks a line's value and returns the very same value. Throws a `LineError` for the first issue, in the words of other refusals. */
+/** Checks a line's value and returns the very same value. Throws a `LineError` for the first issue, worded like other refusals. */
 export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
   try {
     return validate(schema, value, "body");
@@ -237,21 +237,21 @@ export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unkno
     const said = issue.msg.replace(/^Value error, /, "");
     const isOfKind = issue.type.endsWith("_type");
     const found = valueAt(value, path);
-    // Of a number the kind says nothing where another number is meant.
+    // If another kind of number is expected, showing the number says more than its type.
     const isOtherNumber = typeof found === "number" && /^(int|float)_type$/.test(issue.type);
     const shown = isOtherNumber ? String(found) : kindOf(found);
     throw new LineError(isOfKind ? `${said}, not ${shown}` : said, path);
   }
 }
 
-/** What JSON calls a value. */
+/** A value's kind, as JSON names it. */
 function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Handles a line. A `LineError` becomes an `UploadError` that names the line. */
+/** Runs `work` for a line. A `LineError` becomes an `UploadError` that names the line. */
 function atLine<Result>(line: number, work: () => Result): Result {
   try {
     return work();
@@ -263,11 +263,11 @@ function atLine<Result>(line: number, work: () => Result): Result {
 
 interface ParseOptions {
   maxValues?: number;
-  /** Instead of `JSON.parse`. */
+  /** Used instead of `JSON.parse`. */
   parse?(text: string): unknown;
 }
 
-/** Returns a function that parses lines; one of white space is undefined. It throws a `LineError`. */
+/** Returns a function that parses lines, or throws a `LineError`. A blank line is undefined. */
 export function createJsonLineReader(options: ParseOptions = {}): (line: RawLine) => unknown {
   // The decoder skips a byte order mark.
   const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -278,7 +278,7 @@ export function createJsonLineReader(options: ParseOptions = {}): (line: RawLine
   };
 }
 
-/** Returns a function that parses and checks lines; one of white space is undefined. It throws an `UploadError` that names the line. */
+/** Returns a function that parses and checks lines, or throws an `UploadError` that names the line. A blank line is undefined. */
 export function createLineReader<Line>(check: (value: unknown) => Line): (line: RawLine) => Line | undefined {
   const readJson = createJsonLineReader();
   return (line) =>
@@ -296,7 +296,7 @@ function decode(utf8: TextDecoder, bytes: Uint8Array): string {
   }
 }
 
-/** A shorter line has too few values to matter, so it is not scanned before it is parsed. */
+/** A shorter line cannot have too many values, so it is not scanned before it is parsed. */
 const shortLineBytes = 64 * 1024;
 
 function parse(text: string, bytes: Uint8Array, { maxValues, parse = JSON.parse }: ParseOptions): unknown {
@@ -313,7 +313,7 @@ function parse(text: string, bytes: Uint8Array, { maxValues, parse = JSON.parse 
 
 const noNumber = /("(?:[^"\\]|\\.)*")|-?\b(?:NaN|Infinity)\b/g;
 
-/** Why a text is not JSON. Python writes numbers that JSON does not have. */
+/** Why a text is not JSON. Python writes numbers that JSON does not allow. */
 export function notJson(what: "line" | "document", text: string): string {
   try {
     JSON.parse(text.replace(noNumber, (_, string?: string) => string ?? "null"));

@@ -30,7 +30,7 @@ const maxBatchBytes = 1_000_000;
 const maxKnownParts = 20_000;
 
 interface RevisionFiller {
-  /** Adds a sample, and writes the batch if it is full: to be awaited before the next one. */
+  /** Adds a sample, and writes the batch if it is full. Await it before adding the next sample. */
   add(sample: CanonicalSample, at?: Place): Promise<void> | undefined;
   /** Writes what is left. */
   flush(): Promise<void>;
@@ -41,11 +41,11 @@ interface Batch {
   samples: DatasetSamplesTable[];
   payloads: DatasetPayloadsTable[];
   parts: Map<string, Part>;
-  /** Where each sample stands in the upload. */
+  /** Each sample's place in the upload. */
   places: (Place | undefined)[];
-  /** What is written. */
+  /** Size of what is written. */
   textBytes: number;
-  /** What is exported. */
+  /** Size of the lines that an export has. */
   lineBytes: number;
 }
 
@@ -57,7 +57,7 @@ interface FillerOptions {
   onText(text: string): void;
 }
 
-/** Writes samples into a revision, in batches that hold the writer for some 20 ms. */
+/** Writes samples into a revision, in batches that occupy the writer for about 20 ms. */
 function createRevisionFiller(database: Database, options: FillerOptions): RevisionFiller {
   const { accountId, revisionId, quotaBytes, onText } = options;
   const known = new Set<string>();
@@ -144,7 +144,7 @@ function quotaExceeded(quotaBytes: number): ServiceError {
   );
 }
 
-/** Often enough that no upload in progress is taken for abandoned. */
+/** Often enough that an upload in progress never counts as abandoned. */
 const touchEveryMs = 60_000;
 
 /** Hashing many short texts takes longer than joining them first. */
@@ -158,7 +158,7 @@ export interface Upload extends ReadUpload, Pick<Changer, "accountId" | "actor">
   given: Record<string, string>;
   /** Whether the lines of the latest revision come first. */
   isAppended: boolean;
-  /** Of all datasets of the account. */
+  /** The limit for all datasets of the account. */
   quotaBytes: number;
 }
 
@@ -188,7 +188,7 @@ export interface DatasetUploads extends Readonly<UploadLimits> {
   readonly sweeper: Pick<Looker, "schedule">;
 }
 
-/** Stores the lines of a body as a revision, which is visible once it is complete. If anything fails, none of it is kept. */
+/** Stores the lines of a body as a revision, which becomes visible once it is complete. If anything fails, nothing is kept. */
 export async function uploadRevision(
   database: Database,
   upload: Upload,
@@ -206,7 +206,7 @@ export async function uploadRevision(
     if (!uploaded.isNew) await discardRevision(database, id);
     return { ...uploaded, revision: { ...uploaded.revision, warnings } };
   } catch (error) {
-    // If that fails as well, it is found abandoned later.
+    // If this fails too, the sweeper later finds the revision abandoned.
     await discardRevision(database, id).catch(() => {});
     throw error;
   } finally {
@@ -218,7 +218,7 @@ function touch(database: Database, id: number): void {
   growRevision(database, id, { samples: 0, bytes: 0 }).catch(() => {});
 }
 
-/** Returns the digest of the lines, what was passed over, and what was read, as JSON. */
+/** Returns the digest of the lines, the warnings about what was left out, and what was read, as JSON. */
 async function fill(
   database: Database,
   { id: revisionId, base }: { id: number; base: Revision | undefined },

@@ -32,9 +32,9 @@ import type { DatasetUploads, UploadedRevision } from "./upload-revision.ts";
 interface UploadServices {
   datasets: DatasetUploads;
   settings: { maxShortBodyBytes: number };
-  /** The lines of a dataset in which each of some episodes is a trajectory. */
+  /** The lines of a dataset in which each of the selected episodes is a trajectory. */
   episodeLines(requester: Requester, selection: EpisodeSelection): AsyncIterable<Uint8Array>;
-  /** Those in which each is what really happened to its actions. */
+  /** The same with what really happened after each episode's actions. */
   realityLines(requester: Requester, selection: RealityCheckSelection): AsyncIterable<Uint8Array>;
 }
 
@@ -161,7 +161,7 @@ export const datasetUploadRoutes = [uploadDatasetRevision];
 
 export const importRoutes = [listFormats, previewOfImport];
 
-/** What the steps of an episode take that are read at once. */
+/** Memory for the steps of an episode, which are read together. */
 export const bytesOfEpisode = 1_000_000;
 
 const noEpisodes = "No episode with a step matches";
@@ -246,7 +246,7 @@ async function readSelected(
     : realityLines(requesterOf(call), await readBody(call, RealityCheckSelection, maxShortBodyBytes));
 }
 
-/** The body of an upload of one file, or of several. */
+/** The body of an upload with one or several files. */
 function uploadedFiles(example: string) {
   const file = {
     type: "string",

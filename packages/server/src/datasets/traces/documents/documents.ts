@@ -15,7 +15,7 @@ import { parseExactly } from "./exact-json.ts";
 import { innerElements, JsonSplitter, tooDeep } from "./json-values.ts";
 import { type UnpackedFile, unpack } from "./unpack.ts";
 
-/** Why a document, or a line, cannot be read. */
+/** Why a document or a line cannot be read. */
 export interface DocumentFault {
   place: TraceDocument["place"];
   path: (string | number)[];
@@ -24,7 +24,7 @@ export interface DocumentFault {
 
 export type Found = { document: TraceDocument } | { fault: DocumentFault };
 
-/** One file of an upload, whose bytes are to be read before the next one's. */
+/** One file of an upload. Its bytes must be read before the next file's. */
 export interface UploadedFile {
   name: string | undefined;
   chunks: AsyncIterable<Uint8Array>;
@@ -32,16 +32,16 @@ export interface UploadedFile {
 
 /** How much is read of all files together. */
 export interface Reading {
-  /** Decompressed. More is an error. */
+  /** Limit on decompressed bytes; exceeding it is an error. */
   maxBytes: number;
-  /** Of the files so far. */
+  /** Bytes of the files so far. */
   readBytes?: number;
-  /** After how many more bytes reading ends. Then `isComplete` becomes false. */
+  /** Reading ends after this many more bytes. Then `isComplete` becomes false. */
   stopAtBytes?: number;
   isComplete?: boolean;
 }
 
-/** Of a line, which may be a whole file without line breaks. */
+/** The limit for a line, which may be a whole file without line breaks. */
 const maxLineValues = 1_000_000;
 
 /** The files of an upload's body: the parts of `multipart/form-data`, or the body as it is. */
@@ -56,18 +56,18 @@ export async function* filesOf(
   yield* partsOf(body, contentType);
 }
 
-/** What is read of a file, or of one in a zip. */
+/** What is read of a file, or of a file in a zip. */
 export interface FilePart {
   entry: string | undefined;
-  /** Whether it begins like no JSON. Then it has no documents. */
+  /** Whether it does not begin like JSON. Then it has no documents. */
   isForeign: boolean;
   documents: AsyncIterable<Found[]>;
 }
 
 /**
- * The JSON documents of an uploaded file, several at a time: its lines, the elements of an array, or of a known array of an object, or
- * the file as a whole. It may be compressed with gzip or zstd, or be a zip of such files, which are its parts. `entry` is the name of
- * a file that is a part itself.
+ * The JSON documents of an uploaded file, several at a time: its lines, the elements of an array, or of a known array in an object,
+ * or the file as a whole. It may be compressed with gzip or zstd, or be a zip of such files, which are its parts. `entry` is the
+ * name of a file that is itself a part.
  */
 export async function* readParts(
   packed: AsyncIterable<Uint8Array>,
@@ -113,7 +113,7 @@ async function* untilStop(
 const lineFeed = 0x0a;
 const space = 0x20;
 
-/** The first line that is not blank, as far as a line may be long, and all bytes. */
+/** The first line that is not blank, up to the longest line allowed, and a stream of all bytes. */
 async function readStart(chunks: AsyncGenerator<Uint8Array, void>) {
   const begun: Uint8Array[] = [];
   let bytes = 0;
@@ -122,7 +122,7 @@ async function readStart(chunks: AsyncGenerator<Uint8Array, void>) {
   while (!text.includes("\n") && bytes <= maxLineBytes) {
     const { done, value } = await chunks.next();
     if (done) break;
-    // A copy: the sender of a chunk may use its memory again.
+    // Copied, because the chunk's sender may reuse its memory.
     begun.push(value.slice());
     bytes += value.length;
     hasText ||= value.some((byte) => byte > space);
@@ -143,12 +143,12 @@ async function readStart(chunks: AsyncGenerator<Uint8Array, void>) {
 
 const byteOrderMark = /^\u00ef\u00bb\u00bf/;
 
-/** What only the ends and the structure of JSON are looked for in. */
+/** Good enough to find the ends and the structure of JSON. */
 function latin1Of(chunks: readonly Uint8Array[]): string {
   return Buffer.concat(chunks).toString("latin1").replace(byteOrderMark, "").trimStart();
 }
 
-/** Whether a file that begins with this line has a document a line. A document of several lines ends its first one in the middle. */
+/** Whether a file that begins with this line has one document per line. The first line of a longer document would end inside it. */
 function areLines(line: string): boolean {
   if (line.startsWith("[")) return false;
   if (!line.startsWith("{")) return true;
@@ -166,14 +166,14 @@ async function* lineDocuments(
 ): AsyncGenerator<Found[], void> {
   const readJson = createJsonLineReader({ maxValues: maxLineValues, parse: parseExactly });
   for await (const lines of splitLines(chunks)) {
-    // The last line may be cut off where reading stopped.
+    // The last line may be truncated where reading stopped.
     const whole = reading.isComplete === false && !isJson(lines.at(-1)) ? lines.slice(0, -1) : lines;
     for (const some of inParts(whole, ({ bytes }) => bytes.length))
       yield some.flatMap((line) => foundIn(line, readJson));
   }
 }
 
-/** How much is parsed at once. What is parsed later lives shorter, and is collected sooner. */
+/** How much is parsed at a time. Values parsed later are needed for a shorter time, and are collected sooner. */
 const partBytes = 32 * 1024;
 
 function* inParts<Item>(items: readonly Item[], bytesOf: (item: Item) => number): Generator<Item[], void> {
@@ -230,7 +230,7 @@ async function* splitDocuments(
     for (const some of inParts(pieces, (piece) => ("bytes" in piece ? piece.bytes.length : 0)))
       yield some.map(parse);
   }
-  // What is cut off where reading stopped is no fault.
+  // A document truncated where reading stopped is not a fault.
   if (reading.isComplete !== false) yield splitter.finish().map(parse);
 }
 
@@ -306,7 +306,7 @@ async function* partsOf(
   }
 }
 
-/** Its bytes. That the body ends within them is its fault. */
+/** A part's bytes. If the body ends within them, the error says that it is malformed. */
 async function* untilCut(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   try {
     yield* chunks;

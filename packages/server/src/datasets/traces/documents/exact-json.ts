@@ -1,15 +1,15 @@
-/** Numbers as they are written, by the object or list that they stand in, where a double would be written in another way. */
+/** The original text of numbers that a double would be written differently from, by the object or list that contains them. */
 const written = new WeakMap<object, Map<string, string>>();
 
-/** A number that may be one: of many digits, with zeros at its end, or with an exponent. */
+/** Whether a text may have such a number: with many digits, trailing zeros or an exponent. */
 const mayDiffer = /[:,[]\s*-?(?:\d{16}|\d+\.(?:\d*0(?!\d)|\d{16})|\d+(?:\.\d+)?[eE]|0\.0{6})/;
 
-/** Parses JSON so that its numbers can be written again digit for digit: an id of 19 digits, `1.0`. As numbers they are doubles. */
+/** Parses JSON so that its numbers can be written again digit for digit: a 19-digit id, `1.0`. The values are doubles. */
 export function parseExactly(text: string): unknown {
   return mayDiffer.test(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
 }
 
-/** TypeScript's library does not know the reviver's source text yet. */
+/** TypeScript's library does not declare the reviver's source text yet. */
 function keepNumber(this: object, key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== "number" || context?.source === undefined) return value;
   if (context.source === String(value)) return value;
@@ -18,12 +18,12 @@ function keepNumber(this: object, key: string, value: unknown, context?: { sourc
   return value;
 }
 
-/** A number of an object or a list, as it was written. */
+/** The original text of a number in an object or a list. */
 export function numberText(value: number, holder: object, name: string): string {
   return written.get(holder)?.get(name) ?? JSON.stringify(value);
 }
 
-/** A copy, with its numbers as the original has them. */
+/** The copy, whose numbers are written as in the original. */
 function withNumbersOf<Copy extends object>(original: object, copy: Copy): Copy {
   const numbers = written.get(original);
   if (numbers !== undefined) written.set(copy, numbers);
@@ -31,8 +31,8 @@ function withNumbersOf<Copy extends object>(original: object, copy: Copy): Copy 
 }
 
 /**
- * A value with other texts, numbers and names of fields; the very same if none is another. `leafOf` is told the name of the field that
- * the leaf, or the list that it is in, stands in.
+ * A value with leaves and field names replaced; the very same value if none changes. `leafOf` also gets the name of the field that
+ * contains the leaf or the list that it is in.
  */
 export function mapJson(
   value: unknown,
@@ -54,7 +54,7 @@ export function mapJson(
   return isSame ? value : withNumbersOf(value, Object.fromEntries(fields));
 }
 
-/** JSON with the numbers as they were written. */
+/** JSON with numbers as they were originally written. */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value, hasNumbers(value) ? writeNumber : undefined);
 }
@@ -66,7 +66,7 @@ function hasNumbers(value: unknown): boolean {
   return false;
 }
 
-/** TypeScript's library does not know `JSON.rawJSON` yet. */
+/** TypeScript's library does not declare `JSON.rawJSON` yet. */
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
 function writeNumber(this: object, key: string, value: unknown): unknown {

@@ -1,6 +1,6 @@
 import { isObject, maxDepth } from "../content.ts";
 
-/** Arrays of a document whose elements are documents by themselves. */
+/** Arrays in a document whose elements are documents themselves. */
 const innerArrays = new Set([
   "simulations",
   "resourceSpans",
@@ -12,7 +12,7 @@ const innerArrays = new Set([
   "samples",
   "observations",
 ]);
-/** Fields of documents that are read whole, whatever arrays they have. */
+/** Fields that mark documents to be read whole, whatever arrays they have. */
 const wholeFields = new Set([
   "messages",
   "conversations",
@@ -23,28 +23,28 @@ const wholeFields = new Set([
   "interaction",
   "tick_state",
 ]);
-/** What says that observations are those of one trace: its id, or the trace itself. Otherwise they are a page. */
+/** Fields that show that the observations belong to one trace: its id or the trace itself. Otherwise they are a page. */
 const namesTrace = (field: string) => field === "id" || field === "trace";
-/** Whether a field is read with its document as a whole. */
+/** Whether a field's document is read as a whole. */
 const isWhole = (field: string, hasTrace: boolean) =>
   wholeFields.has(field) || (field === "observations" && hasTrace);
 
-/** Where documents are elements of an object's array: the array's name, and the other fields; of a long object, those before it. */
+/** For elements of an object's array: the array's name and the object's other fields; of a long object, only those before the array. */
 export interface Surroundings {
   within: string;
   envelope: Record<string, unknown>;
 }
 
-/** The bytes of a document, or why they are not read. */
+/** The bytes of a document, or why it is refused. */
 export type JsonPiece = { bytes: Uint8Array; around: Surroundings | undefined } | { refusal: string };
 
-/** What a document may have. */
+/** The most values in a document. */
 const maxValues = 2_000_000;
 export const tooDeep = `It is nested deeper than ${maxDepth} levels`;
 const maxBytes = 256 * 1024 * 1024;
-/** What may stand before an inner array. */
+/** The most bytes before an inner array. */
 const maxPrefixBytes = 16 * 1024 * 1024;
-/** How far is looked for the end of an object with an inner array, for the fields behind it. */
+/** How far to look for the end of an object with an inner array, to find the fields after the array. */
 const lookAheadBytes = 4 * 1024 * 1024;
 
 const quote = 0x22;
@@ -57,25 +57,25 @@ const isBlank = (byte: number) => byte <= 0x20;
 const bracket = 0x5b;
 const brace = 0x7b;
 
-/** How documents stand in what is read: one after the other, or in an array, which may be an object's. */
+/** How documents are arranged in what is read: one after another, or in an array, which may be an object's. */
 interface Layer {
   /** The depth of the documents. */
   base: number;
   around: Surroundings | undefined;
-  /** Where the first one may begin. */
+  /** Where the first document may begin. */
   at: number;
 }
 
 /**
- * Splits JSON that comes in chunks into documents: the elements of an array, those of a known array of an object, or values one after
- * the other. It finds where they end; what is between is for the parser. It holds one document.
+ * Splits JSON that comes in chunks into documents: the elements of an array, those of a known array in an object, or consecutive
+ * values. It finds where documents end, and leaves the rest to the parser. It holds one document in memory.
  */
 export class JsonSplitter {
   /** What has been read of a value whose layer is not known yet. */
   #prefix: Uint8Array = new Uint8Array();
   #lookAtBytes = 1;
   #layer: Layer | undefined;
-  /** Whether the array of an object has ended, and the object has not. */
+  /** Whether the array of an object has ended, but not the object. */
   #isLeaving = false;
   #depth = 0;
   #isInString = false;
@@ -86,12 +86,12 @@ export class JsonSplitter {
   #hasBegun = false;
   #refusal: string | undefined;
 
-  /** The documents that end in a chunk, whose memory may be used again afterwards. */
+  /** The documents that end in a chunk. The chunk's memory may be reused afterwards. */
   split(chunk: Uint8Array): JsonPiece[] {
     return this.#read(chunk, false);
   }
 
-  /** What is left at the end. */
+  /** What remains at the end. */
   finish(): JsonPiece[] {
     const found = this.#read(new Uint8Array(), true);
     if (this.#hasBegun && this.#depth === 0 && !this.#isInString) found.push(this.#end(new Uint8Array()));
@@ -107,13 +107,13 @@ export class JsonSplitter {
     return found;
   }
 
-  /** Looks how documents stand in the next value. Returns what is to be split, or undefined if it needs more. */
+  /** Finds out how documents are arranged in the next value. Returns what is to be split, or undefined if more is needed. */
   #look(chunk: Uint8Array, isEnd: boolean): Uint8Array | undefined {
     const prefix = this.#prefix.length === 0 ? chunk : Buffer.concat([this.#prefix, chunk]);
     const isLast = isEnd || prefix.length > maxPrefixBytes;
     const layer = prefix.length < this.#lookAtBytes && !isLast ? undefined : layerOf(prefix, isLast);
     if (layer === undefined) {
-      // A copy: the chunk's memory may be used again. It is looked at again when it is twice as long.
+      // Copied, because the chunk's memory may be reused. Looks again once there is twice as much.
       if (prefix.length >= this.#lookAtBytes) this.#lookAtBytes = 2 * prefix.length;
       this.#prefix = prefix === chunk ? chunk.slice() : prefix;
       return undefined;
@@ -125,13 +125,13 @@ export class JsonSplitter {
     return prefix.subarray(layer.at);
   }
 
-  /** Splits a chunk, and returns what stands behind the value that ends in it. */
+  /** Splits a chunk, and returns what follows the value that ends in it. */
   #split(chunk: Uint8Array, found: JsonPiece[]): Uint8Array | undefined {
     const base = this.#layer?.base ?? 0;
     let from = 0;
     for (let at = this.#isInString ? this.#afterString(chunk, 0) : 0; at < chunk.length; at += 1) {
       const byte = chunk[at] as number;
-      // Letters, digits and what else has no meaning here.
+      // Letters, digits and other bytes that have no meaning here.
       if (byte > comma && byte !== colon && (byte | 0x20) !== 0x7b && (byte | 0x20) !== 0x7d) {
         if (this.#hasBegun || this.#isLeaving) continue;
       }
@@ -168,7 +168,7 @@ export class JsonSplitter {
     return undefined;
   }
 
-  /** Where a string that goes on at a place has ended: the chunk's length if it has not. */
+  /** The end of a string that continues at `start`; the chunk's length if it does not end in the chunk. */
   #afterString(chunk: Uint8Array, start: number): number {
     this.#isInString = true;
     if (start >= chunk.length) return chunk.length;
@@ -218,7 +218,7 @@ export class JsonSplitter {
   }
 }
 
-/** How documents stand in the value that a text begins with; undefined if that needs more of it. */
+/** How documents are arranged in the value that a text begins with; undefined if more of the text is needed. */
 function layerOf(text: Uint8Array, isLast: boolean): Layer | undefined {
   let at = 0;
   while (at < text.length && (isBlank(text[at] as number) || text[at] === comma)) at += 1;
@@ -234,12 +234,12 @@ function layerOf(text: Uint8Array, isLast: boolean): Layer | undefined {
     const inner = innerElements(JSON.parse(Buffer.from(text.subarray(at, end)).toString()));
     return inner === undefined ? whole : { ...found, around: inner.around };
   } catch {
-    // Its elements say so themselves.
+    // The errors of its elements will say so.
     return found;
   }
 }
 
-/** Undefined if it is too far to be looked for: the same whatever the chunks are. */
+/** The end of an object; undefined if it is beyond a fixed distance, so that the result does not depend on the chunks. */
 function endOfObject(text: Uint8Array, start: number): number | undefined {
   let depth = 0;
   for (let at = start; at < Math.min(text.length, lookAheadBytes); at += 1) {
@@ -254,7 +254,7 @@ function endOfObject(text: Uint8Array, start: number): number | undefined {
   return undefined;
 }
 
-/** The same of an object: its first known array of objects, or the object as a whole. */
+/** The layer of an object: its first known array of objects, or the object as a whole. */
 function innerLayer(text: Uint8Array, start: number): Layer | undefined {
   const whole = { base: 0, around: undefined, at: start };
   let depth = 0;
@@ -285,7 +285,7 @@ function innerLayer(text: Uint8Array, start: number): Layer | undefined {
   return undefined;
 }
 
-/** Where the first object of an array begins; false if it is none, and undefined if that cannot be told yet. */
+/** Where the first object of an array begins; false if the value is no array of objects, undefined if more text is needed. */
 function arrayOfObjects(text: Uint8Array, from: number): number | false | undefined {
   let at = from;
   while (at < text.length && isBlank(text[at] as number)) at += 1;
@@ -305,7 +305,7 @@ function endOfString(text: Uint8Array, from: number): number | undefined {
   return undefined;
 }
 
-/** The fields before an inner array; none if they are not JSON, which the array's elements say themselves. */
+/** The fields before an inner array; none if they are not JSON, which the errors of the elements will show. */
 function envelopeOf(before: string, name: string): Record<string, unknown> {
   try {
     const { [name]: _, ...fields } = JSON.parse(`${before}null}`);
@@ -315,7 +315,7 @@ function envelopeOf(before: string, name: string): Record<string, unknown> {
   }
 }
 
-/** The elements of a parsed document's inner array, as a splitter would have given them; undefined if it has none. */
+/** The elements of a parsed document's inner array, as a splitter would have returned them; undefined if it has none. */
 export function innerElements(
   value: unknown,
 ): { elements: readonly unknown[]; around: Surroundings } | undefined {

@@ -17,12 +17,12 @@ import {
 } from "../../upload/lines.ts";
 import { byCodePoints } from "../content.ts";
 
-/** A file as it is packed in another one, or as it came. */
+/** A file packed in another one, or the file as it came. */
 export interface UnpackedFile {
-  /** In a zip. */
+  /** Its name in a zip. */
   entry: string | undefined;
   chunks: AsyncIterable<Uint8Array>;
-  /** Whether it begins like no JSON. Then it is not read. */
+  /** Whether it does not begin like JSON. Then it is not read. */
   isForeign?: boolean;
 }
 
@@ -35,11 +35,11 @@ const starts = {
 
 interface Limits {
   maxBytes: number;
-  /** Of the files before this one. */
+  /** Bytes of the files before this one. */
   readBytes?: number;
 }
 
-/** The files in an upload, which may be compressed with gzip or zstd, or be a zip: its first bytes tell. No more than `maxBytes` in all. */
+/** The files in an upload, which may be gzip, zstd or a zip, as its first bytes show. At most `maxBytes` in total. */
 export async function* unpack(
   packed: AsyncIterable<Uint8Array>,
   { maxBytes, readBytes = 0 }: Limits,
@@ -53,12 +53,12 @@ export async function* unpack(
   else yield { entry: undefined, chunks: within(chunks) };
 }
 
-/** Of what is packed, and of JSON. */
+/** How many bytes are needed to recognise a packed format, and JSON. */
 const packedBytes = 4;
 const startBytes = 4_096;
 const jsonStart = /^\ufeff?\s*[[{]/;
 
-/** The first bytes, and all of them. */
+/** The first bytes, and a stream of all of them. */
 async function peek(packed: AsyncIterable<Uint8Array>, peekedBytes = packedBytes) {
   const iterator = packed[Symbol.asyncIterator]();
   const begun: Uint8Array[] = [];
@@ -69,7 +69,7 @@ async function peek(packed: AsyncIterable<Uint8Array>, peekedBytes = packedBytes
     begun.push(value.slice());
     first = Buffer.concat(begun);
   }
-  // A generator that has not begun ends nothing.
+  // Needed because returning a generator that has not started does not end its source.
   const close = async () => void (await iterator.return?.());
   async function* chunks() {
     try {
@@ -88,7 +88,7 @@ async function peek(packed: AsyncIterable<Uint8Array>, peekedBytes = packedBytes
 
 type Counted = (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8Array, void>;
 
-/** What is in a zip's file: JSON, which may be compressed. A zip in a zip is not read. What comes out of both is counted. */
+/** The file in a zip entry: JSON, which may be compressed. A zip within a zip is not read. What comes out of both is counted. */
 async function unpackedEntry(
   packed: AsyncIterable<Uint8Array>,
   counted: Counted,
@@ -102,7 +102,7 @@ async function unpackedEntry(
   return { chunks: counted(chunks), isForeign };
 }
 
-/** The files in a zip, by name. A zip is read from its end, so it is kept in a temporary file meanwhile. */
+/** The files in a zip, by name. A zip is read from its end, so it is kept in a temporary file. */
 async function* unzip(
   chunks: AsyncIterable<Uint8Array>,
   { maxBytes, readBytes }: Required<Limits>,
@@ -147,7 +147,7 @@ async function openZip(fd: number): Promise<ZipFile> {
 /** What macOS adds to a zip. */
 const besideFiles = /(^|\/)(__MACOSX\/|\._|\.DS_Store$)/;
 
-/** The entries that are files, in the order of their names. Their paths are checked by the library. */
+/** The entries that are files, sorted by name. The library checks their paths. */
 async function entriesOf(zip: ZipFile): Promise<Entry[]> {
   const entries: Entry[] = [];
   let count = 0;
@@ -173,7 +173,7 @@ function refusedZip(reason: string, type?: string): UploadError {
 const zstdMethod = 93;
 const readMethods: readonly number[] = [0, 8, zstdMethod];
 
-/** Whether an entry can be read, or has to be, as its name says that it is JSON: then it is refused if it cannot. */
+/** Whether an entry can be read, or its name says that it is JSON: such an entry is refused if it cannot be read. */
 function mayBeOpened(entry: Entry): boolean {
   const isReadable = !entry.isEncrypted() && readMethods.includes(entry.compressionMethod);
   return isReadable || /\.(jsonl?|ndjson)(\.gz|\.zst)?$/i.test(entry.fileName);
@@ -195,7 +195,7 @@ async function* contentsOf(zip: ZipFile, entry: Entry): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Decompresses zstd, to no more than gzip is. */
+/** Decompresses zstd, within the same limits as gzip. */
 async function* unzstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const frames = new FrameWalker();
   async function* walked() {
@@ -213,7 +213,7 @@ const dictionaryBytes = [0, 1, 2, 4];
 const contentSizeBytes = [0, 2, 4, 8];
 const skippableMagic = 0x184d2a5;
 
-/** Goes through the frames of zstd (RFC 8878, section 3.1), as the decompressor of Bun 1.4 takes one that is cut off for complete. */
+/** Follows the frames of zstd (RFC 8878, section 3.1), because the decompressor of Bun 1.4 accepts a truncated one as complete. */
 class FrameWalker {
   readonly #steps = frames();
   #wanted = this.#steps.next().value ?? 0;
@@ -245,10 +245,10 @@ class FrameWalker {
   }
 }
 
-/** How many bytes are read for a frame's first field. No other field has as many and is read. */
+/** The size of a frame's first field. No other field that is read has this size. */
 const startOfFrame = 4;
 
-/** Yields how many bytes to read, as a number in little endian, or, below 0, to pass over. */
+/** Yields how many bytes to read as a little-endian number or, if negative, to skip. */
 function* frames(): Generator<number, never, number> {
   for (;;) {
     const magic = yield startOfFrame;
@@ -271,7 +271,7 @@ function* frames(): Generator<number, never, number> {
   }
 }
 
-/** A number that is not a frame's first field. */
+/** Reads a number byte by byte, so that it is not mistaken for a frame's first field. */
 function* readNumber(bytes: number): Generator<number, number, number> {
   let value = 0;
   for (let at = 0; at < bytes; at += 1) value += (yield 1) * 2 ** (8 * at);

@@ -4,7 +4,7 @@ import { createRedactor, readRedactRules } from "./redact.ts";
 
 const letters = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0";
 const some = (length: number) => letters.repeat(10).slice(0, length);
-/** Put together, so that no scanner takes this file for a leak. */
+/** Assembled here, so that no scanner mistakes this file for a leak. */
 const of = (...parts: string[]) => parts.join("");
 const json64 = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const jwt = `${json64({ alg: "HS256", typ: "JWT" })}.${json64({ sub: "1234567890" })}.${some(43)}`;
@@ -314,7 +314,7 @@ test("what was redacted once is not changed again", () => {
 });
 
 const characters = isWholeRun ? 1_000_000 : 250_000;
-/** Of processor time, since other tests run beside this one. */
+/** Processor time, since other tests run at the same time. */
 const maxMs = characters / 250;
 const processorMs = () => process.cpuUsage().user / 1_000;
 

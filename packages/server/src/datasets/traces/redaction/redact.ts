@@ -8,7 +8,7 @@ import { findNamed, findSecrets, namedValue, namesSecret, type Secret, secretKin
 /** Loaded by the first upload with rules. */
 const yaml = (): typeof import("yaml") => require("yaml");
 
-/** What else an upload wants redacted. */
+/** What an upload wants redacted in addition. */
 export interface RedactRules {
   rules: readonly { name: string; pattern: string }[];
   emails: boolean;
@@ -16,7 +16,7 @@ export interface RedactRules {
 }
 
 const maxRules = 50;
-/** Of all rules together: the worst of this size read 50 KB a second. */
+/** For all rules together: the worst rules of this size read 50 KB a second. */
 const maxStepsPerCharacter = 2_000;
 
 const file = z.strictObject({
@@ -38,7 +38,7 @@ const file = z.strictObject({
   phones: z.boolean().default(false),
 });
 
-/** Reads rules in YAML or JSON. Throws an `Error` that says what is wrong, and quotes no values. */
+/** Reads rules in YAML or JSON. Throws an `Error` that says what is wrong, without quoting values. */
 export function readRedactRules(text: string): RedactRules {
   const parsed = file.safeParse(parseYaml(text));
   if (!parsed.success) {
@@ -70,12 +70,12 @@ function sizeOf({ rules }: RedactRules): number {
   }, 0);
 }
 
-/** Finds what the rules name. Of the patterns' matches, the whole is redacted. */
+/** Finds matches of the rules. The whole of a match is redacted. */
 function createRuleFinder({ rules }: RedactRules): (text: string) => Secret[] {
   const compiled = rules.map(({ name, pattern }) => ({ kind: name, pattern: compilePattern(pattern) }));
   return (text) =>
     compiled.flatMap(({ kind, pattern }) => {
-      // Whether there is a match is told several times as fast as where.
+      // Testing for a match is several times as fast as locating it.
       if (!pattern.test(text)) return [];
       const found: Secret[] = [];
       const matcher = pattern.matcher(text);
@@ -102,14 +102,14 @@ interface FieldName {
   announcement: string | undefined;
 }
 
-/** Replaces secrets by `[redacted:KIND#n]`: the same secret by the same text, in all that one redactor reads. */
+/** Replaces secrets with `[redacted:KIND#n]`: the same secret always gets the same text from one redactor. */
 export interface Redactor {
   redact(text: string): string;
-  /** The same in every text of a JSON value, keys too. */
+  /** Redacts every text of a JSON value, including keys. */
   redactValue<Value>(value: Value): Value;
-  /** Numbers of different secrets by kind. */
+  /** The number of different secrets by kind. */
   counts(): Record<string, number>;
-  /** The numbers of placeholders in the text are given to no other secret. */
+  /** Keeps the numbers of placeholders in the text from being given to other secrets. */
   keepNumbers(text: string): void;
 }
 
@@ -119,11 +119,11 @@ const maxTimes = 5;
 const noRules: RedactRules = { rules: [], emails: false, phones: false };
 const placeholder = /\[redacted:([a-z][a-z0-9_-]{0,39})#(\d{1,9})\]/g;
 const maxKeptNumber = 100_000_000;
-/** Of what the forms of secrets match. */
+/** The length of the shortest secret that a form matches. */
 const shortestSecret = 6;
 const maxNames = 5_000;
 const maxNameLength = 100;
-/** Names that announce a secret which its form alone does not tell, as they would in a text. */
+/** Field names that announce a secret whose form alone does not reveal it, with the announcement as a text would have it. */
 const announcements: readonly [RegExp, string][] = [
   [/authorization$/i, "authorization: "],
   [/secret_?access_?key$/i, "secret_access_key: "],
@@ -143,7 +143,7 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
   const shortest = hasRules || isStrict ? 0 : shortestSecret;
   const findByRules = createRuleFinder(rules);
 
-  /** Until there is no more: what was within a word may begin one where the word was cut. */
+  /** Repeats until nothing changes: cutting a word may reveal a secret that begins inside it. */
   function redactWith(text: string, known?: readonly Secret[]): string {
     let [redacted, before] = [redactOnce(text, known), text];
     for (let times = 1; times < maxTimes && redacted !== before; times += 1)
@@ -163,7 +163,7 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
     return replace(text, merge([...merged, ...others]), numbers.placeholderOf);
   }
 
-  /** What is known of the names of fields, which are few. */
+  /** What is known about field names, of which there are few. */
   const names = new Map<string, FieldName>();
   function nameOf(text: string): FieldName {
     const known = names.get(text);
@@ -204,17 +204,17 @@ export function createRedactor(redaction: Redaction, rules = noRules): Redactor 
 function createNumbers(kinds: readonly string[]) {
   const placeholders = new Map<string, string>();
   const counts = new Map<string, number>();
-  /** The last number of each kind; of others than these, which a text may have without end, none is given. */
+  /** The last number of each known kind; a text may have endless other kinds, which get no numbers. */
   const last = new Map(kinds.map((kind) => [kind, 0]));
   return {
-    /** A placeholder that is there already. Its number is given to no other secret from now on. */
+    /** Keeps an existing placeholder. Its number is not given to another secret from now on. */
     keep({ 0: text, 1: kind = "", 2: number, index }: RegExpExecArray): Stretch {
       const kept = Number(number);
       if (kept > (last.get(kind) ?? Infinity) && kept < maxKeptNumber) last.set(kind, kept);
       return { start: index, end: index + text.length };
     },
     placeholderOf(kind: string, secret: string): string {
-      // A part of a text would keep the whole text in memory.
+      // Stored as a digest, because a part of a text would keep the whole text in memory.
       const same = kind === "private_key" ? secret.replace(/\s|\\+[nr]/g, "") : secret;
       const digest = createHash("sha256").update(same).digest("base64");
       const known = placeholders.get(digest);
@@ -231,7 +231,7 @@ function createNumbers(kinds: readonly string[]) {
   };
 }
 
-/** The secrets of a text that stands after another one. */
+/** The secrets of a text, found as if it followed another text. */
 function findAfter(announcement: string, text: string): Secret[] {
   const before = announcement.length;
   return findSecrets(announcement + text).map(({ start, end, ...secret }) => ({
@@ -241,7 +241,7 @@ function findAfter(announcement: string, text: string): Secret[] {
   }));
 }
 
-/** Without those that overlap one of the others. */
+/** The secrets that overlap none of the others. */
 function outside(secrets: readonly Secret[], others: readonly Stretch[]): readonly Secret[] {
   if (others.length === 0) return secrets;
   const sorted = others.toSorted((one, other) => one.start - other.start);
@@ -252,7 +252,7 @@ function outside(secrets: readonly Secret[], others: readonly Stretch[]): readon
   });
 }
 
-/** Those that overlap become one, of the kind of the first and longest. */
+/** Merges overlapping secrets into one, of the kind of the first and longest. */
 function merge(secrets: readonly Secret[]): readonly Secret[] {
   const merged: Secret[] = [];
   for (const secret of sort(secrets)) {

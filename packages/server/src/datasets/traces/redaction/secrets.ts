@@ -1,19 +1,19 @@
 import type { Stretch } from "../../../platform/contacts.ts";
 
-/** A stretch of a text that is a secret, and of which kind. */
+/** A stretch of text that is a secret, and its kind. */
 export interface Secret extends Stretch {
   kind: string;
-  /** Of two kinds for the same stretch, the lower one names it. */
+  /** If two kinds match the same stretch, the lower rank names it. */
   rank: number;
 }
 
 interface Form {
   kind: string;
-  /** One of these begins the secret, or announces it. */
+  /** The secret begins with, or is announced by, one of these. */
   tells: readonly string[];
-  /** Matches from the tell on. Its group is the secret, at the match's end; without one, the match is. */
+  /** Matches from the tell on. The secret is its group, which ends the match, or the whole match if it has no group. */
   pattern: RegExp;
-  /** Otherwise it begins where no word goes on. */
+  /** Otherwise the tell must be at the beginning of a word. */
   isAnnounced: boolean;
   isSecret: ((found: string) => boolean) | undefined;
 }
@@ -24,13 +24,13 @@ const schemes = "(?:Bearer|Basic|Token|ApiKey|Api-Key|Key|Negotiate|NTLM|SharedK
 
 const hasDigit = (text: string) => /\d/.test(text);
 const isMixed = (text: string) => hasDigit(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
-/** What Basic authentication sends. */
+/** Whether a text is what Basic authentication sends. */
 const isUserAndPassword = (text: string) =>
   /^[ -9;-\u00ff]+:[ -\u00ff]+$/.test(Buffer.from(text, "base64").toString("latin1"));
-/** Longer than a private key: the first and the last line are of two. */
+/** Longer than any private key: beyond this, the first and the last line belong to different keys. */
 const maxKeyBlock = 32 * 1024;
 
-/** A tell and what follows it. */
+/** A secret that consists of a tell and what follows it. */
 function token(kind: string, tells: readonly string[], rest: string, isSecret?: Form["isSecret"]): Form {
   return {
     kind,
@@ -41,7 +41,7 @@ function token(kind: string, tells: readonly string[], rest: string, isSecret?: 
   };
 }
 
-/** A value that a word announces, in any case. */
+/** A value announced by a word, in any case. */
 function announced(kind: string, word: string, rest: string, isSecret?: Form["isSecret"]): Form {
   const tells = [...new Set([word, word.toLowerCase(), word.toUpperCase()])];
   return { kind, tells, pattern: new RegExp(`${word}${rest}`, "iy"), isAnnounced: true, isSecret };
@@ -109,7 +109,7 @@ const formsByTell = Map.groupBy(
   forms.flatMap((form, rank) => form.tells.map((tell) => ({ tell, form, rank }))),
   ({ tell }) => tell,
 );
-/** Of a text without a secret it finds little, in a fraction of the time that the forms would take. */
+/** Finds little in a text without secrets, in a fraction of the time that the forms would take. */
 const tells = new RegExp(
   [...formsByTell.keys()]
     .sort((one, other) => other.length - one.length)
@@ -118,7 +118,7 @@ const tells = new RegExp(
   "g",
 );
 
-/** What is a secret by its form, or by what announces it. Takes linear time. */
+/** Finds secrets by their form, or by what announces them. Takes linear time. */
 export function findSecrets(text: string): Secret[] {
   const found: Secret[] = [];
   tells.lastIndex = 0;
@@ -126,7 +126,7 @@ export function findSecrets(text: string): Secret[] {
     const secret = secretAt(text, tell.index, tell[0]);
     if (secret === undefined) continue;
     found.push(secret);
-    // What was announced may also have a form.
+    // An announced value may also have a form.
     tells.lastIndex = secret.start > tell.index ? secret.start : secret.end;
   }
   const ids = found.filter(({ kind }) => kind === "aws_key_id");
@@ -146,10 +146,10 @@ function secretAt(text: string, at: number, tell: string): Secret | undefined {
   return undefined;
 }
 
-/** An escape of JSON, of a URL or of a terminal, whose last character is none of the word that follows. */
+/** An escape in JSON, a URL or a terminal's output, whose last character is not part of the word that follows. */
 const inEscape = /(?:\\[nrtbf]|\\u[\da-f]{4}|%[\da-f]{2}|\[[\d;]{0,8}m)$/i;
 
-/** Whether no word goes on at this place. */
+/** Whether a word begins here, rather than continues. */
 function isBeginning(text: string, at: number): boolean {
   if (at === 0 || !/\w/.test(text.charAt(at))) return true;
   return !/[\w-]/.test(text.charAt(at - 1)) || inEscape.test(text.slice(Math.max(0, at - 10), at));
@@ -157,7 +157,7 @@ function isBeginning(text: string, at: number): boolean {
 
 const nearby = 300;
 
-/** 40 characters of base64 that are no hash, near the id of a key. */
+/** Near the id of an AWS key: 40 base64 characters that are not a hash. */
 function awsSecretsNear(text: string, id: Stretch): Secret[] {
   const from = Math.max(0, id.start - nearby);
   return Array.from(
@@ -170,7 +170,7 @@ function awsSecretsNear(text: string, id: Stretch): Secret[] {
 
 const secretNames =
   "password|passwd|pwd|passphrase|passcode|secret|token|credentials?|otp|(?:api|access|secret|private|auth|signing|encryption)[_-]?key";
-/** Nothing else names a secret less surely. */
+/** The highest rank: every other kind is more specific. */
 const rankOfNamed = 1_000;
 
 const nameAtEnd = new RegExp(`(?:${secretNames})$`, "i");
@@ -185,9 +185,9 @@ const quoted: Record<string, RegExp> = {
   "`": /[^`\\\n]*(?:\\.[^`\\\n]*)*/y,
 };
 const bare = /[^\s"'`,;&<>(){}[\]\\]*/y;
-/** Of a text within a text in JSON, whose end is looked for. */
+/** How far to look for the end of a text quoted within a JSON text. */
 const maxEscaped = 4_096;
-/** What stands for a value: a literal, a type, a variable or a template. */
+/** Placeholders for a value: a literal, a type, a variable or a template. */
 const noSecret =
   /^(?:|true|false|null|none|nil|undefined|str|string|int|integer|number|float|bool|boolean|bytes|any|object|optional|required|\*+|\$.*|<.*>|\{.*\})$/i;
 const scheme = /^(?:Bearer|Basic|Token)\s+/i;
@@ -197,7 +197,7 @@ export function namesSecret(name: string): boolean {
   return nameAtEnd.test(name);
 }
 
-/** A value that is a secret by its name, without what says how it is sent. */
+/** A value that is a secret because of its name, without the authentication scheme before it. */
 export function namedValue(text: string): Secret[] {
   return valueBetween(text, 0, text.length);
 }
@@ -238,7 +238,7 @@ function valueBetween(text: string, start: number, end: number): Secret[] {
   return [{ kind: "value", start: start + (scheme.exec(value)?.[0].length ?? 0), end, rank: rankOfNamed }];
 }
 
-/** The end without what ends a sentence. */
+/** The end without the punctuation that ends a sentence. */
 function withoutStops(text: string, start: number, end: number): number {
   let last = end;
   while (last > start && ".:!?".includes(text.charAt(last - 1))) last -= 1;

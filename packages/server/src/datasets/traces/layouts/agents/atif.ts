@@ -26,7 +26,7 @@ const versionOf = ({ value }: TraceDocument) => {
   return version?.startsWith("ATIF-v1.") ? version : undefined;
 };
 
-/** The trajectory of a document, and those of its subagents, whose session is its own unless they name another. */
+/** The trajectory of a document, and those of its subagents, which share its session unless they name another. */
 function tracesOf(trajectory: At, session: string | undefined): Trace[] {
   const { value } = trajectory;
   const own = textIn(value, "session_id") ?? session;
@@ -76,14 +76,14 @@ function turnsOf(step: At): Turn[] {
   return [turn, ...answersOf(step, calls.length)];
 }
 
-/** What a step's calls answered; without calls, what its text did. */
+/** What a step's calls returned; without calls, what its text led to. */
 function answersOf({ value, path }: At, calls: number): Turn[] {
   if (value.observation === undefined || value.observation === null) return [];
   const at = timeOf(value.timestamp);
   const results = objectsIn(objectAt(value.observation, [...path, "observation"]), "results").map(
     ({ value }) => ({ of: textIn(value, "source_call_id"), content: value.content }),
   );
-  // Those that name no call are of the calls that the others leave.
+  // Results that name no call belong to the calls that no other result names.
   if (calls > 0) results.sort((one, other) => Number(one.of === undefined) - Number(other.of === undefined));
   return results.map(({ of, content }) =>
     calls === 0 && of === undefined ? { by: "environment", content, at } : { by: "answer", of, content, at },

@@ -163,7 +163,7 @@ test("of a session that was rewound, the branch that ends it is read, with all a
     user(result("toolu_2", "key.txt"), at("b6", "b4")),
     assistant("msg_2", [use("toolu_3", "rm key.txt")], undefined, at("c1", "b6")),
     user(result("toolu_3", "removed"), at("c2", "c1")),
-    // Compacted: its parent is another field's.
+    // After compaction, another field names the parent.
     line("system", undefined, {
       ...{ content: "Conversation compacted", subtype: "compact_boundary" },
       ...{ ...at("d1", null), logicalParentUuid: "b6" },

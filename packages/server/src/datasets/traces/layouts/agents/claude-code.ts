@@ -12,19 +12,19 @@ import {
 import { turnsOfMessage, usageIn } from "../../messages.ts";
 import { branchTo, callsOf, countTurns, type Event, joinedTurns, type Part, type Turn } from "../../turns.ts";
 
-/** One without turns only leads to others. */
+/** A line without turns only leads to other lines. */
 interface Line extends Event, Part {}
 
 interface Session {
   id: string | undefined;
   lines: Line[];
-  /** Of all its lines. */
+  /** The size of all its lines. */
   bytes: number;
-  /** The number of the line that it had last. */
+  /** The number of the session's latest line. */
   last: number;
 }
 
-/** How many sessions of one file are held. Of more, the one that is silent for longest is at its end. */
+/** How many sessions of one file are held. Beyond that, the session without a line for longest counts as ended. */
 const maxSessions = 16;
 
 /** What Claude Code tells the user in lines of type `system`. */
@@ -35,7 +35,7 @@ const ownMessages = ["isApiErrorMessage", "isCompactSummary", "isVisibleInTransc
 const isOwn = (line: Record<string, unknown>) =>
   ownMessages.some((name) => line[name] === true) || textIn(line.message, "model") === "<synthetic>";
 const sessionIdOf = (line: unknown) => textIn(line, "sessionId") ?? textIn(line, "session_id");
-/** How a user's line begins that tells of a command. */
+/** How a user's line begins if it reports a command. */
 const command = /^\s*<(command-(name|message)|local-command-|bash-(input|stdout|stderr))/;
 const usageNames = {
   prompt_tokens: "input_tokens",
@@ -45,7 +45,7 @@ const usageNames = {
 
 function openReader({ leftOut }: ReadOptions): TraceReader {
   const sessions = new Map<string | undefined, Session>();
-  /** Sessions that were too long, of which later lines are ignored. They are few: each was `maxHeldBytes` of the file. */
+  /** Sessions that were too long; their later lines are ignored. There are few: each took `maxHeldBytes` of the file. */
   const refused = new Set<string | undefined>();
   let current: Session | undefined;
   let lines = 0;
@@ -84,7 +84,7 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
     *read({ value, bytes }: TraceDocument) {
       if (!isObject(value) || typeof value.type !== "string") throw new LineError("Field required", ["type"]);
       const turns = turnsOfLine(value, leftOut);
-      // Lines without turns lead to others as well.
+      // Lines without turns also lead to other lines.
       if (textIn(value, "uuid") !== undefined || turns.length > 0)
         hold(sessionOf(value), bytes, {
           id: textIn(value, "uuid"),
@@ -125,13 +125,13 @@ function turnsSaid(line: Record<string, unknown>, leftOut: LeftOut): Turn[] {
   return isAside ? turns.map((turn) => (turn.by === "environment" ? { ...turn, isAside } : turn)) : turns;
 }
 
-/** The branch that ends the session: turns that were rewound are on others. */
+/** The branch at the session's end: rewound turns are on other branches. */
 function recordedOf({ id, lines }: Session, leftOut: LeftOut): Recorded {
   const branch = branchTo(
     lines,
     lines.findLastIndex(({ turns }) => turns.length > 0),
   );
-  // Calls made at once are lines of one message; the answers of all but the last lead nowhere.
+  // Parallel calls are lines of one message; the answers to all but the last are dead ends.
   const messages = new Set([...branch].flatMap((at) => lines[at]?.message ?? []));
   const isPart = ({ message }: Line) => message !== undefined && messages.has(message);
   const calls = new Set(callsOf(lines.filter(isPart).flatMap(({ turns }) => turns)).map(({ id }) => id));

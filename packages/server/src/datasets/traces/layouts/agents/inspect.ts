@@ -12,7 +12,7 @@ const otherEntry = /^((summaries|reductions|results)\.json|_journal\/.+)$/s;
 
 const isHead = ({ entry = "" }: TraceDocument) => headEntry.test(entry);
 
-/** What a log says of all its samples. */
+/** What a log says about all its samples. */
 function evalOf(document: TraceDocument): Record<string, unknown> | undefined {
   const { value, envelope, within } = document;
   const log = within === "samples" ? envelope : value;
@@ -29,7 +29,7 @@ function recognises(document: TraceDocument): string | undefined {
 const scoreLetters = new Map(Object.entries({ C: 1, I: 0, P: 0.5, N: 0 }));
 const maxScores = 40;
 
-/** The named score as the reward, else the first one; the others as tags. */
+/** The named score as the reward, otherwise the first; the others as tags. */
 function scoresOf(scores: unknown, name: string | undefined): Pick<Trace, "reward" | "tags"> {
   const told = Object.entries(isObject(scores) ? scores : {});
   const chosen = name ?? told[0]?.[0];
@@ -49,14 +49,14 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : canonica
 
 const reference = /^(attachment|tc):\/\//;
 
-/** A value with the texts that are kept apart from it, by their hash. */
+/** A value with its references replaced by the texts that the log stores separately, by hash. */
 function filled<Value>(value: Value, attachments: unknown): Value {
   const textFor = (text: string) =>
     reference.test(text) ? textIn(attachments, text.replace(reference, "")) : undefined;
   return withTexts(value, (text) => textFor(text) ?? text) as Value;
 }
 
-/** A message as other layouts have it: an error's text where the tool said nothing, without what the model's provider did by itself. */
+/** A message as other layouts have it: with an error's text if the tool said nothing, without what the model's provider did itself. */
 function messageOf(message: Record<string, unknown>, leftOut: ReadOptions["leftOut"]): unknown {
   let { content } = message;
   if (Array.isArray(content)) {
@@ -89,7 +89,7 @@ function traceOf(document: TraceDocument, of: Record<string, unknown>, options: 
   };
 }
 
-/** The solver that logs of Presage's runs name: their assistant is the environment, whose last turn was predicted. */
+/** The solver that logs of Presage's own runs name: their assistant is the environment, and its last turn was predicted. */
 export const ownSolver = "presage";
 const roles = { system: "system", environment: "user", agent: "assistant", answer: "tool" };
 const saidIn = (content: unknown) =>

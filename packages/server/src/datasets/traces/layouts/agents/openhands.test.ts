@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { importText } from "../../import-text.fixture.ts";
 
-/** As openhands-sdk 1.58.2 writes it, with its test model; without the second of its tools. */
+/** As openhands-sdk 1.58.2 writes it with its test model, without its second tool. */
 const lines = await Bun.file(new URL("openhands.fixture.jsonl", import.meta.url)).text();
 const events: Record<string, unknown>[] = lines
   .trim()

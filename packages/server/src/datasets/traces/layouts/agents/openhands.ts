@@ -14,14 +14,14 @@ import { branchTo, callsOf, countTurns, type Event, joinedTurns, type Part, type
 
 const kinds = /^[A-Z]\w*(Event|Observation|Condensation|CondensationRequest)$|^Condensation(Request)?$/;
 const sources = ["agent", "user", "environment", "hook"];
-/** No nodes of the tree of events. */
+/** Events that are not nodes of the event tree. */
 const besideTree = ["ConversationStateUpdateEvent", "ConversationErrorEvent"];
 const isState = (entry = "") => /(^|\/)base_state\.json$/.test(entry);
 
 const isEvent = (entry: string) => /(^|\/)event-(\d+)-[^/]*\.json$/.test(entry);
 const folderOf = (entry: string) => entry.replace(/[^/]*$/, "").replace(/(^|\/)(events\/)?$/, "");
 
-/** The folder of a conversation of which a file is a part, by its name. */
+/** The folder of the conversation that a file is a part of, by the file's name. */
 export function folderOfPart(name = ""): string | undefined {
   return isState(name) || isEvent(name) ? folderOf(name) : undefined;
 }
@@ -29,11 +29,11 @@ export function folderOfPart(name = ""): string | undefined {
 /** The events of one folder of a zip, or of a file. */
 interface Conversation {
   events: HandsEvent[];
-  /** Of `base_state.json`. */
+  /** The contents of `base_state.json`. */
   state: Record<string, unknown>;
 }
 
-/** An event, as far as it is used. */
+/** The parts of an event that are used. */
 interface HandsEvent extends Event, Part {
   kind: string;
   order: number;
@@ -134,7 +134,7 @@ function turnOf(event: At, kind: string): Turn | undefined {
   return { by: "agent", content: saidIn(value.thought), calls, reasoning: reasoningOf(value) };
 }
 
-/** Reasoning as a text; where there is none, its blocks. */
+/** Reasoning as a text; if there is none, its blocks. */
 function reasoningOf(value: Record<string, unknown>): string[] {
   const text = textIn(value, "reasoning_content");
   if (text !== undefined) return [text];

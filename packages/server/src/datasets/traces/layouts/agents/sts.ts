@@ -25,7 +25,7 @@ interface Session {
   bytes: number;
 }
 
-/** Messages that Pi adds, and that neither the agent nor the environment wrote. */
+/** Messages that Pi adds itself, from neither the agent nor the environment. */
 const ownMessages = /^(bashExecution|custom|branchSummary|compactionSummary)$/;
 const piUsage = {
   prompt_tokens: "input",
@@ -69,7 +69,7 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
   };
 }
 
-/** Pi's entries name the one before them; without one, it is the line before. */
+/** Pi's entries name their parent; one that names none follows the line before it. */
 function add({ entries, byId }: Session, value: Record<string, unknown>, turns: Turn[]): void {
   const id = textIn(value, "id");
   const parent = value.parentId === null ? undefined : (byId.get(String(value.parentId)) ?? entries.at(-1));
@@ -111,7 +111,7 @@ function toBlock(block: unknown): unknown {
   return { type: "tool_use", id: block.id, name: block.name, input: block.arguments };
 }
 
-/** What a session's first line has. */
+/** What identifies a session's first line. */
 function reasonOf(value: unknown): string | undefined {
   if (!isObject(value) || value.type !== "session") return undefined;
   if (textIn(value, "harness") !== undefined) return "a session's header with harness";

@@ -12,7 +12,7 @@ import {
 import { turnsOfMessage, usageIn } from "../../messages.ts";
 import type { Trace, Turn } from "../../turns.ts";
 
-/** The form of a run of mini-swe-agent's. */
+/** The format of a run of mini-swe-agent. */
 function miniForm(value: Record<string, unknown>): string | undefined {
   const form = textIn(value, "trajectory_format");
   return form?.startsWith("mini-swe-agent") ? form : undefined;
@@ -28,7 +28,7 @@ function recognises({ value }: TraceDocument): string | undefined {
   return "trajectory of action and observation, and info";
 }
 
-/** The system's texts and the task: the last message to the agent before its first one, apart from demonstrations. */
+/** The system's texts and the task: the last message to the agent before its first own message, ignoring demonstrations. */
 function openingOf(document: At, leftOut: LeftOut): Turn[] {
   const history = optionalObjectsIn(document, "history").map(({ value }) => value);
   const own = history.filter(({ is_demo }) => is_demo !== true);
@@ -60,7 +60,7 @@ function textOf({ value, path }: At, name: string): string {
   throw new LineError(text === undefined ? "Field required" : "Input should be a text", [...path, name]);
 }
 
-/** What the run was configured with, which is kept as a text of JSON. */
+/** Tags from the run's configuration, which is stored as JSON text. */
 function tagsOf({ replay_config }: Record<string, unknown>): NonNullable<Trace["tags"]> {
   const config = parsedText(replay_config);
   return { model: textIn(config, "agent.model.name"), task: textIn(config, "problem_statement.id") };
@@ -72,7 +72,7 @@ const usageNames = {
   cost_usd: "cost",
 };
 
-/** A run of mini-swe-agent: messages, whose last says only that it has ended. */
+/** A run of mini-swe-agent: messages, the last of which says only that it has ended. */
 function traceOfMini({ value }: At, leftOut: LeftOut): Trace {
   if (!Array.isArray(value.messages)) throw new LineError("Field required", ["messages"]);
   const turns = value.messages.flatMap((message: unknown, index) => {

@@ -10,7 +10,7 @@ const usageNames = {
   cost_usd: "cost",
 };
 
-/** A simulation as a trajectory. `info` is what its file says of all of them. */
+/** A simulation as a trajectory. `info` is what its file says about all simulations. */
 function traceOf(value: Record<string, unknown>, info: unknown, leftOut: LeftOut): Trace {
   const agent = isObject(info) ? info.agent_info : undefined;
   const environment = isObject(info) && isObject(info.environment_info) ? info.environment_info : {};
@@ -36,7 +36,7 @@ function traceOf(value: Record<string, unknown>, info: unknown, leftOut: LeftOut
 function turnsOfAll(value: Record<string, unknown>, leftOut: LeftOut): Turn[] {
   const { messages } = value;
   if (messages === undefined || messages === null) {
-    // Of voice there may be only ticks.
+    // A voice simulation may have only ticks.
     leftOut.count("other_event", listIn(value, "ticks").length);
     return [];
   }
@@ -47,7 +47,7 @@ function turnsOfAll(value: Record<string, unknown>, leftOut: LeftOut): Turn[] {
   });
 }
 
-/** The turns of a message. What the simulated user does with tools of its own is not shown to the agent. */
+/** The turns of a message. What the simulated user does with its own tools is not shown to the agent. */
 function turnsOf(message: unknown, index: number, leftOut: LeftOut): Turn[] {
   const path = ["messages", index];
   if (!isObject(message)) throw new LineError("Input should be an object", path);

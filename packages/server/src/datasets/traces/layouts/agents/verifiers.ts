@@ -14,7 +14,7 @@ import type { Trace } from "../../turns.ts";
 
 const areMessages = (value: unknown) => typeof value === "string" || Array.isArray(value);
 
-/** The fields of a row that hold what was said before and by the model; verl's have other names. */
+/** The fields of a row that hold the earlier messages and the model's; verl has other names. */
 function rowFields(value: Record<string, unknown>): [string, string] | undefined {
   if ("messages" in value || Array.isArray(value.nodes)) return undefined;
   if (areMessages(value.prompt) && areMessages(value.completion)) return ["prompt", "completion"];
@@ -31,12 +31,12 @@ function recognises({ value }: TraceDocument): string | undefined {
   return rowFields(value)?.join(" and ");
 }
 
-/** The numbers of the nodes of the longest branch, the first one of equals, from its root. */
+/** The numbers of the longest branch's nodes, from the root; the first of several equally long branches. */
 function longestBranch(parents: readonly (number | undefined)[]): number[] {
   const lengths: number[] = [];
   for (const parent of parents) lengths.push(1 + (parent === undefined ? 0 : (lengths[parent] ?? 0)));
   const branch: number[] = [];
-  // Only a leaf can be the first of the longest.
+  // Only a leaf can end a longest branch.
   let at: number | undefined = lengths.indexOf(lengths.reduce((one, other) => Math.max(one, other), 0));
   for (; at !== undefined && at >= 0; at = parents[at]) branch.push(at);
   return branch.reverse();
@@ -56,12 +56,12 @@ const usageNames = {
   cost_usd: "cost",
 };
 
-/** What the call that made a node took. Of several that did, the last. */
+/** The usage of the call that made each node; the last call if there were several. */
 function factsByNode(document: At): Map<unknown, MessageFacts> {
   return new Map(
     optionalObjectsIn(document, "calls").map(({ value }) => {
       const usage = usageIn(value.usage, usageNames);
-      // What was read from a cache is beside it.
+      // Tokens read from a cache are counted separately.
       if (usage?.prompt_tokens !== undefined) usage.prompt_tokens += usage.cached_tokens ?? 0;
       return [value.node, { usage, model: textIn(value, "model") }];
     }),

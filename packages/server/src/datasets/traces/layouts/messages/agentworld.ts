@@ -21,7 +21,7 @@ const Line = z.looseObject({
 
 const listOf = (found: z.infer<typeof texts>) => (typeof found === "string" ? [found] : found);
 
-/** The lines of AgentWorldBench, each of which asks for one turn of the environment's. */
+/** The lines of AgentWorldBench, each of which asks for one turn of the environment. */
 export const agentworld: Layout = {
   format: "agentworld",
   version: 1,

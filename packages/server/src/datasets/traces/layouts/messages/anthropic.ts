@@ -6,7 +6,7 @@ function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
   return isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
 }
 
-/** What a message of OpenAI's has, and none of Anthropic's. */
+/** Whether a message has something that OpenAI's messages have and Anthropic's do not. */
 function isOpenAis(message: unknown): boolean {
   return isObject(message) && (/^(tool|function)$/.test(String(message.role)) || callsIn(message).length > 0);
 }

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import ZipStream from "zip-stream";
 import { importText } from "../../import-text.fixture.ts";
 
-/** A node of an export, after the one before it. */
+/** A node of an export, with its parent. */
 const node = (id: string, parent: string | null, role: string, content: object, more: object = {}) => ({
   [id]: { id, parent, children: [], message: { id, author: { role }, content, recipient: "all", ...more } },
 });
@@ -16,7 +16,7 @@ const conversation = {
     ...node("s", "root", "system", text("")),
     ...node("u", "s", "user", text("Find the key.")),
     ...node("a1", "u", "assistant", text("I do not know.")),
-    // The answer was made again.
+    // The answer was regenerated.
     ...node("b0", "u", "assistant", { content_type: "thoughts", thoughts: [{ content: "A drawer?" }] }),
     ...node(
       ...(["b1", "b0", "assistant", { content_type: "code", text: "ls()" }] as const),

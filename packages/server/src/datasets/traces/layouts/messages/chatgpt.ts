@@ -4,7 +4,7 @@ import { joinedTurn, type Turn } from "../../turns.ts";
 
 type Node = Record<string, unknown>;
 
-/** The nodes from the root to the one that is shown last. */
+/** The nodes from the root to the one shown last. */
 function shownBranch({ value, path }: At): At[] {
   const { value: mapping } = objectAt(value.mapping, [...path, "mapping"]);
   const branch: At[] = [];
@@ -21,11 +21,11 @@ function shownBranch({ value, path }: At): At[] {
 
 const ofInterface = /^(user_editable_context|model_editable_context|reasoning_recap)$/;
 
-/** What a message says: its parts, or the one text that its kind of content has. */
+/** What a message says: its parts, or the single text that its kind of content has. */
 function saidIn(content: Node): unknown {
   if (Array.isArray(content.parts))
     return content.parts.map((part: unknown) =>
-      // What was spoken has its words beside it.
+      // Speech comes with its transcript.
       isObject(part) ? (textIn(part, "text") ?? { type: part.content_type }) : part,
     );
   return content.text ?? content.result ?? "";

@@ -10,7 +10,7 @@ function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
   return Array.isArray(history) ? history : undefined;
 }
 
-/** What only a chat of an agent has. */
+/** What only an agent's chat has. */
 function reasonOf(messages: readonly unknown[]): string | undefined {
   for (const message of messages) {
     if (!isObject(message)) continue;

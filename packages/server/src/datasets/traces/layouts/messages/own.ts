@@ -58,7 +58,7 @@ export const llmSim: Layout = {
   open: eachSample(readLlmSimTransition),
 };
 
-/** Predictions made elsewhere, of which the references are stored. */
+/** Predictions made elsewhere, whose references are stored. */
 export const predictions: Layout = {
   format: "predictions",
   version: 1,

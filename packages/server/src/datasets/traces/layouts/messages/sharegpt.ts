@@ -7,7 +7,7 @@ import type { Trace, Turn } from "../../turns.ts";
 
 type Message = Record<string, unknown>;
 
-/** Who says a turn, by the names that are in use. */
+/** The speakers of turns, by the names in use. */
 const roles = new Map<unknown, string>([
   ["system", "system"],
   ["human", "user"],
@@ -20,7 +20,7 @@ const roles = new Map<unknown, string>([
   ["tool", "tool"],
 ]);
 
-/** The turns of a conversation as messages. The role `call` is of an assistant whose text is its calls. */
+/** The turns of a conversation as messages. The role `call` is an assistant whose text is its calls. */
 function messagesOf({ conversations }: Message): Message[] {
   if (!Array.isArray(conversations)) throw new LineError("Field required", ["conversations"]);
   return conversations.map((turn: unknown, index) => {
@@ -33,7 +33,7 @@ function messagesOf({ conversations }: Message): Message[] {
   });
 }
 
-/** What a turn of the role `call` calls: one `{name, arguments}` or several, as a text of JSON. */
+/** The calls in a turn with the role `call`: one `{name, arguments}` or several, as JSON text. */
 function callsOf({ content }: Message) {
   const found = parsedText(content);
   return callsIn({ tool_calls: Array.isArray(found) ? found : [found] });
@@ -45,7 +45,7 @@ const isLost = (message: Message) => isOfAgent(message) && message.loss === fals
 function traceOf(value: Message, leftOut: LeftOut): Trace {
   const messages = messagesOf(value);
   const first = messages.findIndex((message) => isOfAgent(message) && !isLost(message));
-  // The agent is told its task before a turn that it did not make itself.
+  // The agent is told its task before a turn that it did not write itself.
   const told = messages.slice(0, first < 0 ? messages.length : first).findLastIndex(isLost) + 1;
   const task = messages.slice(0, told).flatMap(({ role, content }) => (role === "user" ? [content] : []));
   const turns: Turn[] = typeof value.system === "string" ? [{ by: "system", content: value.system }] : [];
@@ -84,7 +84,7 @@ function turnsOf(message: Message, index: number, hasCalls: boolean, leftOut: Le
   return turnsOfMessage(message, ["conversations", index], leftOut);
 }
 
-/** The same as a chat of which the assistant is the environment. */
+/** The same as a chat whose assistant is the environment. */
 function* readAsChat(value: Message, line: number): Generator<ReadSample, void> {
   const system = textIn(value, "system");
   const messages = messagesOf(value);
@@ -99,7 +99,7 @@ function* readAsChat(value: Message, line: number): Generator<ReadSample, void> 
   }
 }
 
-/** Conversations of ShareGPT's form, as AgentGym and Word2World have them, with the assistant as the agent. */
+/** Conversations in ShareGPT's form, as AgentGym and Word2World use it, with the assistant as the agent. */
 export const sharegpt: Layout = {
   format: "sharegpt",
   version: 1,

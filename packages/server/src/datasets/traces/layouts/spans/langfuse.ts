@@ -50,7 +50,7 @@ export const langfuse: Layout = {
   },
 };
 
-/** A trace with its observations; as the page downloads it, they stand beside it. */
+/** A trace with its observations; the page's download has them next to the trace. */
 function traceIn(value: unknown): Row | undefined {
   if (!isObject(value) || isRow(value) || !Array.isArray(value.observations)) return undefined;
   const { trace, ...beside } = value;
@@ -93,7 +93,7 @@ function traceOf(value: Row, id: string, options: ReadOptions): Trace {
   return { ...trace, id, reward: rewards.get(undefined) };
 }
 
-/** The scores of this name, by the observation that they are of; undefined: of the trace. */
+/** The scores with this name, by observation; undefined is the trace itself. */
 function rewardsOf(value: Row, name: string): Map<string | undefined, number> {
   const found = new Map<string | undefined, number>();
   for (const score of listIn(value, "scores")) {

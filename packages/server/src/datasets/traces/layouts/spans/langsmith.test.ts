@@ -4,7 +4,7 @@ import { importText } from "../../import-text.fixture.ts";
 type Run = Record<string, unknown>;
 
 const fixture = (name: string) => Bun.file(new URL(name, import.meta.url)).text();
-/** Runs that LangSmith's own decorators made. */
+/** Runs recorded by LangSmith's own decorators. */
 const file = await fixture("langsmith.fixture.jsonl");
 const runs: Run[] = file
   .trim()

@@ -31,13 +31,13 @@ export const langsmith: Layout = {
   open: ({ leftOut }) => traceReader(({ value }) => itemsOf(value, [], leftOut), leftOut),
 };
 
-/** The id of a run's trace, with which its order begins, too. */
+/** The id of a run's trace, which its `dotted_order` starts with too. */
 function traceOf(run: Run): string | undefined {
   const [, first] = /^\d{8}T\d+Z([^.]+)/.exec(textIn(run, "dotted_order") ?? "") ?? [];
   return textIn(run, "trace_id") ?? first;
 }
 
-/** A run, and those that it holds. */
+/** A run, and the runs inside it. */
 function itemsOf(run: unknown, path: (string | number)[], leftOut: LeftOut): TraceItem[] {
   if (!isObject(run)) throw new LineError("Input should be an object", path);
   const trace = traceOf(run);
@@ -68,7 +68,7 @@ function toolOf(run: Run): NonNullable<SpanItem["tool"]> {
   const { inputs, outputs, extra } = run;
   const isWrapped = isObject(outputs) && Object.hasOwn(outputs, "output");
   const { of, content, isError } = toolAnswer(isWrapped ? outputs.output : outputs);
-  // A tool that gives nothing has answered.
+  // A tool that returns nothing has still answered.
   const given = isWrapped ? (content ?? "") : (content ?? undefined);
   const text = isObject(inputs) && Object.keys(inputs).length === 1 ? textIn(inputs, "input") : undefined;
   const inner = text === undefined ? undefined : parsed(text);

@@ -7,8 +7,8 @@ import { parsed } from "./span-values.ts";
 type Message = Record<string, unknown>;
 
 /**
- * The turns of messages as tracers record them: those of OpenAI, Anthropic, LangChain and OpenTelemetry, alone, in a list or under
- * `messages`, or as a text of JSON. What is no message is counted.
+ * The turns of messages as tracers record them: in the forms of OpenAI, Anthropic, LangChain and OpenTelemetry, alone, in a list or
+ * under `messages`, or as JSON text. Anything that is not a message is counted.
  */
 export function looseTurns(recorded: unknown, leftOut: LeftOut): Turn[] {
   const value = parsed(recorded);
@@ -20,7 +20,7 @@ export function looseTurns(recorded: unknown, leftOut: LeftOut): Turn[] {
 function listOf(value: unknown): readonly unknown[] {
   if (isObject(value)) return Array.isArray(value.messages) ? listOf(value.messages) : [value];
   if (!Array.isArray(value)) return [];
-  // LangChain calls a model with several lists at once; a trace follows the first.
+  // LangChain can call a model with several lists in one call; a trace follows the first.
   return Array.isArray(value[0]) ? value[0] : value;
 }
 
@@ -40,7 +40,7 @@ function turnsOf(value: unknown, leftOut: LeftOut): Turn[] {
   }
 }
 
-/** What LangChain calls those who speak, and others. */
+/** The names that LangChain and others use for speakers. */
 const roles: Record<string, string> = {
   human: "user",
   HumanMessage: "user",
@@ -60,7 +60,7 @@ const roles: Record<string, string> = {
   assistant: "assistant",
 };
 
-/** A message with its role and fields as OpenAI has them; undefined if it is none. */
+/** A message with its role and fields as in OpenAI's form; undefined if the value is not a message. */
 function plainMessage(value: unknown): Message | undefined {
   if (Array.isArray(value) && value.length === 2 && typeof value[0] === "string")
     return plainMessage({ role: value[0], content: value[1] });
@@ -80,7 +80,7 @@ function plainMessage(value: unknown): Message | undefined {
   const ofProvider = isObject(fields.additional_kwargs) ? fields.additional_kwargs : {};
   const own = listIn(fields, "tool_calls");
   const tool_calls = own.length > 0 ? own : listIn(ofProvider, "tool_calls");
-  // Anthropic's calls stand in the content once more.
+  // Anthropic's calls appear in the content as well.
   const content =
     tool_calls.length > 0 && hasBlocks(fields.content, "tool_use")
       ? fields.content.filter((block) => !isObject(block) || block.type !== "tool_use")
@@ -94,7 +94,7 @@ function classOf({ lc, id }: Message): string | undefined {
   return typeof last === "string" ? last : undefined;
 }
 
-/** The turns of a message in the parts of OpenTelemetry. */
+/** The turns of a message in OpenTelemetry's parts. */
 function turnsOfParts({ role, parts }: Message, leftOut: LeftOut): Turn[] {
   const said: unknown[] = [];
   const calls: Call[] = [];
@@ -128,7 +128,7 @@ function turnsOfParts({ role, parts }: Message, leftOut: LeftOut): Turn[] {
 
 const mediaOf = (modality: string) => (/image|audio/.test(modality) ? modality : "file");
 
-/** The turn of what a model answered, in the forms of `looseTurns` and of the answers of models' clients. */
+/** The turn of a model's answer, in the forms that `looseTurns` reads or as models' clients return it. */
 export function looseAnswer(recorded: unknown, leftOut: LeftOut): AgentTurn | undefined {
   const value = answerIn(parsed(recorded));
   if (typeof value === "string") return value === "" ? undefined : { by: "agent", content: value };
@@ -143,7 +143,7 @@ export function looseAnswer(recorded: unknown, leftOut: LeftOut): AgentTurn | un
   return first && others.reduce(joinedTurn, first);
 }
 
-/** A model's call: what it was told, and what it answered, with what is known of that. */
+/** A model's call: its input and its answer, with what is known about the answer. */
 export function looseCall(
   input: unknown,
   answer: unknown,
@@ -154,7 +154,7 @@ export function looseCall(
   return { input: looseTurns(input, leftOut), output: output && { ...output, ...facts } };
 }
 
-/** The message, the messages or the text in an answer: of OpenAI's `choices`, LangChain's `generations`, and of what wraps them. */
+/** The message, the messages or the text in an answer: from OpenAI's `choices`, LangChain's `generations`, or a wrapper of these. */
 function answerIn(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (isObject(value.kwargs) || value.role !== undefined) return value;
@@ -167,7 +167,7 @@ function answerIn(value: unknown): unknown {
   return output === undefined || output === null ? value : answerIn(parsed(output));
 }
 
-/** What a tool answered, which may be recorded as the message that says so to the model. */
+/** A tool's answer, which may be recorded as the message that reports it to the model. */
 export function toolAnswer(recorded: unknown): {
   of?: string | undefined;
   content: Content;
@@ -179,14 +179,14 @@ export function toolAnswer(recorded: unknown): {
   return { of: textIn(message, "tool_call_id"), content, isError: status === "error" };
 }
 
-/** The text of what the first user says in what may be messages. */
+/** The text of the first user message, if the value is messages. */
 export function firstUserIn(recorded: unknown): string | undefined {
   if (typeof parsed(recorded) === "string") return undefined;
   const said = looseTurns(recorded, new LeftOut()).find(({ by }) => by === "environment");
   return said?.by === "environment" ? textOf(said.content) : undefined;
 }
 
-/** What is said in words. */
+/** Content as plain text, if all of it is text. */
 export function textOf(content: Content): string | undefined {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return undefined;

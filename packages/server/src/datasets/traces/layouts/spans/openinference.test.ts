@@ -3,7 +3,7 @@ import { importText } from "../../import-text.fixture.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Spans that OpenInference's own decorators and helpers made, as OpenTelemetry's SDK writes them. */
+/** Spans recorded by OpenInference's own decorators and helpers, as OpenTelemetry's SDK writes them. */
 const file = await Bun.file(new URL("openinference.fixture.jsonl", import.meta.url)).text();
 const spans: Fields[] = file
   .trim()
@@ -48,7 +48,7 @@ test("every field of samples, from tool spans and the LLM span that called them"
 const kindOf = (span: Fields) => (span.attributes as Fields)["openinference.span.kind"];
 const statusOf = (span: Fields) => span.status as Fields;
 
-/** As Phoenix's API gives it, with nested attributes. */
+/** As Phoenix's API returns it, with nested attributes. */
 function nested(span: Fields): Fields {
   const inner: Fields = {};
   for (const [key, value] of Object.entries(span.attributes as Fields)) {
@@ -80,7 +80,7 @@ const messages = (span: Fields, name: string) =>
     return found.length === 0 ? [] : [Object.fromEntries(found)];
   });
 
-/** A row of Phoenix's table, whose columns have the attributes' names, and lists of messages. */
+/** A row of Phoenix's table, whose columns are named after the attributes, with lists of messages. */
 function row(span: Fields): Fields {
   const columns = Object.entries(span.attributes as Fields).flatMap(([key, value]) =>
     /^llm\.(in|out)put_messages/.test(key) || key === "openinference.span.kind"
@@ -126,7 +126,7 @@ function otlp(span: Fields): Fields {
 
 const idsOf = (span: Fields) => span.context as { trace_id: string; span_id: string };
 
-/** As Braintrust's logs are exported, Mastra stores spans, and PostHog exports events. */
+/** As Braintrust exports logs, Mastra stores spans, and PostHog exports events. */
 const rows = {
   braintrust: ({ attributes, parent_id, start_time, end_time, ...span }: Fields) => ({
     ...{ id: idsOf(span).span_id, span_id: idsOf(span).span_id, root_span_id: idsOf(span).trace_id },

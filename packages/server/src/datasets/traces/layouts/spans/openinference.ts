@@ -66,7 +66,7 @@ function toolOf({ attributes, name, isError, message, end }: Span): NonNullable<
 function modelOf({ attributes }: Span, leftOut: LeftOut): Pick<SpanItem, "model" | "tools"> {
   const told = listAt(attributes, "llm.input_messages").map(messageOf);
   const answered = listAt(attributes, "llm.output_messages").map(messageOf);
-  // A model that completes a text has no messages.
+  // A text-completion model has no messages.
   const input = told.length > 0 ? told : parsed(fieldAt(attributes, "input.value"));
   const answer = answered.length > 0 ? answered : fieldAt(attributes, "output.value");
   const usage = usageIn(attributes, {
@@ -82,7 +82,7 @@ function modelOf({ attributes }: Span, leftOut: LeftOut): Pick<SpanItem, "model"
   };
 }
 
-/** A message as OpenAI has it. */
+/** A message in OpenAI's form. */
 function messageOf(message: unknown): Record<string, unknown> {
   const contents = listAt(message, "message.contents");
   const content = fieldAt(message, "message.content");

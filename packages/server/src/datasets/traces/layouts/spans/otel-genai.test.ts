@@ -16,7 +16,7 @@ const second = 1_000_000_000n;
 const begin = 1_767_225_600n * second;
 const at = (s: number) => String(begin + BigInt(s) * second);
 
-/** A span that begins at a second and takes one. */
+/** A span that begins at the given second and takes one second. */
 function span(start: number, attributes: Fields, fields: Fields = {}) {
   return {
     traceId: "7b1e",
@@ -170,13 +170,13 @@ const snake = (one: (typeof run)[number]) => ({
   status: "status" in one ? { code: "STATUS_CODE_ERROR", message: "no such box" } : {},
 });
 
-/** A span's attributes and times, and why it failed, for stores that have rows of their own. */
+/** A span's attributes and times, and why it failed, for stores that have their own kind of rows. */
 function partsOf(one: (typeof run)[number]) {
   const { attributes, start_time, end_time } = asPython(one);
   return { attributes, start_time, end_time, error: "status" in one ? "no such box" : undefined };
 }
 
-/** As Braintrust's logs are exported. What came by OpenTelemetry has its attributes in `metadata`. */
+/** As Braintrust exports logs. Spans from OpenTelemetry have their attributes in `metadata`. */
 function asBraintrust(one: (typeof run)[number]) {
   const { attributes, start_time, end_time, error } = partsOf(one);
   return {
@@ -192,7 +192,7 @@ function asBraintrust(one: (typeof run)[number]) {
   };
 }
 
-/** As PostHog exports events. They say when a span began, and for how long it took. */
+/** As PostHog exports events. They say when a span began and how long it took. */
 function asPostHog(one: (typeof run)[number]) {
   const { attributes, start_time, error } = partsOf(one);
   const ids = { $ai_trace_id: one.traceId, $ai_span_id: one.spanId, $ai_span_name: one.name };
@@ -450,7 +450,7 @@ test("messages that calls repeat are read once, with the same result as if each 
   for (const result of [undefined, "done"]) {
     const tools = result === undefined ? [] : [{ ...tool(1, "c0", "ls", result), traceId: "t1" }];
     const repeated = otlp(...spans, ...tools);
-    // A list that begins with a space is read anew each time.
+    // A list that begins with a space is read from scratch each time.
     const anew = repeated.replaceAll('"[{\\"role\\":\\"user\\"', '"[ {\\"role\\":\\"user\\"');
     expect(anew).not.toBe(repeated);
     const [read, expected] = [await importText(repeated), await importText(anew)];

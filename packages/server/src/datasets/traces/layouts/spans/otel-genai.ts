@@ -7,17 +7,17 @@ import { looseAnswer, looseTurns } from "./loose-messages.ts";
 import { type SpanItem, spanReader, traceOfSpans } from "./span-turns.ts";
 import { attributesOf, hasSpans, listAt, parsed, type Span, spansIn, spanValues } from "./span-values.ts";
 
-/** What is kept of a span with `gen_ai.*` attributes, or of another of its trace. */
+/** What is kept of a span with `gen_ai.*` attributes, or of another span in its trace. */
 interface GenAiItem extends SpanItem {
-  /** Numbers what later spans of the trace may follow on. */
+  /** The number by which later spans of the trace can refer to this span's input. */
   number?: number | undefined;
-  /** Its input begins with that of the span of this number. */
+  /** The number of the span whose input this span's input begins with. */
   follows?: number | undefined;
   trace: string;
   id: string | undefined;
   parent: string | undefined;
   conversation: string | undefined;
-  /** Whether its messages are those of an agent as a whole. */
+  /** Whether its messages are those of a whole agent. */
   isAgents?: boolean;
 }
 
@@ -26,7 +26,7 @@ type Fields = Record<string, unknown>;
 const modelOperation = /^(chat|generate_content|text_completion|completion)$/;
 const agentOperation = /agent|workflow/;
 
-/** The name of the event that has a span's messages, if the span has not. */
+/** The event that has a span's messages if the span itself does not. */
 const details = "gen_ai.client.inference.operation.details";
 
 function genAiItems(span: Span, leftOut: LeftOut, inputs: Inputs): GenAiItem[] {
@@ -55,7 +55,7 @@ function genAiItems(span: Span, leftOut: LeftOut, inputs: Inputs): GenAiItem[] {
   const model = modelOf(attributes, span.events, leftOut, shared?.turns);
   if (!isAgents) return [{ ...item, number: shared?.number, follows: shared?.follows, model }];
   if (model.input.length === 0 && model.output === undefined) return [item];
-  // An agent says what it says when it has ended.
+  // An agent's output comes when it has ended.
   const said = { ...place, start: span.endOrder, isAgents };
   return [
     item,
@@ -64,7 +64,7 @@ function genAiItems(span: Span, leftOut: LeftOut, inputs: Inputs): GenAiItem[] {
   ];
 }
 
-/** Whether a span without an operation calls a model, as those of older conventions do. */
+/** Whether a span without an operation calls a model, as in older conventions. */
 function isOfModel({ attributes, events }: Span): boolean {
   return (
     fieldAt(attributes, "gen_ai.system") !== undefined ||
@@ -126,26 +126,26 @@ function systemOf(attributes: Fields, leftOut: LeftOut): Turn[] {
 const inputMessages = "gen_ai.input.messages";
 const systemInstructions = "gen_ai.system_instructions";
 
-/** What a model was told, of which an earlier span of the trace may have the beginning. */
+/** A model's input. An earlier span of the trace may have its beginning. */
 interface SharedInput {
   number: number;
   follows: number | undefined;
-  /** Without what it follows. */
+  /** The turns after those of the span that it follows. */
   turns: Turn[];
-  /** Of all that was told. */
+  /** Counts for the whole input. */
   leftOut: LeftOut;
 }
 
-/** Reads what models are told. A conversation's calls each repeat what the one before was told; it is read and kept once. */
+/** Reads models' inputs. Each call of a conversation repeats the previous call's input, which is read and kept once. */
 interface Inputs {
-  /** Undefined if it is not a list of messages as a text. */
+  /** Undefined if the input is not a list of messages as a text. */
   read(trace: string, attributes: Fields): SharedInput | undefined;
 }
 
-/** Of traces that are recorded beside each other. */
+/** The most traces, recorded in parallel, whose last input is remembered. */
 const maxRemembered = 1_000;
 
-/** What a trace's last call was told: of the list, how long it is and the hash of all but its end. */
+/** The input of a trace's last call: the length of its list, and the hash of all of the list but its end. */
 interface Told extends Pick<SharedInput, "number" | "leftOut"> {
   length: number;
   hash: string;
@@ -165,7 +165,7 @@ function createInputs(): Inputs {
     if (last.size > maxRemembered && oldest !== undefined) last.delete(oldest);
   }
 
-  /** What a list has after the one before it; undefined if it does not begin with that. */
+  /** The part of a list after the previous list; undefined if it does not begin with that list. */
   function restOf(list: string, before: Told | undefined): string | undefined {
     if (before === undefined || list.length < before.length) return undefined;
     const end = before.length - 1;
@@ -185,7 +185,7 @@ function createInputs(): Inputs {
       const leftOut = new LeftOut();
       const found = { [inputMessages]: rest ?? told };
       const messages = rest === "[]" ? [] : messagesOf(found, [inputMessages], leftOut);
-      // Not JSON, or not to be read in parts.
+      // Not JSON, or cannot be read in parts.
       if (rest !== "[]" && !isObject(messages[0])) return undefined;
       const own = looseTurns(messages, leftOut);
       const turns = rest === undefined ? [...systemOf(attributes, leftOut), ...own] : own;
@@ -196,7 +196,7 @@ function createInputs(): Inputs {
   };
 }
 
-/** The items with their whole inputs. */
+/** The items with their complete inputs. */
 function withInputs(items: readonly GenAiItem[]): GenAiItem[] {
   const byNumber = new Map(items.map((item) => [item.number, item]));
   const whole = new Map<GenAiItem, readonly Turn[]>();
@@ -221,7 +221,7 @@ function withInputs(items: readonly GenAiItem[]): GenAiItem[] {
   );
 }
 
-/** The messages in the first of these attributes: a list, or fields with numbers as older conventions had. One cut off is counted. */
+/** The messages in the first of these attributes: a list, or numbered fields as in older conventions. A truncated list is counted. */
 function messagesOf(attributes: Fields, names: readonly string[], leftOut: LeftOut): unknown[] {
   for (const name of names) {
     const found = listAt(attributes, name).map((message) =>
@@ -235,7 +235,7 @@ function messagesOf(attributes: Fields, names: readonly string[], leftOut: LeftO
   return [];
 }
 
-/** The messages of events, as older conventions have them: one for each message. */
+/** The messages of events, as in older conventions: one event for each message. */
 function messagesOfEvents(events: Span["events"]): { told: unknown[]; answered: unknown[] } {
   const told: unknown[] = [];
   const answered: unknown[] = [];
@@ -253,10 +253,10 @@ function messagesOfEvents(events: Span["events"]): { told: unknown[]; answered: 
   return { told, answered };
 }
 
-/** Of spans within spans. */
+/** How deep spans are nested at most. */
 const maxDepth = 100;
 
-/** Spans of OpenTelemetry's conventions for generative AI, as `gen_ai.*` attributes name what agents and tools do. */
+/** Spans of OpenTelemetry's conventions for generative AI, whose `gen_ai.*` attributes describe what agents and tools do. */
 export const otelGenAi: Layout = {
   format: "otel-genai",
   version: 2,
@@ -320,7 +320,7 @@ function attributeNames(document: TraceDocument): string[] {
   });
 }
 
-/** The spans of each conversation. One that names none is of the conversation of what it is a part of, else of its trace's first. */
+/** The spans by conversation. A span that names none belongs to its nearest ancestor's, otherwise to its trace's first. */
 function byConversation(items: readonly GenAiItem[]): Map<string, GenAiItem[]> {
   const byId = new Map(items.map((item) => [`${item.trace} ${item.id}`, item]));
   const firsts = new Map<string, string>();
@@ -339,7 +339,7 @@ function byConversation(items: readonly GenAiItem[]): Map<string, GenAiItem[]> {
   return found;
 }
 
-/** What agents were told and said counts only if no model's call has messages. */
+/** Agents' inputs and outputs count only if no model's call has messages. */
 function withoutAgents(items: readonly GenAiItem[]): readonly GenAiItem[] {
   const hasMessages = items.some(
     ({ model, isAgents }) => isAgents !== true && (model?.input.length ?? 0) > 0,

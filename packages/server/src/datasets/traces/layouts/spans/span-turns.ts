@@ -8,29 +8,29 @@ import { textOf } from "./loose-messages.ts";
 
 /** What is kept of a span. */
 export interface Kept {
-  /** By which the spans of a trace are sorted. */
+  /** The spans of a trace are sorted by this. */
   start: string;
 }
 
 /** What a layout keeps of a span. */
 export interface SpanItem extends Kept {
-  /** The call of a model: its messages, and what it answered. */
+  /** A model's call: its messages and its answer. */
   model?: { input: Turn[]; output?: AgentTurn | undefined };
   tool?: {
     call: Call;
-    /** What it answered, or why it failed. */
+    /** The tool's answer, or why it failed. */
     result?: unknown;
     isError?: boolean | undefined;
     at?: string | undefined;
     reward?: number | undefined;
-    /** Whether the arguments of the model's call are better than its own. */
+    /** Whether to prefer the arguments in the model's call over the tool's own. */
     prefersCalled?: boolean;
-    /** Whether it is a tool only if a model calls it by its name. */
+    /** Whether the span is a tool only if a model calls it by its name. */
     isOnlyIfCalled?: boolean;
   };
-  /** What the trace is about, in a field of its own. */
+  /** What the trace is about, from a dedicated field. */
   task?: string | undefined;
-  /** The same, if no model was told. */
+  /** The same, used if no model got any input. */
   input?: string | undefined;
   tools?: unknown;
   agent?: string | undefined;
@@ -40,42 +40,42 @@ export interface TraceItem extends SpanItem {
   trace: string;
 }
 
-/** The spans of a file, until all of it is read: those of one trace may stand anywhere in it. */
+/** The spans of a file until all of it is read: a trace's spans may be anywhere in the file. */
 interface SpanCollector<Item extends Kept> {
-  /** Keeps a span as JSON, with those that share one of its keys. False if that makes them too long: then none of them is kept. */
+  /** Keeps a span as JSON, grouped with spans that share a key. False if the group gets too long: then the whole group is dropped. */
   add(keys: readonly string[], item: Item): boolean;
-  /** The spans that belong together, sorted by start, in the order in which the first of each came. */
+  /** The spans that belong together, sorted by start; groups come in the order of their first spans. */
   release(): Generator<Item[], void>;
-  /** Closes the temporary file, which goes with it. */
+  /** Closes the temporary file, which also deletes it. */
   close(): void;
 }
 
 interface SpanLimits {
   heldBytes?: number;
-  /** Of the spans of one trace. */
+  /** Limit for the spans of one trace. */
   traceBytes?: number;
 }
 
 interface SpanGroup {
   keys: string[];
-  /** Where each span lies, and how long it is, one after the other. */
+  /** The position and length of each span, one after another. */
   entries: number[];
   bytes: number;
-  /** Of the group whose first span came first. */
+  /** The place of the earliest of the groups merged into this one. */
   place: number;
 }
 
 type Said = Extract<Turn, { by: "environment" }>;
 
-/** A call that a model made, until a tool's span is found to be it. */
+/** A model's call that no tool's span has been matched to yet. */
 interface Open {
   call: Call;
   model: AgentTurn;
-  /** The turn that stands for what the model said, if it is one. */
+  /** The turn for what the model said, if there is one. */
   turn: AgentTurn | undefined;
 }
 
-/** How much JSON of spans is held in memory; what is more lies in a temporary file. */
+/** How much JSON of spans is held in memory; the rest is in a temporary file. */
 const defaultHeldBytes = 4 * 1024 * 1024;
 const firstHeldBytes = 64 * 1024;
 
@@ -92,7 +92,7 @@ export function traceReader(
   );
 }
 
-/** A reader of spans. `itemsOf` says what is kept of a document and by which keys; `recordedOf` makes traces of what belongs together. */
+/** A reader of spans. `itemsOf` says what to keep of a document, under which keys; `recordedOf` makes traces of related spans. */
 export function spanReader<Item extends Kept>(
   itemsOf: (document: TraceDocument) => Iterable<[keys: readonly string[], item: Item]>,
   recordedOf: (items: Item[]) => Iterable<Recorded>,
@@ -111,7 +111,7 @@ export function spanReader<Item extends Kept>(
   };
 }
 
-/** The trace of spans that are sorted by start. The calls are those of its tools, in that order, if they have answers. */
+/** The trace of spans sorted by start. If its tools have answers, they determine the calls and their order. */
 export function traceOfSpans(items: readonly SpanItem[], leftOut: LeftOut): Trace {
   const called = new Set(items.flatMap(({ model }) => callsOf(model?.output).map(({ name }) => name)));
   const usable = items.filter(({ tool }) => tool?.isOnlyIfCalled !== true || called.has(tool.call.name));
@@ -176,16 +176,16 @@ function turnsOfTools(items: readonly SpanItem[], task: string | undefined, left
     const content = areTexts(tool.result) ? canonicalJson(tool.result) : tool.result;
     turns.push({ by: "answer", of: id, content, isError, at, ...(reward === undefined ? {} : { reward }) });
   }
-  // The calls of no span have no answer.
+  // Calls without a span have no answer.
   for (const { call, turn } of open)
     if (turn !== undefined) turn.calls = [...callsOf(turn), { ...call, id: undefined }];
   return turns;
 }
 
-/** Of what a tool gives, a list of texts is a value; in a message it would be what is said. */
+/** As a tool's result, a list of texts is a value; in a message it would be what is said. */
 const areTexts = (result: unknown) => Array.isArray(result) && result.every((one) => typeof one === "string");
 
-/** What was said before the first action, and the keys of what the first model was told. */
+/** What was said before the first action, and the keys of the first model's input. */
 function opening(items: readonly SpanItem[], task: string | undefined, leftOut: LeftOut) {
   const inputs = items.flatMap(({ model }) => (model === undefined ? [] : [model.input]));
   const input = inputs.find((turns) => turns.some(isSaid)) ?? [];
@@ -194,17 +194,17 @@ function opening(items: readonly SpanItem[], task: string | undefined, leftOut: 
   const seen = told.map(keyOf);
   const other = task ?? (told.length === 0 ? first(items, "input") : undefined);
   const said = other === undefined || seen.includes(other) ? told : [environment(other)];
-  // What an agent said and did in an earlier trace is there.
+  // What the agent said and did before is in an earlier trace.
   leftOut.count("other_event", input.filter(({ by }) => by === "agent").length);
   return { turns: [...system.filter(({ by }) => by === "system"), ...said] as Turn[], seen };
 }
 
 const environment = (content: string): Said => ({ by: "environment", content });
 const isSaid = (turn: Turn): turn is Said => turn.by === "environment";
-/** By which what is said is known again. */
+/** The key by which something said is recognised again. */
 const keyOf = ({ content }: Said) => textOf(content) ?? canonicalJson(content);
 
-/** How many of the first of `texts` are the last of what was seen. */
+/** How many texts at the start of `texts` repeat the end of `seen`. */
 function overlap(seen: readonly string[], texts: readonly string[]): number {
   for (let count = Math.min(seen.length, texts.length); count > 0; count -= 1)
     if (texts.slice(0, count).every((text, index) => text === seen[seen.length - count + index]))
@@ -212,7 +212,7 @@ function overlap(seen: readonly string[], texts: readonly string[]): number {
   return 0;
 }
 
-/** The model's call that a tool's span is: by id, else of its name and arguments, else of its name. */
+/** The model's call that a tool's span matches: by id, otherwise by name and arguments, otherwise by name. */
 function claimed(open: readonly Open[], { id, name, input }: Call): Open | undefined {
   const byId = id === undefined ? undefined : open.find(({ call }) => call.id === id);
   if (byId !== undefined) return byId;
@@ -223,7 +223,7 @@ function claimed(open: readonly Open[], { id, name, input }: Call): Open | undef
 
 const inputKey = (input: unknown) => canonicalJson(parsedText(input ?? {}));
 
-/** The messages of the last model's call, with what other spans say of them. */
+/** The messages of the last model's call, with what other spans say about them. */
 function turnsOfConversation(
   last: NonNullable<SpanItem["model"]>,
   items: readonly SpanItem[],
@@ -268,7 +268,7 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
   const groupOf = (keys: readonly string[]): SpanGroup => {
     const found = [...new Set(keys.flatMap((key) => byKey.get(key) ?? []))];
     const fresh: SpanGroup = { keys: [], entries: [], bytes: 0, place: groups.length };
-    // The smaller ones move: a span moves as often as its group doubles.
+    // The smaller groups move, so a span moves only as often as its group doubles.
     const [group = fresh, ...others] = found.sort((one, other) => other.keys.length - one.keys.length);
     const take = (key: string) => {
       if (byKey.get(key) === group) return;
@@ -310,7 +310,7 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
   };
 }
 
-/** Where the spans of a group lie, and how long they are, in the order in which they came. */
+/** The positions and lengths of a group's spans, in the order in which they were recorded. */
 function placesOf({ entries }: SpanGroup): [at: number, bytes: number][] {
   const places: [number, number][] = [];
   for (let index = 0; index < entries.length; index += 2)
@@ -318,10 +318,10 @@ function placesOf({ entries }: SpanGroup): [at: number, bytes: number][] {
   return places.sort(([one], [other]) => one - other);
 }
 
-/** Texts that are appended and read again: the last ones are in memory, the others in a temporary file. */
+/** A log of texts to append to and read from: the latest are in memory, the rest in a temporary file. */
 function createTextLog({ heldBytes = defaultHeldBytes }: SpanLimits) {
   let held = Buffer.allocUnsafeSlow(Math.min(heldBytes, firstHeldBytes));
-  /** How many bytes the file has, and how many are held. */
+  /** How many bytes are in the file, and how many in memory. */
   let [written, used] = [0, 0];
   let file: number | undefined;
   let found = Buffer.alloc(0);

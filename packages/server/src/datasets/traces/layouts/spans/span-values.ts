@@ -3,13 +3,13 @@ import { fieldAt, isObject, listIn, parsedText, textIn, timeOf } from "../../con
 import { numberText } from "../../documents/exact-json.ts";
 import type { TraceDocument } from "../../layout.ts";
 
-/** A span of OpenTelemetry, whichever exporter wrote it. */
+/** A span of OpenTelemetry, in the same form for all exporters. */
 export interface Span {
   trace: string;
   id: string | undefined;
   parent: string | undefined;
   name: string;
-  /** As it is written, with its attributes by name. */
+  /** The span as written, with its attributes by name. */
   value: Record<string, unknown>;
   attributes: Record<string, unknown>;
   events: { name: string; attributes: Record<string, unknown> }[];
@@ -21,12 +21,12 @@ export interface Span {
   message: string | undefined;
 }
 
-/** The spans as a document has them, each with where it stands there: in an export of OTLP, in a trace, or the document itself. */
+/** The spans in a document, each with its path there: in an OTLP export, in a trace, or the document itself. */
 export function spanValues({ value }: TraceDocument): [Record<string, unknown>, (string | number)[]][] {
   return within(value, []);
 }
 
-/** In what an export, a trace or a page has its spans. */
+/** The fields in which an export, a trace or a page has its spans. */
 const nests = [
   "resourceSpans",
   "resource_spans",
@@ -43,7 +43,7 @@ function within(value: unknown, path: (string | number)[]): [Record<string, unkn
   return listIn(value, nest).flatMap((one, index) => within(one, [...path, nest, index]));
 }
 
-/** By which names exporters, and the rows of Braintrust, PostHog and Mastra, tell the same. Dots may be of nested fields. */
+/** The names that exporters, and rows of Braintrust, PostHog and Mastra, use for the same thing. Dots may separate nested fields. */
 const names = {
   trace: ["traceId", "trace_id", "context.trace_id", "root_span_id", "properties.$ai_trace_id"],
   id: ["spanId", "span_id", "context.span_id", "properties.$ai_span_id"],
@@ -71,13 +71,13 @@ function firstText(value: unknown, of: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Whether a document has the form of spans, whatever is in them. */
+/** Whether a document has the form of spans, whatever they contain. */
 export function hasSpans(document: TraceDocument): boolean {
   return spanValues(document).every(([span]) => traceIn(span, document) !== undefined);
 }
 
 function traceIn(span: Record<string, unknown>, { envelope, value }: TraceDocument): string | undefined {
-  // A trace gives its spans its own id.
+  // Spans without a trace id get that of the trace around them.
   const outer = [...names.trace.slice(0, 2), "id"];
   return (
     firstText(span, names.trace) ??
@@ -86,7 +86,7 @@ function traceIn(span: Record<string, unknown>, { envelope, value }: TraceDocume
   );
 }
 
-/** Reads a document's spans. One without a trace's id is an error. */
+/** Reads a document's spans. A span without a trace id is an error. */
 export function spansIn(document: TraceDocument): Span[] {
   return spanValues(document).map(([value, path]) => {
     const trace = traceIn(value, document);
@@ -126,7 +126,7 @@ function hasErrorStatus({ status, status_code }: Record<string, unknown>): boole
   return code === 2 || /^(STATUS_CODE_|StatusCode\.)?ERROR$/.test(String(code));
 }
 
-/** A span's attributes by name: of OTLP's list, of an object, or of a table whose columns are named after them. */
+/** A span's attributes by name: from OTLP's list, an object, or a table whose columns are named after them. */
 export function attributesOf(value: Record<string, unknown>): Record<string, unknown> {
   const { attributes, properties, metadata, root_span_id } = value;
   if (attributes !== undefined && attributes !== null) return recordOf(attributes);
@@ -152,14 +152,14 @@ function recordOf(attributes: unknown): Record<string, unknown> {
   );
 }
 
-/** The value in one of OTLP's. */
+/** The plain value of a value in OTLP's form. */
 function plainValue(value: unknown): unknown {
   if (!isObject(value)) return value;
   const [[kind, inner] = ["", undefined], ...others] = Object.entries(value);
   if (others.length > 0) return value;
   switch (kind.replace(/_v/, "V")) {
     case "intValue":
-      // A longer one would lose digits as a number.
+      // A longer integer would lose digits as a number.
       if (typeof inner === "string")
         return /^-?\d+$/.test(inner) && Number.isSafeInteger(Number(inner)) ? Number(inner) : inner;
       return Number.isInteger(inner) && !Number.isSafeInteger(inner)
@@ -180,7 +180,7 @@ function plainValue(value: unknown): unknown {
   }
 }
 
-/** The elements of a list by its dotted name: as a list, as an object of numbers, or as fields `NAME.0.rest`. */
+/** The elements of a list by its dotted name: as a list, as an object with numbers as keys, or as fields `NAME.0.rest`. */
 export function listAt(value: unknown, name: string): unknown[] {
   const found = parsed(fieldAt(value, name));
   if (Array.isArray(found)) return found;
@@ -200,18 +200,18 @@ export function listAt(value: unknown, name: string): unknown[] {
   return inOrder(elements);
 }
 
-/** An object's fields that have numbers as names. */
+/** An object's fields with numbers as names, in order. */
 function inOrder(elements: Record<string, unknown>): unknown[] {
   const numbers = Object.keys(elements).filter((key) => /^\d+$/.test(key));
   return numbers.sort((one, other) => Number(one) - Number(other)).map((key) => elements[key]);
 }
 
-/** What a text of a list or of an object says; any other value, and any other text, as it is. */
+/** The value of a text that is a JSON list, object or string; anything else unchanged. */
 export function parsed(value: unknown): unknown {
   return typeof value === "string" && /^\s*[[{"]/.test(value) ? parsedText(value) : value;
 }
 
-/** The first field of these names that is a time: as RFC 3339, and as a text whose order is that of the times. */
+/** The first of these fields that is a time: as RFC 3339, and as a text that sorts in order of time. */
 export function timeIn(
   value: Record<string, unknown>,
   names: readonly string[],
