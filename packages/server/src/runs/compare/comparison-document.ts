@@ -71,7 +71,8 @@ export function comparisonDocument(
       ],
       rows: named.map((one) => runCells(one, datasetNames)),
     },
-    ...evaluators.flatMap((evaluator) => evaluatorParts(evaluator, named, reference)),
+    ...evaluators.flatMap((evaluator, index) => evaluatorParts(evaluator, named, reference, index > 0)),
+    heading(2, "How the figures are made"),
     paragraph(howIntervals),
     ...leftOutParts(comparison, named),
   ];
@@ -132,6 +133,7 @@ function evaluatorParts(
   { reference: figures, candidates, ...evaluator }: ComparedEvaluator,
   named: readonly Named[],
   reference: Named,
+  isFolded: boolean,
 ): ReportPart[] {
   const first = [
     reference.name,
@@ -144,7 +146,7 @@ function evaluatorParts(
   ];
   const rows = candidates.map((candidate) => candidateCells(candidate, nameById(named, candidate.run_id)));
   return [
-    heading(2, evaluatorName(evaluator)),
+    heading(2, evaluatorName(evaluator), isFolded),
     ...differencesChart(evaluatorName(evaluator), candidates, named),
     { kind: "table", columns, rows: [[...first, "", "", "", ""], ...rows] },
     ...candidates.flatMap((candidate) =>

@@ -6,7 +6,7 @@ import type {
   RunStratum,
   RunSurvival,
 } from "@presage/contract";
-import { fewestTrajectories } from "@presage/contract/defaults";
+import { defaultProfileName, fewestTrajectories } from "@presage/contract/defaults";
 import {
   describeChange,
   describeDecision,
@@ -91,17 +91,17 @@ export function reportDocument(
   return [
     heading(1, `Run ${run.name}`),
     paragraph(`${describePredictor(run.target)} ${run.dataset_id === null ? "" : place}`),
-    ...provenance.warnings.map((text) => paragraph(text)),
+    ...describeDecision(report).map((text) => paragraph(text, true)),
     ...(report.ends?.sentence ? [paragraph(report.ends.sentence, true)] : []),
     ...(lead === undefined ? [] : [paragraph(describeEvaluator(lead), true)]),
-    ...describeDecision(report).map((text) => paragraph(text)),
+    ...provenance.warnings.map((text) => paragraph(text)),
     ...describeChange(report, { withParams: withTexts }).map((text) => paragraph(`${text}.`)),
-    ...others.map((one) => paragraph(describeEvaluator(one))),
     ...leftOutParts(report),
-    ...(report.records?.evaluators ?? []).map((one) => paragraph(`${evaluatorName(one)}: ${one.sentence}`)),
     heading(2, "Figures"),
     ...overviewChart(report.evaluators),
     evaluatorTable(report.evaluators),
+    ...others.map((one) => paragraph(describeEvaluator(one))),
+    ...(report.records?.evaluators ?? []).map((one) => paragraph(`${evaluatorName(one)}: ${one.sentence}`)),
     ...noteParts(report.evaluators),
     ...report.evaluators.flatMap(({ corrected }) =>
       corrected === undefined ? [] : [paragraph(withNote(corrected))],
@@ -117,7 +117,7 @@ export function reportDocument(
     ),
     heading(2, "Predictions"),
     { kind: "table", columns: ["Figure", "Value"], rows: predictionRows(report) },
-    heading(2, "Provenance"),
+    heading(2, "Provenance", true),
     { kind: "table", columns: ["What", "Value"], rows: provenanceRows(report, withTexts) },
     ...(withTexts ? textParts(report) : []),
   ];
@@ -181,6 +181,7 @@ function noteParts(evaluators: readonly RunEvaluatorReport[]): ReportPart[] {
 }
 
 function profileText({ profile_name: name, profile_revision: revision }: ReportEvaluator): string {
+  if (name === defaultProfileName) return "default";
   return revision === null ? (name ?? "–") : `${name}, revision ${revision}`;
 }
 
@@ -188,11 +189,12 @@ function evaluatorTable(evaluators: readonly (ReportEvaluator & RunFigures)[]): 
   const distinct = (names: string[]) => new Set(names).size;
   const ids = evaluators.map(({ evaluator }) => evaluator);
   const isOfOneVersion = distinct(ids.map(familyOf)) === distinct(ids);
-  const rows = evaluators.map((one) => ({
-    cells: [isOfOneVersion ? familyOf(one.evaluator) : one.evaluator, profileText(one)],
-    figures: one,
-  }));
-  return { kind: "table", ...figureTable(["Evaluator", "Profile"], rows) };
+  const profiles = evaluators.some((one) => profileText(one) !== "default") ? ["Profile"] : [];
+  const rows = evaluators.map((one) => {
+    const name = isOfOneVersion ? familyOf(one.evaluator) : one.evaluator;
+    return { cells: [name, ...profiles.map(() => profileText(one))], figures: one };
+  });
+  return { kind: "table", ...figureTable(["Evaluator", ...profiles], rows) };
 }
 
 function leftOutParts({ world }: RunReport): ReportPart[] {

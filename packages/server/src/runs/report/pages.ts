@@ -235,12 +235,12 @@ function escapeMarkdown(text: string): string {
 const markup = /<(?! )|[!"#$&*+>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.)](?=\s|$)/gi;
 
 const styles = `:root { color-scheme: light dark; --quiet: color-mix(in srgb, CanvasText 68%, Canvas); }
-body { font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; overflow-wrap: anywhere; padding: 0 1rem; }
+body { font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; overflow-wrap: anywhere; padding: 0 1rem; }
 div { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem 1rem .25rem 0; text-align: left; vertical-align: top; }
 th { color: var(--quiet); font-size: .85em; font-weight: 500; overflow-wrap: normal; vertical-align: bottom; }
-p { max-width: 48rem; text-wrap: pretty; }
+p { max-width: 54rem; text-wrap: pretty; }
 p.by { border-bottom: 1px solid #8886; color: var(--quiet); font-size: .9em; margin-bottom: 1.5rem; max-width: none; padding-bottom: .5rem; }
 p.by b { color: CanvasText; margin-right: .5rem; }
 summary { border-bottom: 1px solid #8886; cursor: pointer; font-size: 1.05em; font-weight: 600; padding: .5rem 0; }
@@ -250,11 +250,11 @@ h1 { font-size: 1.6rem; }
 h2 { font-size: 1.2rem; margin-top: 2rem; }
 h1 + p, figcaption { color: var(--quiet); }
 h1 + p { margin-top: -.5rem; }
-p.lead { font-size: 1.15rem; font-weight: 600; }
+p.lead { border-left: 3px solid #6b63f0; font-size: 1.1rem; font-weight: 600; padding-left: .75rem; }
 td { min-width: 6em; }
 td.n { min-width: 0; white-space: nowrap; }
 pre { background: #8882; font-family: "JetBrains Mono Variable", ui-monospace, monospace; padding: .75rem; white-space: pre-wrap; }
-figure { margin: 1rem 0; max-width: 46rem; }
+figure { margin: 1rem 0; max-width: 54rem; }
 svg { display: block; font-size: 13px; overflow: visible; width: 100%; }
 @media screen and (max-width: 40rem) {
   svg { font-size: 22px; }
