@@ -3,8 +3,8 @@
     pip install './clients/python[trl]'
     PRESAGE_API_KEY=psg_… python clients/python/examples/grpo.py MODEL
 
-Both are run at the root of a clone of Presage.
-MODEL was trained to call tools, such as Qwen/Qwen3-0.6B. `tiny_model.py` makes one to try this without a GPU.
+Run both in the root of a clone of Presage.
+MODEL must have been trained to call tools, such as Qwen/Qwen3-0.6B. `tiny_model.py` makes one to try without a GPU.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Makes a tiny model in FOLDER that knows nothing but how to call the tool `act`, for a try of `grpo.py` without a GPU.
+"""Makes a tiny model in FOLDER that can only call the tool `act`, to try `grpo.py` without a GPU.
 
 python examples/tiny_model.py FOLDER [STEPS]
 """
@@ -48,7 +48,7 @@ def said() -> str:
 
 
 def rollout() -> tuple[str, str]:
-    """What the model is told, and the call that it makes."""
+    """A prompt for the model, and the call that it should make."""
     messages = [{"role": "user", "content": said()}]
     for _ in range(random.randrange(3)):
         function = {"name": "act", "arguments": {"action": random.choice(ACTIONS)}}

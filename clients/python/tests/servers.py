@@ -1,4 +1,4 @@
-"""Real servers that misbehave as they are told."""
+"""Real servers that misbehave on demand."""
 
 import json
 import socket
@@ -22,7 +22,7 @@ class Received:
 
 
 class ScriptedServer:
-    """Gives its responses one after the other, and the last one again and again."""
+    """Gives its responses one after another, then repeats the last one."""
 
     def __init__(self, context: ssl.SSLContext | None = None) -> None:
         self.received: list[Received] = []
@@ -86,7 +86,7 @@ class ScriptedServer:
 
 
 def response(status: int, body: Any, **headers: str) -> bytes:
-    """A whole response; a body that is not text is sent as JSON."""
+    """A complete response; a body that is not text is sent as JSON."""
     content = (body if isinstance(body, str) else json.dumps(body)).encode()
     fields = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
     return f"HTTP/1.1 {status} Said\r\ncontent-length: {len(content)}\r\n{fields}\r\n".encode() + content
@@ -103,7 +103,7 @@ def then_close(start: bytes) -> Callable[[socket.socket], None]:
 
 
 class LosingProxy:
-    """Passes calls on to a server; with `to_lose` the next responses are read, and lost on its way back."""
+    """Passes calls on to a server; with `to_lose`, the next responses are read but lost on the way back."""
 
     def __init__(self, url: str) -> None:
         host, _, port = url.removeprefix("http://").partition(":")

@@ -32,7 +32,7 @@ def silence(_: socket.socket) -> None:
 
 
 def test_two_thousand_predictions_are_under_way_at_once() -> None:
-    """The server answers none before all have arrived, so one that waited for a connection would never end."""
+    """The server answers no call before all have arrived, so a call that waited for a connection would never end."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (10_000 if most < 0 else min(most, 10_000), most))
 
@@ -241,6 +241,6 @@ def test_connections_that_the_server_has_closed_do_not_stay_open(
 
 
 def open_sockets() -> int:
-    """Of this process, as a client."""
+    """The number of client sockets of this process."""
     links = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
     return sum(os.path.exists(link) and os.readlink(link).startswith("socket:") for link in links)

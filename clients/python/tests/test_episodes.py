@@ -35,7 +35,7 @@ def test_a_step_whose_response_is_lost_is_taken_once(presage: Presage) -> None:
         episode.step("look around")
         assert proxy.lost == 1
         assert len(presage.request("GET", f"/v1/episodes/{episode.id}")["steps"]) == 1
-    # Without retries the caller sends it again, and it is the same step.
+    # Without retries the caller sends the action again, and it is the same step.
     with Presage(proxy.url, retries=0) as client, client.episode("sandbox", index=0) as episode:
         proxy.to_lose = 2
         with pytest.raises(ConnectionFailedError):
@@ -58,7 +58,7 @@ def test_each_step_has_a_key_of_its_own(scripted: ScriptedServer) -> None:
         episode.step("c")
     keys = [received.headers["idempotency-key"] for received in scripted.received][1:]
     assert keys[0] == keys[1] != keys[2]
-    # Whatever is sent for the second step is one step for the server.
+    # Everything sent for the second step is a single step for the server.
     assert len(set(keys[2:])) == 1
 
 

@@ -275,7 +275,7 @@ def test_the_key_is_in_no_text(scripted: ScriptedServer, caplog: pytest.LogCaptu
     texts = [repr(client), str(client), repr(vars(client)), repr(vars(client.runs)), caplog.text]
     for error in (raised.value, broken.value, closed.value):
         texts += [str(error), repr(error), repr(vars(error))]
-        # Everything that a crash report with local variables shows, but for those of this test.
+        # Everything that a crash report with local variables shows, except this test's own variables.
         texts += [str(frame.locals) for frame in frames_of(error) if frame.name != test_the_key_is_in_no_text.__name__]
         texts += ["".join(traceback.format_exception(error))]
     assert not [text for text in texts if KEY in text]

@@ -1,4 +1,4 @@
-"""What runs are to reach."""
+"""Goals of runs."""
 
 import pytest
 

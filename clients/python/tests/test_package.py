@@ -30,6 +30,6 @@ def test_the_core_is_small_and_needs_the_standard_library_only() -> None:
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 imported.add(node.module.partition(".")[0])
-    # Type checkers have typing_extensions; nothing else reads that import.
+    # Only type checkers read this import, and they have typing_extensions.
     assert imported - {"typing_extensions"} <= sys.stdlib_module_names
     assert (SOURCES / "py.typed").exists()

@@ -99,7 +99,7 @@ def test_a_forked_process_makes_connections_of_its_own(scripted: ScriptedServer)
     presage.predict("a", "b")
     child = os.fork()
     if child == 0:
-        signal.alarm(60)  # What hangs here ends, and fails.
+        signal.alarm(60)  # A hanging child ends, and the test fails.
         presage.predict("a", "child")
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0

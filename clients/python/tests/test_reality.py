@@ -1,4 +1,4 @@
-"""How often success is real, as a notebook shows it."""
+"""How often success is real, as shown in a notebook."""
 
 from presage import ConflictError, Presage
 from presage.errors import read_error

@@ -1,4 +1,4 @@
-"""What is sent, and what is refused before that."""
+"""What is sent, and what is refused before it is sent."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""As a notebook's cells would do it."""
+"""Runs, as the cells of a notebook would use them."""
 
 import ssl
 from html.parser import HTMLParser
@@ -61,7 +61,7 @@ def test_from_a_dataset_to_a_table(presage: Presage) -> None:
     assert repr(comparison) == table
     lines = table.splitlines()
     assert len(lines) == 6
-    # Of both evaluators all four differ: 2 of 2^4 signs, twice by Holm.
+    # By both evaluators all four trajectories differ: 2 of 2^4 sign patterns, doubled by Holm.
     assert " undecided " in lines[2]
     assert lines[5] == "4 trajectories are too few to tell a difference from chance: at least 6 are needed."
     assert " ".join(lines[0].split()) == "evaluator run samples mean difference 95 % interval p outcome wins losses"

@@ -1,4 +1,4 @@
-"""Predictions made elsewhere go in, samples and verdicts come out."""
+"""Uploads of predictions made elsewhere, and tables of samples and verdicts."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""As TRL's trainer uses an environment, without TRL and its gigabytes. `examples/grpo.py` is the whole of it."""
+"""Environments as TRL's trainer uses them, without TRL and its gigabytes. `examples/grpo.py` uses TRL itself."""
 
 import inspect
 import pickle
@@ -136,7 +136,7 @@ def test_the_key_is_not_shown_and_goes_with_the_factory() -> None:
 
 
 def test_a_step_that_nobody_knows_of_is_sent_again(scripted: ScriptedServer) -> None:
-    """It has a key, so that it is taken once."""
+    """The step has a key, so that it is taken once."""
     made = made_for(scripted, 30)
     unsure = response(503, {"detail": "Perhaps it was stored."}, x_should_retry="false", retry_after="0")
     scripted.script(response(200, STARTED), *[unsure] * 4, response(200, STEP))

@@ -20,7 +20,7 @@ def main() -> None:
     except (PresageError, ValueError) as error:
         sys.exit(str(error))
     text = json.dumps(prediction, indent=2) if asked.json else prediction.get("response", {}).get("content", "")
-    if sys.stdout.isatty():  # A model may write what controls the terminal, or what that cannot show.
+    if sys.stdout.isatty():  # A model may write control sequences, or characters that the terminal cannot show.
         text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
     print(text.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding))
 

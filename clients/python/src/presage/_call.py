@@ -1,4 +1,4 @@
-"""What a call is, and how its response is read and its failure judged: the same with and without asyncio."""
+"""Calls, how their responses are read and how their failures are judged, with and without asyncio."""
 
 import json
 import logging
@@ -20,12 +20,12 @@ DEFAULT_RETRIES = 2
 MAX_RETRY_AFTER_S = 60.0
 MAX_RESPONSE_BYTES = 256 * 2**20
 TOO_LONG = "The response is longer than 256 MiB."
-Item = str | Mapping[str, Any]  # An id or a name, or what has one.
+Item = str | Mapping[str, Any]  # An id or a name, or an object that has one.
 logger = logging.getLogger("presage")
 
 
 class Hidden(str):
-    """A text that debuggers and crash reports do not show."""
+    """A string that debuggers and crash reports do not show."""
 
     def __repr__(self) -> str:
         return "'[hidden]'"
@@ -38,7 +38,7 @@ class Call:
     body: Any = None
     query: Mapping[str, Any] = field(default_factory=dict[str, Any])
     headers: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    is_repeatable: bool = True  # Whether it may be sent again although it is unknown whether it took effect.
+    is_repeatable: bool = True  # Whether it may be sent again when it is unknown whether it took effect.
     timeout_s: float | None = None  # In place of the client's.
 
     def request(self, key: str | None) -> tuple[str, bytes | Iterator[bytes] | None, dict[str, str]]:
@@ -66,7 +66,7 @@ class Server:
     key: Hidden | None
 
     def read(self, status: int, headers: Mapping[str, str], content: bytes) -> Any:
-        """The response's JSON, or None of an empty one; raises what the response stands for."""
+        """The response's JSON, or None if it is empty; raises the error that the response stands for."""
         if not 200 <= status < 300:
             headers = {name: self._hide(value) for name, value in headers.items()}
             text, content = self._hide(content.decode(errors="replace")), b""
@@ -82,7 +82,7 @@ class Server:
 
 
 def server_of(url: str | None, key: str | None) -> Server:
-    """The server that is given, or else named by the environment. Errors do not repeat what is wrong."""
+    """The given server, otherwise the environment's. Errors do not repeat the wrong value."""
     key = key or os.environ.get("PRESAGE_API_KEY") or None
     parts = urlsplit(url or os.environ.get("PRESAGE_URL") or "http://127.0.0.1:8080")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
@@ -95,11 +95,11 @@ def server_of(url: str | None, key: str | None) -> Server:
 
 
 def pause_before_retry(error: PresageError, call: Call, retry: int, remaining_s: float) -> float | None:
-    """Seconds to wait before sending a call again; None if it must not be."""
+    """Seconds to wait before sending a call again; None if it must not be sent again."""
     may, after_s = error.should_retry is not False, error.retry_after_s
     is_lost = isinstance(error, ConnectionFailedError) and may and (call.is_repeatable or not error.was_sent)
     is_busy = error.category in ("rate_limit", "unavailable") and error.status != 507  # A full disk stays full.
-    most_s = min(8.0, 0.5 * 2**retry) / 2 if after_s is None else min(0.5, after_s)  # So that not all return at once.
+    most_s = min(8.0, 0.5 * 2**retry) / 2 if after_s is None else min(0.5, after_s)  # Not all clients at once.
     pause_s = (most_s if after_s is None else after_s) + random.uniform(0, most_s)  # noqa: S311
     may_be_sent = is_lost or (is_busy and (call.is_repeatable or may))
     if not may_be_sent or (after_s or 0) > MAX_RETRY_AFTER_S or pause_s >= remaining_s:
@@ -109,7 +109,7 @@ def pause_before_retry(error: PresageError, call: Call, retry: int, remaining_s:
 
 
 def write(path: str, body: Any, idempotency_key: str | None = None) -> Call:
-    """A call that takes effect once, however often it is sent: all its tries have one key."""
+    """A call that takes effect once, however often it is sent: all its tries have the same key."""
     return Call("POST", path, body, headers={"idempotency-key": idempotency_key or secrets.token_hex(16)})
 
 

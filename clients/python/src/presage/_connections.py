@@ -20,7 +20,7 @@ _MAX_IDLE = 256
 
 
 class _Limited(io.RawIOBase):
-    """A socket that never waits past the deadline of the call that has it, however slowly bytes come."""
+    """A socket that never waits past the deadline of the call that uses it, however slowly bytes arrive."""
 
     deadline = 0.0
 
@@ -41,10 +41,10 @@ class _Limited(io.RawIOBase):
         return self._limit().recv_into(buffer)
 
     def close(self) -> None:
-        """Nothing: what reads a response closes it, and the connection is to stay."""
+        """Does nothing: reading a response ends with a close, but the connection stays open."""
 
     def is_usable(self) -> bool:
-        """Whether the server has neither closed it nor sent anything unsolicited."""
+        """Whether the server has neither closed the connection nor sent anything unsolicited."""
         with selectors.DefaultSelector() as selector:
             selector.register(self.sock, selectors.EVENT_READ)
             return not selector.select(0)
@@ -67,7 +67,7 @@ class Connections:
             self._idle.pop().sock.close()
 
     def send(self, call: Call) -> Any:
-        """Sends a call until it succeeds, must not be sent again, or its time is over."""
+        """Sends a call until it succeeds, must not be sent again, or runs out of time."""
         deadline = monotonic() + (call.timeout_s or self.timeout_s)
         retry = 0
         while True:
@@ -95,7 +95,7 @@ class Connections:
             except ConnectionError:
                 if not content:
                     raise
-                # A server that refuses a body says so, and closes, before it has read all of it.
+                # A server that refuses a body responds and closes before it has read all of it.
             response = connection.getresponse()
             is_answered = True
             received = call.receive(response)
@@ -104,7 +104,7 @@ class Connections:
         except BaseException as error:  # An interrupted exchange leaves an unusable connection.
             if connected is not None:
                 connected.sock.close()
-            # The server may close a connection that waited for the next call, just when it comes.
+            # The server may close an idle connection just as the next call comes.
             if is_reused and not is_answered and call.is_repeatable and isinstance(error, ConnectionError):
                 return self._exchange(call, deadline)
             if isinstance(error, TimeoutError):
@@ -112,7 +112,7 @@ class Connections:
                 raise TimedOutError(message, was_sent=connected is not None) from None
             if not isinstance(error, (OSError, HTTPException)):
                 raise
-            # Neither the frames that sent the key are shown, nor what is no HTTP, which may repeat it.
+            # Show neither the frames that sent the key nor a response that is not HTTP, which may repeat it.
             cause = error.with_traceback(None) if isinstance(error, OSError) else None
             raise self._lost(cause, connected is not None, is_answered) from cause
         if response.will_close or len(self._idle) >= _MAX_IDLE:
@@ -122,7 +122,7 @@ class Connections:
         return response.status, {name.lower(): value for name, value in response.headers.items()}, received
 
     def _take(self) -> _Limited | None:
-        if self._process != os.getpid():  # After a fork the sockets are the parent's.
+        if self._process != os.getpid():  # After a fork, the sockets belong to the parent.
             self._idle, self._process = deque(), os.getpid()
         with suppress(IndexError):
             while not (limited := self._idle.pop()).is_usable():

@@ -1,4 +1,4 @@
-"""The client for asyncio: thousands of calls at once. Datasets, runs and comparisons are `presage.Presage`'s."""
+"""The client for asyncio, for thousands of parallel calls. For datasets, runs and comparisons use `presage.Presage`."""
 
 import asyncio
 import ssl
@@ -29,9 +29,9 @@ IDLE_S = 25.0  # The server closes a connection after 30 s.
 
 
 class AsyncPresage:
-    """A Presage server, for one event loop at a time. The arguments are those of `presage.Presage`.
+    """A Presage server, for one event loop at a time. Takes the same arguments as `presage.Presage`.
 
-    Each call that waits has a connection, which is an open file: many systems allow 1,024 (`ulimit -n`).
+    Each waiting call has a connection, which is an open file: many systems allow 1,024 (`ulimit -n`).
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class AsyncPresage:
     ) -> None:
         self._server, self._timeout_s, self._retries = server_of(url, key), timeout_s, retries
         self._context = ssl_context or ssl.create_default_context()
-        # One connection each: a pool of thousands looks at all of them for each call, and takes longer than the calls.
+        # One connection each: a pool of thousands looks at all of them for each call and takes longer than the calls.
         self._all: set[httpx.AsyncHTTPTransport] = set()
-        self._idle: deque[tuple[float, httpx.AsyncHTTPTransport]] = deque()  # Since when, the longest first.
+        self._idle: deque[tuple[float, httpx.AsyncHTTPTransport]] = deque()  # With the time since when, longest first.
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
@@ -60,7 +60,7 @@ class AsyncPresage:
         await self.close()
 
     async def close(self) -> None:
-        """Closes the connections, with the calls that have them. Another event loop can use the client then."""
+        """Closes the connections, including those in use. Another event loop can use the client afterwards."""
         self._check_loop()
         self._idle.clear()
         while self._all:
@@ -89,12 +89,12 @@ class AsyncPresage:
         task: Mapping[str, Any] | None = None,
         policy: str | None = None,
     ) -> "AsyncEpisode":
-        """An episode, to be used in an `async with` statement: `POST /v1/episodes`. `task` is one of its own."""
+        """An episode, for use in an `async with` statement: `POST /v1/episodes`. `task` brings its own task."""
         wanted = some(environment=environment, split=split, index=index, seed=seed, task=task, policy=policy)
         return AsyncEpisode(self, write("/v1/episodes", wanted))
 
     async def request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
-        """Any other call, as `Presage.request`."""
+        """Any other call, like `Presage.request`."""
         return await self._send(other_call(method, path, body, query))
 
     async def _send(self, call: Call) -> Any:
@@ -124,7 +124,7 @@ class AsyncPresage:
             message = f"Presage cannot be reached at {url}: {root}."
             raise ConnectionFailedError(message, was_sent=False, should_retry=False if is_final else None) from root
         except (httpx.HTTPError, OSError):
-            # Neither the frames that sent the key are shown, nor what is no HTTP, which may repeat it.
+            # Show neither the frames that sent the key nor a response that is not HTTP, which may repeat it.
             message = f"The connection to {url} broke, or what answers does not speak HTTP."
             raise ConnectionFailedError(message) from None
         return self._server.read(*answer)
@@ -163,7 +163,7 @@ class AsyncPresage:
             raise RuntimeError("This client has connections of another event loop: close it there, or make another.")
 
     async def _close_idle(self) -> None:
-        """Closes what the server closes as well: after thousands of calls at once, each would stay an open file."""
+        """Closes what the server closes too: each of thousands of connections would otherwise stay an open file."""
         while self._idle and monotonic() - self._idle[0][0] > IDLE_S:
             _, connection = self._idle.popleft()
             self._all.discard(connection)
@@ -171,7 +171,7 @@ class AsyncPresage:
 
 
 class AsyncEpisode(EpisodeState):
-    """An episode that starts with its block."""
+    """An episode that starts on entering its `async with` block."""
 
     def __init__(self, client: AsyncPresage, call: Call) -> None:
         self._send, self._call = client._send, call  # pyright: ignore[reportPrivateUsage]
@@ -181,10 +181,10 @@ class AsyncEpisode(EpisodeState):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Nothing: an episode holds nothing, and one that is left is not over."""
+        """Does nothing: an episode holds no resources, and leaving its block does not end it."""
 
     async def step(self, action: str) -> Step:
-        """Acts. If this raises, the episode stands where it was, and the same action can be sent again."""
+        """Acts. If this raises, the episode is where it was before, and the same action can be sent again."""
         if not self.id:
             raise RuntimeError("Start the episode with `async with`.")
         return self._take(await self._send(self._step_call(action)))

@@ -1,4 +1,4 @@
-"""The client: one method or resource for each thing that Presage does."""
+"""The client, with one method or resource for each thing that Presage does."""
 
 import secrets
 import ssl
@@ -16,7 +16,7 @@ Split = Literal["train", "validation", "test"]
 
 
 class Prediction(TypedDict):
-    """A state is `response["content"]`; `usage` counts tokens: `prompt_tokens` and `completion_tokens`."""
+    """The state is `response["content"]`; `usage` counts tokens: `prompt_tokens` and `completion_tokens`."""
 
     response: dict[str, str]
     reasoning: str | None
@@ -26,7 +26,7 @@ class Prediction(TypedDict):
 
 
 class Step(TypedDict):
-    """`reward` is None if the step has none; why, if it should have one, is `info["reward_error"]`."""
+    """`reward` is None if the step has none; if it should have one, `info["reward_error"]` says why not."""
 
     observation: str
     reward: float | None
@@ -36,10 +36,10 @@ class Step(TypedDict):
 
 
 class Presage(Labels):
-    """A Presage server. It may be shared by threads, and keeps connections open between calls.
+    """A Presage server. Threads may share it, and it keeps connections open between calls.
 
-    Without `url` and `key` they are PRESAGE_URL and PRESAGE_API_KEY. `timeout_s` limits a call with its retries.
-    All calls raise a `PresageError` if they fail, and a ValueError for what cannot be sent.
+    `url` and `key` default to PRESAGE_URL and PRESAGE_API_KEY. `timeout_s` limits a call including its retries.
+    All calls raise a `PresageError` if they fail, and a ValueError if they cannot be sent.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Presage(Labels):
         self.close()
 
     def close(self) -> None:
-        """Closes the connections that wait for a call. The client can still be used."""
+        """Closes the idle connections. The client can still be used."""
         self._connections.close()
 
     def predict(
@@ -90,12 +90,12 @@ class Presage(Labels):
         task: Mapping[str, Any] | None = None,
         policy: str | None = None,
     ) -> "Episode":
-        """Starts an episode, to be used in a `with` statement: `POST /v1/episodes`. `task` is one of its own."""
+        """Starts an episode, for use in a `with` statement: `POST /v1/episodes`. `task` brings its own task."""
         wanted = some(environment=environment, split=split, index=index, seed=seed, task=task, policy=policy)
         return Episode(self._connections, self._connections.send(write("/v1/episodes", wanted)))
 
     def compare(self, reference: Item, *candidates: Item) -> Comparison:
-        """Compares runs with the first one, and shows itself as a table: `GET /v1/comparisons`."""
+        """Compares runs with the first one; the result is shown as a table: `GET /v1/comparisons`."""
         runs = ",".join(map(part, (reference, *candidates)))
         return Comparison(self._connections.send(Call("GET", "/v1/comparisons", query={"runs": runs})))
 
@@ -105,7 +105,7 @@ class Presage(Labels):
 
 
 class EpisodeState:
-    """Where an episode stands: the same with and without asyncio. `reward` is the sum of the rewards so far."""
+    """An episode's state, with and without asyncio. `reward` is the sum of the rewards so far."""
 
     id, reward, steps, is_over = "", 0.0, 0, False
 
@@ -120,7 +120,7 @@ class EpisodeState:
         return f"<episode {self.id}: {self.steps} steps{', over' if self.is_over else ''}>"
 
     def _step_call(self, action: str) -> Call:
-        # A key for each place in the episode: a step whose answer was lost is not taken a second time.
+        # One key for each step of the episode, so that a step whose answer was lost is not taken twice.
         return write(f"/v1/episodes/{part(self.id)}/step", {"action": action}, f"{self._name}-{self.steps + 1}")
 
     def _take(self, step: Step) -> Step:
@@ -132,7 +132,7 @@ class EpisodeState:
 
 
 class Episode(EpisodeState):
-    """An agent's attempt at a task. One that was left unfinished expires on the server after 15 minutes."""
+    """An agent's attempt at a task. An unfinished episode expires on the server after 15 minutes."""
 
     def __init__(self, connections: Connections, started: Mapping[str, Any]) -> None:
         super().__init__(started)
@@ -142,10 +142,10 @@ class Episode(EpisodeState):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing: an episode holds nothing, and one that is left is not over."""
+        """Does nothing: an episode holds no resources, and leaving its block does not end it."""
 
     def step(self, action: str) -> Step:
-        """Acts. If this raises, the episode stands where it was, and only the same action can be sent again."""
+        """Acts. If this raises, the episode is where it was before, and only the same action can be sent again."""
         return self._take(self._connections.send(self._step_call(action)))
 
 

@@ -1,4 +1,4 @@
-"""A comparison of runs that shows itself as a table."""
+"""A comparison of runs, shown as a table."""
 
 from html import escape
 from typing import Any
@@ -7,14 +7,14 @@ _HEADINGS = ("evaluator", "run", "samples", "mean", "difference", "95 % interval
 
 
 class Comparison:
-    """`data` is the response. Differences are the candidate less the reference, in percentage points."""
+    """`data` is the response. Differences are the candidate minus the reference, in percentage points."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
         self._names = {run["id"]: " ".join(str(run.get("name") or run["id"]).split()) for run in data["runs"]}
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The cells of the table, without its head. p is adjusted for the number of evaluators and runs."""
+        """The cells of the table without its headings. p is adjusted for the number of evaluators and runs."""
         return [
             (_named(evaluator), self._names[side["run_id"]], *_figures(side))
             for evaluator in self.data["evaluators"]
@@ -22,7 +22,7 @@ class Comparison:
         ]
 
     def notes(self) -> list[str]:
-        """What qualifies the figures: that they are preliminary, few trajectories, and what is left out."""
+        """Caveats of the figures: whether they are preliminary, come from few trajectories, or leave samples out."""
         sides = [(_named(one), side) for one in self.data["evaluators"] for side in one["candidates"]]
         gaps = [(at["run_id"], f"{n} sample(s) lack {name}") for name, at in sides if (n := at["only_in_reference"])]
         gaps += [(run["id"], f"{n} sample(s) not in all runs") for run in self.data["runs"] if (n := run["left_out"])]

@@ -1,4 +1,4 @@
-"""Why a call failed: one class for each thing that a program can do about it."""
+"""Why a call failed, with one class for each thing that a program can do about it."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _classes: dict[int | tuple[int, str], "type[PresageError]"] = {}  # By status, o
 
 
 class PresageError(Exception):
-    """Any failure of a call. `issues` are those of a 422; `upstream_…` is what a model that failed responded."""
+    """Any failure of a call. `issues` come with a 422; `upstream_…` is the response of a model that failed."""
 
     category: str = "unexpected"
     status: int | None = None
@@ -47,7 +47,7 @@ class InvalidRequestError(PresageError, category="invalid", statuses=(400, 405, 
 
 
 class UnauthenticatedError(PresageError, category="unauthenticated", statuses=(401,)):
-    """There is no valid key."""
+    """The key is missing or not valid."""
 
 
 class BudgetExhaustedError(PresageError, category="budget_exhausted", statuses=(402,)):
@@ -59,15 +59,15 @@ class ForbiddenError(PresageError, category="forbidden", statuses=(403,)):
 
 
 class NotFoundError(PresageError, category="not_found", statuses=(404,)):
-    """It does not exist, or belongs to someone else."""
+    """The object does not exist, or belongs to someone else."""
 
 
 class ConflictError(PresageError, category="conflict", statuses=(409,)):
-    """It exists already, or is being changed."""
+    """The object exists already, or is being changed."""
 
 
 class TooLargeError(PresageError, category="too_large", statuses=(413,)):
-    """More than the server takes or returns at once."""
+    """The request or the response is larger than allowed."""
 
 
 class ContextExceededError(PresageError, category="context_exceeded", statuses=((413, "context_exceeded"),)):
@@ -113,7 +113,7 @@ def read_error(url: str, status: int, headers: Mapping[str, str], text: str) -> 
     issues = [cast(dict[str, Any], issue) for issue in listed if isinstance(issue, dict)]
     told = [f"{'.'.join(map(str, issue.get('loc') or []))}: {issue.get('msg')}" for issue in issues]
     told[3:] = [f"and {len(told) - 3} more"] if len(told) > 3 else []
-    if 300 <= status < 400:  # Where to, without the query, which may hold a secret.
+    if 300 <= status < 400:  # Says where to, without the query, which may contain a secret.
         to = urljoin(url, headers.get("location", "")).partition("?")[0]
         detail = f"{url} redirects to {to}; is this the URL of a Presage server?"
     return _classes.get((status, str(body.get("category"))), _classes.get(status, UnexpectedResponseError))(
@@ -129,7 +129,7 @@ def read_error(url: str, status: int, headers: Mapping[str, str], text: str) -> 
 
 
 def _read_retry_after(text: str, date: str | None) -> float | None:
-    """Seconds, from seconds or a date by the server's own clock: the one here may be wrong."""
+    """Seconds, from seconds or a date. A date is read by the server's clock, since the local one may be wrong."""
     try:
         if text.isascii() and text.replace(".", "", 1).isdigit():
             return float(text)

@@ -1,4 +1,4 @@
-"""The pass rates that runs are to reach, by the name of the runs."""
+"""The pass rates that runs of one name are to reach."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,10 +22,10 @@ class Goals:
     def set_goal(
         self, run_name: str, pass_rate: float, *, evaluator: str = "exact-match", profile_name: str | None = None
     ) -> dict[str, Any]:
-        """Sets what all runs of a name are to reach, those there are and those to come. Their reports say whether."""
+        """Sets the goal of all runs of a name, existing and future. Their reports say whether they reach it."""
         wanted = some(evaluator=evaluator, profile_name=profile_name, pass_rate=pass_rate)
         return self._connections.send(Call("PUT", f"/v1/goals/{part(run_name)}", wanted))
 
     def remove_goal(self, run_name: str) -> None:
-        """Runs of this name have no goal any more."""
+        """Removes the goals of runs of this name."""
         self._connections.send(Call("DELETE", f"/v1/goals/{part(run_name)}"))

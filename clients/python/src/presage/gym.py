@@ -12,13 +12,13 @@ _NOT_REPEATED = ("latency_ms", "cached_tokens", "prediction_id")
 
 
 class RewardError(PresageError, category="reward"):
-    """The step was taken, but its reward could not be computed. `step` is what the server said."""
+    """The step was taken, but its reward could not be computed. `step` is the server's response."""
 
     step: Step
 
 
 class AnyText(spaces.Text):
-    """Any text of some length. Only samples are limited to certain characters."""
+    """Any text within a range of lengths. Only samples are limited to certain characters."""
 
     def __init__(self, max_length: int, *, min_length: int = 0, longest_sample: int = 40) -> None:
         super().__init__(max_length, min_length=min_length)
@@ -40,10 +40,10 @@ class AnyText(spaces.Text):
 class TextEnv(gymnasium.Env[str, str]):
     """An environment of a Presage server.
 
-    `reset(seed=…)` draws the same task for the same seed; `reset(options={"index": 3})` names it, also with a `split`,
+    `reset(seed=…)` draws the same task for the same seed; `reset(options={"index": 3})` picks it, also with a `split`,
     a `policy` or a `task` of its own. `policy` labels the agent.
-    What the agent is told to do is `info["prompt"]`. A step that fails raises, and can be taken again: a failure is
-    never an observation. Where the world abstains, the episode is truncated without a reward: `info["reward_error"]`.
+    The agent's instructions are in `info["prompt"]`. A step that fails raises, and can be taken again: a failure is
+    never an observation. If the world abstains, the episode is truncated without a reward: `info["reward_error"]`.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 (as Gymnasium declares it)
@@ -68,7 +68,7 @@ class TextEnv(gymnasium.Env[str, str]):
         super().reset(seed=seed)
         wanted = options or {}
         index, task = wanted.get("index"), wanted.get("task")
-        # A task that is named needs no seed, without which equal steps are predicted once, and then cached.
+        # A picked task needs no seed; without one, equal steps are predicted once and then cached.
         is_drawn = seed is not None or (index is None and task is None)
         self.episode = self.client.episode(
             self.environment,
@@ -89,7 +89,7 @@ class TextEnv(gymnasium.Env[str, str]):
         if reason is not None and reason != step["info"].get("stop_reason"):
             raise RewardError(f"The step has no reward: {reason}", step=step)
         info = {name: value for name, value in step["info"].items() if name not in _NOT_REPEATED}
-        # Null: this step has no reward, as before the last one of an outcome reward.
+        # None: the step has no reward, like all but the last step with an outcome reward.
         return step["observation"], step["reward"] or 0.0, step["terminated"], step["truncated"], info
 
     def render(self) -> str | None:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -1,4 +1,4 @@
-"""What people think of outputs: their labels, draws of what to label, and how far an evaluator agrees with them."""
+"""People's opinions of outputs: labels, draws of what to label, and how far an evaluator agrees with people."""
 
 from typing import Any, Literal
 
@@ -12,8 +12,8 @@ class Labels(TraceImports, RealityTables, Goals):
     def label(self, labels: Lines, timeout_s: float | None = None) -> dict[str, Any]:
         """Stores labels: JSON Lines or objects such as `{"result_id": "1", "annotator": "ada", "label": "fail"}`.
 
-        In place of `result_id` a line may have `run_id` and `dataset_sample_id`. Without `annotator` it is yours, and
-        then it corrects a verdict that it disagrees with. A `label` of None withdraws an earlier one.
+        A line may have `run_id` and `dataset_sample_id` instead of `result_id`. Without `annotator` it is your own, and
+        then it corrects a verdict that it disagrees with. A `label` of None withdraws an earlier label.
         """
         return send_lines(self._connections.send, "/v1/evaluation-labels", labels, timeout_s)
 
@@ -34,7 +34,7 @@ class Labels(TraceImports, RealityTables, Goals):
     def agree(self, run: Item | None = None, evaluator: str | None = None, **query: str) -> dict[str, Any]:
         """How far an evaluator agrees with people, in figures and a `sentence`: `GET /v1/agreement`.
 
-        `against="evaluator"` and `other=…` compare it with another evaluator of the run.
+        `against="evaluator"` and `other=…` compare the evaluator with another one of the run.
         """
         of = some(run=None if run is None else part(run), evaluator=evaluator, **query)
         return self._connections.send(Call("GET", "/v1/agreement", query=of))

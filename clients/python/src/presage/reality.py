@@ -1,4 +1,4 @@
-"""How often simulated success is real, as a table."""
+"""How often simulated success is real, shown as a table."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,17 +17,17 @@ _RATES = {
 
 
 class RealityAlarmError(ConflictError, category="reality_alarm", statuses=((409, "reality_alarm"),)):
-    """Successes in the environment are false too often, and it starts no new episodes (`on_alarm`)."""
+    """Too many successes in the environment are false, so it starts no new episodes (`on_alarm`)."""
 
 
 class Reality:
-    """`data` is the response. Its figures are shares, and false success also of each policy."""
+    """`data` is the response. Its figures are shares; false success is also given for each policy."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The cells of the table, without its head."""
+        """The cells of the table without its headings."""
         rates = [(name, *_cells(figure, _percent)) for name, figure in self._figures()]
         return [*rates, ("bias, points", *_cells(self.data["bias"], in_points))]
 
@@ -38,7 +38,7 @@ class Reality:
             yield f"false success, {one['policy']}", one["false_success_rate"]
 
     def notes(self) -> list[str]:
-        """What it says in sentences: of the rate, of the alarm, of exploits."""
+        """Sentences about the rate, the alarm and exploits."""
         state = self.data.get("state")
         alarm = [f"State: {state['state']}. {state['sentence']}"] if state else []
         return [self.data["sentence"], *alarm, self.data["exploits"]["sentence"]]
@@ -57,7 +57,7 @@ class RealityTables:
     def reality(self, environment: str, **query: str) -> Reality:
         """How often success in an environment is real, as a table: `GET /v1/environments/{name}/reality`.
 
-        `policy="step-400"` is of the episodes alone that were started with this `policy`.
+        `policy="step-400"` covers only episodes that were started with this `policy`.
         """
         path = f"/v1/environments/{part(environment)}/reality"
         return Reality(self._connections.send(Call("GET", path, query=query)))

@@ -10,11 +10,11 @@ from .errors import ConnectionFailedError, RateLimitError, TimedOutError, Unavai
 from .tables import RunTables
 from .uploads import DatasetUploads, RunUploads
 
-PASSING = (ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError, UpstreamError)  # A later try may do.
+PASSING = (ConnectionFailedError, RateLimitError, TimedOutError, UnavailableError, UpstreamError)  # Retrying may help.
 
 
 def named(evaluators: Sequence[Item]) -> list[Mapping[str, Any]]:
-    several = [evaluators] if isinstance(evaluators, str) else evaluators  # A text is a sequence too.
+    several = [evaluators] if isinstance(evaluators, str) else evaluators  # A string is a sequence too.
     return [{"evaluator": item} if isinstance(item, str) else item for item in several]
 
 
@@ -44,7 +44,7 @@ class Datasets(_Resource, DatasetUploads):
         return self._send(write("/v1/datasets", {"name": name, **fields}))
 
     def samples(self, dataset: Item, revision: int | None = None) -> Iterator[dict[str, Any]]:
-        """The samples of a revision: of the one that is the latest now, also if another one follows meanwhile."""
+        """The samples of a revision, by default of the latest one now, even if another follows meanwhile."""
         latest: dict[str, Any] = {} if revision else self.get(dataset)["latest_revision"] or {}
         return self._pages(f"/v1/datasets/{part(dataset)}/samples", revision=revision or latest.get("revision"))
 
@@ -59,7 +59,7 @@ class Runs(_Resource, RunUploads, RunTables):
     def create(
         self, dataset: Item, evaluators: Sequence[Item], target: Mapping[str, Any] | None = None, **fields: Any
     ) -> dict[str, Any]:
-        """Starts a run, without a `target` of the default deployment. Another one is `{"baseline": "no-change"}`."""
+        """Starts a run, by default of the default deployment. Another `target` is `{"baseline": "no-change"}`."""
         if target is None:
             names = [item["name"] for item in self._get("/v1/deployments")["data"] if item["is_default"]]
             if not names:
@@ -76,7 +76,7 @@ class Runs(_Resource, RunUploads, RunTables):
         patience_s: float = 60.0,
         timeout_s: float = float("inf"),
     ) -> dict[str, Any]:
-        """Waits until a run has ended; a paused one has not. Raises after `timeout_s`, or `patience_s` offline."""
+        """Waits until a run has ended; pausing is no end. Raises after `timeout_s`, or `patience_s` offline."""
         read_at = started_at = monotonic()
         while monotonic() - started_at <= timeout_s:
             try:

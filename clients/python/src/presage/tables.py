@@ -15,7 +15,7 @@ from .uploads import LONG_S
 
 
 class Table(list[dict[str, Any]]):
-    """Rows that have the same columns."""
+    """Rows with the same columns."""
 
     def to_pandas(self) -> Any:
         """As a pandas DataFrame; needs pandas."""
@@ -28,7 +28,7 @@ class Table(list[dict[str, Any]]):
 
 @dataclass(frozen=True)
 class _Download(Call):
-    """A call whose response is kept in a file, so that one that was cut off can be asked for again."""
+    """A call whose response is kept in a file, so that it can be sent again if the response was cut off."""
 
     file: IO[bytes] | None = None
 
@@ -47,8 +47,8 @@ class RunTables:
     def table(self, run: Item, timeout_s: float = LONG_S) -> Table:
         """A row for each sample and repeat: `GET /v1/runs/{id}/export`.
 
-        Each evaluator has the columns `ID.pass` and `ID.score`, or `ID PROFILE.pass` if the run has several of this id.
-        They are None where it has not returned, or failed.
+        Each evaluator has the columns `ID.pass` and `ID.score`, or `ID PROFILE.pass` if the run has several of an id.
+        They are None if the evaluator has not returned yet, or failed.
         """
         path = f"/v1/runs/{part(run)}"
         evaluators: list[dict[str, Any]] = self._send(Call("GET", path))["evaluators"]

@@ -65,9 +65,9 @@ class TextEnvironment:
         try:
             step = self._step(self._episode, action)
         except PresageError as error:
-            # The model's own mistake, such as an empty action: it is told, and the rollout counts.
+            # The model's own mistake, such as an empty action: the model is told, and the rollout counts.
             if not _is_about_action(error):
-                self._failure = error  # The rollout has no reward any more: nothing is learned from the failure.
+                self._failure = error  # The rollout gets no reward, so nothing is learned from the failure.
             raise
         self._is_unscored |= step["info"].get("reward_error") is not None
         return f"{step['observation']}\n\n{_OVER}" if self._episode.is_over else step["observation"]
@@ -87,8 +87,8 @@ class TextEnvironment:
                 self._wait(started_at, error)
 
     def _wait(self, started_at: float, error: PresageError) -> None:
-        """Waits before another try; raises the error if that took too long or cannot help."""
-        # A server that does not know whether it stored a step knows it by the step's key.
+        """Waits before another try; raises the error if it took too long or another try cannot help."""
+        # A server that is unsure whether it stored a step can tell by the step's key.
         is_hopeless = error.should_retry is False and not isinstance(error, UnavailableError)
         remaining_s = self._patience_s - (monotonic() - started_at)
         if is_hopeless or remaining_s <= 0:
@@ -98,7 +98,7 @@ class TextEnvironment:
 
 @dataclass
 class EnvironmentFactory:
-    """Makes the environments of a trainer, which share the connections of one client."""
+    """Makes a trainer's environments, which share one client's connections."""
 
     name: str
     split: Split
@@ -127,7 +127,7 @@ def environment(
     url: str | None = None,
     key: str | None = None,
 ) -> EnvironmentFactory:
-    """What `GRPOTrainer(environment_factory=…)` takes. A step that fails is tried again for `patience_s`.
+    """The argument of `GRPOTrainer(environment_factory=…)`. A step that fails is tried again for `patience_s`.
 
     `policy` labels the agent, such as `lambda: f"step-{trainer.state.global_step}"`.
     """
@@ -135,7 +135,7 @@ def environment(
 
 
 def tasks(name: str = "sandbox", *, split: Split = "train", url: str | None = None, key: str | None = None) -> Any:
-    """A row for each task, as `train_dataset`: so all rollouts of a group have the same task."""
+    """A `train_dataset` with a row for each task, so that all rollouts of a group have the same task."""
     with Presage(url, key) as client:
         count: int = client.request("GET", f"/v1/environments/{part(name)}")["tasks"].get(split, 0)
     if count == 0:

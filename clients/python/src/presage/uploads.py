@@ -1,4 +1,4 @@
-"""Files and lines on their way to a server: recorded traces, datasets, and predictions that were made elsewhere."""
+"""Uploads of files and lines: recorded traces, datasets, and predictions made elsewhere."""
 
 import json
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._connections import Connections
     from .resources import Datasets
 
-LONG_S = 3600.0  # Long files take long to send, and then to store.
+LONG_S = 3600.0  # Long files take long to send and to store.
 _CHUNK_BYTES = 2**18
 _IN_MEMORY_BYTES = 2**23
 _STARTS = re.compile(rb"(\xef\xbb\xbf)?\s*[\[{]|\x1f\x8b|PK\x03\x04|\x28\xb5\x2f\xfd")
@@ -32,10 +32,10 @@ Source = str | os.PathLike[str] | Mapping[str, Any] | Iterable[str | os.PathLike
 
 
 class ImportOptions(TypedDict, total=False):
-    """How files become samples: the query of `POST /v1/datasets/{id}/revisions`. What is not given is the server's."""
+    """How files become samples: the query of `POST /v1/datasets/{id}/revisions`, with the server's defaults."""
 
     format: str  # The format; `GET /v1/imports/formats` lists them.
-    source: str  # What documents are called that are no file.
+    source: str  # The name of documents that are not a file.
     on_fault: Literal["refuse", "skip"]
     assistant_is: Literal["agent", "environment"]
     step: Literal["call", "turn"]
@@ -45,7 +45,7 @@ class ImportOptions(TypedDict, total=False):
     test: float
     calibration: float
     redact: Literal["default", "strict", "none"]
-    redact_rules: str  # What else is redacted, as YAML or JSON.
+    redact_rules: str  # Additional rules, as YAML or JSON.
 
 
 class _ImportArguments(ImportOptions, total=False):
@@ -57,7 +57,7 @@ class _ImportArguments(ImportOptions, total=False):
 
 @dataclass(frozen=True)
 class _Upload(Call):
-    """A call whose body is read anew each time that it is sent."""
+    """A call whose body is read again each time that it is sent."""
 
     chunks: Callable[[], Iterator[bytes]] = lambda: iter(())
 
@@ -70,14 +70,14 @@ class _Upload(Call):
 class _File:
     name: str | None
     chunks: Callable[[], Iterator[bytes]]
-    is_named: bool = True  # Itself, rather than its folder.
+    is_named: bool = True  # The file itself was named, rather than its folder.
 
 
 class DatasetUploads:
     _send: Callable[[Call], Any]
 
     def upload(self, dataset: Item, lines: Lines, timeout_s: float | None = None) -> dict[str, Any]:
-        """Makes a revision of these JSON Lines or objects, or finds the one that has them."""
+        """Makes a revision of these JSON Lines or objects, or finds the revision that has them."""
         return send_lines(self._send, f"/v1/datasets/{part(dataset)}/revisions", lines, timeout_s)
 
 
@@ -85,7 +85,7 @@ class RunUploads:
     _send: Callable[[Call], Any]
 
     def upload(self, run: Item, predictions: Lines, timeout_s: float | None = None) -> dict[str, Any]:
-        """Stores the predictions of a run whose target is `{"predictions": "imported"}`, once, and starts it."""
+        """Stores the predictions of a run whose target is `{"predictions": "imported"}`, and starts it. Works once."""
         return send_lines(self._send, f"/v1/runs/{part(run)}/predictions", predictions, timeout_s, False)
 
 
@@ -104,10 +104,10 @@ class TraceImports:
         timeout_s: float = LONG_S,
         **options: "Unpack[ImportOptions]",
     ) -> dict[str, Any]:
-        """Stores recorded traces as a revision of the dataset of this name, which is made if there is none.
+        """Stores recorded traces as a revision of the dataset with this name, which is created if it does not exist.
 
-        `source` is a path, several, a folder, or documents. Files of a folder whose format is unknown are left out, and
-        named by `unrecognised`. `append` keeps the samples of the latest revision. Returns the revision, whose `import`
+        `source` is a path, several paths, a folder, or documents. Files of unknown format in a folder are left out;
+        `unrecognised` names them. `append` keeps the samples of the latest revision. Returns the revision; its `import`
         says what was left out and why. With `preview` nothing is stored: `previews` says what each file would become.
         """
         if name is None and not preview:
@@ -128,7 +128,7 @@ class TraceImports:
             try:
                 revision = post(f"{path}/revisions", known, append=append or None)
             except BaseException:
-                with suppress(PresageError):  # A dataset that was made for nothing is not left behind.
+                with suppress(PresageError):  # Do not leave behind a dataset that was created for a failed import.
                     if made and self._connections.send(Call("GET", path))["latest_revision"] is None:
                         self._connections.send(Call("DELETE", path))
                 raise
@@ -147,13 +147,13 @@ class TraceImports:
             del query["source"]
             boundary = f"presage-{secrets.token_hex(16)}"
             kind, chunks = f"multipart/form-data; boundary={boundary}", partial(_parts_of, files, boundary)
-        # The same files are the same revision, but appended twice they are refused.
+        # The same files make the same revision, but appending them twice is refused.
         call = _Upload("POST", path, None, query, {"content-type": kind}, append is None, timeout_s, chunks)
         return self._connections.send(call)
 
 
 def import_traces(source: Source, /, **arguments: "Unpack[_ImportArguments]") -> dict[str, Any]:
-    """`Presage.import_traces` with the server and the key of PRESAGE_URL and PRESAGE_API_KEY."""
+    """`Presage.import_traces` with the server and the key in PRESAGE_URL and PRESAGE_API_KEY."""
     from .client import Presage
 
     with Presage() as client:
@@ -161,7 +161,7 @@ def import_traces(source: Source, /, **arguments: "Unpack[_ImportArguments]") ->
 
 
 def _preview(post: Callable[..., dict[str, Any]], file: _File) -> dict[str, Any] | None:
-    """None of a folder's file whose format is unknown, or that does not begin as JSON or as something packed does."""
+    """None if a file in a folder has an unknown format, or does not begin like JSON or a packed file."""
     if not file.is_named and not _STARTS.match(next(file.chunks(), b"")):
         return None
     try:
@@ -182,7 +182,7 @@ def send_lines(
 
 @contextmanager
 def _kept(lines: Lines) -> Generator[IO[bytes], None, None]:
-    """A file of these lines, on the disk if they are many, so that they can be sent again. It stands at its end."""
+    """A file of these lines, positioned at its end; on disk if they are many. It allows sending them again."""
     with SpooledTemporaryFile[bytes](_IN_MEMORY_BYTES) as file:
         if isinstance(lines, str | bytes):
             file.write(lines.encode() if isinstance(lines, str) else lines)
@@ -194,7 +194,7 @@ def _kept(lines: Lines) -> Generator[IO[bytes], None, None]:
 
 @contextmanager
 def _files_of(source: Source, name: str | None) -> Generator[list[_File], None, None]:
-    """The files that are named, and those of folders; or one of all documents."""
+    """The named files and those in named folders; or one file with all documents."""
     items = iter(cast(Iterable[Any], [source] if isinstance(source, str | os.PathLike | Mapping) else source))
     first = next(items, None)
     if isinstance(first, str | os.PathLike):
@@ -228,7 +228,7 @@ def _read(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
             yield from iter(partial(file.read, _CHUNK_BYTES), b"")
-    except OSError as error:  # Which is not one of the connection.
+    except OSError as error:  # Must not look like an error of the connection.
         raise ValueError(f"{path} cannot be read: {error.strerror}") from error
 
 

@@ -1,4 +1,4 @@
-"""Worlds: predictions that lean on recorded transitions."""
+"""Worlds: predictions based on recorded transitions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ _MAX_HISTORY = 64
 
 @dataclass(frozen=True)
 class Answer:
-    """What a world answers. `str()` of it is `text`."""
+    """A world's answer. Its `str()` is `text`."""
 
     text: str
     world: str  # NAME@NUMBER.
     answered_by: str  # A deployment, or "retrieval": the records alone.
-    confidence: float | None  # How likely it is right; None of a world that is not calibrated.
-    abstained: bool  # Whether that is less than the world needs.
-    examples: Sequence[Mapping[str, Any]]  # The most similar first; empty unless the world explains.
+    confidence: float | None  # How likely it is right; None if the world is not calibrated.
+    abstained: bool  # Whether the confidence is lower than the world requires.
+    examples: Sequence[Mapping[str, Any]]  # The most similar first; empty unless `explain` is set.
     prediction: Prediction  # The whole response.
 
     def __str__(self) -> str:
@@ -29,10 +29,10 @@ class Answer:
 
 
 class World:
-    """A world of a server, step by step: `World("shop@3").step(state, action)`. Without a number, its latest revision.
+    """A world on a server, step by step: `World("shop@3").step(state, action)`. Without a number, the latest revision.
 
-    The steps so far are in `history`, and sent along; `reset` forgets them. Without a client, the server and the key
-    are those of PRESAGE_URL and PRESAGE_API_KEY.
+    The steps so far are in `history` and sent along; `reset` forgets them. Without a client, the server and the key
+    come from PRESAGE_URL and PRESAGE_API_KEY.
     """
 
     def __init__(self, name: str, client: Presage | None = None, *, explain: bool = False) -> None:
@@ -45,7 +45,7 @@ class World:
     def step(self, state: str, action: str, **fields: Any) -> Answer:
         """The answer to an action in a state. Further fields are `context`, `params` and `exclude`.
 
-        If this raises, the history is as it was.
+        If this raises, the history is unchanged.
         """
         asked: dict[str, Any] = {
             "world": self.name,
@@ -71,7 +71,7 @@ class World:
     ) -> dict[str, Any]:
         """The messages that a step would send, and the examples in them. No model is asked.
 
-        `sample="t-17/0"` is a recorded step of the world's dataset, in place of a state and an action.
+        `sample="t-17/0"` is a recorded step of the world's dataset, used instead of a state and an action.
         """
         body: dict[str, Any] = {"sample": {"dataset_sample_id": sample}}
         if sample is None:
@@ -93,9 +93,9 @@ def create_world(
     client: Presage | None = None,
     **config: Any,
 ) -> World:
-    """Makes a world of recorded traces, which are imported under its name first, or of a dataset that is there.
+    """Makes a world from recorded traces, which are first imported under its name, or from an existing dataset.
 
-    Without a `deployment` it answers from the records alone. `split="train"` takes only samples with that tag. Further
+    Without a `deployment` it answers from its records alone. `split="train"` takes only samples with that tag. Further
     fields are those of `POST /v1/worlds`, such as `instructions` and `retrieval`.
     """
     client = client or Presage()
@@ -118,7 +118,7 @@ def calibrate_world(
     """Fits a world's confidences on a finished run of its latest revision, and returns the revision that has them.
 
     `split` takes only the run's samples with that tag. An answer is right if it passes `evaluator`: `exact-match`
-    unless another one of the run is named.
+    unless another evaluator of the run is named.
     """
     client = client or Presage()
     body = some(run_id=run_id, split=split, evaluator=evaluator)
