@@ -111,13 +111,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   async function listModels(clientSignal: AbortSignal): Promise<ModelList> {
     const deadline = startDeadline(clientSignal);
+    const endsAtMs = performance.now() + timeoutMs;
     const { signal } = deadline;
     const holder = newHolder();
     const onResponseLength = (bytes: number) => reserveResponseBytes(holder, bytes * bytesPerResponseByte, 0);
     try {
       const what = { method: "GET", path: "/models", read: checkModelList } as const;
       const call: ReplicaCall<ModelList> = { ...what, signal, onResponseLength, key: 0 };
-      return (await sendWithRetries(replicas, call, { retries })).read;
+      return (await sendWithRetries(replicas, call, { retries, endsAtMs })).read;
     } finally {
       deadline.end();
       reserveBytes(holder, 0);
@@ -207,6 +208,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     how: Sending,
     deadline: Deadline,
   ): Promise<UpstreamCompletion> {
+    const endsAtMs = performance.now() + timeoutMs;
     const { signal } = deadline;
     const { namesNoModel, mayRetry, session, trace, key, spender } = how;
     const holder = newHolder();
@@ -217,7 +219,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         reserveResponseBytes(holder, bytes * bytesPerResponseByte, bodyBytes);
       const how = { signal, onResponseLength, session, trace, key };
       const call: ReplicaCall<CompletionBody> = { ...what, body, ...how };
-      return sendWithRetries(replicas, call, { retries, mayRetry });
+      return sendWithRetries(replicas, call, { retries, endsAtMs, mayRetry });
     };
     try {
       const written = writing instanceof Promise ? await writing : writing;

@@ -3,6 +3,7 @@ import { type Logger, watchOutage } from "../platform/observability/logger.ts";
 import { defined } from "../platform/words.ts";
 import type { Upstream } from "./create-upstream.ts";
 import { isUnserved, type UnreachableReason } from "./failures.ts";
+import { NoReplicaError } from "./replicas.ts";
 import { NoResponseError } from "./send.ts";
 import type { CachePolicy, CompletionRequest, ModelList, Purpose, UpstreamCompletion } from "./upstream.ts";
 
@@ -117,14 +118,21 @@ function withFallback(upstream: Upstream, findFallback: () => Upstream | undefin
     ...upstream,
     complete: (request, clientSignal, options) =>
       upstream.complete(request, clientSignal, options).catch((error: unknown) => {
-        const mayFallBack =
-          isUnserved(error) && error.category !== "timeout" && !upstream.replicas.canServe();
+        // Until the model is known nothing else has been asked.
+        const isOut = upstream.model() === undefined || !upstream.replicas.canServe();
+        const mayFallBack = isOut && isUnserved(error) && !hasBegun(error);
         const fallback = mayFallBack ? findFallback() : undefined;
         if (fallback === undefined) throw error;
         const { model: _, ...rest } = request;
         return fallback.complete(rest satisfies CompletionRequest, clientSignal, options);
       }),
   };
+}
+
+/** Whether a replica kept the call, or had begun its answer. */
+function hasBegun(error: UpstreamError): boolean {
+  if (error.category === "timeout") return true;
+  return error.status === undefined && !(error instanceof NoResponseError || error instanceof NoReplicaError);
 }
 
 /** Counts a call for which an upstream could not be reached. */

@@ -38,11 +38,13 @@ export interface HttpResponse {
 export class ExchangeError extends Error {
   /** 0: the head of the response was not read. */
   readonly status: number;
+  readonly retryAfter: string | undefined;
 
-  constructor(status: number, cause: unknown) {
+  constructor(status: number, cause: unknown, retryAfter?: string) {
     super("The exchange failed.", { cause });
     this.name = "ExchangeError";
     this.status = status;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -199,7 +201,7 @@ export function createHttpClient(url: string): { send(request: HttpRequest): Pro
         : decoded.then(
             (plain) => ({ status, retryAfter, bytes: plain }),
             (error: unknown) => {
-              throw new ExchangeError(status, error);
+              throw new ExchangeError(status, error, retryAfter);
             },
           ),
     );
@@ -228,7 +230,7 @@ export function createHttpClient(url: string): { send(request: HttpRequest): Pro
   function fail(exchange: Exchange, error: unknown): void {
     const { connection, message, reject } = exchange;
     if (exchange.isOver) return;
-    reject(new ExchangeError(message.status, error));
+    reject(new ExchangeError(message.status, error, message.retryAfter));
     settle(exchange);
     if (connection === undefined) return;
     connection.exchange = undefined;

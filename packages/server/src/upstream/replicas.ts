@@ -65,7 +65,7 @@ interface Try {
 }
 
 /** No replica could be asked: each is ejected or has as many requests as it may. */
-class NoReplicaError extends UpstreamError {
+export class NoReplicaError extends UpstreamError {
   constructor() {
     super("unavailable", "Every replica of the upstream is out or has as many requests as it may hold.");
   }

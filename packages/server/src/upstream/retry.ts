@@ -11,6 +11,8 @@ const maxPauseMs = 2_000;
 
 interface RetryLimits {
   retries: number;
+  /** The call's deadline, on the process's clock. */
+  endsAtMs: number;
   /** Called before each retry, where retries are bounded beyond this one call. */
   mayRetry?: (() => boolean) | undefined;
 }
@@ -18,7 +20,7 @@ interface RetryLimits {
 /**
  * Retries a call after a refused or reset connection or a 503, with growing, jittered pauses. Each retry goes to a replica that was not
  * asked before, if there is one; the first after a refused or reset connection at once. The same replica is never asked before its
- * `Retry-After`; if that is longer than our longest pause, it goes to the client instead. After a 429, or an answer that may be the
+ * `Retry-After`; if that is longer than our longest pause or reaches the deadline, it goes to the client instead. After a 429, or an answer that may be the
  * replica's fault, one other replica is asked at once if one has room. Every request passes through here.
  */
 export function sendWithRetries<Read>(
@@ -34,7 +36,7 @@ export function sendWithRetries<Read>(
 async function sendAgain<Read>(
   replicas: Replicas,
   call: ReplicaCall<Read>,
-  { retries, mayRetry = () => true }: RetryLimits,
+  { retries, endsAtMs, mayRetry = () => true }: RetryLimits,
   firstTry: Promise<CompleteResponse<Read>>,
 ): Promise<CompleteResponse<Read>> {
   const { signal } = call;
@@ -79,7 +81,8 @@ async function sendAgain<Read>(
           return false;
         // It is the replica's own: another one need not wait for it.
         const pauseMs = replicas.hasOther(call) ? 0 : retryAfterMs(error.retryAfter);
-        if (pauseMs > maxPauseMs || !mayCount() || !mayRetry()) return false;
+        const isTooLong = pauseMs > maxPauseMs || performance.now() + pauseMs >= endsAtMs;
+        if (isTooLong || !mayCount() || !mayRetry()) return false;
         await sleep(pauseMs, undefined, { signal: signalOf(signal) }).catch(() => signal.throwIfAborted());
         return true;
       },

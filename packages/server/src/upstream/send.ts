@@ -204,8 +204,10 @@ function createFetch(
       throw new ExchangeError(0, error);
     }
     onHead?.();
-    const bytes = await readResponse(response, onResponseLength);
-    return { status: response.status, bytes, retryAfter: response.headers.get("retry-after") ?? undefined };
+    const { status } = response;
+    const retryAfter = response.headers.get("retry-after") ?? undefined;
+    const bytes = await readResponse(response, onResponseLength, retryAfter);
+    return { status, bytes, retryAfter };
   };
 
   if (pools === undefined) return exchange;
@@ -268,13 +270,14 @@ function startFirstByteTimer(timeoutMs: number): { signal: AbortSignal; end(): v
 async function readResponse(
   response: Response,
   onLength: UpstreamCall["onResponseLength"],
+  retryAfter: string | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   let bytes: Uint8Array<ArrayBuffer> | undefined;
   try {
     bytes = await readBodyWithin(response, maxResponseBytes, onLength);
   } catch (error) {
     if (error instanceof ServiceError) await discard(response);
-    throw new ExchangeError(response.status, error);
+    throw new ExchangeError(response.status, error, retryAfter);
   }
   if (bytes !== undefined) return bytes;
   await discard(response);
@@ -298,18 +301,22 @@ function spellingsOf(credential: string): string[] {
   return [credential, inJson, inJson.replaceAll("/", "\\/")];
 }
 
-function toUpstreamError({ status, cause }: ExchangeError): UpstreamError | ServiceError {
-  return status === 0 ? toConnectionError(cause) : toBrokenResponseError(cause, status);
+function toUpstreamError(error: ExchangeError): UpstreamError | ServiceError {
+  return error.status === 0 ? toConnectionError(error.cause) : toBrokenResponseError(error);
 }
 
 function toConnectionError(error: unknown): UpstreamError {
-  if (codeOf(error).startsWith("Malformed_HTTP")) {
+  if (/^(Malformed_HTTP|InvalidContentLength$)/.test(codeOf(error))) {
     return new UpstreamError("upstream", "The upstream sent a response that is not HTTP.", { cause: error });
   }
   return new NoResponseError(error);
 }
 
-function toBrokenResponseError(error: unknown, status: number): UpstreamError | ServiceError {
+function toBrokenResponseError({
+  cause: error,
+  status,
+  retryAfter,
+}: ExchangeError): UpstreamError | ServiceError {
   if (error instanceof ServiceError) {
     if (error.code !== "memory_exceeded") return error;
     const message =
@@ -317,6 +324,8 @@ function toBrokenResponseError(error: unknown, status: number): UpstreamError | 
     return new UpstreamError("upstream", message, { status, cause: error });
   }
   if (codeOf(error) === "too_large") return tooLargeError(status);
+  // An error response says what it is before its body.
+  if (status >= 300) return classifyError({ status, body: "", retryAfter });
   if (codeOf(error) === "ECONNRESET") {
     return new UpstreamError("unavailable", "The upstream broke off its response.", { cause: error });
   }

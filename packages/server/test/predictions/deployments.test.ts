@@ -12,6 +12,7 @@ import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { passing, say } from "../support/upstream/judge.ts";
+import { goodResponse, startRawUpstream } from "../support/upstream/raw-upstream.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 /** Two models at two real upstreams, and the file that describes them. */
@@ -160,18 +161,38 @@ describe("A fallback", () => {
     await presage.stop();
   });
 
-  test("answers while all addresses refuse connections, and every caller gets an answer", async () => {
-    await using models = await startModels();
-    const gone = [`http://127.0.0.1:${await freePort()}/v1`, `http://127.0.0.1:${await freePort()}/v1`];
-    await models.write(fileOf(gone.join(", "), models.large.url, ", fallback: large"));
-    const presage = await startPresage(models.environment);
-    expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
-    const answers = await Promise.all(
-      Array.from({ length: 16 }, () => presage.call("POST", "/v1/predict", prediction)),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    await presage.stop();
-  });
+  test.each([
+    ["", "model: org/small, "],
+    [" whose model is not known", ""],
+  ])(
+    "answers while all addresses%s refuse connections, and every caller gets an answer",
+    async (_, model) => {
+      await using models = await startModels();
+      const gone = [`http://127.0.0.1:${await freePort()}/v1`, `http://127.0.0.1:${await freePort()}/v1`];
+      const file = fileOf(gone.join(", "), models.large.url, ", fallback: large");
+      await models.write(file.replace("model: org/small, ", model));
+      const presage = await startPresage(models.environment);
+      expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
+      const answers = await Promise.all(
+        Array.from({ length: 16 }, () => presage.call("POST", "/v1/predict", prediction)),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      await presage.stop();
+    },
+  );
+});
+
+test("A fallback is not asked once a response has begun", async () => {
+  await using models = await startModels();
+  const half = goodResponse.slice(0, goodResponse.indexOf("\r\n\r\n") + 40);
+  const raw = await startRawUpstream(({ socket }) => socket.end(half));
+  await models.write(fileOf(raw.url, models.large.url, ", fallback: large"));
+  const presage = await startPresage(models.environment);
+  for (let time = 0; time < 2; time += 1)
+    expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(503);
+  expect(bodies(models.large)).toEqual([]);
+  await presage.stop();
+  await raw.stop();
 });
 
 describe("A file", () => {

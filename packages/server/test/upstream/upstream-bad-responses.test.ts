@@ -115,13 +115,16 @@ describe.each(upstreamClients)("over %s", (client) => {
     });
   }
 
-  test("a response that is not HTTP is 502 without an upstream status", async () => {
-    await using server = await presageWithRawUpstream(({ socket }) =>
-      socket.end("SSH-2.0-OpenSSH_9.6\r\n\r\n"),
-    );
+  test.each([
+    ["not HTTP", "SSH-2.0-OpenSSH_9.6\r\n\r\n"],
+    ["of a length and in chunks", httpResponse(200, "{}", { "transfer-encoding": "chunked" })],
+    ["of a length that is none", httpResponse(200, "{}", { "content-length": -5 })],
+  ])("a response that is %s is 502 without an upstream status and not retried", async (_, raw) => {
+    await using server = await presageWithRawUpstream(({ socket }) => socket.end(raw));
     const response = await server.predict();
     expect(response.status).toBe(502);
     expect(await errorBody(response)).toStrictEqual({ category: "upstream", detail: expect.any(String) });
+    expect(server.upstream.received).toHaveLength(1);
   });
 
   const credential = 'sk-upstream-"secret"/0123456789';

@@ -130,7 +130,6 @@ describe.each(upstreamClients)("over %s", (client) => {
   for (const [what, behave] of [
     ["a 503", httpResponse(503, { error: "busy" })],
     ["a reset connection", undefined],
-    ["a 503 with Retry-After", httpResponse(503, { error: "busy" }, { "retry-after": "1" })],
   ] as const) {
     test.concurrent(`retries after ${what} end at the deadline`, async () => {
       const asked = { before: 0, after: 0 };

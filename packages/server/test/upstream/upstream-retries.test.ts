@@ -56,6 +56,27 @@ describe.each(upstreamClients)("over %s", (client) => {
     expect(second - first).toBeGreaterThanOrEqual(990);
   });
 
+  test("a 503 whose Retry-After reaches the deadline is forwarded immediately", async () => {
+    await using server = await presageWithRawUpstream(
+      ({ socket }) => socket.write(httpResponse(503, busy, { "retry-after": "2" })),
+      { PRESAGE_UPSTREAM_TIMEOUT_MS: "2000" },
+    );
+    expect((await server.predict()).status).toBe(503);
+    expect(server.upstream.received).toHaveLength(1);
+  });
+
+  test("an error response that breaks off is what its status says", async () => {
+    await using server = await presageWithRawUpstream(({ socket, number }) => {
+      const cut = httpResponse(number === 1 ? 503 : 429, busy, { "retry-after": "1" }).slice(0, -9);
+      if (number === 1) socket.end(cut);
+      else socket.write(cut, () => socket.resetAndDestroy());
+    });
+    const response = await server.predict();
+    expect([response.status, response.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect(await response.json()).toMatchObject({ category: "rate_limit", upstream_status: 429 });
+    expect(server.upstream.received).toHaveLength(2);
+  });
+
   for (const [status, answered, category] of [
     [500, 502, "upstream"],
     [502, 502, "upstream"],
