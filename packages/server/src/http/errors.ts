@@ -128,7 +128,10 @@ export function errorResponse(error: unknown, requestId: string): HttpErrorRespo
   }
   if (error instanceof ServiceError) return serviceErrorResponse(error);
   if (error instanceof SignInError) {
-    return plain(signInStatus[error.kind], "sign_in_failed", { detail: error.message });
+    const refused = plain(signInStatus[error.kind], "sign_in_failed", { detail: error.message });
+    return refused.status === 503
+      ? { ...refused, headers: { "retry-after": String(randomPauseS()) } }
+      : refused;
   }
   if (error instanceof ClientDisconnectedError) {
     return plain(clientDisconnectedStatus, "client_disconnected", { detail: error.message });
@@ -222,7 +225,7 @@ export function openAiError({
   const { detail } = body;
   const [firstIssue] = typeof detail === "string" ? [] : detail;
   return {
-    message: typeof detail === "string" ? detail : inWords(detail),
+    message: inWords(detail),
     type: typeOf(status),
     param: firstIssue === undefined ? null : fieldOf(firstIssue),
     code: openAiCodes[code] ?? code,
@@ -236,7 +239,9 @@ function typeOf(status: number): OpenAiError["type"] {
   return status < 500 ? "invalid_request_error" : "server_error";
 }
 
-function inWords(issues: readonly ValidationError[]): string {
+/** What an error's body says, in one text. */
+export function inWords(issues: HttpErrorResponse["body"]["detail"]): string {
+  if (typeof issues === "string") return issues;
   const listed = issues
     .slice(0, maxIssuesInMessage)
     .map((issue) => `${fieldOf(issue) ?? issue.loc[0]}: ${reasonOf(issue)}`);

@@ -13,7 +13,7 @@ import {
   requestAddress,
 } from "./call.ts";
 import { type Caller, checkAccess, type Proof } from "./caller.ts";
-import { errorResponse, isOpenAiPath, MethodNotAllowedError, openAiError } from "./errors.ts";
+import { errorResponse, inWords, isOpenAiPath, MethodNotAllowedError, openAiError } from "./errors.ts";
 import {
   cacheHeader,
   deploymentHeader,
@@ -223,7 +223,7 @@ function respondToError(
     return Response.json(sent, { status, headers });
   }
   const url = isSecret ? null : URL.parse(request.url);
-  return errorPage({ status, text: String(body.detail), requestId, url, headers });
+  return errorPage({ status, text: inWords(body.detail), requestId, url, headers });
 }
 
 /** True for the routes of pages, and for an address without a route that is opened in a browser. */

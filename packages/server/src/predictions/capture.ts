@@ -1,9 +1,9 @@
 import type { CallWithCaller } from "../http/call.ts";
 import type { Caller } from "../http/caller.ts";
-import { errorResponse } from "../http/errors.ts";
+import { errorResponse, inWords } from "../http/errors.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { bytesOfValues } from "../http/memory.ts";
-import { ClientDisconnectedError } from "../platform/errors.ts";
+import { ClientDisconnectedError, SpendingRefusedError } from "../platform/errors.ts";
 import type { ByteBudget } from "../platform/limits/memory.ts";
 import { writeInBatches } from "../platform/storage/batches.ts";
 import { microsPerMs, nowMicros } from "../platform/storage/columns.ts";
@@ -236,8 +236,9 @@ function storeOutcome(
         );
     },
     (error: unknown) => {
-      // What the model would have answered is unknown.
-      if (error instanceof ClientDisconnectedError) capture.release(hold);
+      // What the model would have answered is unknown, or it was not asked.
+      const isUnanswered = error instanceof ClientDisconnectedError || error instanceof SpendingRefusedError;
+      if (isUnanswered) capture.release(hold);
       else store(askedDeployment, toFailure(error, exchange.requestId));
     },
   );
@@ -259,7 +260,7 @@ function toStoredRequest(body: ChatRequest): StoredRequest {
 function toFailure(error: unknown, requestId: string): PredictionOutcome {
   const { body, category } = errorResponse(error, requestId);
   const said = "upstream_body" in body && body.upstream_body ? `\n\n${body.upstream_body}` : "";
-  return { status: "failed", category, message: `${body.detail}${said}` };
+  return { status: "failed", category, message: `${inWords(body.detail)}${said}` };
 }
 
 function charactersOf({ outcome }: NewPrediction): number {

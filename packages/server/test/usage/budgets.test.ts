@@ -6,6 +6,7 @@ import { type Budget, BudgetListResponse, SpendingResponse } from "@presage/cont
 import { episodeClient } from "../support/environments/episode-client.ts";
 import { orsClient } from "../support/environments/ors-client.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
+import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
@@ -309,6 +310,29 @@ test("a budget needs prices, and one that stops needs one for each model that is
   expect((await other.call("PATCH", "/v1/budgets", { limit: 5 })).status).toBe(200);
   const unknown = await other.call("PATCH", "/v1/budgets", { api_key_id: crypto.randomUUID(), limit: 5 });
   expect(unknown.status).toBe(404);
+});
+
+test("what has no price is refused in words over OpenEnv too, and is no stored prediction", async () => {
+  const more = { PRESAGE_UPSTREAM_MODEL: "", PRESAGE_CAPTURE: "all" };
+  await using server = await startServers("sqlite::memory:", 1, more);
+  await server.set({ limit: 5, stops: true });
+  const socket = await openEnvSocket(server.url, "sandbox");
+  await socket.reset({ index: 0 });
+  expect((await socket.step("look")).data).toEqual({
+    code: "EXECUTION_ERROR",
+    message: expect.stringMatching(/^model: .*"test-model"/),
+  });
+  socket.close();
+  expect(await predictAt(server)).toBe(422);
+  await server.set({ limit: null });
+  expect(await predictAt(server)).toBe(200);
+  const statuses = async () => {
+    const { data } = (await (await server.call("GET", "/v1/predictions")).json()) as {
+      data: { status: string }[];
+    };
+    return data.map(({ status }) => status).join();
+  };
+  await expectEventually(statuses, "success");
 });
 
 test("the warning is one line of the log, and a metric says how much is used", async () => {

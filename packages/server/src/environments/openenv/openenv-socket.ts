@@ -2,7 +2,7 @@ import type { OpenEnvErrorCode, ValidationError } from "@presage/contract";
 import { keyOfProgram } from "../../http/authenticate.ts";
 import type { CallWithCaller } from "../../http/call.ts";
 import { type Caller, checkAccess, notAuthenticated } from "../../http/caller.ts";
-import { errorResponse } from "../../http/errors.ts";
+import { errorResponse, inWords } from "../../http/errors.ts";
 import { type Exchange, type HttpServices, openExchange, recordWork } from "../../http/exchange.ts";
 import { readJsonBytes } from "../../http/request.ts";
 import { answerInOrder, closeCode, type OpenSockets, type Reply } from "../../http/sockets.ts";
@@ -208,7 +208,7 @@ function describe(
     const message = `Invalid message: ${issue === undefined ? "" : wordsOf(issue)}`;
     return { status, code, reply: { text: toError({ code, message, errors: error.issues }) } };
   }
-  const message = String(body.detail);
+  const message = inWords(body.detail);
   const isRefused = reason === "unauthenticated" || reason === "forbidden";
   const isUnknown = error instanceof UnknownMessageError;
   const code = isRefused ? "SESSION_ERROR" : isUnknown ? "UNKNOWN_TYPE" : "EXECUTION_ERROR";

@@ -11,6 +11,7 @@ export async function expectFailurePage(response: Response, status: number, text
   expect(html).toContain(response.headers.get("x-request-id") ?? "no request id");
   expect(html).toMatch(/<a class="button" href="\/[^"]*">Try again<\/a>/);
   expect(response.headers.get("cache-control")).toBe("no-store");
+  if (status === 503) expect(response.headers.get("retry-after")).toMatch(/^[123]$/);
   expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(html).not.toMatch(/OAUTH_|Error:|at <anonymous>|node_modules/);
 }
