@@ -16,7 +16,7 @@ import { similarName } from "./platform/words.ts";
 /** Adds commands to `presage`. */
 type Add = (program: Command) => void;
 
-/** In the order of the help. A command loads no more than its family. */
+/** In the order of the help. A command loads only its own family. */
 const families: readonly (readonly [names: readonly string[], load: () => Promise<Add>])[] = [
   [["serve", "worker", "health"], async () => (await import("./cli/serve.ts")).addServerCommands],
   [["config", "environment"], async () => (await import("./cli/config.ts")).addConfigCommands],
@@ -49,7 +49,7 @@ const words = process.argv.slice(2);
 const [first = "serve"] = words;
 bypassProxyForLoopback();
 endIfUnwritable();
-// Before the server's code is loaded, which the process that takes over would load again.
+// Comes before the server's code is loaded, which the process that takes over would have to load again.
 if (first === "serve") settleRuntime();
 
 const program = new Command("presage")
@@ -58,7 +58,7 @@ const program = new Command("presage")
     helpWidth: process.stdout.columns ?? 80,
     // Without `help`, as --help is named.
     visibleCommands: (command) => new Help().visibleCommands(command).filter((one) => one.name() !== "help"),
-    // Its own, --version and --help, would take the lines of commands.
+    // The program's own options, --version and --help, would take lines away from the commands.
     visibleOptions: (command) => (command.parent === null ? [] : new Help().visibleOptions(command)),
   })
   .version(packageJson.version)
@@ -80,7 +80,7 @@ try {
   process.exit(1);
 }
 
-/** The family of the command; all of them for help, or where the word is none. */
+/** Loads the family of the command; all of them for help or an unknown word. */
 async function loadFamilies(word: string): Promise<Add[]> {
   if (word === "--version" || word === "-V") return [];
   const named = families.filter(([names]) => names.includes(word));
@@ -96,7 +96,7 @@ function bypassProxyForLoopback(): void {
 }
 
 /**
- * Refuses a misspelt command, also before `--help`. Without a command the server starts, so Commander would take any word
+ * Refuses a misspelt command, even before `--help`. Without a command the server starts, so Commander would take any word
  * for an argument of `serve`.
  */
 function refuseUnknownCommand(parent: Command, [word, ...rest]: readonly string[]): void {

@@ -11,7 +11,7 @@ const oidc = {
 };
 const everybody = { PRESAGE_OIDC_ALLOWED_DOMAINS: "*" };
 
-/** The lines with which the environment is refused. */
+/** The error lines for an invalid environment. */
 function linesOf(environment: RawEnvironment): string[] {
   try {
     readConfig(environment);

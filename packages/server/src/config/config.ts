@@ -12,7 +12,7 @@ import {
 } from "./environment.ts";
 import { anyDomain, expectedOf, type RawEnvironment } from "./values.ts";
 
-/** Contradictions between variables that are each valid alone, one line each. `values` are absent if one is invalid. */
+/** One line for each contradiction between variables that are each valid alone. `values` is absent if a variable is invalid. */
 function contradictionsOf(set: RawEnvironment, values: Environment | undefined): string[] {
   return [
     ...missingForWorkers(values),
@@ -33,7 +33,7 @@ function missingForWorkers(values: Environment | undefined): string[] {
   return [];
 }
 
-/** The file has all of this for each deployment. */
+/** Variables that the file sets for each deployment instead. */
 const besideDeployments = [
   "PRESAGE_UPSTREAM_URL",
   "PRESAGE_UPSTREAM_API_KEY",
@@ -78,7 +78,7 @@ function missingRestriction(set: RawEnvironment): string[] {
 
 type Signal = "traces" | "metrics";
 
-/** OpenTelemetry's variables: those of one signal come before those of both. */
+/** OpenTelemetry's variables: those for one signal take precedence over those for both. */
 function telemetryOf(values: Environment): TelemetryOptions {
   const [traces, metrics] = [targetOf(values, "traces"), targetOf(values, "metrics")];
   return {
@@ -114,7 +114,7 @@ const hourMs = 3_600_000;
 /** Unless configured, the limits of a user and an account are these multiples of an API key's limit. */
 const keysPerUser = 10;
 const keysPerAccount = 50;
-/** A usual batch size of model servers. */
+/** A common batch size of model servers. */
 const defaultJudgeCalls = 256;
 
 export type Workers = Readonly<{ count: number; index: number }>;
@@ -123,7 +123,7 @@ export type OidcConfig = Readonly<{
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** In lower case. Absent: users of every domain may sign in, also without an e-mail address. */
+  /** In lower case. Absent: users of every domain may sign in, even without an e-mail address. */
   allowedDomains: readonly string[] | undefined;
   /** Absent: all users are in one account. */
   accountClaim: string | undefined;
@@ -144,7 +144,7 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
 export function readConfig(raw: RawEnvironment) {
   const values = readEnvironment(raw);
   return frozen({
-    /** Multiplies what work in the background waits: 1, and less in tests. */
+    /** A factor on the waits of background work: 1, and less in tests. */
     patience: 1,
     listen: {
       host: values.PRESAGE_HOST,
@@ -206,17 +206,17 @@ export function readConfig(raw: RawEnvironment) {
     metricsToken: values.PRESAGE_METRICS_TOKEN,
     logLevel: values.PRESAGE_LOG_LEVEL,
     telemetry: telemetryOf(values),
-    /** For calls of the command line to another server. */
+    /** The key for the command line's calls to another server. */
     clientApiKey: values.PRESAGE_API_KEY,
   });
 }
 
-/** A file that names the variables of its keys. */
+/** A file that names the variables which contain its keys. */
 function fileWithKeys(path: string | undefined, raw: RawEnvironment) {
   return path === undefined ? undefined : { path, environment: { ...raw } };
 }
 
-/** What may be asked for, and how much of it at once. */
+/** Settings and limits of the work that may be requested. */
 function workOf(values: Environment) {
   return {
     prediction: {
@@ -251,7 +251,7 @@ function frozen<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** Whether SIGHUP makes the server read files again. Without one it ends the process, as when a terminal closes. */
+/** Whether SIGHUP makes the server read files again. Without such files it ends the process, as when a terminal closes. */
 export function hasFilesToReread({ deployments, pricesPath, realEnvironments }: Config): boolean {
   return [deployments, pricesPath, realEnvironments].some((file) => file !== undefined);
 }
@@ -284,13 +284,13 @@ export function describeConfig(
 const environmentNames = Object.keys(environment.shape) as EnvironmentName[];
 
 function readEnvironment(raw: RawEnvironment): Environment {
-  // Many tools write an empty variable for one that is not set.
+  // Many tools set an empty variable to mean that it is not set.
   const set: RawEnvironment = Object.fromEntries(
     environmentNames.filter((name) => isSet(raw[name])).map((name) => [name, raw[name]]),
   );
   const parsed = environment.safeParse(set);
   const lines = [
-    // A list has an issue for each item.
+    // A set, because a list has an issue for each item.
     ...new Set((parsed.error?.issues ?? []).map((issue) => issueLine(issue, set))),
     ...contradictionsOf(set, parsed.data),
   ];

@@ -63,7 +63,7 @@ const pairs = z
   })
   .meta({ expected: "NAME=VALUE pairs with commas between them, with % escapes where needed" });
 
-/** Names are those of HTTP, and a value may not end the line. */
+/** Names must be valid in HTTP, and values must not contain line breaks. */
 const headerList = pairs
   .refine((list) =>
     Object.entries(list).every(
@@ -157,7 +157,7 @@ const telemetryVariables = {
   OTEL_TRACES_EXPORTER: exporter.describe("whether traces are sent"),
   OTEL_METRICS_EXPORTER: exporter.describe("whether metrics are sent; /metrics is there in any case"),
   OTEL_SDK_DISABLED: onOff.default(false).describe("true turns off traces and metrics, whatever else is set"),
-  // The SDK reads both itself, and would take every trace if they were wrong.
+  // The SDK reads both itself, and would record every trace if they were invalid.
   OTEL_TRACES_SAMPLER: oneOf(samplers)
     .optional()
     .describe("which traces are recorded; if not set, those of callers who record them and all others"),

@@ -20,7 +20,7 @@ import {
   unlimited,
 } from "./values.ts";
 
-/** Loaded by the first file, so that a server without files does without it. */
+/** Loaded for the first file, as a server without files does not need it. */
 const yaml = (): typeof import("yaml") => require("yaml");
 
 export type Path = readonly PropertyKey[];
@@ -49,8 +49,8 @@ export async function readSettingsFile(variable: string, path: string): Promise<
 }
 
 /**
- * Reads YAML by a schema, or throws a `ConfigError` with a line for each issue: file, line, place and what was expected, as the
- * `expected` of the place's schema. It quotes no values, since one may be a key in the wrong place.
+ * Reads YAML by a schema, or throws a `ConfigError` with a line for each issue: file, line, place and the `expected` text of the
+ * place's schema. It quotes no values, since one may be an API key in the wrong place.
  */
 export function parseYamlFile<Schema extends z.ZodType>(
   path: string,
@@ -104,7 +104,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
   return { value: parsed.data, issueAt, refuse };
 }
 
-/** The schema of a place, or of the last one on the way to it that has one; of a key, that of the keys beside it. */
+/** The schema of a place, or of its nearest ancestor that has one; for the key of a record, the schema of its keys. */
 function schemaAt(schema: z.core.$ZodType, path: Path, isKey: boolean): z.core.$ZodType {
   let found = schema;
   for (const [depth, name] of path.entries()) {
@@ -123,7 +123,7 @@ function schemaAt(schema: z.core.$ZodType, path: Path, isKey: boolean): z.core.$
   return found;
 }
 
-/** What no schema sees. */
+/** Issues that no schema sees. */
 function unsupportedIn(document: Document): FileIssue[] {
   const { isScalar, visit } = yaml();
   const issues: FileIssue[] = [];
@@ -163,7 +163,7 @@ function isRanged(node: unknown): node is { range?: readonly [number, number, nu
 }
 
 const dayMs = 86_400_000;
-/** A name that a header's value and a model's name can be. */
+/** A name that is valid both in a header and as a model's name. */
 export const name = z.string().regex(/^[a-zA-Z0-9][\w.-]{0,63}$/);
 export const expected = (text: string) => ({ expected: text });
 export const wholeNumber = (lowest: number, highest: number, unit?: string) =>
@@ -173,7 +173,7 @@ export const wholeNumber = (lowest: number, highest: number, unit?: string) =>
     .max(highest)
     .meta(expected(expectedNumber(lowest, highest, unit)));
 export const expectedName = expected("a name of up to 64 letters, digits, dots, hyphens and underscores");
-/** The variable with a key, which the file never holds itself. */
+/** The variable that contains a key; the file never contains the key itself. */
 export const apiKeyVariable = z
   .string()
   .regex(/^[A-Za-z_]\w*$/)
@@ -275,9 +275,9 @@ function toSettings(
   };
 }
 
-/** Usage is read by the names of all of them. */
+/** Queries of usage name all of them. */
 const maxModels = 1_000;
-/** Far above any price, and any number of tokens times it is finite. */
+/** Far above any real price, yet finite when multiplied by any number of tokens. */
 const maxPrice = 1_000_000_000;
 
 const price = z

@@ -64,7 +64,7 @@ const file = z.strictObject({
 
 type Entry = z.output<typeof environment>;
 
-/** What is sent where the file does not say. */
+/** Sent if the file does not say otherwise. */
 const templates: Record<Entry["protocol"], { reset: Template; action: Template }> = {
   openenv: { reset: {}, action: { message: "{action}" } },
   ors: { reset: "{metadata}", action: { tool: "act", input: { action: "{action}" } } },
@@ -98,7 +98,7 @@ function templatesOf({ protocol, reset, action }: Entry): { reset: Template; act
   return { reset: reset ?? usual.reset, action: action ?? usual.action };
 }
 
-/** What the schema cannot express. */
+/** Faults that the schema cannot express. */
 function findFaults({ value, issueAt }: YamlFile<z.output<typeof file>>, raw: RawEnvironment): FileIssue[] {
   return Object.entries(value.environments).flatMap(([own, given]) => {
     const faults: [Path, string | undefined][] = [

@@ -10,15 +10,15 @@ declare module "zod/v4/core" {
 /** The variables as they are set. */
 export type RawEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** What the schema, or the one that it makes optional, says that it expects. */
+/** The `expected` text of a schema, or of the schema that it makes optional. */
 export function expectedOf(schema: z.core.$ZodType): string | undefined {
   const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault;
   return z.globalRegistry.get(schema)?.expected ?? (isWrapper ? expectedOf(schema.unwrap()) : undefined);
 }
 
-/** The `highest` of what takes any number that a double represents exactly. */
+/** The `highest` for numbers that are limited only by what a double represents exactly. */
 export const unlimited = Number.MAX_SAFE_INTEGER;
-/** `unit` is what it counts, such as bytes. */
+/** `unit` is the thing counted, such as bytes. */
 export const wholeNumber = (lowest: number, highest: number, unit?: string) =>
   z
     .string()
@@ -27,7 +27,7 @@ export const wholeNumber = (lowest: number, highest: number, unit?: string) =>
     .pipe(z.number().min(lowest).max(highest))
     .meta({ expected: expectedNumber(lowest, highest, unit) });
 
-/** What a whole number in these bounds says that it expects. */
+/** The `expected` text of a whole number within these bounds. */
 export function expectedNumber(lowest: number, highest: number, unit?: string): string {
   const number = unit === undefined ? "a whole number" : `a whole number of ${unit}`;
   if (highest < unlimited) return `${number} from ${lowest} to ${highest}`;
@@ -38,9 +38,9 @@ export function expectedNumber(lowest: number, highest: number, unit?: string): 
 export const oneOf = <const Options extends readonly string[]>(options: Options) =>
   z.enum(options).meta({ expected: options.join(", ") });
 const retainedKinds = ["results", "predictions", "episodes", "usage", "audit"] as const;
-/** Questions about who did what often come weeks later. */
+/** Questions about who did what often arise weeks later. */
 const leastAuditDays = 90;
-/** `KIND=DAYS`, with commas between them, each kind once. */
+/** `KIND=DAYS`, separated by commas, each kind at most once. */
 export const retentionDays = (most: number) =>
   z
     .string()
@@ -65,7 +65,7 @@ export const httpUrl = z
   .refine((value) => !/[?#]/.test(value))
   .transform((value) => value.replace(/\/+$/, ""))
   .meta({ expected: expectedUrl });
-/** Whether no two are the same when written in the same way. */
+/** Whether no two of the URLs are equal once normalised. */
 export const areDifferentUrls = (urls: readonly string[]): boolean =>
   new Set(urls.map((url) => new URL(url).href)).size === urls.length;
 export const httpUrls = z
@@ -88,13 +88,13 @@ export const issuerUrl = z
   .refine((value) => new URL(value).username === "" && new URL(value).password === "")
   .meta({ expected: expectedUrl });
 export const text = z.string().meta({ expected: "text" });
-/** Sent in a header. A file that it came from may end in a line break. */
+/** Sent in a header. Trimmed, as the file that it came from may end in a line break. */
 export const apiKey = z
   .string()
   .trim()
   .regex(/^[\x20-\x7e]+$/)
   .meta({ expected: "printable ASCII characters" });
-/** Where a query would set options of the client. */
+/** Has no query, as a query would set options of the client. */
 export const redisUrl = z
   .url({ protocol: /^rediss?$/, abort: true })
   .refine((value) => {

@@ -8,19 +8,19 @@ import type { AuditEventsTable } from "./storage/schema/accounts.ts";
 import type { Database } from "./storage/schema/tables.ts";
 import type { Requester } from "./storage/store.ts";
 
-/** Who changes something. */
+/** The one who makes a change. */
 export interface Actor {
   kind: AuditActorKind;
   /** Null for the command line. */
   userId: string | null;
-  /** Of the key or session. */
+  /** The id of the key or session. */
   id: string | null;
-  /** Of the key, or of the operating system's user. */
+  /** The name of the key, or of the operating system's user. */
   name: string | null;
   requestId: string | null;
 }
 
-/** Whose change it is. */
+/** The account and the actor of a change. */
 export interface Author {
   accountId: string;
   actor: Actor;
@@ -29,7 +29,7 @@ export interface Author {
 /** A requester whose changes are recorded. */
 export interface Changer extends Requester, Author {}
 
-/** An event with its actor's e-mail address, and the names of what it has the ids of, as they are now. */
+/** An event with its actor's e-mail address, and the current names of the objects whose ids it has. */
 export type StoredAuditEvent = Omit<AuditEventsTable, "account_id"> & {
   email: string | null;
   names: Record<string, string | null>;
@@ -105,14 +105,14 @@ function idsOf({ object_id, actor_user_id, detail }: Omit<StoredAuditEvent, "nam
   return [object_id, actor_user_id, ...ofDetail].filter((id) => typeof id === "string");
 }
 
-/** Names, scopes, counts: no texts of requests, and no secrets. */
+/** Names, scopes and counts; no texts of requests and no secrets. */
 type ChangeDetail = Readonly<
   Record<string, string | number | boolean | null | undefined | readonly string[]>
 >;
 
 /**
- * Records a change in its own transaction: neither is stored without the other. Refuses accounts closed since the request began, except
- * for the command line, which erases them. Returns the event's id.
+ * Records a change in the change's own transaction, so that neither is stored without the other. Refuses accounts closed since the
+ * request began, except for the command line, which erases them. Returns the event's id.
  */
 export async function recordChange(
   transaction: Database,
@@ -142,7 +142,7 @@ export async function recordChange(
   return id;
 }
 
-/** Deletes some of an account's events from before a time, the oldest first. */
+/** Deletes some of an account's events from before a time, oldest first. */
 export async function deleteOldAuditEvents(
   database: Database,
   { accountId, before }: { accountId: string; before: Micros },

@@ -2,7 +2,7 @@ import type { CountryCode } from "libphonenumber-js/max";
 import isEmail from "validator/lib/isEmail.js";
 import { defined } from "./words.ts";
 
-/** The rules of all countries' phone numbers, 8 MB, which the first who needs them loads. */
+/** The rules for all countries' phone numbers, 8 MB, loaded on first use. */
 export function phoneLibrary(): typeof import("libphonenumber-js/max") {
   return require("libphonenumber-js/max");
 }
@@ -16,17 +16,17 @@ export interface Stretch {
 /** RFC 5321 allows 64 characters before the `@` and 255 after it. */
 const maxLocalLength = 64;
 const maxDomainLength = 255;
-/** Up to the last character of a script that is written without spaces, which may be the end of a sentence; or up to an emoji. */
+/** Up to the last character of a script written without spaces, which may end a sentence, or up to an emoji. */
 const unspaced =
   /^.*[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{Extended_Pictographic}\p{Emoji_Presentation}\uff01-\uff0f\uff1a-\uff20]/su;
 const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@\p{Cs}]+$/u;
-/** What is left where a symbol or another alphabet comes right before. */
+/** The part of an address that is left where a symbol or another alphabet comes right before it. */
 const alphabeticEnd =
   /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Inherited}\p{N}_.%+&-]+$/u;
 const leading = /^[^\p{L}\p{N}_]+/u;
 const domainStart = /^[\p{L}\p{N}.-]+/u;
 
-/** E-mail addresses. Looks at a bounded stretch on both sides of each `@`, so that it takes linear time. */
+/** Finds e-mail addresses. Looks at a bounded stretch on both sides of each `@`, so it takes linear time. */
 export function findEmails(text: string): Stretch[] {
   const found: Stretch[] = [];
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
@@ -48,14 +48,14 @@ export function findEmails(text: string): Stretch[] {
   return found;
 }
 
-/** What begins a country code. */
+/** The sign before a country code. */
 const plus = /[+\uff0b]/;
 
 export function mayHavePhones(text: string, defaultCountry?: CountryCode): boolean {
   return defaultCountry !== undefined || plus.test(text);
 }
 
-/** Phone numbers with a country code; without it only if there is a default country. */
+/** Finds phone numbers with a country code; without a country code only if there is a default country. */
 export function findPhones(text: string, defaultCountry?: CountryCode): Stretch[] {
   if (!mayHavePhones(text, defaultCountry)) return [];
   return Array.from(

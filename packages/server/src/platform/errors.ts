@@ -8,9 +8,9 @@ export type ServiceErrorCode =
   | "forbidden"
   | "not_found"
   | "conflict"
-  /** Successes in the environment are false too often, and it is to refuse then. */
+  /** Too many successes in the environment are false, and it is configured to refuse episodes then. */
   | "reality_alarm"
-  /** The dataset that a world's examples are of is deleted. */
+  /** The dataset of a world's examples is deleted. */
   | "examples_gone"
   | "method_not_allowed"
   | "unsupported"
@@ -18,16 +18,16 @@ export type ServiceErrorCode =
   | "body_too_large"
   /** The texts are too long for this many evaluators. */
   | "evaluation_too_large"
-  /** One page of a list. */
+  /** One page of a list is too large. */
   | "page_too_large"
-  /** The request alone needs more memory than one may use. */
+  /** The request alone needs more memory than one request may use. */
   | "memory_exceeded"
   /** The account's datasets would have too many bytes. */
   | "quota_exceeded"
-  /** The disk of the database has no room for an upload. */
+  /** The database's disk has no room for an upload. */
   | "disk_full"
   | "rate_limited"
-  /** What the account, or the key, may spend in this month is spent. */
+  /** The budget of the account or the key for this month is spent. */
   | "budget_exhausted"
   /** Spending is limited, and this model has no price. */
   | "unpriced_model"
@@ -53,22 +53,22 @@ export class ServiceError extends Error {
   }
 }
 
-/** What is named is not there, or is another account's. */
+/** The named object does not exist, or belongs to another account. */
 export function notFound(what: string): ServiceError {
   return new ServiceError("not_found", `There is no such ${what}.`);
 }
 
-/** What is asked cannot be done as things are. */
+/** The request cannot be fulfilled in the current state. */
 export function conflict(message: string): ServiceError {
   return new ServiceError("conflict", message);
 }
 
-/** Whether there was no room for it just then. */
+/** Whether an error says that there was no room for the work just then. */
 export function isOverloaded(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "overloaded";
 }
 
-/** Stands for what was deleted meanwhile. */
+/** Ignores that an object was deleted in the meantime; throws any other error. */
 export function undefinedIfGone(error: unknown): undefined {
   if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
 }
@@ -84,7 +84,7 @@ export class InvalidFieldError extends Error {
   }
 }
 
-/** What is not found is an issue of the field that names it. */
+/** Turns `not_found` into an issue of the field that names the missing object. */
 export function issueIfGone(path: InvalidFieldError["path"]): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
@@ -92,9 +92,9 @@ export function issueIfGone(path: InvalidFieldError["path"]): (error: unknown) =
   };
 }
 
-/** A call to a model that is not made, as it would cost more than a budget allows, or nobody knows what. */
+/** A call to a model that is refused because it would exceed a budget, or because its cost is unknown. */
 export class SpendingRefusedError extends ServiceError {
-  /** The model, where it has no price. */
+  /** The model, if it has no price. */
   readonly model: string | undefined;
 
   constructor(message: string, model?: string) {
@@ -104,7 +104,7 @@ export class SpendingRefusedError extends ServiceError {
   }
 }
 
-/** What a server says of an error in its body. Only `message` is certain to be a text. */
+/** What a server says about an error in its body. Only `message` is certain to be a string. */
 export interface StatedError {
   message: string;
   code: unknown;
@@ -119,13 +119,13 @@ interface UpstreamResponse {
   stated?: StatedError;
 }
 
-/** A call that the upstream failed. `status` and `body` are present only if the upstream responded. */
+/** A failed call to the upstream. `status` and `body` are present only if the upstream responded. */
 export class UpstreamError extends Error {
   readonly category: ErrorCategory;
   readonly status: number | undefined;
-  /** At most 4,096 characters of it. */
+  /** At most the first 4,096 characters. */
   readonly body: string | undefined;
-  /** The upstream's own `Retry-After`, as it sent it. */
+  /** The upstream's own `Retry-After`, unchanged. */
   readonly retryAfter: string | undefined;
   readonly #stated: StatedError | undefined;
 
@@ -143,7 +143,7 @@ export class UpstreamError extends Error {
     this.#stated = response.stated;
   }
 
-  /** The error that the whole body states; absent if there was none to read. It may be long, and no log shows it. */
+  /** The error that the whole body states; undefined if there was no body to read. It may be long, and is never logged. */
   get stated(): StatedError | undefined {
     return this.#stated;
   }
@@ -157,7 +157,7 @@ export class ClientDisconnectedError extends Error {
   }
 }
 
-/** An `Idempotency-Key` that was used before, with another request. */
+/** An `Idempotency-Key` that was used before for a different request. */
 export class ReusedKeyError extends Error {
   constructor() {
     super("The Idempotency-Key was used for another request. Use a new key for each request.");
@@ -165,18 +165,18 @@ export class ReusedKeyError extends Error {
   }
 }
 
-/** Where an upload is wrong. */
+/** A fault in an upload, and its place. */
 export interface UploadFault {
-  /** The number of the line, or of the document, from 1. Absent: it is the upload as a whole. */
+  /** The number of the line or document, from 1. Absent: the fault is in the upload as a whole. */
   line: number | undefined;
-  /** What is numbered, if not lines. */
+  /** What `line` counts; lines if absent. */
   unit?: "line" | "document" | undefined;
-  /** The field in its JSON. */
+  /** The path of the field in the JSON. */
   path: (string | number)[];
   reason: string;
   /** The file, if the upload has several. */
   file?: string | undefined;
-  /** What clients tell it by, and what it tells them, if it is not just a wrong value. */
+  /** The type by which clients recognise the fault, and its context, unless it is just a wrong value. */
   type?: string;
   ctx?: Record<string, unknown>;
 }
@@ -184,7 +184,7 @@ export interface UploadFault {
 /** An upload that is refused, with its first faults. */
 export class UploadError extends Error {
   readonly faults: readonly UploadFault[];
-  /** How many there are in all. */
+  /** How many faults there are in total. */
   readonly total: number;
 
   constructor(fault: UploadFault | readonly UploadFault[], total?: number) {

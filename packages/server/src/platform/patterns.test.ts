@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { compilePattern, estimateProgramSize, maxPatternLength, maxProgramSize } from "./patterns.ts";
 
-/** Of processor time, since other tests run beside this one. */
+/** In processor time, since other tests run at the same time. */
 const maxMs = 5_000;
 const processorMs = () => process.cpuUsage().user / 1000;
 

@@ -1,6 +1,6 @@
 import type { RE2JS } from "re2js";
 
-/** Patterns in linear time, 3 MB, which the first who needs them loads. */
+/** The library for patterns in linear time, 3 MB, loaded on first use. */
 export function patternLibrary(): typeof import("re2js") {
   return require("re2js");
 }
@@ -10,8 +10,8 @@ const token =
   /\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[\s\S]/y;
 
 /**
- * About how many instructions a pattern compiles to, from its text alone: a pattern of a few hundred characters can take a
- * million of them, and compiling it hundreds of megabytes.
+ * Estimates from its text how many instructions a pattern compiles to: a pattern of a few hundred characters can take a million
+ * of them, and compiling it hundreds of megabytes.
  */
 export function estimateProgramSize(pattern: string): number {
   const open: { size: number; last: number }[] = [];
@@ -30,7 +30,7 @@ export function estimateProgramSize(pattern: string): number {
       const repeated = group.last * Number(max || min);
       group = { size: group.size - group.last + repeated, last: repeated };
     } else {
-      // A class that is never closed is no pattern. Looking for its end at each bracket would take quadratic time.
+      // A class that is never closed makes the pattern invalid. Searching for its end at each bracket would take quadratic time.
       if (text === "[") return group.size;
       const size = text.startsWith("\\Q") ? text.length : 1;
       group = { size: group.size + size, last: size };

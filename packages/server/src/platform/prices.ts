@@ -1,7 +1,7 @@
-/** What a model's tokens cost, per million. */
+/** A model's prices per million tokens. */
 export interface ModelPrices {
   prompt: number;
-  /** Of the part of a prompt that the upstream had in its own cache. */
+  /** The price of the part of a prompt that the upstream had in its own cache. */
   cached: number;
   completion: number;
 }
@@ -10,21 +10,21 @@ export interface ModelPrices {
 export interface Prices {
   /** An ISO 4217 code. */
   currency: string;
-  /** By the name that is sent to the upstream. */
+  /** The models by the name that is sent to the upstream. */
   models: ReadonlyMap<string, ModelPrices>;
 }
 
 /** Tokens that an upstream processed. */
 interface AskedTokens {
   promptTokens: number;
-  /** The part of the prompt that it had in its own cache. Absent: none. */
+  /** The part of the prompt that the upstream had in its own cache. Absent: none. */
   upstreamCachedTokens?: number;
   completionTokens: number;
 }
 
 const million = 1_000_000;
 
-/** What these tokens of a model cost, in the currency of the list; null if the model has no price. */
+/** The cost of these tokens, in the currency of the list; null if the model has no price. */
 export function costOf(
   { models }: Prices,
   model: string | undefined,
@@ -43,7 +43,7 @@ export function costOf(
 
 const significantDigits = 12;
 
-/** Sums of decimal fractions have digits at their end that mean nothing. */
+/** Drops the meaningless last digits of sums of decimal fractions. */
 export function withoutNoise(cost: number): number {
   return Number(cost.toPrecision(significantDigits));
 }
@@ -53,23 +53,23 @@ export const maxModelNameCharacters = 200;
 /** No control or unassigned characters and no half of a surrogate pair, as PostgreSQL refuses some of them. */
 const storable = /^\P{C}+$/u;
 
-/** Whether a model's name is one by which tokens are counted: a caller may send anything. */
+/** Whether tokens are counted under this model name: a caller may send anything. */
 export function isCountedModelName(name: unknown): name is string {
   return typeof name === "string" && name.length <= maxModelNameCharacters && storable.test(name);
 }
 
-/** The prices that hold now: the file may be read again. */
+/** The current prices: the file may be read again. */
 export interface PriceList {
-  /** Undefined: there is no list. */
+  /** Undefined if there is no list. */
   current(): Prices | undefined;
 }
 
-/** Who pays for a call to a model. */
+/** The account and key that pay for a call to a model. */
 export interface Spender {
   accountId: string;
-  /** The key, or for a session the user. */
+  /** The key, or the user of a session. */
   keyId: string | undefined;
 }
 
-/** Why a spender may not call a model; undefined: it may. */
+/** Why a spender may not call a model; undefined if it may. */
 export type FindRefusal = (spender: Spender, model: string) => Error | undefined;

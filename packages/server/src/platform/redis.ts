@@ -1,31 +1,31 @@
 import type { Redis as RedisClient } from "ioredis";
 import { type Logger, watchOutage } from "./observability/logger.ts";
 
-/** The most that the store may delay a call. */
+/** The longest that the store may delay a call. */
 const answerTimeoutMs = 50;
 /** After a time-out, no command is sent for this long, so that not every call pays for it. */
 const restMs = 500;
-/** A connection on which nothing comes back for this long is given up. */
+/** A connection that receives nothing for this long is given up. */
 const silenceMs = 1_000;
 const reconnectMs = 500;
 
-/** A connection to Valkey or Redis, which processes share. It may be gone at any time: every caller must do without it. */
+/** A connection to Valkey or Redis, which processes share. It may be lost at any time, so every caller must manage without it. */
 export interface Redis {
-  /** For a library that takes a client, to be called in `ask`. Commands fail at once while the store is gone. */
+  /** For a library that takes a client, to be called in `ask`. Commands fail immediately while the store is gone. */
   readonly client: RedisClient;
   /** Whether the store is connected and has answered in time recently. */
   isUp(): boolean;
-  /** The answer to commands; undefined if there is none within 50 ms, the store refuses them, or it is not what is expected. */
+  /** The answer to commands; undefined if there is none within 50 ms, the store refuses them, or the answer is not of the expected kind. */
   ask<Answer>(
     command: (client: RedisClient) => Promise<unknown>,
     isAnswer: (reply: unknown) => reply is Answer,
   ): Promise<Answer | undefined>;
-  /** Sends a command without waiting for it, however long it takes; nothing while the store is gone. */
+  /** Sends a command without waiting for it, however long it takes; does nothing while the store is gone. */
   tell(command: (client: RedisClient) => Promise<unknown>): void;
   stop(): void;
 }
 
-/** Connects in the background, and again whenever the connection is lost. Logs when the store goes, is late or refuses, and when that is over. */
+/** Connects in the background, and again whenever the connection is lost. Logs when the store goes away, is late or refuses, and when it recovers. */
 export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">): Redis {
   const { Redis: Client } = redisLibrary();
   const client = new Client(url, {
@@ -44,7 +44,7 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
     restUntilMs = 0;
   });
 
-  /** Whether the store refused a command, which is logged. */
+  /** Returns whether the store refused a command, and logs the refusal. */
   function noteRefusal(error: Error): boolean {
     if (error.name !== "ReplyError") return false;
     refusals.failed("", () => ({ reason: reasonOf(error) }));
@@ -66,7 +66,7 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
           lies.responded();
           return reply;
         }
-        // No more of it is logged: it may be anybody's text.
+        // Only its type is logged: the reply may contain anybody's text.
         lies.failed("", () => ({ type: Array.isArray(reply) ? "array" : typeof reply }));
         return undefined;
       } catch (error) {
@@ -86,7 +86,7 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
   };
 }
 
-/** Logs when the store goes and when it is back. */
+/** Logs when the store goes away and when it is back. */
 function watchConnection(client: RedisClient, logger: Pick<Logger, "warn">) {
   let isGone = false;
   let isStopped = false;
@@ -98,7 +98,7 @@ function watchConnection(client: RedisClient, logger: Pick<Logger, "warn">) {
     if (isGone || isStopped) return;
     isGone = true;
     logger.warn(
-      // A server that ends in good order closes its connections, without an error.
+      // A server that shuts down normally closes its connections without an error.
       { reason: lastError === undefined ? "the connection was closed" : reasonOf(lastError) },
       "Redis is unavailable; each process works by itself",
     );
@@ -136,7 +136,7 @@ function watchAnswers(logger: Pick<Logger, "warn">) {
 
 const tooLate = new Error("no answer in time");
 
-/** Not the client's own time-out, which would also bound the commands with which it connects. */
+/** Replaces the client's own time-out, which would also apply to the commands with which it connects. */
 async function inTime<Answer>(pending: Promise<Answer>): Promise<Answer> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(tooLate), answerTimeoutMs);
@@ -152,7 +152,7 @@ function reasonOf({ message }: Error): string {
   return message.split(", with args", 1)[0] ?? "";
 }
 
-/** Loaded by the first who needs it: a server without Redis does without it. */
+/** Loaded on first use: a server without Redis does not need it. */
 function redisLibrary(): typeof import("ioredis") {
   return require("ioredis");
 }

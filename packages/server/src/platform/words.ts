@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/** How messages name this program's command line. In a clone the shell does not find it; a build for delivery writes its own name here. */
+/** This program's name in messages. In a clone the shell does not find `presage`; a build for delivery writes its own name here. */
 export const commandName: string = "npx presage";
 
 /** `1 line`, `3 lines`. */
@@ -8,12 +8,12 @@ export function countOf(count: number, noun: string, plural = `${noun}s`): strin
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
-/** `67 %` of a share. */
+/** A share as `67 %`. */
 export function wholePercent(share: number): string {
   return `${Math.round(100 * share)} %`;
 }
 
-/** `66.7 %` of a share. */
+/** A share as `66.7 %`. */
 export function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
@@ -24,14 +24,14 @@ type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
 };
 
-/** The fields without those that are undefined. */
+/** The fields that are not undefined. */
 export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Defined<Fields>;
 }
 
-/** The fields without those that are null. */
+/** The fields that are not null. */
 export function withoutNulls<Fields extends object>(fields: Fields): Fields {
   if (!Object.values(fields).includes(null)) return fields;
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Fields;
@@ -47,7 +47,7 @@ export function sha256Hex(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
-/** For an `LRUCache` of many entries. Told of a `max`, it takes the memory of as many at once: 28 bytes each. */
+/** Options for an `LRUCache` of many entries. With `max`, it would allocate memory for all of them up front: 28 bytes each. */
 export function lruLimit(entries: number) {
   return { maxSize: entries, sizeCalculation: () => 1 };
 }
@@ -57,7 +57,7 @@ export function beginning(text: string, maxLength: number): string {
   return text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, "");
 }
 
-/** A text, or its beginning and an ellipsis. */
+/** A text, cut to its beginning and an ellipsis if it is too long. */
 export function shortened(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${beginning(text, maxLength)}…`;
 }
@@ -76,7 +76,7 @@ export function printableLines(text: string): string {
   return lines.map((line) => line.split("\t").map(printable).join("    ")).join("\n");
 }
 
-/** A value as JSON without characters that control the terminal: in one line, unless it is indented. */
+/** A value as JSON without characters that control the terminal: on one line, unless it is indented. */
 export function printableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(/(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
     Array.from(
@@ -91,11 +91,11 @@ export function quoted(text: string): string {
   return printable(JSON.stringify(text));
 }
 
-/** The known name that a misspelt one most likely stands for, if it takes at most `maxEdits` to get there. */
+/** The known name most similar to a misspelt one, if at most `maxEdits` edits away. */
 export function similarName(misspelt: string, known: readonly string[], maxEdits = 3): string | undefined {
   const [best] = known
     .map((name) => ({ name, edits: distance(misspelt.toLowerCase(), name.toLowerCase()) }))
-    // Not more than half of a short name.
+    // At most half of a short name may differ.
     .filter(({ name, edits }) => edits <= Math.min(maxEdits, name.length / 2))
     .sort((one, other) => one.edits - other.edits);
   return best?.name;

@@ -18,12 +18,12 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** A key of the one user, unless it is said otherwise. */
+/** The holders of a key. By default, all keys share one user and one account. */
 function holders(keyOrUserId: string, userId = "user", accountId = "account"): LimitHolders {
   return { keyOrUserId, userId, accountId, keyLimits: noKeyLimits };
 }
 
-/** Without any limit that is not named. */
+/** An admission with these limits only. */
 function admissionWith(limits: Partial<AdmissionLimits>): Admission {
   const noRates = { ratePerMinute: 0, userRatePerMinute: 0, accountRatePerMinute: 0 };
   const inFlight = { maxInFlight: 10_000, maxInFlightEach: 10_000, shareOf: (limit: number) => limit };
@@ -43,7 +43,7 @@ function refusalOf(admission: Admission, who: string | LimitHolders): ServiceErr
   }
 }
 
-/** How many are let in before the first refusal. */
+/** Returns how many requests are admitted before the first refusal. */
 function takeAll(admission: Admission, who: string | LimitHolders): number {
   let count = 0;
   while (refusalOf(admission, who) === undefined) count += 1;
@@ -152,7 +152,7 @@ describe("Beside the rate of keys", () => {
     expect([of("one", "a"), of("one", "b"), of("two", "a"), of("three", "a")]).toEqual([4, 2, 2, 0]);
     expect(takeAll(admission, holders("four/a", "four", "another account"))).toBe(4);
     jest.advanceTimersByTime(30_000);
-    // Half of the account's is back; the user's would allow more.
+    // Half of the account's tokens are back; the user's rate would allow more.
     expect(of("two", "a")).toBe(4);
   });
 

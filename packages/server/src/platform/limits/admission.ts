@@ -20,17 +20,17 @@ interface Account {
 }
 
 interface InFlightLimits {
-  /** Of all accounts together. */
+  /** The limit for all accounts together. */
   max: number;
-  /** Of one account. */
+  /** The limit for one account. */
   maxEach: number;
   /** Names the requests in errors. */
   what: string;
 }
 
 /**
- * Limits the calls in flight to `max`. A single account may use `maxEach`. Beside others, an account may exceed an equal share
- * only while room is left for each of them: one call, as many again as it has in flight, or as many as were refused.
+ * Limits the calls in flight to `max`. A single account may use `maxEach`. While others are active, an account may exceed an equal
+ * share only if room is left for each of them: one call, as many more as it has in flight, or as many as were refused.
  */
 export function createInFlight({ max, maxEach, what }: InFlightLimits): InFlight {
   const accounts = new Map<string, Account>();
@@ -60,7 +60,7 @@ export function createInFlight({ max, maxEach, what }: InFlightLimits): InFlight
   /** How many calls must be left free for the other accounts. */
   function reservedForOthers(account: Account, nowMs: number): number {
     if (account.count < equalShare()) return 0;
-    // With room for all the others to double, adding up is unnecessary.
+    // With room for all the others to double, there is no need to add them up.
     const isCalm = nowMs - refusedAtMs > activeForMs;
     if (isCalm && total + (total - account.count) + accounts.size < max) return 0;
     forgetIdle(nowMs);
@@ -111,18 +111,18 @@ export interface AdmissionLimits {
   what: "prediction" | "evaluation";
   /** Requests per minute for each key, and for all sessions of a user together; 0: no limit. */
   ratePerMinute: number;
-  /** For all keys and sessions of a user together; 0: no limit. */
+  /** Requests per minute for all keys and sessions of a user together; 0: no limit. */
   userRatePerMinute: number;
-  /** For all users of an account together; 0: no limit. */
+  /** Requests per minute for all users of an account together; 0: no limit. */
   accountRatePerMinute: number;
-  /** Maximum concurrent requests, of all accounts and of one. */
+  /** Maximum concurrent requests of all accounts together, and of each account. */
   maxInFlight: number;
   maxInFlightEach: number;
-  /** This process's part of a key's own limit on concurrent requests. */
+  /** This process's share of a key's own limit on concurrent requests. */
   shareOf(limit: number): number;
 }
 
-/** A key's own limits; null: those of all keys. */
+/** A key's own limits; null: the limits for all keys apply. */
 export interface KeyLimits {
   ratePerMinute: number | null;
   maxInFlight: number | null;
@@ -132,7 +132,7 @@ export const noKeyLimits: KeyLimits = { ratePerMinute: null, maxInFlight: null }
 
 /** Whose limits a request counts against. */
 export interface LimitHolders {
-  /** A key has limits of its own; the sessions of a user share them. */
+  /** A key has its own limits; the sessions of a user share theirs. */
   keyOrUserId: string;
   keyLimits: KeyLimits;
   userId: string;
@@ -146,7 +146,7 @@ export interface RateStatus {
 }
 
 export interface Admission {
-  /** Admits a request or throws. A rejection counts against no limit. The rate is the key's, or else the first that there is. */
+  /** Admits a request or throws. A rejection counts against no limit. Returns the key's rate or, if that is unlimited, the next one. */
   admit(holders: LimitHolders): RateStatus | undefined | Promise<RateStatus | undefined>;
   /** A request that was admitted for these holders has ended. */
   leave(holders: LimitHolders): void;
@@ -155,7 +155,7 @@ export interface Admission {
 
 /** A request beyond the rate of its key, its user or its account. */
 export class RateLimitError extends ServiceError {
-  /** The key's, whichever rate was exceeded. */
+  /** The rate to report, as `admit` returns it; not necessarily the one that was exceeded. */
   readonly rate: RateStatus | undefined;
 
   constructor(message: string, rate: RateStatus | undefined, retryAfterS: number) {
@@ -169,14 +169,14 @@ interface Level extends Bucket {
   whose: string;
 }
 
-/** Rates of keys, users and accounts, since keys are free to create, and limits on concurrent requests with a share for each account. */
+/** Limits rates of keys, users and accounts, since keys are free to create, and concurrent requests, with a share for each account. */
 export function createAdmission(limits: AdmissionLimits, takeTokens: TakeTokens): Admission {
   const { what } = limits;
   const inFlight = createInFlight({ max: limits.maxInFlight, maxEach: limits.maxInFlightEach, what });
-  /** Only keys with a limit of their own. */
+  /** Contains only keys with their own limit. */
   const keysInFlight = new Map<string, number>();
 
-  /** Most servers have no rates, so what they would be is not built. */
+  /** Skips rates without a limit: most servers have none. */
   function levelsOf({ keyOrUserId, keyLimits, userId, accountId }: LimitHolders): Level[] {
     const levels: Level[] = [];
     const add = (perMinute: number, holder: string, holderId: string, whose: string) => {
@@ -205,7 +205,7 @@ export function createAdmission(limits: AdmissionLimits, takeTokens: TakeTokens)
     keysInFlight.set(keyOrUserId, count + 1);
   }
 
-  /** With the limits at the entry, which may have changed since. */
+  /** Uses the limits from when the request entered, as they may have changed since. */
   function leaveKey({ keyOrUserId, keyLimits }: LimitHolders): void {
     if (keyLimits.maxInFlight === null) return;
     const count = keysInFlight.get(keyOrUserId) ?? 0;
@@ -256,7 +256,7 @@ export function createAdmission(limits: AdmissionLimits, takeTokens: TakeTokens)
   };
 }
 
-/** What is left of the first rate. Throws if one of them was exceeded. */
+/** The status of the first rate. Throws if any rate was exceeded. */
 function statusOf(levels: readonly Level[], states: readonly BucketState[], what: AdmissionLimits["what"]) {
   const [first] = levels;
   const rate = first && { limit: first.perMinute, remaining: Math.floor(states[0]?.tokens ?? 0) };

@@ -3,7 +3,7 @@ import { createBackgroundTurns, withRests } from "./turns.ts";
 
 const patient = new AbortController().signal;
 
-/** Each piece of work takes 1 ms of a clock of its own. */
+/** Each piece of work takes 1 ms on a fake clock. */
 function start(hasLiveRequests: () => boolean) {
   let now = 0;
   const loops: number[] = [];

@@ -1,14 +1,14 @@
 export interface DeadlineLimits {
   timeoutMs: number;
-  /** The reason of the abort once the time is up. */
+  /** The reason for the abort once the time is up. */
   timeoutError(timeoutMs: number): Error;
-  /** Aborts the work as well. */
+  /** Also aborts the work. */
   signal?: AbortSignal | undefined;
-  /** The reason of that abort; absent: the signal's own. */
+  /** The reason for an abort by `signal`; the signal's own reason if absent. */
   abortError?(): Error;
 }
 
-/** What may be aborted: an `AbortSignal`, or what costs less. */
+/** Work that may be aborted: an `AbortSignal`, or something cheaper. */
 export interface Cancellation {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -17,11 +17,11 @@ export interface Cancellation {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** For work that goes on without whoever began it: others wait for it, or it must be finished. */
+/** For work that continues without its caller: others wait for it, or it must be finished. */
 export const neverAborted = new AbortController().signal;
 
 export interface Deadline {
-  /** Aborted when the time is up or the outer signal is aborted, whichever is first, with the error of that. */
+  /** Aborted when the time is up or the outer signal is aborted, whichever comes first, with the matching error. */
   readonly signal: Cancellation;
   /** Stops watching. Every deadline must be ended. */
   end(): void;
@@ -29,7 +29,7 @@ export interface Deadline {
 
 const tickMs = 20;
 
-/** A class, as thousands wait at once: none of them holds a timer of its own. */
+/** A class, because thousands wait at the same time; none of them has its own timer. */
 class WatchedDeadline implements Deadline, Cancellation {
   aborted = false;
   reason: unknown = undefined;
@@ -50,7 +50,7 @@ class WatchedDeadline implements Deadline, Cancellation {
     if (outer?.aborted) this.handleEvent();
   }
 
-  /** Hears of the outer signal: a client that has left is noticed at once, as an answer may come in the same tick. */
+  /** Called when the outer signal is aborted: a lost client must be noticed immediately, as an answer may come in the same tick. */
   handleEvent(): void {
     this.#abort(this.#limits.abortError?.() ?? this.#outer?.reason);
   }
@@ -64,7 +64,7 @@ class WatchedDeadline implements Deadline, Cancellation {
     this.#outer?.removeEventListener("abort", this);
   }
 
-  /** Whether it was due. */
+  /** Aborts the deadline if it is due, and returns whether it was. */
   check(nowMs: number): boolean {
     const { timeoutMs, timeoutError } = this.#limits;
     const isDue = nowMs >= this.#dueMs;
@@ -102,21 +102,21 @@ class WatchedDeadline implements Deadline, Cancellation {
   }
 }
 
-/** The same as an `AbortSignal`. */
+/** Converts a cancellation to an `AbortSignal`. */
 export function signalOf(cancellation: Cancellation): AbortSignal {
   if (cancellation instanceof AbortSignal) return cancellation;
   if (cancellation instanceof WatchedDeadline) return cancellation.toSignal();
   throw new TypeError("Neither an AbortSignal nor a deadline.");
 }
 
-/** Starts deadlines that one timer watches together, so that each is noticed up to a tick late. */
+/** Creates deadlines that share one timer, so that each is noticed up to a tick late. */
 export function createDeadlines(limits: DeadlineLimits): (outer: AbortSignal) => Deadline {
   const watched = new Set<WatchedDeadline>();
   let isTicking = false;
 
   function tick(): void {
     const nowMs = performance.now();
-    // All have the same time, so they are due in the order of their start.
+    // All have the same timeout, so they are due in the order in which they were created.
     for (const deadline of watched) if (!deadline.check(nowMs)) break;
     isTicking = watched.size > 0;
     if (isTicking) setTimeout(tick, tickMs);
@@ -151,7 +151,7 @@ export async function withDeadline<Value>(
   }
 }
 
-/** Waits for work that does not know the signal: rejects with the signal's reason as soon as it is aborted. */
+/** Waits for work that ignores the signal; rejects with the signal's reason as soon as it is aborted. */
 export async function orAborted<Value>(work: Promise<Value>, signal: Cancellation): Promise<Value> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
@@ -164,7 +164,7 @@ export async function orAborted<Value>(work: Promise<Value>, signal: Cancellatio
   }
 }
 
-/** One retry for each of a request's evaluators, of which there are at most this many. */
+/** A request has at most this many evaluators: one retry for each. */
 const retriesOfRequest = 20;
 
 /**

@@ -9,7 +9,7 @@ function create(limits: Partial<FairSlotLimits>) {
   return createFairSlots({ slots: 1, ...limits });
 }
 
-/** Takes a slot for each name in turn, releases it at once, and records the order in which they were admitted. */
+/** Takes a slot for each name in turn, releases it immediately, and records the order in which they were admitted. */
 function queueUp(slots: ReturnType<typeof create>, accountIds: readonly string[]) {
   const entered: string[] = [];
   const all = accountIds.map(async (accountId) => {
@@ -88,7 +88,7 @@ test("a caller that waits too long or disconnects leaves the queue, and no slot 
   expect(slots.inUse()).toBe(0);
 });
 
-/** Has callers of one account wait, releases each slot at once, and returns the costs in the order in which they were admitted. */
+/** Queues callers of one account, releases each slot immediately, and returns the costs in the order in which they were admitted. */
 async function orderOf(costs: readonly number[], onEnter: (entered: number[]) => number[] = () => []) {
   const slots = create({});
   const release = await slots.take("a", patient);
@@ -145,7 +145,7 @@ test("cheap work overtakes dear work of its account that waits longer, however o
 
 test("dear work has its turn while ever more cheap work of its account arrives", async () => {
   const entered = await orderOf([500, 10], ({ length }) => (length < 1_000 ? [10] : []));
-  // Until the cheap work has had as much.
+  // Once the cheap work has used as much.
   expect(entered.indexOf(500)).toBe(49);
 });
 

@@ -21,7 +21,7 @@ function enters(inFlight: InFlight, accountId: string): boolean {
   }
 }
 
-/** How many are admitted before the first refusal. */
+/** Returns how many calls are admitted before the first refusal. */
 function fill(inFlight: InFlight, accountId: string): number {
   let count = 0;
   while (enters(inFlight, accountId)) count += 1;
@@ -41,7 +41,7 @@ test("an account that uses everything makes room for another one", () => {
   expect(enters(inFlight, "b")).toBe(false);
   inFlight.leave("a");
   expect([enters(inFlight, "a"), enters(inFlight, "b")]).toEqual([false, true]);
-  // The more the other uses, the more is left for it, up to half.
+  // The more the other account uses, the more is left for it, up to half.
   for (let round = 0; round < 1_000; round += 1) {
     inFlight.leave("a");
     enters(inFlight, "b");

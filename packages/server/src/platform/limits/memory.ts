@@ -3,7 +3,7 @@ import { ServiceError } from "../errors.ts";
 import { orAborted } from "./deadline.ts";
 import { itemOfTurn } from "./turns.ts";
 
-/** The memory of a request with a 64 KB body. Part of the budget is for holders up to this size only. */
+/** The memory estimated for a request with a 64 KB body. Part of the budget is for holders up to this size only. */
 const smallBytes = 6 * 64 * 1024;
 /** The fraction for small holders: one eighth. */
 const partsForSmall = 8;
@@ -12,19 +12,19 @@ const retryAfterS = 1;
 /** A limit on the estimated memory of requests. */
 export interface ByteBudget {
   readonly maxBytes: number;
-  /** The limit of one holder. */
+  /** The most that one holder may reserve. */
   readonly maxBytesOfOne: number;
   /**
-   * Changes a holder's reservation; to 0 releases it. Throws a `ServiceError` if the limit is reached: one that says so if not even
-   * `beside` bytes would be left for others.
+   * Changes a holder's reservation; 0 releases it. Throws a `ServiceError` if the limit is reached: `memory_exceeded` if a large
+   * reservation could never fit together with `beside` bytes, otherwise `overloaded`.
    */
   resize(from: number, to: number, beside?: number): void;
-  /** The same without the limit: for what is in memory already. */
+  /** Like `resize`, but without the limit: for bytes that are already in memory. */
   resizeAnyway(from: number, to: number): void;
   reservedBytes(): number;
 }
 
-/** A budget of `maxBytes`. Large holders cannot use all of it, so that small requests are still served. */
+/** A budget of `maxBytes`. Large holders cannot use all of it, so small requests are still served. */
 export function createByteBudget(maxBytes: number): ByteBudget {
   const maxBytesOfOne = maxBytes - Math.floor(maxBytes / partsForSmall);
   let reserved = 0;
@@ -46,7 +46,7 @@ export function createByteBudget(maxBytes: number): ByteBudget {
   };
 }
 
-/** A request, or a read for one, with its reservation. */
+/** A request, or a read on behalf of one, with its reservation. */
 export interface Holder {
   readonly memory: ByteBudget;
   reservedBytes: number;
@@ -58,13 +58,13 @@ export function reserveBytes(holder: Holder, bytes: number): void {
   holder.reservedBytes = bytes;
 }
 
-/** The same for a response, which is too large if it leaves no room for its request's body and for small requests. */
+/** Like `reserveBytes`, for a response: it is too large if it leaves no room for its request's body and for small requests. */
 export function reserveResponseBytes(holder: Holder, bytes: number, bodyBytes: number): void {
   holder.memory.resize(holder.reservedBytes, bytes, bodyBytes + smallBytes);
   holder.reservedBytes = bytes;
 }
 
-/** The same without the limit: for what is in memory already. */
+/** Like `reserveBytes`, but without the limit: for bytes that are already in memory. */
 export function reserveBytesAnyway(holder: Holder, bytes: number): void {
   holder.memory.resizeAnyway(holder.reservedBytes, bytes);
   holder.reservedBytes = bytes;
@@ -91,25 +91,25 @@ export function inMegabytes(bytes: number): number {
 
 /** A quarter of the machine's memory, or of the container's if that is less, in bytes. */
 export function quarterOfMemory(): number {
-  // 0 if no limit is known.
+  // `constrainedMemory` returns 0 if no limit is known.
   const limitBytes = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.floor(Math.min(totalmem(), limitBytes) / 4);
 }
 
-/** What each of some processes may hold of worlds' examples, where nothing is set. */
+/** The default limit for each of `count` processes on the memory of worlds' examples, in bytes. */
 export function defaultIndexBytes({ count }: { count: number }): number {
   return Math.min(2 ** 31, Math.floor(quarterOfMemory() / count));
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bodies up to this length are read at once: they arrive with the headers, or soon after. */
+/** Bodies up to this length are read in one piece: they arrive with the headers, or soon after. */
 const shortBytes = 64 * 1024;
 
 /**
- * Reads a whole body; undefined as soon as it is longer than `maxBytes`. `onLength` is called with the length so far before
- * more is read, and may throw to stop: first with the declared length, so that a body without room is refused before it is
- * sent, and then from 0, as senders can declare anything.
+ * Returns a whole body, or undefined as soon as it is longer than `maxBytes`. Calls `onLength`, which may throw to stop, before reading
+ * more: first with the declared length, so that a body without room is refused before it is sent, and then with the length so far,
+ * counted from 0, as senders can declare anything.
  */
 export async function readBodyWithin(
   message: Request | Response,
@@ -152,9 +152,9 @@ async function readInPieces(
 }
 
 export interface RoomForBytes {
-  /** Waits for room for this many bytes, behind those who already wait. What exceeds the limit is admitted alone. Resolves with the function that gives it back. */
+  /** Waits in line for room for this many bytes. More than the limit is admitted alone. Resolves with the function that gives the room back. */
   take(bytes: number, signal: AbortSignal): Promise<() => void>;
-  /** Waits until no one is waiting, before reading more. */
+  /** Waits until nobody is waiting for room; to be called before reading more. */
   untilNobodyWaits(signal: AbortSignal): Promise<void>;
 }
 
@@ -163,7 +163,7 @@ interface Waiting {
   admit(): void;
 }
 
-/** A limit on the bytes of background work in progress, which waits rather than fails. */
+/** Limits the bytes of background work in progress; beyond the limit, work waits rather than fails. */
 export function createRoomForBytes(maxBytes: number): RoomForBytes {
   const waiting = new Set<Waiting>();
   let watching: (() => void)[] = [];

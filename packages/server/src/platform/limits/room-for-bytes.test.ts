@@ -3,7 +3,7 @@ import { createRoomForBytes } from "./memory.ts";
 
 const patient = new AbortController().signal;
 
-/** Asks for room for these bytes, and says whether there is any yet. */
+/** Asks for room for these bytes. The state shows whether it has been granted yet. */
 function taking(room: ReturnType<typeof createRoomForBytes>, bytes: number, signal = patient) {
   const state = { isIn: false, hasFailed: false };
   const taken = room.take(bytes, signal).then(

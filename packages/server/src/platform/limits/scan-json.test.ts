@@ -21,7 +21,7 @@ describe("Looking through a body before it is parsed", () => {
   test("counts nothing inside of texts, whatever quotes and backslashes they have", () => {
     for (const text of ["[1,{2:[", '\\"[1,', "\\\\", '\\\\\\"', "\\u0022"]) {
       expect(reasonOf(`{"a":"${text.repeat(200_000)}","b":[]}`)).toBeUndefined();
-      // And finds the end of each of them.
+      // The end of each text is found as well.
       expect(reasonOf(`["${text.repeat(20_000)}",${"[".repeat(300)}`)).toMatch(/deeper than 256/);
     }
   });

@@ -3,7 +3,7 @@ export const maxDepth = 256;
 /** A thousand imported results with all fields and tags have fewer, and so do thirty thousand messages. */
 const maxValues = 100_000;
 const maxNumberCharacters = 1_000;
-/** Up to this many, each is searched for; after that it is faster to go byte by byte. */
+/** Up to this many escaped quotes, each is searched for; beyond that, going byte by byte is faster. */
 const fewEscapedQuotes = 10_000;
 
 interface JsonScan {

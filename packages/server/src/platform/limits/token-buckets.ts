@@ -12,7 +12,7 @@ declare module "ioredis" {
 const seenEveryMs = 2_000;
 const seenForMs = 60_000;
 
-/** Notes that a process was seen, forgets those that were not for a while, and counts the rest, by the clock of Redis. */
+/** Notes that a process was seen, forgets those not seen for a while, and counts the rest, by the clock of Redis. */
 const seeProcess = `
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -23,13 +23,13 @@ return redis.call("ZCARD", KEYS[1])
 `;
 
 interface ProcessCount {
-  /** Processes that were seen in the last minute, this one included; while Redis is gone, the last known number. */
+  /** Processes seen in the last minute, including this one; while Redis is unavailable, the last known number. */
   count(): number;
-  /** Removes this process from the count of others. */
+  /** Removes this process from the others' counts. */
   stop(): Promise<void>;
 }
 
-/** Shows this process to others under a key in Redis every two seconds, and counts them. */
+/** Announces this process under a key in Redis every two seconds, and counts the processes there. */
 export function countProcesses(redis: Redis, key: string): ProcessCount {
   const { client } = redis;
   client.defineCommand("presageSeeProcess", { lua: seeProcess, numberOfKeys: 1 });
@@ -63,20 +63,20 @@ function isCount(reply: unknown): reply is number {
 const maxBuckets = 300_000;
 const minuteMs = 60_000;
 
-/** Holds as many tokens as one minute gives. */
+/** A bucket with room for one minute's tokens. */
 export interface Bucket {
   id: string;
   perMinute: number;
 }
 
 export interface BucketState {
-  /** Whole and fractional tokens, after the taking. */
+  /** Tokens left after the take, including fractions. */
   tokens: number;
-  /** Time until there was a token; 0 if there was one. */
+  /** Time until a token is available; 0 if one was. */
   waitMs: number;
 }
 
-/** Takes a token from each bucket, or from none of them if one is empty. The states are in the buckets' order. */
+/** Takes a token from each bucket, or from none of them if one is empty. The states are in the order of the buckets. */
 export type TakeTokens = (buckets: readonly Bucket[]) => BucketState[] | Promise<BucketState[]>;
 
 interface Filled {
@@ -85,8 +85,8 @@ interface Filled {
 }
 
 /**
- * Buckets in this process's memory. With a `share` below 1 they fill that much slower and hold that much less, but always one
- * token: a rate of one per minute, shared by four processes, still lets each have one in four minutes.
+ * Buckets in this process's memory. With a `share` below 1 they fill that much slower and hold that much less, but always at least
+ * one token: a rate of one per minute, shared by four processes, still lets each have one in four minutes.
  */
 export function createTokenBuckets() {
   const buckets = new LRUCache<string, Filled>(lruLimit(maxBuckets));
@@ -123,7 +123,7 @@ function hasToken({ tokens }: Filled): boolean {
   return tokens >= 1;
 }
 
-/** Time until a bucket with this many tokens has one. */
+/** Time until a bucket with this many tokens has a whole one. */
 function waitForToken(tokens: number, perMinute: number): number {
   return tokens >= 1 ? 0 : ((1 - tokens) / perMinute) * minuteMs;
 }
@@ -136,7 +136,7 @@ declare module "ioredis" {
 
 /**
  * Keys: the buckets; arguments: their tokens per minute. Takes a token from each, or from none if one is empty, by the clock of
- * Redis. Returns the tokens before. A bucket that is not there is full, as it is after a minute without use.
+ * Redis. Returns the tokens from before. A missing bucket is full, as any bucket is after a minute without use.
  */
 const takeTokens = `
 local time = redis.call("TIME")
@@ -161,19 +161,19 @@ return before
 
 interface SharedTokenBucketOptions {
   redis: Redis;
-  /** Before the id of each bucket in Redis. */
+  /** The prefix of each bucket's id in Redis. */
   prefix: string;
-  /** This process's, for when Redis does not answer. */
+  /** This process's own buckets, for when Redis does not answer. */
   own: ReturnType<typeof createTokenBuckets>;
   /** How many processes share the buckets. */
   processes(): number;
-  /** Counts each taking, by whose buckets decided. */
+  /** Counts each take by which buckets decided it. */
   count(decidedBy: "shared" | "own"): void;
 }
 
 /**
- * Buckets in Redis, one for all processes. While it does not answer, each process takes from its own, which have its share of the
- * tokens: one part of as many as there are processes.
+ * Buckets in Redis, shared by all processes. While Redis does not answer, each process takes from its own buckets, which have its
+ * equal share of the tokens.
  */
 export function createSharedTokenBuckets(options: SharedTokenBucketOptions): TakeTokens {
   const { redis, prefix, own, processes, count } = options;
@@ -190,7 +190,7 @@ export function createSharedTokenBuckets(options: SharedTokenBucketOptions): Tak
     if (before === undefined) return own.take(buckets, 1 / processes());
     const tokens = before.map(Number);
     const taken = tokens.every((left) => left >= 1) ? 1 : 0;
-    // What this process takes from all counts as its own, so that its share is not full again when Redis goes.
+    // Shared tokens that this process takes also count against its own buckets, so that those are not full when Redis goes away.
     if (taken === 1) own.take(buckets, 1 / processes());
     return buckets.map(({ perMinute }, index) => {
       const left = tokens[index] ?? 0;
@@ -199,7 +199,7 @@ export function createSharedTokenBuckets(options: SharedTokenBucketOptions): Tak
   };
 }
 
-/** Whether a reply has the tokens of each bucket, as texts. */
+/** Whether a reply has the tokens of each bucket, as strings. */
 function areTokensOf(buckets: readonly Bucket[], reply: unknown): reply is string[] {
   if (!Array.isArray(reply) || reply.length !== buckets.length) return false;
   return buckets.every(({ perMinute }, index) => {

@@ -1,21 +1,21 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
-/** Fewer would make small commits of work that waits for nothing but the store. */
+/** Fewer would lead to small commits for work that waits only for the store. */
 const atOnceWhileIdle = 16;
-/** Timers are no more exact. */
+/** Timers are not more precise than this. */
 const shortestRestMs = 1;
-/** A turn in which much else happened says little about background work. */
+/** The cap on a rest: a turn in which much else happened says little about background work. */
 const longestRestMs = 20;
 
 export interface BackgroundTurns {
-  /** Resolves when it is the caller's turn, to do what takes less than a millisecond. Rejects with the signal's reason if it is aborted by then. */
+  /** Resolves when it is the caller's turn, which should take less than a millisecond. Rejects with the signal's reason if aborted before. */
   take(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Turns on the main thread for work that may wait, in the order of the requests. What becomes possible at the
- * same time, when a commit ends for instance, would otherwise be done in one turn of the event loop, in which nothing else is
- * answered. While there are live requests, each turn is followed by `restPerWork` times its length: with 2, work has a third of the thread.
+ * Turns on the main thread for work that may wait, in the order in which they were requested. Otherwise work that becomes possible at
+ * the same time, such as when a commit ends, would all be done in one turn of the event loop, and nothing else would be answered.
+ * While there are live requests, a rest of `restPerWork` times its length follows each turn: with 2, work has a third of the thread.
  */
 export function createBackgroundTurns(
   hasLiveRequests: () => boolean,
@@ -36,7 +36,7 @@ export function createBackgroundTurns(
     while (waiting.length > 0) {
       const startedAtMs = nowMs();
       for (const begin of waiting.splice(0, hasLiveRequests() ? 1 : atOnceWhileIdle)) begin();
-      // By then, it is done, and everything that has arrived is read.
+      // By then the work is done, and everything that has arrived has been read.
       await nextLoop();
       owedMs = hasLiveRequests() ? owedMs + restPerWork * (nowMs() - startedAtMs) : 0;
       if (owedMs < shortestRestMs) continue;
@@ -58,10 +58,10 @@ export function createBackgroundTurns(
   };
 }
 
-/** Between two requests of a client nothing is in flight, and yet the next one is to come first. */
+/** Requests count as live for this long after they end, as a client's next request must still come first. */
 const liveForMs = 100;
 
-/** Tells whether there are live requests, or were just now. */
+/** Returns whether there are live requests, or were just now. */
 export function watchLive(inFlight: () => number): () => boolean {
   let liveAtMs = Number.NEGATIVE_INFINITY;
   return () => {
@@ -70,17 +70,17 @@ export function watchLive(inFlight: () => number): () => boolean {
   };
 }
 
-/** The limit of predictions, of which calls that may wait use what live ones leave. */
+/** The limit on predictions. Calls that may wait use the places that live predictions leave free. */
 export interface PlacesBehindLive {
   /** Live predictions in progress. */
   liveInFlight(): number;
-  /** Calls that may wait, in progress. */
+  /** Calls in progress that may wait. */
   calls: { inFlight: number };
-  /** Of both together. */
+  /** The limit for both together. */
   maxInFlight: number;
 }
 
-/** How long a call waits before it looks again whether live predictions leave it a place. */
+/** How often a waiting call checks whether live predictions leave it a place. */
 const lookAgainMs = 50;
 
 /** Resolves with the function that releases the place. Rejects with the signal's reason as soon as it is aborted. */
@@ -100,7 +100,7 @@ export async function takePlaceBehindLive(
 export interface FairSlotLimits {
   /** How many slots there are. */
   slots: number;
-  /** How many of them one account may use, even if the others are free. Absent: all. */
+  /** How many slots one account may use, even if others are free. Absent: all. */
   slotsEach?: number;
   /** Absent: callers wait until their signal is aborted. */
   queue?: QueueLimits;
@@ -109,7 +109,7 @@ export interface FairSlotLimits {
 export interface QueueLimits {
   /** How many callers of one account may wait. Absent: any number. */
   maxWaitingEach?: number;
-  /** Absent: until the signal is aborted. */
+  /** How long a caller may wait. Absent: until its signal is aborted. */
   maxWaitMs?: number;
   /** The error of a caller who may not wait, or has waited for too long. */
   refuse(why: "queue full" | "waited too long"): Error;
@@ -128,23 +128,23 @@ export interface FairSlots {
 
 interface Account {
   inUse: number;
-  /** By `finish`, the next to enter first. */
+  /** Sorted by `finish`: the next to enter is first. */
   queue: Waiting[];
-  /** The `finish` of the last that entered from the queue. */
+  /** The `finish` of the last caller admitted from the queue. */
   now: number;
 }
 
 interface Waiting {
-  /** Of its cost. */
+  /** The order of magnitude of its cost. */
   magnitude: number;
-  /** When it would have finished, if the orders of magnitude that wait shared one slot; in units of cost. */
+  /** When the call would have finished if the orders of magnitude that wait shared one slot, in units of cost. */
   finish: number;
   enter(): void;
 }
 
 /**
- * A semaphore that is fair between accounts: a released slot goes to the account that uses the fewest. So a single account can
- * use all slots, and another one waits for one slot, not for the first one's queue. Within an account it is self-clocked fair
+ * A semaphore that is fair between accounts: a released slot goes to the account that uses the fewest. A single account can use all
+ * slots, and the next account then waits for one slot, not for the first account's queue. Within an account this is self-clocked fair
  * queueing with a flow for each order of magnitude: cheap work overtakes expensive work, which keeps a share however much cheap work
  * there is.
  */
@@ -194,7 +194,7 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
         turn.resolve(enter(accountId, account));
       },
     };
-    // Left at once, or a slot released just then would be lost.
+    // Leaves the queue immediately; otherwise a slot released just then would be lost.
     const giveUp = (reason: unknown) => {
       leave(queue, own);
       forgetIfIdle(accountId, account);
@@ -234,14 +234,14 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
   };
 }
 
-/** Behind the last one that waits of the same order of magnitude. */
+/** The place behind the last waiting call of the same order of magnitude. */
 function placeOf({ queue, now }: Account, cost: number): Pick<Waiting, "magnitude" | "finish"> {
   const magnitude = Math.floor(Math.log10(cost));
   const last = queue.findLast((one) => one.magnitude === magnitude);
   return { magnitude, finish: (last?.finish ?? now) + cost };
 }
 
-/** Who was admitted may still give up, and is not in the queue any more. */
+/** A caller that was already admitted may still give up, and is no longer in the queue. */
 function leave(queue: Waiting[], own: Waiting): void {
   const place = queue.indexOf(own);
   if (place >= 0) queue.splice(place, 1);
@@ -251,22 +251,22 @@ function leave(queue: Waiting[], own: Waiting): void {
 export interface LongWork {
   /**
    * Resolves when it is the caller's turn, with the function that ends it. Rejects with the signal's reason as soon as the signal is
-   * aborted. Of one account, far fewer `bytes` come first.
+   * aborted. Within an account, callers with far fewer `bytes` come first.
    */
   take(accountId: string, signal: AbortSignal, bytes: number): Promise<() => void>;
-  /** A short request came, beside which long work rests for a while. */
+  /** Reports a short request, so that long work rests for a while. */
   giveWay(): void;
 }
 
-/** With 2, long work and what is done with its result have about half of the thread beside short requests. */
+/** With 2, long work and what is done with its result have about half of the thread while there are short requests. */
 const longWorkRestPerWork = 2;
-/** What a body of some 16 MB is worth. A process that was stopped for an hour is not to rest for two. */
+/** The rest for a body of about 16 MB. It is capped because a process that was stopped for an hour must not rest for two. */
 const longestLongWorkRestMs = 200;
 
 /**
- * One caller at a time: what arrives together would otherwise be done in one turn of the event loop, in which nothing else is
- * answered. Accounts take turns, so that one with many such requests delays another's by one of them. Long work has the whole
- * thread only while nobody else asks: a thread that never rests keeps each short request waiting at every step of its way.
+ * One caller at a time: otherwise work that arrives together would all be done in one turn of the event loop, and nothing else would be
+ * answered. Accounts take turns, so an account with many such requests delays another account's by only one of them. Long work has the
+ * thread to itself only while there are no other requests: a thread that never rests delays each short request at every step.
  */
 export function createLongWork({
   nowMs = () => performance.now(),
@@ -276,7 +276,7 @@ export function createLongWork({
   let cameShort = false;
   let liveUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** What the caller does with its result is done in this turn of the loop. The next one is for other requests. */
+  /** The caller uses its result in this turn of the event loop. The next turn is for other requests. */
   async function restAndRelease(startedAtMs: number, release: () => void): Promise<void> {
     await nextTurn();
     await nextTurn();
@@ -310,7 +310,7 @@ export interface Chunk {
 }
 
 const sliceBytes = 64 * 1024;
-/** With 7, a thread has an eighth of the time. */
+/** With 7, a thread works an eighth of the time. */
 const threadRestPerWork = 7;
 
 function threadCpuMs(): number {
@@ -319,8 +319,8 @@ function threadCpuMs(): number {
 }
 
 /**
- * The bytes of chunks, of which all that is read is worked on before the next is taken. Beside live requests the thread rests
- * `threadRestPerWork` times as long as it works: however nice it is, who wakes up on its processor waits for its turn to end, and the main thread receives less.
+ * The bytes of chunks, in slices; each slice is finished before the next is taken. While there are live requests, the thread rests
+ * `threadRestPerWork` times as long as it works: even at low priority it makes a thread that wakes up on its processor wait for its time slice to end, and the main thread gets less.
  */
 export async function* withRests(
   chunks: AsyncIterable<Chunk>,
@@ -340,15 +340,15 @@ export async function* withRests(
   }
 }
 
-/** Far more than arrives in one turn from clients that wait for answers; they take a few milliseconds. */
+/** Far more than clients that wait for answers send in one turn; this many items take a few milliseconds. */
 const maxItems = 64;
 
 let items = 0;
 
 /**
- * Counts a request, message or piece of a body that is handled in this turn of the event loop. Bun hands over all that it has read from
- * a socket, up to 512 KB, in one turn: what needs no other turn would keep everyone else waiting until all of it is handled. So from the
- * 65th item on this returns a promise of the next turn, to be awaited before the item is handled.
+ * Counts a request, message or piece of a body that is handled in this turn of the event loop. Bun delivers all that it has read from a
+ * socket, up to 512 KB, in one turn: items that need no further turn would keep everyone else waiting until all of them are handled. So
+ * from the 65th item on this returns a promise of the next turn, to be awaited before the item is handled.
  */
 export function itemOfTurn(): Promise<void> | undefined {
   items += 1;

@@ -4,7 +4,7 @@ import { chatRequestAttributes, chatResponseAttributes, createChatMetrics } from
 
 const end = { model: "m", finishReason: "stop", message: {}, promptTokens: 1, completionTokens: 1 };
 
-/** The models that metrics tell apart. */
+/** Collects the models that metrics tell apart. */
 function watch() {
   const requested = new Set<unknown>();
   const answered = new Set<unknown>();

@@ -13,7 +13,7 @@ import {
 
 interface MetricsExport {
   chats: ChatMetrics;
-  /** Sends the last figures. */
+  /** Sends the last figures and stops. */
   stop(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export async function exportTraces(
   };
 }
 
-/** Without an exporter of traces: valid trace headers of the caller go to the upstream as they are. */
+/** Tracing without an exporter: valid trace headers of the caller go to the upstream unchanged. */
 export function forwardTraces(chats?: ChatMetrics): Tracing {
   return {
     startRequest(_, headers) {
@@ -99,7 +99,7 @@ export function forwardTraces(chats?: ChatMetrics): Tracing {
   };
 }
 
-/** Is not exported; calls to models below it are counted. */
+/** A span that is not exported; calls to models below it are counted. */
 function measuredSpan(given: GivenTraceHeaders, chats: ChatMetrics | undefined): EvaluatedSpan {
   const startChat: ChatParent["startChat"] = (request) => ({
     ...(chats?.start(request) ?? notMeasured),
@@ -110,12 +110,12 @@ function measuredSpan(given: GivenTraceHeaders, chats: ChatMetrics | undefined):
 
 const notMeasured = { end() {}, fail() {} };
 
-/** The library takes megabytes, and most clients send no trace headers: the first who does loads it. */
+/** Most clients send no trace headers, so the library, which takes megabytes, is loaded on first use. */
 function validTraceHeaders({ traceparent = "", tracestate }: GivenTraceHeaders): TraceHeaders {
   const { parseTraceParent, TraceState }: typeof import("@opentelemetry/core") =
     require("@opentelemetry/core");
   if (parseTraceParent(traceparent) === null) return {};
-  // Its invalid members are left out.
+  // Invalid members are left out.
   const state = new TraceState(tracestate).serialize();
   return state === "" ? { traceparent } : { traceparent, tracestate: state };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-// The threads that write are busy, so that the line is still to be written when the process ends.
+// The threads that write are busy, so the line is not yet written when the process ends.
 const program = `
   import { pbkdf2 } from "node:crypto";
   import { createLog } from ${JSON.stringify(join(import.meta.dir, "logger.ts"))};
@@ -16,7 +16,7 @@ test("The last line is written before the process ends", () => {
   expect(String(stdout)).toContain('"msg":"stopped"');
 });
 
-// Lines are logged until one could not be written, which the server says, and then two more.
+// Logs lines until one cannot be written, which the server reports, and then two more.
 const lines = `
   import { createLog } from ${JSON.stringify(join(import.meta.dir, "logger.ts"))};
   let left = 1_000;

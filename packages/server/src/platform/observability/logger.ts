@@ -17,19 +17,19 @@ export interface RequestRecord {
   upstreamMs: number | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
-  /** Where a prediction is from, if it may have been kept. */
+  /** Where a prediction came from, if it could have been cached. */
   cache: string | undefined;
-  /** Why it failed. */
+  /** Why the request failed. */
   category: string | undefined;
 }
 
-/** What a line names beside the request; a worker only if there are several. */
+/** What a line names in addition to the request; a worker only if there are several. */
 interface RequestNames {
   keyName?: string | undefined;
   worker?: number | undefined;
 }
 
-/** A request in one line for people: `19:17:03 POST /v1/predict 200 42 ms 17→5 tokens "training"`, with its key's name at the end. */
+/** A request on one line for people: `19:17:03 POST /v1/predict 200 42 ms 17→5 tokens "training"`, with its key's name at the end. */
 export function requestLine(record: RequestRecord, { keyName, worker }: RequestNames, at: Date): string {
   const { method, route, status, category, totalMs, promptTokens, completionTokens } = record;
   const hasTokens = promptTokens !== undefined || completionTokens !== undefined;
@@ -57,14 +57,14 @@ export type { Logger };
 
 /** Request lines are written in batches of this many characters, at least once a second. */
 const usualBatchCharacters = 16 * 1024;
-/** A pipe never mixes writes of this length by several processes (PIPE_BUF). A file that they share mixes none at all. */
+/** Writes of at most this length by several processes never mix in a pipe (PIPE_BUF). In a shared file, none mix. */
 const atomicWriteCharacters = 4 * 1024;
 const flushIntervalMs = 1_000;
 const maxCloseMs = 5_000;
 
 export interface Log {
   logger: Logger;
-  /** Logs a request. There are too many of these lines to write each by itself. A terminal shows the key's name. */
+  /** Logs a request. There are too many of these lines to write each separately. A terminal shows the key's name. */
   request(record: RequestRecord, level: "info" | "debug", keyName: string | undefined): void;
   /** To be called with each database failure; the first of an outage is logged. */
   storeFailed(error: unknown): void;
@@ -76,7 +76,7 @@ export interface Log {
   close(): Promise<void>;
 }
 
-/** Bytes that wait for a slow reader of standard output; beyond this lines are dropped rather than the server blocked. */
+/** Bytes that may wait for a slow reader of standard output; beyond this, lines are dropped rather than the server blocked. */
 const maxWaitingBytes = 64 * 1024 * 1024;
 
 /** Loaded only for a terminal: it takes 3 MB. */
@@ -85,7 +85,7 @@ function readableLines() {
   return pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true, ignore: "pid,hostname" });
 }
 
-/** Logs to standard output: JSON lines, or readable lines on a terminal. A worker shares it with others and names itself. */
+/** Logs to standard output: JSON lines, or readable lines on a terminal. Workers share standard output, so each names itself. */
 export function createLog(level: string, worker?: number): Log {
   const isReadable = process.stdout.isTTY;
   const mayMix = worker !== undefined && !fstatSync(1).isFile();
@@ -115,7 +115,7 @@ export function createLog(level: string, worker?: number): Log {
     destination.write(lines);
   }
 
-  // Other lines write the pending request lines first, so that the log is in order.
+  // Writing another line first writes the pending request lines, so that the log is in order.
   const inOrder = {
     write(line: string) {
       if (isClosed) return;
@@ -149,9 +149,9 @@ export function createLog(level: string, worker?: number): Log {
       isClosed = true;
       const written = once(file, "close").catch(() => {});
       file.end();
-      // A full disk, or a reader that has stopped reading or is gone, must not keep the process.
+      // A full disk, or a reader that has stopped reading or is gone, must not keep the process alive.
       if (!isFailing) await Promise.race([written, Bun.sleep(maxCloseMs)]);
-      // At exit the rest would be written again and again until it succeeds.
+      // At exit, the rest would otherwise be written again and again until it succeeds.
       file.destroy();
     },
   };
@@ -220,13 +220,13 @@ export function watchOutage(
   };
 }
 
-/** Logs outages of the database. A database that rejects writes and still answers reads is one outage. */
+/** Logs outages of the database. A database that rejects writes but still answers reads counts as one outage. */
 export function watchDatabase(logger: Logger) {
   const { failed, responded, isUp } = watchOutage(logger, {
     begins: "database unavailable",
     ends: "database available again",
   });
-  // Messages differ from statement to statement, so they are not kinds of failure; codes are.
+  // Messages differ from statement to statement, so codes are the kinds of failure.
   const failedWith = (reason: ReturnType<typeof reasonOf>) => failed(reason.code ?? "", () => reason);
   return { failed: (error: unknown) => failedWith(reasonOf(error)), responded, isUp };
 }

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 const secondsFromSubMillisecond = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const secondsOfGeneration = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
-/** Keys are free, and each would be kept, and shown, until the process ends. */
+/** Keys are free to create, and each would be kept and shown until the process ends. */
 const maxKeysApart = 1_000;
 
 /** Names and units follow Prometheus' conventions. */
@@ -160,7 +160,7 @@ interface CounterOptions {
   name: string;
   help: string;
   labelNames: readonly string[];
-  /** For labels that callers can make more of, as each is kept until the process ends: further ones are counted as `other`. */
+  /** Limits labels whose values callers can invent, as each is kept until the process ends: further ones count as `other`. */
   maxSeries?: number;
 }
 
@@ -185,7 +185,7 @@ export function createCounter(
   });
   const othersValues = labelNames.map(() => others);
 
-  /** Every request passes here several times, nearly always with known values. */
+  /** Every request passes through here several times, nearly always with known values. */
   function increment(labelValues: readonly string[], amount = 1): void {
     const key = labelValues.join("\n");
     const known = series.get(key);
@@ -202,7 +202,7 @@ export function createCounter(
   return increment;
 }
 
-/** What Prometheus' clients say of every process. */
+/** The metrics that Prometheus clients report for every process. */
 function addProcessMetrics(registry: Registry): void {
   const registers = [registry];
   watchFigure(registry, () => process.memoryUsage.rss(), {
@@ -255,7 +255,7 @@ const watchedReplicas = {
     "Moving average of the replica's latency; a time-out counts with the time waited. Absent before its first response.",
 } as const;
 
-/** Each process has a state and an average of its own; of several processes the mean is shown. Everything else is added up. */
+/** Each process has its own state and average, so several processes are shown by their mean. All other figures are added up. */
 const averaged: readonly string[] = ["presage_replica_up", "presage_replica_latency_seconds"];
 
 /** The figures of one replica, by metric. */
@@ -286,7 +286,7 @@ export function watchUp(registry: Registry, name: keyof typeof watchedStores, is
 /** Reads the figures of all replicas whenever the metrics are read. */
 export function watchReplicas(registry: Registry, read: () => ReplicaFigures[]): void {
   for (const name of Object.keys(watchedReplicas) as (keyof typeof watchedReplicas)[]) {
-    // Counts of a worker that has ended remain, unlike gauges.
+    // Unlike gauges, counters of a worker that has ended remain.
     const Metric = name.endsWith("_total") ? Counter : Gauge;
     new Metric({
       name,
@@ -306,7 +306,7 @@ export function watchReplicas(registry: Registry, read: () => ReplicaFigures[]):
   }
 }
 
-/** How much of each budget is used, whenever the metrics are read. */
+/** Reads how much of each budget is used, whenever the metrics are read. */
 export function watchBudgets(
   registry: Registry,
   read: () => { accountId: string; keyId: string; ratio: number }[],
@@ -325,7 +325,7 @@ export function watchBudgets(
   });
 }
 
-/** How often successes in environments with a limit are false. */
+/** Reads how often successes are false in environments with a limit. */
 export function watchFalseSuccess(
   registry: Registry,
   read: () => Promise<{ accountId: string; environment: string; ratio: number | null; isAlarm: boolean }[]>,
@@ -361,7 +361,7 @@ export function watchCounts(registry: Registry, counts: Record<keyof typeof watc
     watchFigure(registry, counts[name], { name, help: watched[name] });
 }
 
-/** A figure that is read whenever the metrics are. */
+/** A figure that is read whenever the metrics are read. */
 function watchFigure(
   registry: Registry,
   read: () => number,

@@ -33,9 +33,9 @@ export type OtlpTarget = Readonly<{
 }>;
 
 export type TelemetryOptions = Readonly<{
-  /** Of the service in everything that is sent. */
+  /** The attributes of the service in everything that is sent. */
   attributes: Readonly<Record<string, string>>;
-  /** Absent: they are not sent. */
+  /** Absent: traces are not sent. */
   traces: (OtlpTarget & Readonly<{ hasTexts: boolean }>) | undefined;
   metrics: (OtlpTarget & Readonly<{ intervalMs: number }>) | undefined;
 }>;
@@ -62,12 +62,12 @@ export function metricExporter(target: OtlpTarget, logExport: LogExport): PushMe
       signal: "METRICS",
       countItems: MetricsExporterMetricsHelper,
     }),
-    // As Prometheus counts, and as the counters that are exported do.
+    // Like Prometheus and the exported counters.
     selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE,
   };
 }
 
-/** The library's exporter, whose every result is reported. What it reads itself are the variables of certificates. */
+/** The library's exporter, with every result reported. The only variables that it reads itself are those for certificates. */
 function createExporter<Items, Response>(
   { url, headers, protocol, compression, timeoutMs }: OtlpTarget,
   logExport: LogExport,
@@ -82,7 +82,7 @@ function createExporter<Items, Response>(
   },
 ) {
   const options = convertLegacyHttpOptions(
-    // The library names its compressions by an enum of the same texts.
+    // The library names its compressions by an enum of the same strings.
     { url, headers, timeoutMillis: timeoutMs, compression: compression as never },
     signal,
     "",
@@ -95,7 +95,7 @@ function createExporter<Items, Response>(
         logExport(
           result.code === ExportResultCode.SUCCESS ? undefined : (result.error ?? new Error("failed")),
         );
-        // Whoever asked would only say it again.
+        // The caller would only report the error again.
         done({ code: ExportResultCode.SUCCESS });
       });
     },
@@ -107,7 +107,7 @@ function createExporter<Items, Response>(
 /** Figures as `/metrics` shows them. */
 type PrometheusMetric = MetricObjectWithValues<MetricValue<string>>;
 
-/** The same figures as OTLP has them, under the same names. */
+/** The same figures in OTLP's form, under the same names. */
 export function toMetricData(metrics: readonly PrometheusMetric[], nowMs: number): MetricData[] {
   const times = { startTime: hrTime(performance.timeOrigin), endTime: hrTime(nowMs) };
   return metrics.flatMap((metric): MetricData[] => {
@@ -116,7 +116,7 @@ export function toMetricData(metrics: readonly PrometheusMetric[], nowMs: number
     const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE };
     const points = () =>
       metric.values.map(({ labels, value }) => ({ ...times, attributes: { ...labels }, value }));
-    // prom-client's types have numbers for what its JSON names by texts.
+    // prom-client's types declare numbers where its JSON has strings.
     switch (String(metric.type)) {
       case "counter":
         return [{ ...common, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: points() }];
@@ -136,7 +136,7 @@ export function toMetricData(metrics: readonly PrometheusMetric[], nowMs: number
   });
 }
 
-/** A series has a value for each bucket, which counts those below as well, and one each for its sum and its count. */
+/** A series has a value for each bucket, which includes the buckets below it, and one each for its sum and its count. */
 function histogramsOf({ name, values }: PrometheusMetric) {
   const series = Map.groupBy(values, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
   return [...series.values()].map((ofSeries) => {

@@ -30,7 +30,7 @@ import {
   type WriteTexts,
 } from "./tracing.ts";
 
-/** Spans of requests and runs, and of what is done for them. */
+/** Spans of requests and runs, and of the work done for them. */
 export function recordSpans(
   tracer: Tracer,
   chats: ChatMetrics | undefined,
@@ -87,7 +87,7 @@ interface Recorder {
   tracer: Tracer;
   propagator: TextMapPropagator;
   chats: ChatMetrics | undefined;
-  /** Absent: spans have no texts. */
+  /** Absent: spans contain no texts. */
   writeTexts: WriteTexts | undefined;
 }
 
@@ -181,12 +181,12 @@ function errorTypeOf(error: unknown): string {
   return error instanceof Error ? error.name : "_OTHER";
 }
 
-/** What is asked speaks OpenAI's protocol; who runs it is not known. */
+/** The upstream speaks OpenAI's protocol; who operates it is unknown. */
 const provider = "openai";
 
 type Attributes = Record<string, string | number | string[] | undefined>;
 
-/** The attributes of a call to a model, before it: docs/decisions/0044-opentelemetry.md. */
+/** The attributes of a call to a model that are known in advance: docs/decisions/0044-opentelemetry.md. */
 export function chatRequestAttributes(request: Readonly<Record<string, unknown>>): Attributes {
   return {
     "gen_ai.operation.name": "chat",
@@ -210,7 +210,7 @@ export function chatResponseAttributes(end: ChatEnd): Attributes {
   };
 }
 
-/** What a metric of a call tells apart: a few values each, so the models are of a limited number. */
+/** The attributes that split the metrics of a call. Each has few values, so the number of models is limited. */
 function chatMetricAttributes(models: ModelNames, end?: ChatEnd): Attributes {
   return {
     "gen_ai.operation.name": "chat",
@@ -248,7 +248,7 @@ function addressOf({ replica }: ChatEnd): Attributes {
   };
 }
 
-/** Callers name models as they like, and what is no name is not exported: it may be of megabytes. */
+/** Callers may send any model name. Values that cannot be one are not exported, as they may have megabytes. */
 function modelNameOf(value: unknown): string | undefined {
   return isCountedModelName(value) ? value : undefined;
 }
@@ -257,7 +257,7 @@ function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-/** The boundaries that the conventions name. */
+/** The boundaries that the conventions specify. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const tokens = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
@@ -265,7 +265,7 @@ const tokens = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const maxModels = 100;
 const otherModel = "other";
 
-/** Duration and tokens of calls to models, by the GenAI conventions. What was cached is no call. */
+/** Duration and tokens of calls to models, by the GenAI conventions. Answers from the cache are not calls. */
 export function createChatMetrics(meter: Meter): ChatMetrics {
   const duration = meter.createHistogram("gen_ai.client.operation.duration", {
     unit: "s",
@@ -279,7 +279,7 @@ export function createChatMetrics(meter: Meter): ChatMetrics {
   });
   const known = new Set<string>();
 
-  /** Of a completed call: the deployment serves it. */
+  /** The model of a completed call, so a deployment serves it. */
   function nameOf(model: unknown): string | undefined {
     if (model === undefined || model === null) return undefined;
     const name = modelNameOf(model);
@@ -292,7 +292,7 @@ export function createChatMetrics(meter: Meter): ChatMetrics {
     start(request) {
       const startedAtMs = performance.now();
       const elapsedS = () => (performance.now() - startedAtMs) / 1_000;
-      // Kept until the end, unlike the request.
+      // Kept until the call ends, unlike the request.
       const asked = modelNameOf(request.model);
       const isAsked = request.model !== undefined;
       return {
@@ -317,11 +317,11 @@ export function createChatMetrics(meter: Meter): ChatMetrics {
   };
 }
 
-/** What is cut off ends within milliseconds. */
+/** Work that is cut off ends within milliseconds. */
 const patienceMs = 1_000;
 
 interface OpenSpans extends SpanProcessor {
-  /** Waits a moment for work that has been cut off: a span that has not ended is not sent. */
+  /** Waits briefly for work that has been cut off: a span that has not ended is not sent. */
   ended(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { defined } from "../words.ts";
 
-/** OpenTelemetry spans by the GenAI conventions. Only where the operator wants it they contain the text of a prompt or a completion. */
+/** OpenTelemetry spans by the GenAI conventions. They contain the text of prompts and completions only if the operator wants it. */
 export interface Tracing {
   /** A span for one request; a child of the caller's if the headers name one. Undefined if there is nothing to trace. */
   startRequest(method: string, headers: Headers): RequestSpan | undefined;
@@ -10,12 +10,12 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** What calls to models are traced below. */
+/** The parent of the spans of calls to models. */
 export interface ChatParent {
   startChat(request: Readonly<Record<string, unknown>>): ChatSpan;
 }
 
-/** What evaluators are traced below. */
+/** The parent of the spans of evaluators. */
 export interface EvaluatedSpan extends ChatParent {
   startEvaluation(evaluator: { family: string; profile: string }): EvaluationSpan;
 }
@@ -25,7 +25,7 @@ export interface RequestSpan extends EvaluatedSpan {
 }
 
 export interface RunSpan {
-  /** A step has a trace of its own, which names the run's: a run may have a million. */
+  /** A step has its own trace, which names the run's: a run may have a million steps. */
   startStep(step: { sampleId: string; repeat: number }): StepSpan;
   endAfter(work: Promise<unknown>): void;
 }
@@ -51,29 +51,29 @@ export interface EvaluationEnd {
 export type TraceHeaders = Readonly<Record<string, string>>;
 
 export interface ChatSpan {
-  /** Make the upstream's own spans children of this one. */
+  /** Headers that make the upstream's own spans children of this one. */
   headers: TraceHeaders;
   end(response: ChatEnd): void;
   fail(errorType: string): void;
 }
 
 export interface ChatEnd {
-  /** As the upstream named it. */
+  /** The model as the upstream named it. */
   model: unknown;
-  /** The requested model, where a model was called. */
+  /** The requested model, if a model was called. */
   sentModel?: string | undefined;
   /** The address that answered. */
   replica?: string | undefined;
-  /** Where it is from, if it was cached. */
+  /** Where the answer came from, if it could have been cached. */
   source?: "hit" | "miss" | "shared" | undefined;
   finishReason: unknown;
   message: object;
-  /** Undefined where the upstream counted none. */
+  /** Undefined if the upstream counted none. */
   promptTokens: number | undefined;
   completionTokens: number | undefined;
 }
 
-/** Messages as an attribute has them; undefined if that would be too long. */
+/** Writes messages as an attribute; undefined if that would be too long. */
 export type WriteTexts = (messages: readonly unknown[]) => string | undefined;
 
 /** Figures of calls to models. */
@@ -81,7 +81,7 @@ export interface ChatMetrics {
   start(request: Readonly<Record<string, unknown>>): Omit<ChatSpan, "headers">;
 }
 
-/** What a caller sends, unchecked. */
+/** The trace headers that a caller sends, unchecked. */
 export interface GivenTraceHeaders {
   traceparent?: string;
   tracestate?: string;

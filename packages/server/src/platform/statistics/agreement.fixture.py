@@ -67,7 +67,7 @@ def one(rng, index):
     truth = rng.random(len(of)) < (0.98 if index % 9 == 0 else ease)
     ratings = np.array([np.where(rng.random(len(of)) < 0.85, truth, ~truth) for _ in range(raters)], dtype=float).T
     ratings[rng.random(ratings.shape) < (0.0 if index % 3 == 0 else 0.2)] = math.nan
-    # Some things in both.
+    # Some things are rated by both.
     ratings[0, :2] = 1
     paired = ~np.isnan(ratings[:, :2]).any(axis=1)
     rated = (~np.isnan(ratings)).sum(axis=1) > 1

@@ -12,13 +12,13 @@ import {
   wilsonBounds,
 } from "./intervals.ts";
 
-/** The verdicts of two raters on one thing: `first` is the evaluator whose agreement is asked for. */
+/** The verdicts of two raters on one thing: `first` is the evaluator whose agreement is measured. */
 export interface Pair {
   first: boolean;
   second: boolean;
 }
 
-/** What two raters said of some things, by both verdicts. */
+/** The verdicts of two raters on some things, counted or weighed by combination. */
 export interface PairTable {
   bothPass: number;
   onlyFirst: number;
@@ -30,7 +30,7 @@ const noPairs: Readonly<PairTable> = { bothPass: 0, onlyFirst: 0, onlySecond: 0,
 type Cell = keyof PairTable;
 export const cells = ["bothPass", "onlyFirst", "onlySecond", "bothFail"] as const satisfies readonly Cell[];
 
-/** The pairs of one trajectory: how many there are, and what they weigh. */
+/** The pairs of one trajectory: their counts and their weights. */
 export interface PairCluster {
   counts: PairTable;
   weights: PairTable;
@@ -48,7 +48,7 @@ export function createPairs() {
       found.weights[cell] += weight;
     },
     end: (): PairCluster[] => [...clusters.values()],
-    /** The same without weights, for α. */
+    /** The rated things without weights, for α. */
     things: (): RatedThing[] =>
       [...clusters].flatMap(([cluster, { counts }]) => [
         { cluster, passes: 2, fails: 0, weight: 1, times: counts.bothPass },
@@ -95,21 +95,21 @@ export function sumOf(tables: readonly PairTable[]): PairTable {
 export const totalOf = (table: PairTable, some: readonly Cell[]) =>
   some.reduce((sum, cell) => sum + table[cell], 0);
 
-/** Agreement beyond what raters with the same shares of passes would have by chance (J. Cohen 1960). NaN if both say one thing only. */
+/** Agreement beyond what raters with the same shares of passes would have by chance (J. Cohen 1960). NaN if both only pass or only fail. */
 export function cohenKappa(table: PairTable): number {
   const { observed, first, second } = sharesOf(table);
   const byChance = first * second + (1 - first) * (1 - second);
   return byChance > 1 - rounding ? Number.NaN : beyond(observed, byChance);
 }
 
-/** The same where chance agreement is that of a guess on what is hard to decide (K. L. Gwet 2008): defined for one category too. */
+/** Like κ, but chance agreement is that of guesses on things that are hard to decide (K. L. Gwet 2008); defined for one category too. */
 function gwetAc1(table: PairTable): number {
   const { observed, first, second } = sharesOf(table);
   const passes = (first + second) / 2;
   return beyond(observed, 2 * passes * (1 - passes));
 }
 
-/** Without what rounding leaves of 0, which would be shown as −0. */
+/** Removes what rounding leaves of 0, which would be shown as −0. */
 function beyond(observed: number, byChance: number): number {
   return Math.abs(observed - byChance) < rounding ? 0 : (observed - byChance) / (1 - byChance);
 }
@@ -123,7 +123,7 @@ function sharesOf(table: PairTable) {
   };
 }
 
-/** What several raters said of one thing. */
+/** The verdicts of several raters on one thing. */
 export interface RatedThing {
   cluster: number | string;
   passes: number;
@@ -133,7 +133,7 @@ export interface RatedThing {
   times?: number;
 }
 
-/** Sums that α is made of: values by category among things with two and more of them, and coincidences of unlike ones. */
+/** The sums behind α: values by category among things with at least two of them, and coincidences of unlike values. */
 interface Coincidences {
   passes: number;
   fails: number;
@@ -165,7 +165,7 @@ export function krippendorffAlpha(things: readonly RatedThing[]): ClusteredFigur
 const noCoincidences: Readonly<Coincidences> = { passes: 0, fails: 0, unlike: 0 };
 
 function coincidencesOf({ passes, fails, weight, times = 1 }: RatedThing, mean: number): Coincidences {
-  // The correction for few values counts them, so that weights must be 1 on average.
+  // The correction for few values counts them, so the weights must be 1 on average.
   const of = (times * weight) / mean;
   return { passes: of * passes, fails: of * fails, unlike: (of * 2 * passes * fails) / (passes + fails - 1) };
 }
@@ -214,7 +214,7 @@ interface ClusterWeight {
   weight: number;
 }
 
-/** What each figure says of how much it is made of. */
+/** The sample sizes that each figure reports. */
 function madeOf(clusters: readonly ClusterWeight[]) {
   const effective = effectiveClusters(
     momentsOfClusters(clusters.map(({ weight }) => ({ count: weight, sum: 0 }))),
@@ -247,7 +247,7 @@ function coefficientFigure(
 interface Share {
   hit: readonly Cell[];
   of: readonly Cell[];
-  /** Why there may be none. */
+  /** The note if the share is undefined. */
   why: string;
   isWeighted: boolean;
 }
@@ -287,16 +287,16 @@ export function shareFigure(
   };
 }
 
-/** Half widths. */
+/** The half widths to aim at. */
 const aimedAt = [0.1, 0.05, 0.02];
-/** Beyond, nobody labels. */
+/** Nobody labels more than this. */
 const most = 1_000_000;
 
 type Known = Pick<ClusteredFigure, "value" | "interval" | "count" | "effective_trajectories">;
 
 /**
- * The fewest more labels with which Wilson's interval is as narrow as the next aim, if they come from as many more trajectories in
- * proportion and are as much alike within them as those so far. Before there is an interval: half agree, each label of its own trajectory.
+ * The fewest additional labels with which Wilson's interval is as narrow as the next aim, if they come from proportionally more
+ * trajectories and are as alike within them as the labels so far. Before there is an interval: half agree, each label in its own trajectory.
  */
 export function moreLabels({
   value,
@@ -330,7 +330,7 @@ function halfWidth(rate: number, trials: number, t: number): number {
   return (upper - lower) / 2;
 }
 
-/** In how many trials Wilson's interval has this half width. */
+/** The number of trials at which Wilson's interval has this half width. */
 function trialsWithin(rate: number, t: number, half: number): number {
   let [few, many] = [1e-6, 1];
   while (halfWidth(rate, many, t) > half) [few, many] = [many, 2 * many];

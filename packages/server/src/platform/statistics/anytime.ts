@@ -5,9 +5,9 @@ const plannedClusters = 100;
 const halvings = 50;
 
 /**
- * The interval of a rate that holds at all looks together with a probability of 1 − α. For two clusters and more.
+ * The interval of a rate that holds at all looks together with a probability of 1 − α. Needs at least two clusters.
  *
- * It has every rate p with m · KL(ȳ, p) ≤ c²/2: m is the number of effective trials, KL the relative entropy of two verdicts, and c =
+ * It contains every rate p with m · KL(ȳ, p) ≤ c²/2: m is the number of effective trials, KL the relative entropy of two verdicts, and c =
  * √(2(Gρ² + 1)/(Gρ²) · ln(√(Gρ² + 1)/α)) with ρ² = (−2 ln α + ln(−2 ln α) + 1)/100 the asymptotic confidence sequence's for G effective
  * clusters (I. Waudby-Smith, D. Arbour, R. Sinha, E. H. Kennedy and A. Ramdas, "Time-uniform central limit theory and asymptotic confidence
  * sequences", Annals of Statistics 52 (2024)). Near ȳ this is ȳ ± c · SE; at low rates ± is too wide, and Wilson's form too narrow.

@@ -7,23 +7,23 @@ export interface JudgedConfidences {
   confidences: Float64Array;
   /** 1 where the verdict is a pass. */
   right: Uint8Array;
-  /** The trajectory of each, numbered from 0 without gaps. */
+  /** The trajectory of each prediction, numbered from 0 without gaps. */
   trajectories: Int32Array;
 }
 
-/** The same, the least confident first. A place is an index here. */
+/** The same predictions, the least confident first. A place is an index into this order. */
 export interface SortedConfidences extends JudgedConfidences {
   count: number;
   clusters: number;
-  /** Of the predictions with the same confidence as the one at a place: the first one's place, and the one behind the last. */
+  /** For each place, where the predictions of the same confidence start, and the place after the last of them. */
   tieStarts: Int32Array;
   tieEnds: Int32Array;
-  /** The sums before each place, and of all. */
+  /** The sums before each place, and at the end the sums of all. */
   rightBefore: Float64Array;
   confidenceBefore: Float64Array;
 }
 
-/** Sorted in parts of this many ranges, so that other work gets a turn. */
+/** Sorting is split into this many ranges, so that other work gets a turn. */
 const ranges = 4_096;
 const placesAtOnce = 50_000;
 
@@ -88,7 +88,7 @@ function tiesOf(confidences: Float64Array): Pick<SortedConfidences, "tieStarts" 
   return { tieStarts, tieEnds };
 }
 
-/** Numbers by group: those of a group from its start to the next one's, ascending. */
+/** Numbers by group: the members of a group run from its start to the next group's, ascending. */
 export interface Groups {
   members: Int32Array;
   starts: Int32Array;
@@ -114,25 +114,25 @@ function groupBy(count: number, groups: number, groupOf: (member: number) => num
   return { members, starts };
 }
 
-/** The places of each trajectory, or of as many trajectories together as make this many groups. */
+/** The places of each trajectory, or of several trajectories together so that there are this many groups. */
 export function placesToLeaveOut({ count, trajectories }: SortedConfidences, groups: number): Groups {
   return groupBy(count, groups, (place) => (trajectories[place] ?? 0) % groups);
 }
 
 const bins = 15;
-/** Any will do; the same one gives the same figure. */
+/** Any seed will do; the same seed gives the same figure. */
 const drawSeed = 1;
 const mostDraws = 1_000;
 const fewestDraws = 20;
-/** Numbers drawn in all: a second's work. */
+/** Numbers drawn in total: a second's work. */
 const drawnInAll = 30_000_000;
 const drawnAtOnce = 500_000;
 
 const nowhere = new Int32Array(0);
 
 /**
- * Where the bins of equal count begin, and the last one ends: a prediction is in bin ⌊15 · r / n⌋, r being how many have a lower confidence,
- * so that those of one confidence are never apart. `left` has the places that are left out, ascending.
+ * The starts of the bins of equal count, and the end of the last: a prediction is in bin ⌊15 · r / n⌋, where r predictions have a lower
+ * confidence, so equal confidences are never split. `left` has the places that are left out, ascending.
  */
 function binEdges({ count, tieStarts, tieEnds }: SortedConfidences, left: Int32Array, edges: Int32Array) {
   const kept = count - left.length;
@@ -152,7 +152,7 @@ function binEdges({ count, tieStarts, tieEnds }: SortedConfidences, left: Int32A
   }
 }
 
-/** How many indexes from 0 on a condition holds for that holds up to one of them. */
+/** The number of indexes, from 0 on, for which a condition holds that fails from some index on. */
 function countWhere(length: number, holds: (index: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {
@@ -191,7 +191,7 @@ export function calibrationErrorOf(some: readonly Bin[]): number {
   return some.reduce((sum, { right, confidence }) => sum + Math.abs(right - confidence), 0) / count;
 }
 
-/** The calibration error without each group of places, its bins made anew. */
+/** The calibration error without each group of places in turn, with the bins recomputed. */
 export async function calibrationErrorsWithout(
   sorted: SortedConfidences,
   { members, starts }: Groups,
@@ -220,8 +220,8 @@ export async function calibrationErrorsWithout(
 }
 
 /**
- * The mean calibration error of verdicts that are drawn as the confidences say, which is never 0: 1,000 seeded draws, and fewer of more
- * than 30,000 predictions.
+ * The mean calibration error of verdicts that are drawn with the confidences as probabilities, which is never 0: 1,000 seeded draws,
+ * and fewer for more than 30,000 predictions.
  */
 export async function expectedCalibrationError(
   sorted: SortedConfidences,
@@ -230,7 +230,7 @@ export async function expectedCalibrationError(
   const { count, confidences } = sorted;
   const draws = Math.max(fewestDraws, Math.min(mostDraws, Math.floor(drawnInAll / count)));
   const random = mersenne(drawSeed);
-  // A number below 2^32 that is below this is a pass.
+  // A drawn number below its limit is a pass; numbers are below 2^32.
   const limits = Float64Array.from(confidences, (confidence) => confidence * 2 ** 32);
   let sum = 0;
   let drawn = 0;

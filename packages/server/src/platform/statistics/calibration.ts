@@ -1,25 +1,25 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** What turns the raw scores of a prediction, one by method, into a probability that it is right. */
+/** Turns the raw scores of a prediction, one per method, into a probability that it is right. */
 export type Calibration =
   | ({ kind: "isotonic" /** Combines several scores into one first. */; combined?: Logistic } & Table)
   | ({ kind: "logistic" } & Logistic);
 
-/** A curve between its points; beyond them it is level. */
+/** A curve that is linear between its points and level beyond them. */
 interface Table {
   /** Ascending. */
   x: number[];
   y: number[];
 }
 
-/** The probability that a linear function of the scores' logits gives. */
+/** A probability from a linear function of the scores' logits. */
 interface Logistic {
   weights: number[];
   bias: number;
 }
 
 export interface CalibrationSample {
-  /** From 0 to 1, by method. */
+  /** One score per method, from 0 to 1. */
   scores: readonly number[];
   isRight: boolean;
   trajectory: string;
@@ -27,21 +27,21 @@ export interface CalibrationSample {
 
 /** With fewer, nothing is fitted. */
 const fewestCalibrated = 50;
-/** A curve of any form takes more than two parameters do. */
+/** A curve of any form needs more samples than two parameters do. */
 const fewestForCurve = { samples: 200, trajectories: 20 };
-/** The logit of what is nearer to 0 or 1 is that of this: agreement of five samples is often exactly 1. */
+/** Scores nearer to 0 or 1 are moved here before the logit is taken: agreement of five samples is often exactly 1. */
 const nearestToEnds = 1e-3;
-/** Keeps weights finite where methods agree, or all scores are one. Of 50 samples it moves them by less than a thousandth. */
+/** Keeps weights finite if methods agree, or all scores are equal. With 50 samples it moves them by less than a thousandth. */
 const ridge = 1e-3;
 const mostNewtonSteps = 100;
-/** A step this short leaves an error of its square, below what the loss can tell. */
+/** The error left by a step this short is its square, too small to show in the loss. */
 const lastNewtonStep = 1e-5;
-/** Some milliseconds of the main thread; then other work has its turn. There may be a million. */
+/** A few milliseconds of the main thread, then other work has its turn. There may be a million samples. */
 const samplesAtOnce = 20_000;
 
 /**
  * Fits a calibration: isotonic regression from 200 samples of 20 trajectories on, otherwise Platt's two parameters. Several methods are
- * combined by logistic regression of their logits first. Undefined for fewer than 50 samples.
+ * first combined by logistic regression of their logits. Undefined for fewer than 50 samples.
  */
 export async function fitCalibration(
   samples: readonly CalibrationSample[],
@@ -72,10 +72,10 @@ export function calibrate(calibration: Calibration, scores: readonly number[]): 
 
 /**
  * Isotonic least squares by pool adjacent violators (R. E. Barlow et al., "Statistical Inference under Order Restrictions", 1972): equal
- * scores are one point, blocks that fall are joined, and of each block the ends are kept.
+ * scores become one point, falling blocks are joined, and each block keeps its ends.
  */
 export async function fitIsotonic(scores: readonly number[], targets: readonly number[]): Promise<Table> {
-  // Predictions only apply a calibration.
+  // Loaded on demand: predictions only apply a calibration.
   const { orderOf } = await import("./calibration-error.ts");
   const order = await orderOf(Float64Array.from(scores));
   await nextTurn();
@@ -108,7 +108,7 @@ export async function fitIsotonic(scores: readonly number[], targets: readonly n
   return { x: ends.map(([x]) => x ?? 0), y: ends.map(([, y]) => y ?? 0) };
 }
 
-/** The curve at a score, by the line between the two points around it. */
+/** The curve at a score, on the line between the two points around it. */
 export function applyTable({ x, y }: Table, score: number): number {
   const at = (index: number) => ({ x: x[index] ?? 0, y: y[index] ?? 0 });
   let [low, high] = [0, x.length - 1];
@@ -123,7 +123,7 @@ export function applyTable({ x, y }: Table, score: number): number {
   return from.y + ((to.y - from.y) * (score - from.x)) / (to.x - from.x);
 }
 
-/** Targets a little within 0 and 1, so that no weight grows without bound (J. Platt, "Probabilistic Outputs for Support Vector Machines", 1999). */
+/** Targets moved slightly inside 0 and 1, so that no weight grows without bound (J. Platt, "Probabilistic Outputs for Support Vector Machines", 1999). */
 function smoothed(targets: readonly number[]): number[] {
   const right = targets.reduce((sum, target) => sum + target, 0);
   const wrong = targets.length - right;
@@ -187,7 +187,7 @@ async function newtonStep(
   return solve(system);
 }
 
-/** The solution of linear equations, whose right sides are the last column, by elimination with the largest pivot. */
+/** Solves linear equations, whose right-hand sides are the last column, by elimination with the largest pivot. */
 function solve(system: number[][]): number[] {
   const size = system.length;
   for (let column = 0; column < size; column++) {
@@ -204,7 +204,7 @@ function solve(system: number[][]): number[] {
   return system.map((equation, index) => (equation[size] ?? 0) / (equation[index] ?? 1));
 }
 
-/** The cross entropy of the targets, and the ridge. */
+/** The cross entropy of the targets, plus the ridge. */
 async function lossOf(
   rows: readonly (readonly number[])[],
   targets: readonly number[],
@@ -215,7 +215,7 @@ async function lossOf(
   for (const [index, row] of rows.entries()) {
     if (isTurnOfOthers(index)) await nextTurn();
     const linear = product(row, parameters);
-    // ln(1 + e^linear), which does not overflow.
+    // ln(1 + e^linear), without overflow.
     const total = Math.max(linear, 0) + Math.log1p(Math.exp(-Math.abs(linear)));
     sum += total - (targets[index] ?? 0) * linear;
   }

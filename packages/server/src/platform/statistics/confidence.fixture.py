@@ -52,7 +52,7 @@ def logistic(scores, right):
 def wilson(rate, trials, critical):
     half, root = critical**2 / (2 * trials), critical * math.sqrt(rate * (1 - rate) / trials + (critical / (2 * trials)) ** 2)
     bounds = [(rate + half - root) / (1 + 2 * half), (rate + half + root) / (1 + 2 * half)]
-    # Beyond, its level is 0 in a double.
+    # Beyond this, the level is 0 in a double.
     known = proportion_confint(rate * trials, trials, alpha=2 * norm.sf(critical), method="wilson") if critical < 8 else bounds
     assert np.allclose(bounds, known, atol=1e-9), (bounds, known)
     return bounds

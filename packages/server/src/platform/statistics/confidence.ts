@@ -26,7 +26,7 @@ import {
   z95,
 } from "./intervals.ts";
 
-/** Whether confidences may be trusted. */
+/** Figures that show how far confidences may be trusted. */
 type ConfidenceCard = Pick<
   RunCalibration,
   "brier" | "ece" | "auroc" | "reliability" | "risk_coverage" | "aurc" | "coverage_at_risk"
@@ -34,7 +34,7 @@ type ConfidenceCard = Pick<
 
 /** With fewer predictions, no figure has a value. */
 const fewestJudged = 50;
-/** The share of wrong ones that `coverage_at_risk` allows. */
+/** The share of wrong predictions that `coverage_at_risk` allows. */
 const riskLimit = 0.05;
 
 /** The card of some predictions. Each figure's interval leaves out one trajectory at a time. */
@@ -118,7 +118,7 @@ function sizeOf({ starts }: Groups, group: number): number {
   return (starts[group + 1] ?? 0) - (starts[group] ?? 0);
 }
 
-/** A figure of all, and without each trajectory. */
+/** A figure of all predictions, and the figure without each trajectory in turn. */
 interface WithoutEach {
   value: number;
   without: Float64Array;
@@ -141,7 +141,7 @@ function brierScore({ count, confidences, right }: SortedConfidences, leftOut: G
   };
 }
 
-/** Murphy's (Journal of Applied Meteorology 12 (1973)). Confidences that differ within a bin add to the score. */
+/** Murphy's decomposition (Journal of Applied Meteorology 12 (1973)). Confidences that differ within a bin add to the score. */
 function brierParts(brier: number, some: readonly Bin[], count: number) {
   const rate = some.reduce((sum, { right }) => sum + right, 0) / count;
   const mean = (of: (bin: Bin) => number) =>
@@ -159,7 +159,7 @@ function brierParts(brier: number, some: readonly Bin[], count: number) {
 
 /**
  * The area under the receiver operating characteristic: the share of pairs of a right and a wrong prediction in which the right one has
- * the higher confidence, ties counting half. Leaving out a trajectory takes the pairs that it is in (N. A. Obuchowski, Biometrics 53
+ * the higher confidence, ties counting half. Leaving out a trajectory removes all pairs that it is part of (N. A. Obuchowski, Biometrics 53
  * (1997)). Undefined if all are right, or all wrong.
  */
 function areaUnderCurve(sorted: SortedConfidences, { members, starts }: Groups): WithoutEach | undefined {
@@ -191,7 +191,7 @@ function areaUnderCurve(sorted: SortedConfidences, { members, starts }: Groups):
         if (right[place] === 1) tiedRight += 1;
         else tiedWrong += 1;
       }
-      // Pairs within the trajectory are taken twice.
+      // Adds back pairs within the trajectory, which have been subtracted twice.
       kept += tiedRight * (leftWrong + tiedWrong / 2);
       leftRight += tiedRight;
       leftWrong += tiedWrong;
@@ -201,7 +201,7 @@ function areaUnderCurve(sorted: SortedConfidences, { members, starts }: Groups):
   return { value: pairs / (rightOnes * wrongOnes), without };
 }
 
-/** The bins with the interval of each one's pass rate. */
+/** The bins, each with the interval of its pass rate. */
 function reliabilityOf(sorted: SortedConfidences, leftOut: Groups, some: readonly Bin[]) {
   const binOf = new Uint8Array(sorted.count);
   for (const [index, { from, to }] of some.entries()) binOf.fill(index, from, to);
@@ -231,16 +231,16 @@ type RiskPoint = RunCalibration["risk_coverage"][number];
 interface RiskCoverage {
   /** About one for each hundredth of coverage, the most confident first. */
   points: RiskPoint[];
-  /** The largest share whose risk has its upper end at or below the limit; undefined if there is none. */
+  /** The largest share whose risk interval ends at or below the limit; undefined if there is none. */
   atRisk: RiskPoint | undefined;
 }
 
-/** Thresholds that are tried for the largest share, where there are more. */
+/** With more predictions, only this many thresholds are tried for the largest share. */
 const mostThresholds = 2_000;
 const shownPoints = 100;
 const clustersAtOnce = 200_000;
 
-/** Risk by coverage (Y. Geifman and R. El-Yaniv, NeurIPS 2017). Predictions of one confidence are kept or left together. */
+/** Risk by coverage (Y. Geifman and R. El-Yaniv, NeurIPS 2017). Predictions of equal confidence are kept or dropped together. */
 async function riskCoverage(sorted: SortedConfidences, limit: number): Promise<RiskCoverage> {
   const { count, tieStarts, confidences, right, trajectories, rightBefore } = sorted;
   const clusters: (ClusterSum | undefined)[] = [];
@@ -261,7 +261,7 @@ async function riskCoverage(sorted: SortedConfidences, limit: number): Promise<R
     tried = Math.floor(coverage * mostThresholds);
     const isShown = place === 0 || coverage * shownPoints >= shown + 1 || points.length === 0;
     const risk = (count - place - ((rightBefore[count] ?? 0) - (rightBefore[place] ?? 0))) / (count - place);
-    // No interval ends lower than that of independent verdicts.
+    // No interval ends lower than the one for independent verdicts.
     if (!isShown && wilsonBounds(risk, count - place, z95).upper > limit) continue;
     const interval = rateInterval(momentsOfClusters(kept), jackknifeError(kept));
     const point = { threshold: confidences[place] ?? 0, coverage, risk, interval };
@@ -278,7 +278,7 @@ async function riskCoverage(sorted: SortedConfidences, limit: number): Promise<R
   return { points, atRisk };
 }
 
-/** The area under risk by coverage: the mean risk of the shares that end at each prediction, those of one confidence together. */
+/** The area under risk by coverage: the mean risk of the shares that end at each prediction, with equal confidences taken together. */
 function areaUnderRisk({ count, tieStarts, tieEnds, rightBefore }: SortedConfidences): number {
   let sum = 0;
   for (let place = count - 1; place >= 0; place = (tieStarts[place] ?? 0) - 1) {
@@ -289,12 +289,12 @@ function areaUnderRisk({ count, tieStarts, tieEnds, rightBefore }: SortedConfide
   return sum / count;
 }
 
-/** Steps in all: two seconds' work. With more, trajectories are left out several together. */
+/** Steps in total: two seconds' work. With more, several trajectories are left out at a time. */
 const steps = 400_000_000;
 const fewestGroups = 100;
 const stepsAtOnce = 2_000_000;
 
-/** The area without each trajectory, or without several together where that would take too long. */
+/** The area without each trajectory, or without several at a time where that would take too long. */
 async function areasWithout(sorted: SortedConfidences): Promise<Float64Array> {
   const { count, clusters } = sorted;
   const groups = Math.min(clusters, Math.max(fewestGroups, Math.floor(steps / count)));

@@ -75,7 +75,7 @@ test("people who fail all that they label leave the rest open, as 0 of as many d
   });
   const { passRate, interval, lambda, gain } = correctedRate(together(clusters));
   expect({ passRate, lambda, gain }).toEqual({ passRate: 0.4, lambda: 0, gain: 1 });
-  // Of 0 of 20, with t for z, up to 0.18 of the rest.
+  // The interval of 0 of 20, with t for z, reaches up to 0.18 of the rest.
   expect(interval?.lower).toBeWithin(0.35, 0.37);
   expect(interval?.upper).toBeWithin(0.505, 0.53);
   expect(correctedDifference(together(clusters), together(clusters))).toMatchObject({
@@ -94,14 +94,14 @@ test("if passes and fails were drawn apart, labels of one kind do not stand for 
   expect(correctedRate(together(clusters)).passRate).toBe(1);
 });
 
-/** A verdict: what the evaluator says, and what people say if they do. */
+/** The evaluator's verdict, and people's if there is one. */
 interface Verdict {
   cluster: string;
   f: number;
   y: number | undefined;
 }
 
-/** θ = λ·f̄ of those without labels + the labels' mean of y − λ·f, by its definition. */
+/** θ = λ·f̄ of the verdicts without labels + the labels' mean of y − λ·f, by its definition. */
 function rateByDefinition(verdicts: readonly Verdict[], lambda: number): number {
   const mean = (of: readonly number[]) => of.reduce((sum, one) => sum + one, 0) / of.length;
   const labelled = verdicts.filter(({ y }) => y !== undefined);

@@ -9,10 +9,10 @@ import {
 
 /** The verdicts of one trajectory. */
 export interface LabelledCluster {
-  /** How many verdicts there are, and how many of them pass. */
+  /** The number of verdicts, and how many of them pass. */
   count: number;
   passes: number;
-  /** Verdicts that are certainly right passes: no label is needed of them, and they are not among those above. */
+  /** Verdicts that are certainly right passes: they need no label, and are not among those above. */
   certain: number;
   labels: readonly { isPass: boolean; isLabelledPass: boolean; weight: number }[];
 }
@@ -23,12 +23,12 @@ export interface CorrectedRate {
   labels: number;
   /** How much the verdicts without labels count, from 0 to 1. */
   lambda: number;
-  /** How many times as many labels would be needed without them. */
+  /** How many times as many labels would be needed without those verdicts. */
   gain: number | null;
   note: string | null;
 }
 
-/** Sums over verdicts. Those of labels: y is a person's pass, f the evaluator's, w the weight. */
+/** Sums over verdicts. For labels, y is a person's pass, f the evaluator's, w the weight. */
 interface Sums {
   count: number;
   passes: number;
@@ -47,14 +47,14 @@ const fewestLabelled = 6;
 /** Verdicts by trajectory. */
 export interface LabelledVerdicts {
   clusters: ReadonlyMap<string, LabelledCluster>;
-  /** Whether passes and fails were drawn apart: those without labels are then no sample of all. */
+  /** Whether passes and fails were drawn separately: the verdicts without labels are then not a sample of all. */
   isByKind: boolean;
 }
 
 /**
  * The pass rate that people would give, from the evaluator's verdicts on all and people's labels on some: prediction-powered inference
  * (A. N. Angelopoulos et al., Science 382 (2023)) with the weight λ of PPI++ (arXiv 2311.01453), set once on all data. The standard
- * error leaves out one trajectory at a time; the interval has the effective number of labelled ones.
+ * error leaves out one trajectory at a time; the interval has the effective number of labelled trajectories.
  */
 export function correctedRate(verdicts: LabelledVerdicts): CorrectedRate {
   const estimate = estimateOf(verdicts);
@@ -70,8 +70,8 @@ export function correctedRate(verdicts: LabelledVerdicts): CorrectedRate {
 }
 
 /**
- * What is not certain has its own interval: labels that are all alike have one too. It is as much wider for the share of the certain
- * as the error of all is.
+ * The verdicts that are not certain have their own interval, which exists even if all labels are alike. Where the certain ones vary as a
+ * share of all, the interval is widened by what that adds to the standard error.
  */
 function intervalOf({ sums, all, how, effective }: Estimate, passRate: number, error: number) {
   const rests = without(sums, all, how, restOf);
@@ -85,7 +85,7 @@ function intervalOf({ sums, all, how, effective }: Estimate, passRate: number, e
 }
 
 /**
- * How far the corrected rates of two runs are apart, candidate − reference. The standard error leaves out one trajectory at a time in both;
+ * The difference of the corrected rates of two runs, candidate − reference. The standard error leaves out one trajectory at a time in both;
  * the interval has the effective number of labelled trajectories of the run that has fewer.
  */
 export function correctedDifference(
@@ -94,7 +94,7 @@ export function correctedDifference(
 ): { difference: number | null; interval: Interval | null; note: string | null } {
   const [one, other] = [estimateOf(reference), estimateOf(candidate)];
   if (one.passRate === null || other.passRate === null)
-    return { difference: null, interval: null, note: `Of one of the runs: ${one.why ?? other.why}` };
+    return { difference: null, interval: null, note: `For one of the runs: ${one.why ?? other.why}` };
   const difference = other.passRate - one.passRate;
   const noInterval = (note: string) => ({ difference, interval: null, note });
   if (Math.min(one.labelled, other.labelled) < fewestLabelled)
@@ -124,7 +124,7 @@ type Estimate = {
   how: How;
   /** How many trajectories have labels. */
   labelled: number;
-  /** How many equally labelled trajectories would weigh as much. */
+  /** The number of equally labelled trajectories that would weigh as much. */
   effective: number;
 } & ({ passRate: number; why: null } | { passRate: null; why: string });
 
@@ -147,7 +147,7 @@ function whyNoRate({ labels, f, passes, count }: Sums, isByKind: boolean): strin
   return null;
 }
 
-/** A rate without each of the trajectories. */
+/** A rate without each trajectory in turn. */
 function without(of: readonly Sums[], from: Sums, how: How, rate: typeof rateOf): Float64Array {
   return Float64Array.from(of, (one) => rate(combine({ ...from }, one, -1), how));
 }
@@ -166,15 +166,15 @@ function sumsOf({ count, passes, certain, labels }: LabelledCluster): Sums {
   return sums;
 }
 
-/** Adds to `sum`, or takes out of it. */
+/** Adds to `sum`, or subtracts from it. */
 function combine(sum: Sums, one: Sums, sign: 1 | -1): Sums {
   for (const name of Object.keys(one) as (keyof Sums)[]) sum[name] += sign * one[name];
   return sum;
 }
 
 /**
- * θ = λ f̄ of those without labels + the labels' weighted mean of y − λ f. Where one kind was drawn more often than the other, those
- * without labels are no sample of all, and f̄ is of all.
+ * θ = λ f̄ of the verdicts without labels + the labels' weighted mean of y − λ f. Where one kind was drawn more often than the other,
+ * the verdicts without labels are not a sample of all, and f̄ is of all.
  */
 function restOf({ count, passes, labels, f, w, wy, wf }: Sums, { lambda, isByKind }: How): number {
   const others = isByKind ? count : count - labels;
@@ -182,7 +182,7 @@ function restOf({ count, passes, labels, f, w, wy, wf }: Sums, { lambda, isByKin
   return others === 0 ? wy / w : (lambda * passed) / others + (wy - lambda * wf) / w;
 }
 
-/** With those that are certain beside it. */
+/** Includes the certain passes. */
 function rateOf(sums: Sums, how: How): number {
   return withCertain(sums, restOf(sums, how));
 }

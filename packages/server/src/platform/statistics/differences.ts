@@ -13,7 +13,7 @@ interface DetectableDifference {
 /**
  * The smallest detectable difference, (t_.975 + t_.80) · SE with G − 1 degrees of freedom, from the differences of two runs
  * by cluster (H. S. Bloom, "Minimum Detectable Effects", Evaluation Review 19 (1995)), and the number of clusters that makes
- * it 0.01: G · (min_detectable / 0.01)², rounded up and at least 2. That number takes the t of this G, so it is too low far
+ * it 0.01: G · (min_detectable / 0.01)², rounded up and at least 2. That number uses the t of this G, so it is too low far
  * below G.
  */
 export function detectableDifference(clusters: readonly ClusterSum[]): DetectableDifference {
@@ -46,7 +46,7 @@ interface PairedDifference {
   difference: number | null;
   /** Null without clusters. */
   pValue: number | null;
-  /** Null for fewer than six clusters, which cannot reject anything, and if all differ alike. */
+  /** Null for fewer than six clusters, which cannot reject anything, and if all clusters differ by the same amount. */
   interval: Interval | null;
 }
 
@@ -62,7 +62,7 @@ export const strataSigns: SignVectors = { mostClusters: 12, sampled: 999 };
 /** With fewer, no signs have a p-value under 0.05. */
 export const fewestClusters = 6;
 
-/** Of the test. */
+/** The level of the test. */
 export const level = 0.05;
 /** Signs that one table covers: a byte of a word. */
 const tableBits = 8;
@@ -78,7 +78,7 @@ const workAtOnce = 1_000_000;
  *
  * The p-value is the share of sign vectors w with |Σ w_g D_g| ≥ |Σ D_g| (R. A. Fisher, "The Design of Experiments", 1935, section
  * 21; for random vectors B. Phipson and G. K. Smyth, Statistical Applications in Genetics and Molecular Biology 9 (2010)). The
- * interval, at 95 %, has every θ which that test does not reject on D_g − θ · n_g, within −1 and 1: the wild cluster bootstrap with
+ * interval, at 95 %, contains every θ which that test does not reject on D_g − θ · n_g, within −1 and 1: the wild cluster bootstrap with
  * the null imposed (A. C. Cameron, J. B. Gelbach and D. L. Miller, Review of Economics and Statistics 90 (2008)). It contains 0
  * exactly if the p-value is over 0.05. Sums within 1e-12 of each other, or of Σ|D_g| where that is more than 1, are ties.
  *
@@ -125,7 +125,7 @@ export function areAlike(clusters: readonly ClusterSum[]): boolean {
   return means.every((mean) => Math.abs(mean - first) <= rounding * Math.abs(first));
 }
 
-/** A cluster's sum of differences; what they leave of zero is rounding. */
+/** A cluster's sum of differences, with rounding errors taken as 0. */
 export function differenceOf({ count, sum }: ClusterSum): number {
   return Math.abs(sum) <= rounding * count ? 0 : sum;
 }
@@ -150,7 +150,7 @@ async function flipSigns(
     reached += flips.tryVectors(from, Math.min(vectors, from + vectorsAtOnce));
     await nextTurn();
   }
-  // θ is rejected if at most this many vectors keep it; of all vectors, those not tried keep the same.
+  // θ is rejected if at most this many vectors keep it. Of all vectors, only half are tried; their opposites keep the same.
   const rejected = isExact ? Math.floor(level * 2 ** clusters.length) >> 1 : Math.floor(level * vectors);
   const lower = flips.lowerEnds.sort()[rejected] ?? Number.NEGATIVE_INFINITY;
   await nextTurn();
@@ -175,7 +175,7 @@ function createFlips(clusters: readonly ClusterSum[], vectors: number, wordOf: (
   return {
     lowerEnds,
     upperEnds,
-    /** Sets what these vectors keep, and counts those in which the runs differ at least as much. */
+    /** Notes what these vectors keep, and counts those in which the runs differ at least as much. */
     tryVectors(from: number, to: number): number {
       let reached = 0;
       for (let vector = from; vector < to; vector++) {

@@ -1,17 +1,17 @@
 import type { LabelAgreement } from "@presage/contract";
 import { wholePercent } from "../words.ts";
 
-/** Distributions, 10 MB in memory, which the first who needs them loads. */
+/** The library of distributions, 10 MB in memory, loaded on first use. */
 function distributionsLibrary(): typeof import("cephes") {
   return require("cephes");
 }
 
-/** Below this, cephes' beta integral underflows, and any interval is all of its range anyway. */
+/** Below this, cephes' beta integral underflows, and any interval spans its whole range anyway. */
 const fewestDegrees = 0.01;
 
 /**
  * The quantile of Student's t distribution for a probability over ½. The degrees of freedom may be a fraction, which cephes' own
- * `stdtri` cuts off, so it is made of the inverse of the incomplete beta integral (S. L. Moshier, "Methods and Programs for
+ * `stdtri` truncates, so it is computed from the inverse of the incomplete beta integral (S. L. Moshier, "Methods and Programs for
  * Mathematical Functions", 1989). Within 4e-10 of scipy's figures up to a million degrees of freedom.
  */
 export function tQuantile(probability: number, degreesOfFreedom: number): number {
@@ -30,7 +30,7 @@ export function tProbability(t: number, degreesOfFreedom: number): number {
   );
 }
 
-/** 95 % of the standard normal distribution lie between minus and plus this. */
+/** 95 % of the standard normal distribution lies between minus and plus this. */
 export const z95 = 1.959963984540054;
 
 /** Wilson's score interval of a proportion (1927), at 95 %. */
@@ -38,11 +38,11 @@ export function wilsonInterval(successes: number, trials: number): Interval | nu
   return trials === 0 ? null : wilsonBounds(successes / trials, trials, z95);
 }
 
-/** Wilson's interval at 95 % of a rate in this many trials, which may be a fraction, with this critical value. */
+/** Wilson's interval at 95 % of a rate in this many trials (possibly a fraction), with this critical value. */
 export function wilsonBounds(rate: number, trials: number, critical: number): Interval {
   const half = (critical * critical) / (2 * trials);
   const margin = critical * Math.sqrt((rate * (1 - rate)) / trials + (critical / (2 * trials)) ** 2);
-  // By the product of the equation's two roots: their difference may be rounded to less than 0 or more than 1.
+  // Uses the product of the equation's two roots: their difference may be rounded to less than 0 or more than 1.
   const lower = rate ** 2 / (rate + half + margin);
   const upper = 1 - (1 - rate) ** 2 / (1 - rate + half + margin);
   return { level: 0.95, lower, upper };
@@ -81,14 +81,14 @@ export const noMoments: Readonly<ClusteredMoments> = {
   countSquares: 0,
 };
 
-/** What rounding may leave of a difference, in relation to the numbers. */
+/** The most that rounding leaves of a difference, relative to the numbers. */
 export const rounding = 1e-12;
-/** What rounding may leave of a cluster's mean less the mean of all, after sums of a million values. */
+/** The most that rounding leaves of a cluster's mean minus the mean of all, after sums of a million values. */
 const roundingOfMeans = 1e-9;
-/** The part of a cluster that passes or fails as a whole which every rate allows for. */
+/** Every rate allows for this part of a cluster that passes or fails as a whole. */
 const wholeClusters = 0.2;
 
-/** A figure of things in trajectories, which depend on each other. */
+/** A figure of things in trajectories, where those of one trajectory depend on each other. */
 export type ClusteredFigure = LabelAgreement["agreement"];
 export type Interval = NonNullable<ClusteredFigure["interval"]>;
 
@@ -135,8 +135,8 @@ function jackknifeErrorOf(clusters: number, squares: number): number | null {
 
 /**
  * The standard error where only the moments are known: SE² = G/(G−1) · Σ_g e_g² / n², the CR1 of a regression on a constant (A. C.
- * Cameron and D. L. Miller, Journal of Human Resources 50 (2015)). Of clusters of one size it is the jackknife's, of unlike ones
- * lower. Null for fewer than two clusters.
+ * Cameron and D. L. Miller, Journal of Human Resources 50 (2015)). For clusters of equal size it equals the jackknife's, for unequal ones
+ * it is lower. Null for fewer than two clusters.
  */
 export function clusteredError(moments: ClusteredMoments): number | null {
   const { clusters, count, sum, sumSquares, countSums, countSquares } = moments;
@@ -144,7 +144,7 @@ export function clusteredError(moments: ClusteredMoments): number | null {
   const mean = sum / count;
   const expected = mean * mean * countSquares;
   const deviations = sumSquares - 2 * mean * countSums + expected;
-  // Where clusters do not differ, only rounding is left of it.
+  // Where clusters do not differ, only rounding errors are left.
   if (deviations <= rounding * (sumSquares + expected)) return 0;
   return Math.sqrt((clusters / (clusters - 1)) * deviations) / count;
 }
@@ -156,7 +156,7 @@ export function effectiveClusters({ count, countSquares }: ClusteredMoments): nu
 
 /**
  * The interval of a rate, at 95 %: Wilson's with t of G* − 1 degrees of freedom, of `effectiveTrials`. `docs/statistics.md` has the
- * formula and how it covers.
+ * formula and its coverage.
  */
 export function rateInterval(moments: ClusteredMoments, error: number | null): Interval | null {
   if (error === null) return null;
@@ -165,9 +165,9 @@ export function rateInterval(moments: ClusteredMoments, error: number | null): I
 }
 
 /**
- * The number of independent verdicts that would tell as much of a rate: n divided by the design effect. That is as measured by the
- * standard error if the rarer verdict comes from many clusters; if from few, clusters that pass or fail as a whole may be unseen, and a
- * fifth of one is assumed.
+ * The number of independent verdicts that would say as much about a rate: n divided by the design effect. The effect is measured by
+ * the standard error if the rarer verdict comes from many clusters; if from few, clusters that pass or fail as a whole may be unseen,
+ * and a fifth of one is assumed.
  */
 export function effectiveTrials(moments: ClusteredMoments, error: number): number {
   const { count, sum, sumSquares, countSums, countSquares } = moments;
@@ -190,13 +190,13 @@ export function scoreInterval(moments: ClusteredMoments, error: number | null): 
   return meanInterval(Math.min(1, moments.sum / moments.count), error, effectiveClusters(moments));
 }
 
-/** The same of any figure from 0 to 1 with this standard error, made of as many effective clusters. */
+/** Like `scoreInterval`, for any figure from 0 to 1 with this standard error and this number of effective clusters. */
 function meanInterval(mean: number, error: number, effective: number): Interval {
   const trials = error === 0 ? effective : (mean * (1 - mean)) / (error * error);
   return wilsonBounds(mean, trials, criticalValue(effective));
 }
 
-/** The jackknife's standard error of any figure, from its values without each cluster; `times` says of how many clusters each is. */
+/** The jackknife's standard error of any figure, from its values without each cluster; `times` has the number of clusters of each value. */
 export function leaveOneOutError(without: Float64Array, times?: ArrayLike<number>): number {
   const timesOf = (index: number) => times?.[index] ?? 1;
   const count = without.reduce((sum, _, index) => sum + timesOf(index), 0);
@@ -205,7 +205,7 @@ export function leaveOneOutError(without: Float64Array, times?: ArrayLike<number
   return Math.sqrt(((count - 1) / count) * squares);
 }
 
-/** With fewer clusters, a figure that is no mean has no interval. */
+/** With fewer clusters, a figure that is not a mean has no interval. */
 const fewestForJackknife = 6;
 export const whyNoInterval = {
   few: "There is no interval with fewer than 6 trajectories.",
@@ -214,9 +214,9 @@ export const whyNoInterval = {
 
 /**
  * The interval of a figure from 0 to 1, at 95 %, from its values without each cluster: SE² = (G−1)/G · Σ_g(θ_(−g) − θ_(·))² (B. Efron
- * and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 11), in the form of `scoreInterval`. The clusters may have been
- * joined to fewer. Why there is none: too few, or a figure that without one of them is not defined, which is NaN. A figure whose
- * lowest value is −1 has its interval as ± t · SE, within its range.
+ * and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 11), in the form of `scoreInterval`. Clusters may have been
+ * merged. `why` tells why there is none: too few values, or one that is undefined (NaN) without its cluster. A figure whose lowest value is
+ * −1 has its interval as ± t · SE, within its range.
  */
 export function jackknifeInterval(
   value: number,
@@ -230,7 +230,7 @@ export function jackknifeInterval(
   if (lowest === 0 && error < rounding) return { interval: meanInterval(value, 0, effective), why: null };
   if (lowest === 0 && value > rounding && value < 1 - rounding)
     return { interval: meanInterval(value, error, effective), why: null };
-  // No mean is at an end and varies, but a calibration error may.
+  // Unlike a mean, a calibration error may be at an end of its range and still vary.
   const reach = error === 0 ? 0 : criticalValue(effective) * error;
   const [lower, upper] = [Math.max(lowest, value - reach), Math.min(1, value + reach)];
   return { interval: { level: 0.95, lower, upper }, why: null };
@@ -286,18 +286,18 @@ export function atRank(histogram: Histogram, rank: number): number | null {
   return null;
 }
 
-/** The values of a group: what its mean, its standard error and its intervals are made of. */
+/** The sums behind the mean of a group's values, its standard error and its intervals. */
 export interface GroupSums extends ClusteredMoments {
-  /** The jackknife's. Null for fewer than two clusters. */
+  /** The jackknife's standard error. Null for fewer than two clusters. */
   error: number | null;
-  /** The values of the largest cluster. */
+  /** The number of values in the largest cluster. */
   largest: number;
 }
 
-/** Values by group and cluster; those of a group's cluster follow one another. */
+/** Collects values by group and cluster; those of a group's cluster follow one another. */
 interface ClusterSums {
   add(group: number, cluster: number, value: number): void;
-  /** By the number of each group that has values, once all are added. */
+  /** The sums by the number of each group that has values, once all are added. */
   end(): ReadonlyMap<number, GroupSums>;
 }
 

@@ -9,7 +9,7 @@ function seeded(seed: number): () => number {
   return () => (random.next() >>> 0) / 2 ** 32;
 }
 
-/** Simulated successes in tasks of unlike difficulty, of which this share fails in reality. */
+/** Simulated successes in tasks of varying difficulty, of which this share fails in reality. */
 function simulate(seed: number, tasks: number, falseShare: number): OutcomePair[] {
   const random = seeded(seed);
   return Array.from({ length: tasks }, (_, task) => {
@@ -70,7 +70,7 @@ test("the consistency ratio divides replays by acting in reality", () => {
   expect([found?.replayed.value, found?.real.value, found?.ratio.value]).toEqual([0.25, 0.5, 0.5]);
   expect(found?.ratio.interval?.lower).toBeLessThan(0.5);
   expect(consistencyOf(simulate(7, 12, 0.3))).toBeUndefined();
-  // The logarithm of the upper end would be more than a number holds.
+  // The upper end is too large for a number, unlike its logarithm.
   const ofTask = (task: number, count: number) =>
     Array.from({ length: count }, (_, at) => ({
       ...{

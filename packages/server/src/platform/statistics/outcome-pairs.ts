@@ -23,7 +23,7 @@ import {
   tQuantile,
 } from "./intervals.ts";
 
-/** Kendall's τ-b of two orders (M. G. Kendall 1945). NaN if one of them ranks nothing. */
+/** Kendall's τ-b of two orders (M. G. Kendall 1945). NaN if one of them has only ties. */
 export function kendallTau(values: readonly (readonly [one: number, other: number])[]): number {
   let [concordant, onlyOne, onlyOther] = [0, 0, 0];
   for (const [at, [a, b]] of values.entries())
@@ -44,7 +44,7 @@ export interface RewardPair {
 
 const noRewards = "No episode has a reward in both.";
 
-/** How far two rewards are from each other: the mean of their distance by episode, and the correlation of their ranks. Of one of many groups, only a share of the usual work is done. */
+/** How far simulated and real rewards differ: their mean distance by episode, and the correlation of their ranks. For one of many groups, `shareOfWork` is less than 1. */
 export async function rewardFigures(
   pairs: readonly RewardPair[],
   shareOfWork = 1,
@@ -69,14 +69,14 @@ export async function rewardFigures(
   };
 }
 
-/** Ranks that are made anew, of all parts together: a tenth of a second. */
+/** Ranks recomputed, over all parts together: a tenth of a second. */
 const mostWork = 5_000_000;
 const fewestParts = 20;
 const partsAtOnce = 10;
 
 /**
- * Spearman's ρ: the correlation of ranks, ties at their mean (C. Spearman 1904). The jackknife ranks anew without each task; tasks are
- * joined to fewer parts where that would take too long.
+ * Spearman's ρ: the correlation of ranks, ties at their mean (C. Spearman 1904). The jackknife recomputes the ranks without each task;
+ * tasks are joined into fewer parts where that would take too long.
  */
 async function spearmanFigure(
   tasks: readonly RewardPair[][],
@@ -97,7 +97,7 @@ async function spearmanFigure(
   return figureOfTasks({ value, error: leaveOneOutError(without), made, range: [-1, 1], why });
 }
 
-/** Values with their indexes in ascending order, and their ranks, which are made anew each time. */
+/** Values with their indexes in ascending order, and their ranks, which are recomputed each time. */
 function rankable(pairs: readonly RewardPair[], side: "simulated" | "real") {
   const values = Float64Array.from(pairs, (pair) => pair[side]);
   const order = Int32Array.from(values.keys()).sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0));
@@ -105,7 +105,7 @@ function rankable(pairs: readonly RewardPair[], side: "simulated" | "real") {
 }
 type Rankable = ReturnType<typeof rankable>;
 
-/** The correlation of the ranks of what is in other parts. NaN if all of it is the same on one side. */
+/** The correlation of the ranks of values in the other parts. NaN if all of these are equal on one side. */
 function correlation(one: Rankable, other: Rankable, partOf: Int32Array, left: number): number {
   const middle = (rank(one, partOf, left) + 1) / 2;
   rank(other, partOf, left);
@@ -120,7 +120,7 @@ function correlation(one: Rankable, other: Rankable, partOf: Int32Array, left: n
   return squares === 0 || otherSquares === 0 ? Number.NaN : products / Math.sqrt(squares * otherSquares);
 }
 
-/** Ranks what is in other parts. Returns how many that are. */
+/** Ranks the values in the other parts. Returns how many there are. */
 function rank({ values, order, ranks }: Rankable, partOf: Int32Array, left: number): number {
   let ranked = 0;
   for (let at = 0; at < order.length; ) {
@@ -140,7 +140,7 @@ export interface OutcomePair {
   policy: string | null;
   simulated: boolean;
   real: boolean;
-  /** How its simulated actions ended when they were sent to the real environment, where `real` is of acting there. */
+  /** How its simulated actions ended when replayed in the real environment, if `real` is the end of acting there. */
   replayed?: boolean | undefined;
 }
 
@@ -162,7 +162,7 @@ const alwaysTheSame = "One of the two outcomes is always the same.";
 const oneTask = "One task has most of the episodes.";
 const undefinedWithout = "Without one of the tasks, the figure is not defined.";
 
-/** The 2×2 of simulated and real success. */
+/** The 2×2 table of simulated and real success. */
 export async function pairFigures(pairs: readonly OutcomePair[]): Promise<PairFigures> {
   const clusters = clustersOf(pairs);
   return {
@@ -199,7 +199,7 @@ function clustersOf(pairs: readonly OutcomePair[]): PairCluster[] {
   return table.end();
 }
 
-/** The same figure, whose trajectories are tasks. */
+/** A figure that counts tasks as its trajectories, under the names for tasks. */
 function ofTasks(
   { trajectories, effective_trajectories, ...figure }: ClusteredFigure,
   why: string,
@@ -236,7 +236,7 @@ async function bias(pairs: readonly OutcomePair[]): Promise<RealityFigure> {
 
 export type MadeOf = Pick<RealityFigure, "count" | "tasks" | "effective_tasks">;
 
-/** What a figure is made of, by the number of episodes of each task. */
+/** The sample sizes of a figure, from the number of episodes of each task. */
 export function madeOf(sizes: readonly number[]): MadeOf {
   const moments = momentsOfClusters(sizes.map((count) => ({ count, sum: 0 })));
   const { clusters: tasks, count } = moments;
@@ -250,7 +250,7 @@ interface Estimate {
   error: number;
   made: MadeOf;
   range?: readonly [lowest: number, highest: number];
-  /** Why there may be no value. */
+  /** The note if there is no value. */
   why: string;
 }
 
@@ -273,7 +273,7 @@ export function figureOfTasks({ value, error, made, range, why }: Estimate): Rea
 }
 
 /**
- * How often what is chosen in simulation works in reality, beside acting in reality: W2R and the consistency ratio (Word2World, arXiv
+ * How often actions chosen in simulation work in reality, compared with acting in reality: W2R and the consistency ratio (Word2World, arXiv
  * 2512.18832). The ratio's interval is ± t times the jackknife's error by task of its logarithm. Undefined without replays.
  */
 export function consistencyOf(
@@ -292,7 +292,7 @@ export function consistencyOf(
 /** Shares of policies, added up. */
 type SharesOfPolicies = [policies: number, replayed: number, real: number];
 
-/** The same with each policy equal, however many episodes it has: means over policies. Undefined for fewer than two. */
+/** The same figures as means over policies, so that each counts equally however many episodes it has. Undefined for fewer than two. */
 export function macroConsistencyOf(all: readonly OutcomePair[]): ReturnType<typeof consistencyOf> {
   const pairs = all.filter(({ policy, replayed }) => policy !== null && replayed !== undefined);
   const policies = new Map(
@@ -329,7 +329,7 @@ export function macroConsistencyOf(all: readonly OutcomePair[]): ReturnType<type
       range: [0, 1],
       why: noEpisodes,
     });
-  // Shares that are taken away again leave less than a rounding error of 0.
+  // Subtracting shares again may leave a rounding error in place of 0.
   const exact = (sum: number) => (Math.abs(sum) < rounding ? 0 : sum);
   const ratios = Float64Array.from(without, ([, replayed, real]) => exact(replayed) / exact(real));
   return { replayed: mean(1), real: mean(2), ratio: ratioFigure(total[1] / total[2], ratios, made) };
@@ -361,7 +361,7 @@ function ratioOfClusters(clusters: readonly PairCluster[]): RealityFigure {
   return ratioFigure(ratio(all), without, madeOf(clusters.map(({ counts }) => totalOf(counts, cells))));
 }
 
-/** A ratio, and what it is without each task. */
+/** A ratio, and its values without each task. */
 function ratioFigure(ratio: number, without: Float64Array, made: MadeOf): RealityFigure {
   const value = Number.isFinite(ratio) ? ratio : Number.NaN;
   const { interval, ...figure } = figureOfTasks({

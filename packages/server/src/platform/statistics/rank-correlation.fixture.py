@@ -44,7 +44,7 @@ def one(rng, index):
     of = np.concatenate([np.full(rng.integers(1, 7), task) for task in range(tasks)])
     real = rng.normal(size=len(of)) + rng.normal(size=tasks)[of]
     pairs = np.column_stack([real + rng.normal(0, rng.uniform(0, 3), len(of)), real])
-    # Ties, and on one side nothing else.
+    # Makes ties; in every tenth line, one side has nothing else.
     pairs = np.round(pairs, int(rng.integers(0, 3))) + 0.0
     if index % 10 == 0:
         pairs[:, 0] = 1

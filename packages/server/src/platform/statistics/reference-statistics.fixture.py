@@ -177,7 +177,7 @@ def survival(name, trajectories):
         scale = np.log(-np.log(share))
         reach = Z * np.sqrt(variance) / np.abs(np.log(share))
         bounds = np.exp(-np.exp(np.array([scale + reach, scale - reach])))
-    # Its step k is the time k + 1.
+    # Step k is the fitter's time k + 1.
     fitter = KaplanMeierFitter().fit(table[:, 0] + 1, table[:, 1])
     assert np.allclose(fitter.survival_function_.loc[steps + 1, "KM_estimate"], share, atol=1e-9)
     known = (share > 0) & (share < 1)

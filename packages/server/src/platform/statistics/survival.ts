@@ -7,7 +7,7 @@ interface SurvivalStep {
   /** Trajectories with a verdict at this step that had not diverged before it. */
   atRisk: number;
   diverged: number;
-  /** Trajectories of which nothing is known after this step. */
+  /** Trajectories about which nothing is known after this step. */
   censored: number;
   /** The estimated share of trajectories that have not diverged after this step. */
   survival: number;
@@ -132,7 +132,7 @@ async function resampledCurves(
     }
     let share = 1;
     for (const [stepIndex, curve] of curves.entries()) {
-      // A resample without trajectories that go so far keeps its last value.
+      // A resample keeps its last value once all of its trajectories have ended.
       if (atRisk > 0) share *= 1 - (diverging[stepIndex] ?? 0) / atRisk;
       atRisk -= leaving[stepIndex] ?? 0;
       curve[resample] = share;
@@ -156,7 +156,7 @@ export interface StepOutcome {
 
 /** How one free-running trajectory ended. */
 export interface FirstDivergence {
-  /** The last step with a verdict, which is the first divergence if it `diverged`. Null if already the first step failed. */
+  /** The last step with a verdict, which is the first divergence if it `diverged`. Null if even the first step failed. */
   lastStep: number | null;
   ending: "diverged" | "recording-ended" | "prediction-failed" | "evaluator-failed";
 }
