@@ -16,7 +16,7 @@ const Recorded = z.object({
   tags: z.record(z.string(), z.string()).optional().catch(undefined),
 });
 
-/** The recorded trajectory that a task was made from, if it says so. */
+/** The recorded trajectory that a task was made from, if its metadata names one. */
 export function recordedOf({ metadata }: Task): Asked["recorded"] {
   const { data } = Recorded.safeParse(metadata);
   return data && { trajectoryId: data.trajectory_id, tags: data.tags ?? {} };
@@ -56,7 +56,7 @@ interface Place {
   start: string;
 }
 
-/** As the rules of the sandbox read it: two rooms with an open door between them. */
+/** A place as the sandbox's rules read it: two rooms with an open door between them. */
 function placeOf({ room, beyond }: Record<"room" | "beyond", { name: string; things: string }>): Place {
   const describe = (one: typeof room, other: typeof room) =>
     `This room is called the ${one.name}. In it, you see: ${one.things} You also see: A door to the ${other.name} (that is open)`;
@@ -119,7 +119,7 @@ const goals: Partial<Record<TaskSplitName, readonly Goal[]>> = {
   ],
 };
 
-/** Comes with Presage for every account, so that everything can be tried without a model. */
+/** The built-in environment of every account, which works without a model. */
 export const sandboxEnvironment: EnvironmentRevision = {
   id: sandboxName,
   name: sandboxName,
@@ -127,7 +127,7 @@ export const sandboxEnvironment: EnvironmentRevision = {
   config: {
     description:
       "Rooms of the built-in sandbox, played by the default deployment. An episode succeeds when the world says what the task asks for.",
-    // The sandbox remembers nothing: what happened is in the conversation.
+    // The sandbox has no memory: the conversation says what happened.
     prompt_form: "chat",
     stop: [{ output_contains: "{goal}", outcome: "success" }],
     max_steps: 20,

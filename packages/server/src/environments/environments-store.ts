@@ -18,7 +18,7 @@ import {
   type TaskCounts,
 } from "./environment.ts";
 
-/** Stores an environment, unless its account has one of this name. Returns whether it did. */
+/** Stores an environment, unless its account already has one of this name. Returns whether it was stored. */
 export async function insertEnvironment(transaction: Database, row: EnvironmentsTable) {
   return (await insertRows(transaction, "environments", [row], unlessNameIsTaken)).length > 0;
 }
@@ -27,7 +27,7 @@ export async function insertEnvironmentRevision(transaction: Database, row: Envi
   await transaction.insertInto("environment_revisions").values(row).execute();
 }
 
-/** An account's environment by its name, in its latest revision unless another is named. */
+/** An account's environment by name, in its latest revision unless another one is given. */
 export async function selectEnvironment(
   database: Database,
   accountId: string,
@@ -52,13 +52,13 @@ const someRevision = prepareStatement((database) =>
 
 const bytesOfConfig = sql<number>`octet_length(revision.config)`.as("bytes");
 
-/** Names of an account's environments whose latest revisions are played by a world, or those of episodes that may go on. */
+/** Names of an account's environments that a world plays, in their latest revisions or in those of episodes that may go on. */
 export async function selectEnvironmentsThrough(
   database: Database,
   accountId: string,
   { world, expiredBefore }: { world: string; expiredBefore: Micros },
 ) {
-  // In a text inside of the JSON, the quotes would be escaped.
+  // Matches the JSON field only: inside a JSON string, the quotes would be escaped.
   const rows = await withRevisions(database, accountId)
     .where((of) =>
       of.or([
@@ -80,7 +80,7 @@ export async function selectEnvironmentsThrough(
   return [...new Set(rows.map(({ name }) => name))];
 }
 
-/** How long the environments of a page are. */
+/** The sizes of the environments of a page. */
 export async function selectEnvironmentSizes(reader: Database, accountId: string, page: KeysetPage) {
   return await pageOf(reader, accountId, page).clearSelect().select(bytesOfConfig).execute();
 }
@@ -91,14 +91,14 @@ export async function selectEnvironments(reader: Database, accountId: string, pa
   return { environments: part.rows.map(parseEnvironment), next: part.next };
 }
 
-/** Those of some ids that are an environment's. */
+/** The ids among these that belong to an environment. */
 export async function selectExisting(reader: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const rows = await reader.selectFrom("environments").select("id").where("id", "in", ids).execute();
   return new Set(rows.map(({ id }) => id));
 }
 
-/** A page, and one more. */
+/** A page and one row more. */
 function pageOf(reader: Database, accountId: string, page: KeysetPage) {
   const latest = withRevisions(reader, accountId).whereRef(
     "revision.revision",
@@ -135,7 +135,7 @@ function parseEnvironment(
   };
 }
 
-/** How long an environment's revisions of a page are. */
+/** The sizes of a page of an environment's revisions. */
 export async function selectRevisionSizes(reader: Database, environmentId: string, page: NumberedPage) {
   return await revisionsOf(reader, environmentId, page).select(bytesOfConfig).execute();
 }
@@ -165,7 +165,7 @@ export async function selectEnvironmentRevisions(
   }));
 }
 
-/** Which of some names environments have, of whatever account. */
+/** The names among these that any account's environments have. */
 export async function selectUsedNames(database: Database, names: readonly string[]) {
   const rows = await database
     .selectFrom("environments")
@@ -178,8 +178,8 @@ export async function selectUsedNames(database: Database, names: readonly string
 }
 
 /**
- * Locks an environment until the transaction ends: from other changes, or also from episodes that begin in it. Undefined if the account
- * has none of this name.
+ * Locks an environment until the transaction ends, against other changes or also against episodes that start in it. Undefined if the
+ * account has no environment of this name.
  */
 export async function lockEnvironment(
   transaction: Database,
@@ -196,12 +196,12 @@ export async function lockEnvironment(
     .executeTakeFirst();
 }
 
-/** Whether an environment is still there. If it is, it stays so until the transaction ends. */
+/** Whether an environment still exists. If so, it cannot be deleted until the transaction ends. */
 export async function holdEnvironment(transaction: Database, id: string) {
   return (await holdEnvironments(transaction, [id])).has(id);
 }
 
-/** Which of some environments are still there. They stay so until the transaction ends. */
+/** The environments among these that still exist. They cannot be deleted until the transaction ends. */
 export async function holdEnvironments(transaction: Database, ids: readonly string[]) {
   const others = [...new Set(ids)].filter((id) => id !== sandboxEnvironment.id);
   if (others.length === 0) return new Set(ids);
@@ -219,7 +219,7 @@ export async function updateLastRevision(transaction: Database, id: string, numb
   await transaction.updateTable("environments").set({ last_revision: number }).where("id", "=", id).execute();
 }
 
-/** With its revisions and tasks. */
+/** Deletes an environment with its revisions and tasks. */
 export async function deleteEnvironmentRows(transaction: Database, id: string) {
   await transaction.deleteFrom("environment_tasks").where("environment_id", "=", id).execute();
   await transaction.deleteFrom("environment_revisions").where("environment_id", "=", id).execute();
@@ -243,7 +243,7 @@ export interface TaskPart {
   limit: number;
 }
 
-/** How long the tasks of a split are from a place on, in their order. */
+/** The sizes of a split's tasks from an index on, in order. */
 export async function selectTaskSizes(
   reader: Database,
   environmentId: string,
@@ -256,7 +256,7 @@ export async function selectTaskSizes(
   return rows.map(({ position, bytes }) => ({ index: position, bytes }));
 }
 
-/** Tasks of a split from a place on, in their order. */
+/** A split's tasks from an index on, in order. */
 export async function selectTasks(
   reader: Database,
   environmentId: string,

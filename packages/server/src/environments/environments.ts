@@ -43,7 +43,7 @@ export interface ConfigServices {
 
 const ofWorlds = ["deployment", "context", "params"] as const;
 
-/** The world that plays an environment, if one does. Throws if it cannot. */
+/** The world that plays an environment, if any. Throws if the world cannot play. */
 async function findPlayedWorld(services: ConfigServices, requester: Requester, { world }: EnvironmentConfig) {
   if (!world) return undefined;
   const found = await findReferred(services, requester, world);
@@ -51,7 +51,7 @@ async function findPlayedWorld(services: ConfigServices, requester: Requester, {
   return found;
 }
 
-/** The config with its world pinned, which is not deleted before the environment names it. */
+/** The config with its world pinned. The world cannot be deleted before the environment names it. */
 async function withWorld(
   transaction: Database,
   config: EnvironmentConfig,
@@ -65,7 +65,7 @@ async function withWorld(
   return { ...config, world: worldReference(world) };
 }
 
-/** Throws for a limit that nothing could exceed, as nothing says what success is. */
+/** Throws for a limit that can never be exceeded because nothing defines success. */
 async function refuseIdleLimit(services: ConfigServices, requester: Requester, config: EnvironmentConfig) {
   const { real, stop } = config;
   if (!real?.false_success_limit || stop?.some(({ outcome }) => outcome === "success")) return;
@@ -76,7 +76,7 @@ async function refuseIdleLimit(services: ConfigServices, requester: Requester, c
   );
 }
 
-/** Checks what an environment's schema cannot: that what it names exists, and that its patterns compile. */
+/** Checks what an environment's schema cannot: that everything it names exists, and that its patterns compile. */
 async function checkConfig(
   services: ConfigServices,
   accountId: string,
@@ -105,7 +105,7 @@ async function checkConfig(
   }
 }
 
-/** Makes an environment with its first revision. Throws an `InvalidFieldError` for what cannot be used. */
+/** Creates an environment with its first revision. Throws an `InvalidFieldError` for fields that cannot be used. */
 export async function createEnvironment(
   services: ConfigServices,
   requester: Changer,
@@ -117,7 +117,7 @@ export async function createEnvironment(
     const wanted = { name: receipt.name, revision: 1 };
     const found = await selectEnvironment(services.store.database, accountId, wanted);
     if (found === undefined) throw notFound("environment");
-    // It may have tasks by now. A repeated request has the response of the first.
+    // It may have tasks by now, but a repeated request gets the response of the first.
     return { ...found, tasks: {} };
   };
   const earlier = await recallEarlier(services.store.database, once, recall);
@@ -156,12 +156,12 @@ export async function createEnvironment(
   });
 }
 
-/** What one transaction deletes: others write meanwhile. */
+/** Episodes deleted in one transaction: few, because others write meanwhile. */
 const episodesAtOnce = 20;
-/** How often episodes that began meanwhile are deleted as well. */
+/** The most rounds of deleting episodes that were started meanwhile. */
 const maxRounds = 10;
 
-/** Deletes an environment with its tasks, and its episodes if wanted. If it is cut short, it can be repeated. */
+/** Deletes an environment with its tasks, and its episodes if wanted. After an interruption, it can be repeated. */
 export async function deleteEnvironment(
   { store, knownEpisodes }: { store: Store; knownEpisodes: { forget(id: string): void } },
   requester: Changer,
@@ -174,7 +174,7 @@ export async function deleteEnvironment(
   let deleted = 0;
   let eventId: string | undefined;
 
-  /** One event for all episodes, also if the request is cut short before the environment is gone. */
+  /** Records one event for all episodes, even if the request is interrupted before the environment is deleted. */
   async function deleteSome(transaction: Database, ids: readonly string[]): Promise<void> {
     await deleteEpisodeRows(transaction, ids);
     deleted += ids.length;
@@ -183,7 +183,7 @@ export async function deleteEnvironment(
     else eventId = await recordChange(transaction, requester, "episode.delete", "many", detail);
   }
 
-  /** Returns false if episodes were started meanwhile that are to be deleted first. */
+  /** Returns false if episodes were started meanwhile that must be deleted first. */
   async function deleteRest(transaction: Database): Promise<boolean> {
     const locked = await lockEnvironment(transaction, accountId, name, "forUpdate");
     if (locked?.id !== id) throw notFound("environment");
@@ -213,7 +213,7 @@ export async function deleteEnvironment(
   throw conflict("Clients keep starting episodes in the environment. Stop them, then delete it.");
 }
 
-/** One page of an environment's revisions below a number, the highest first. `reserve` is told how many bytes they have before they are read. */
+/** One page of an environment's revisions below a number, highest first. `reserve` gets their size in bytes before they are read. */
 export async function listEnvironmentRevisions(
   services: { store: Store },
   requester: Requester,
@@ -231,7 +231,7 @@ export async function listEnvironmentRevisions(
   return { data: rows.map((one) => ({ ...one, created_at: toIsoInstant(one.created_at) })), next };
 }
 
-/** Adds a revision in which the given fields are replaced, or removed where they are null. Episodes that have begun keep theirs. */
+/** Adds a revision in which the given fields are replaced, or removed if they are null. Episodes in progress keep their revision. */
 export async function reviseEnvironment(
   services: ConfigServices,
   requester: Changer,
@@ -243,7 +243,7 @@ export async function reviseEnvironment(
   await checkConfig(services, accountId, changes);
   const found = await selectEnvironment(services.store.briefReader(requester), accountId, { name });
   if (found === undefined) throw notFound("environment");
-  // Not in the transaction: it may load a world, through the connection that the transaction has.
+  // Outside the transaction: it may load a world, over the connection that the transaction uses.
   await refuseIdleLimit(services, requester, withoutNulls({ ...found.config, ...changes }));
   const world = await findPlayedWorld(services, requester, changes);
   return await inTransaction(services.store, requester, async (transaction) => {

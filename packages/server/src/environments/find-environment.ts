@@ -9,10 +9,10 @@ import { selectEnvironment, selectEnvironmentSizes, selectEnvironments } from ".
 /** The part of a revision that `realityOf` needs. */
 export type WatchedRevision = Pick<EnvironmentRevision, "id" | "name" | "revision" | "config">;
 
-/** What is known of an environment beside itself. */
+/** The services that know how far an environment's successes can be trusted. */
 export interface RealityServices {
   store: Store;
-  /** Whether its successes are false too often, at most `maxAgeMs` out of date; undefined: it has no limit. */
+  /** Whether the environment's successes are false too often, at most `maxAgeMs` out of date; undefined if it has no limit. */
   realityOf(
     requester: Requester,
     environment: WatchedRevision,
@@ -20,16 +20,16 @@ export interface RealityServices {
   ): Promise<RealityState | undefined>;
 }
 
-/** With very many episodes a look takes longer; its result is in the next answer. */
+/** With very many episodes a look takes longer; a later answer has its result. */
 const mostWaitMs = 500;
 
-/** What is found about an environment's reality; undefined: it takes long, or fails. */
+/** The state of an environment's reality; undefined if finding it takes too long or fails. */
 export async function ifKnownSoon<State>(looking: Promise<State>): Promise<State | undefined> {
   const limits = { timeoutMs: mostWaitMs, timeoutError: () => new Error("It takes longer.") };
   return await withDeadline(limits, (signal) => orAborted(looking, signal)).catch(() => undefined);
 }
 
-/** An environment of the account, or the built-in one; the latest revision unless a number is given. */
+/** An environment of the account or the built-in one, in its latest revision unless a number is given. */
 export async function findEnvironment(
   { store }: { store: Store },
   requester: Requester,
@@ -43,14 +43,14 @@ export async function findEnvironment(
   return found;
 }
 
-/** Throws if an environment comes with Presage. */
+/** Throws if the environment is built in. */
 export function refuseBuiltIn(name: string): void {
   if (name === sandboxName) throw conflict(`The environment ${name} is built in and cannot be changed.`);
 }
 
 /**
- * One page of an account's environments, newest first. The built-in one is the last of all. `reserve` is told the size before
- * reading; without it, pages of any size are read.
+ * One page of an account's environments, newest first, the built-in one last of all. `reserve` gets the size before reading; without
+ * it, pages of any size are read.
  */
 export async function listEnvironments(
   { store }: { store: Store },

@@ -24,7 +24,7 @@ onEachDatabase(({ create }) => {
     const reading = pieces.read();
     expect((await reading.next()).value).toHaveLength(100);
     await database.deleteFrom("environment_tasks").where("environment_id", "=", "id").execute();
-    // Bun's `rejects` does not hear the reading thread of SQLite.
+    // Bun's `rejects` does not notice SQLite's reading thread.
     const reasonOf = (reads: Promise<unknown>) => reads.then(String, (error: Error) => error.message);
     expect(await reasonOf(reading.next())).toBe("There is no such environment.");
     expect(await reasonOf(readAll())).toBe("There is no such environment.");

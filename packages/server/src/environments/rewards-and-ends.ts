@@ -12,7 +12,7 @@ import { findReferred, type KnownWorlds } from "../worlds/find-world.ts";
 
 /** How long the evaluator of a step may block the main thread. */
 const mainThreadMs = 5;
-/** Results of episodes' rewards are found under it. */
+/** The app under which the results of episodes' rewards are stored. */
 const app = "episodes";
 
 export interface JudgeServices {
@@ -22,10 +22,10 @@ export interface JudgeServices {
   resultWriter: Pick<ResultWriter, "write">;
 }
 
-/** What an evaluator sees of a step. */
+/** A step as an evaluator sees it. */
 export interface JudgedStep {
   accountId: string;
-  /** That the episode was started with; calls to a model are counted for it. */
+  /** The key that the episode was started with; calls to a model are counted for it. */
   keyId: string | undefined;
   evaluator: string;
   profileName: string | undefined;
@@ -33,17 +33,17 @@ export interface JudgedStep {
   input: string;
   observation: string;
   goal: string | undefined;
-  /** Found again by these tags. */
+  /** The stored result can be found by these tags. */
   tags: Readonly<Record<string, string>>;
 }
 
-/** The score of a step, or why there is none where there should be one. */
+/** The score of a step, or why a score is missing that should exist. */
 export interface Reward {
   reward: number | null;
   error: string | null;
 }
 
-/** The field of a rule whose pattern cannot be used, and why; undefined: all can. */
+/** The field of a rule whose pattern cannot be used, and why; undefined if all patterns can. */
 export function findRuleIssue(rule: EpisodeStop): { field: string; message: string } | undefined {
   for (const [field, pattern] of Object.entries(rule)) {
     const parsed = field.endsWith("_matches") ? regex.config.safeParse({ pattern }) : undefined;
@@ -53,7 +53,7 @@ export function findRuleIssue(rule: EpisodeStop): { field: string; message: stri
   return undefined;
 }
 
-/** Whether a part of a text matches a pattern: by the evaluator of patterns, which has a thread and a deadline for long texts. */
+/** Whether a part of a text matches a pattern, by the regex evaluator, which has a thread and a deadline for long texts. */
 export async function matches(
   { runEvaluator }: { runEvaluator: RunEvaluator },
   { accountId, signal }: Requester,
@@ -77,7 +77,7 @@ function toWanted({ evaluator, profileName }: Pick<JudgedStep, "evaluator" | "pr
   return { evaluator, profileName, explainStrategy: "never" as const };
 }
 
-/** What an environment's rewards are from: a definition of its own, or of the world that plays it. */
+/** The definition of an environment's rewards: its own, or that of the world that plays it. */
 export async function rewardOf(
   services: { knownWorlds: Pick<KnownWorlds, "find"> },
   requester: Requester,

@@ -40,12 +40,12 @@ import {
 } from "./environments-store.ts";
 import { findEnvironment, refuseBuiltIn } from "./find-environment.ts";
 
-/** A split of many tasks is drawn from, not listed. */
+/** Clients draw from a split of many tasks rather than list it. */
 const maxTasks = 1_000_000;
 
 interface NewTask {
   split: TaskSplitName;
-  /** As JSON: its objects would take a hundred times the memory of their text. */
+  /** JSON text, because its objects would take a hundred times the memory. */
   task: string;
 }
 
@@ -57,7 +57,7 @@ interface AddedTasks {
 /** Tasks, or the dataset whose trajectories become tasks. */
 type GivenTasks = readonly NewTask[] | TasksFromDataset;
 
-/** Appends tasks to the splits of an environment: all of them, or none. `reserve` is told how many characters a dataset's take. */
+/** Appends tasks to the splits of an environment: all or none. `reserve` gets the number of characters of a dataset's tasks. */
 export async function addTasks(
   { store }: { store: Store },
   requester: Changer,
@@ -97,7 +97,7 @@ function tooManyTasks(): ServiceError {
   return new ServiceError("quota_exceeded", `A split of an environment has at most ${maxTasks} tasks.`);
 }
 
-/** Tasks of a split from an index on, in their order. */
+/** A split's tasks from an index on, in order. */
 export async function listTasks(
   services: { store: Store },
   requester: Requester,
@@ -108,7 +108,7 @@ export async function listTasks(
   return await selectTasks(services.store.briefReader(requester), environment.id, split, part);
 }
 
-/** One page of the tasks of a split, and the index of the next one. */
+/** One page of a split's tasks, and the index of the next page. */
 export async function listTaskPage(
   services: { store: Store },
   requester: Requester,
@@ -123,7 +123,7 @@ export async function listTaskPage(
   return { tasks, next: end < (environment.tasks[split] ?? 0) ? end : undefined };
 }
 
-/** Tasks of a split from an index on, in their order: each may have megabytes. Throws if their environment is deleted meanwhile. */
+/** A split's tasks from an index on, in order; each may have megabytes. Throws if the environment is deleted meanwhile. */
 export async function readTasksInPieces(
   { store }: { store: Store },
   requester: Requester,
@@ -150,9 +150,9 @@ export async function readTasksInPieces(
 
 const indexOf = ({ index }: { index: number }) => index;
 
-// The splits and tasks of an environment. The Open Reward Standard and OpenEnv's Task API request them alike.
+// The splits and tasks of an environment. The Open Reward Standard and OpenEnv's Task API request them in the same way.
 
-/** The splits with tasks, as clients read them. */
+/** The splits that have tasks, in the form that clients read. */
 export function showSplits(environment: EnvironmentRevision): { name: TaskSplitName; type: TaskSplitName }[] {
   return splitsOf(environment).map((split) => ({ name: split, type: split }));
 }
@@ -173,7 +173,7 @@ export async function showTask(
 
 const tasksAtOnce = 500;
 
-/** The tasks of a split, or part of them. */
+/** All tasks of a split, or a range of them. */
 export async function streamTasks(
   services: { store: Store; log: HttpServices["log"] },
   call: CallWithCaller,
@@ -220,7 +220,7 @@ export function readTaskIndex(
   throw noSuchTask(environment, split);
 }
 
-/** Also of a task that was deleted after the environment was read. */
+/** Also used for a task that was deleted after the environment was read. */
 function noSuchTask({ name, tasks }: Pick<EnvironmentRevision, "name" | "tasks">, split: TaskSplitName) {
   return new ServiceError(
     "bad_request",
@@ -232,12 +232,12 @@ function splitsOf({ tasks }: Pick<EnvironmentRevision, "tasks">): TaskSplitName[
   return TaskSplitName.options.filter((split) => (tasks[split] ?? 0) > 0);
 }
 
-/** What a client sends back to start the task, and what it may choose tasks by. What the agent sees first is in the prompt. */
+/** The fields that a client starts the task with and may choose tasks by. The prompt is what the agent sees first. */
 function toTaskSpec(split: TaskSplitName, { index, task: { prompt, goal, metadata } }: IndexedTask) {
   return { split, index, prompt: prompt ?? null, goal: goal ?? null, metadata: metadata ?? null };
 }
 
-/** A bound of a range as Python reads it: from the end if negative. */
+/** A bound of a range as in Python: counted from the end if negative. */
 function within(bound: number, count: number): number {
   return Math.min(Math.max(bound < 0 ? count + bound : bound, 0), count);
 }
@@ -298,7 +298,7 @@ async function readFromDataset(
   return tasks;
 }
 
-/** Samples may be in any order; the first state of a trajectory is that of its lowest step. */
+/** Samples may be in any order; a trajectory's first state is that of its lowest step. */
 async function readFirstStates(
   services: { store: Store },
   requester: Requester,
@@ -322,7 +322,7 @@ async function readFirstStates(
   return first.values();
 }
 
-/** With its tags, worlds leave out what belongs to it. */
+/** A task from a recorded trajectory, whose id and tags let worlds leave out the records that belong to it. */
 function toTask({ trajectoryId, state, context, tags }: FirstState): Task {
   const metadata = { trajectory_id: trajectoryId, ...(tags && { tags }) };
   return { initial_state: state, context, metadata };

@@ -20,16 +20,16 @@ import { selectRun } from "../runs/runs-store.ts";
 import { findCheck } from "./checks.ts";
 import { selectEpisodePage, selectRealSteps, updateRunOf } from "./checks-store.ts";
 
-/** What really happened to an action, as a line of a dataset, and what the simulation said. */
+/** An action's real outcome, as a line of a dataset, and what the simulation answered. */
 interface RealStep {
   line: DatasetLine;
-  /** Undefined: the simulation had ended. */
+  /** Undefined if the simulation had ended. */
   simulated: string | undefined;
 }
 
 const episodesAtOnce = 200;
 
-/** What really happened to the actions of a check, episode by episode: of each all steps, or those up to where the two differ. */
+/** The real steps of a check, episode by episode: all steps, or those before the two diverge. */
 async function* readRealSteps(
   services: { store: Store },
   requester: Requester,
@@ -49,7 +49,7 @@ async function* readRealSteps(
   }
 }
 
-/** None of an episode that was not replayed, or was deleted since. */
+/** Empty if the episode was not replayed or has been deleted since. */
 async function stepsOf(
   services: { store: Store },
   requester: Requester,
@@ -72,7 +72,7 @@ async function stepsOf(
   const taken = steps.map((step) => ({ ...step, terminated: step.done, truncated: 0 as const }));
   return linesOf(real, taken)
     .map((line, index) => {
-      // The simulation's are not what really happened.
+      // The status and outcome of the simulation are not what really happened.
       const { status: _, outcome: __, ...tags } = line.tags ?? {};
       const ofCheck = {
         reality_check: check.id,
@@ -84,7 +84,7 @@ async function stepsOf(
     .toArray();
 }
 
-/** The lines of a dataset in which each episode that checks replayed is a trajectory of what really happened. */
+/** Dataset lines in which each replayed episode of the checks is a trajectory of what really happened. */
 export async function* readRealityLines(
   services: { store: Store },
   requester: Requester,
@@ -95,7 +95,7 @@ export async function* readRealityLines(
     const check = await findCheck(services, requester, id);
     if (check.source === "pairs")
       throw new InvalidRequestError([
-        valueError(["body", "ids", index], "Of pairs, only the outcomes are known, no real steps"),
+        valueError(["body", "ids", index], "For pairs, only the outcomes are known, not the real steps"),
       ]);
     checks.push(check);
   }
@@ -117,7 +117,7 @@ export type CheckRunServices = Parameters<typeof createRun>[0] & {
 
 interface WantedCheckRun extends Pick<NewRun, "evaluators" | "userId"> {
   checkId: string;
-  /** Whether steps behind the first divergence are in it. */
+  /** Whether it includes the steps from the first divergence on. */
   isWhole: boolean;
 }
 
@@ -129,7 +129,7 @@ interface FoundRun {
 const lookAgainMs = 200;
 const renewEveryMs = 1_000;
 
-/** The run whose predictions are what the simulation said, and whose dataset is what really happened. One is made for all who ask. */
+/** The run whose predictions are the simulation's answers and whose dataset is what really happened. All callers get the same run. */
 export async function runOfCheck(
   services: CheckRunServices,
   requester: Changer,
@@ -161,13 +161,13 @@ async function findOrMake(
   const id = wanted.isWhole ? check.whole_run_id : check.run_id;
   const run = id === null ? undefined : await selectRun(services.store.database, accountId, id);
   if (run !== undefined && run.status !== "queued") return { run, isNew: false };
-  // What a process left that died before it had its predictions.
+  // Left behind by a process that died before the run had its predictions.
   if (run !== undefined) await deleteRun(services, requester, run.id);
   await toRunEvaluators(services, accountId, wanted.evaluators);
   return { run: await makeRun(services, requester, check, wanted), isNew: true };
 }
 
-/** If anything fails, nothing of it stays. */
+/** If any step fails, the run and a dataset created for it are deleted again. */
 async function makeRun(
   services: CheckRunServices,
   requester: Changer,
@@ -177,7 +177,7 @@ async function makeRun(
   const { accountId, actor, signal } = requester;
   const { uploads, maxBytes, floor, quotaBytes, sweeper } = services.datasets;
   const name = `${[...check.name].slice(0, 120).join("")} (reality check ${check.id}${isWhole ? ", all steps" : ""})`;
-  // That of a run that was deleted has the same steps.
+  // The dataset of a deleted run has the same steps.
   const known = await findNamedDataset(services, requester, name);
   const dataset = known ?? (await createDataset(services, requester, { name, userId: wanted.userId }));
   let run: Run | undefined;

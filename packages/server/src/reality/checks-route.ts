@@ -93,7 +93,7 @@ function toStatus(environment: RealEnvironment): RealEnvironmentStatus {
   };
 }
 
-/** What reading takes. */
+/** The services that reading needs. */
 interface Services {
   store: Store;
 }
@@ -109,7 +109,7 @@ const createRealityCheck = route("POST", "/v1/reality-checks", {
     requestParams: { query: RealityPairsQuery, header: idempotencyHeader },
     requestBody: {
       required: true,
-      description: "Or a pair a line, with what is beside the pairs in the query; these may be gzip.",
+      description: "Or one pair per line, optionally gzip-compressed, with all other fields in the query.",
       content: {
         "application/json": {
           schema: RealityCheckRequest,
@@ -179,7 +179,7 @@ const deleteRealityCheck = route("DELETE", "/v1/reality-checks/:id", {
     "204": { description: "It is deleted" },
     "409": errorResponse(
       "It draws the episodes of its environment's latest revision",
-      "It draws from the latest revision of its environment, and would begin anew. Cancel it; once the environment has another revision it can be deleted.",
+      "It draws from the latest revision of its environment, and would be created again. Cancel it; once the environment has another revision it can be deleted.",
     ),
     ...noSuch("reality check"),
   },
@@ -189,7 +189,7 @@ const deleteRealityCheck = route("DELETE", "/v1/reality-checks/:id", {
   },
 });
 
-/** Ends a check, or goes on with it. */
+/** A route that cancels or resumes a check. */
 const changeRoute = (
   verb: "cancel" | "resume",
   change: typeof cancelCheck,

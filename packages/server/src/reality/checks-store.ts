@@ -9,10 +9,10 @@ import type {
 } from "../platform/storage/schema/reality.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
-/** What is the same of every new check. */
+/** The columns that are the same in every new check. */
 type FilledIn = "created_at" | "reason" | "run_id" | "whole_run_id";
 
-/** One that is there already, by its id, stays as it is. */
+/** Inserts a check; an existing check with the same id stays as it is. */
 export async function insertCheck(
   transaction: Database,
   check: Omit<RealityChecksTable, FilledIn>,
@@ -39,7 +39,7 @@ export async function selectCheck(
     .executeTakeFirst();
 }
 
-/** Notes the run that was made of a check. */
+/** Records the run that was made from a check. */
 export async function updateRunOf(
   database: Database,
   id: string,
@@ -53,7 +53,7 @@ export async function updateRunOf(
     .execute();
 }
 
-/** An account's reality checks, newest first: those of an environment, or with a status, if it is given. */
+/** An account's reality checks, newest first, optionally of one environment or with one status. */
 export async function selectChecks(
   reader: Database,
   accountId: string,
@@ -69,7 +69,7 @@ export async function selectChecks(
   return await selectNewestFirst(all, page);
 }
 
-/** The last episodes of a check whose outcomes are known, up to `most`, in its order. */
+/** The last episodes of a check whose outcomes are known, up to `most`, in the check's order. */
 export async function selectLastEpisodes(
   reader: Database,
   checkId: string,
@@ -85,7 +85,7 @@ export async function selectLastEpisodes(
   return rows.reverse();
 }
 
-/** Episodes of a check whose outcomes are known, behind a position. Of them, if wanted, only false successes. */
+/** Episodes of a check whose outcomes are known, after a position; only false successes if wanted. */
 export async function selectEpisodePage(
   reader: Database,
   checkId: string,
@@ -102,7 +102,7 @@ export async function selectEpisodePage(
     .execute();
 }
 
-/** The newest check's row of an episode that was replayed, with what the check says of the real environment. */
+/** A replayed episode's row in the newest check that has it, with the check's real environment. */
 export async function selectReplayOf(reader: Database, accountId: string, episodeId: string) {
   return await reader
     .selectFrom("reality_episodes as episode")
@@ -131,7 +131,7 @@ export async function countRealCharacters(
   return characters ?? 0;
 }
 
-/** What happened in the real environment: what is seen before the first action, if that is known, and the steps. */
+/** What happened in the real environment: the observation before the first action, if known, and the steps. */
 export async function selectRealSteps(
   reader: Database,
   { check_id, position }: Pick<RealityEpisodesTable, "check_id" | "position">,
@@ -164,13 +164,13 @@ function checksOf(reader: Database, { accountId, environmentId, environment, rev
       .selectFrom("reality_checks as check")
       .where("check.account_id", "=", accountId)
       .where("check.environment", "=", environment)
-      // Checks of earlier versions have only its name.
+      // Checks stored by earlier versions have only the environment's name.
       .where((of) => of.or([of("environment_id", "=", environmentId), of("environment_id", "is", null)]))
       .$if(revision !== undefined, (query) => query.where("check.environment_revision", "=", revision ?? 0))
   );
 }
 
-/** The newest check with a limit of its own, which has an episode. */
+/** The newest check that has an episode and a limit other than `usual`; cancelled checks do not count. */
 export async function selectLimitedCheck(
   reader: Database,
   wanted: RevisionChecks,
@@ -188,7 +188,7 @@ export async function selectLimitedCheck(
   return row && { ...row, false_success_limit: row.false_success_limit ?? 0 };
 }
 
-/** How many episodes they have, and what else changes whenever a check is made, deleted or goes on. */
+/** The number of the checks' episodes, and figures that change whenever a check is created, is deleted or makes progress. */
 export async function countEpisodes(reader: Database, wanted: RevisionChecks) {
   const { episodes, checks, last } = await checksOf(reader, wanted)
     .select(({ fn }) => [
@@ -200,7 +200,7 @@ export async function countEpisodes(reader: Database, wanted: RevisionChecks) {
   return { episodes: Number(episodes), seen: `${episodes} ${checks} ${last}` };
 }
 
-/** How long the lists of verbs of their episodes are together: an episode of free texts may have hundreds. */
+/** The total length of the episodes' lists of verbs: an episode of free texts may have hundreds of verbs. */
 export async function sumVerbBytes(reader: Database, wanted: RevisionChecks | string): Promise<number> {
   const ofChecks =
     typeof wanted === "string"
@@ -213,13 +213,13 @@ export async function sumVerbBytes(reader: Database, wanted: RevisionChecks | st
   return Number(bytes);
 }
 
-/** When an episode was checked. Rows of earlier versions do not say so; their check does. */
+/** When an episode was checked. Rows of earlier versions lack the time; their check's creation counts instead. */
 const checkedAt = sql<Micros>`coalesce(episode.checked_at, "check".created_at)`;
 
-/** An episode's place in the order in which those of several checks were checked. */
+/** An episode's place among those of several checks, in the order in which they were checked. */
 export type CheckedPlace = Pick<RealityEpisodesTable, "check_id" | "position"> & { at: Micros };
 
-/** Episodes of these checks in the order in which they were checked, behind a place. */
+/** Episodes of these checks in the order in which they were checked, after a place. */
 export async function selectInOrder(
   reader: Database,
   wanted: RevisionChecks,
@@ -244,12 +244,12 @@ export async function selectInOrder(
 const ofEpisode = ["task_id", "episode_id", "policy"] as const;
 type OfEpisode = Pick<RealityEpisodesTable, (typeof ofEpisode)[number]>;
 
-/** What an episode is known by, in all checks. */
+/** Identifies an episode across checks. */
 export function toEpisodeKey({ task_id, episode_id, policy }: OfEpisode): string {
   return JSON.stringify([task_id, episode_id, policy]);
 }
 
-/** Episodes that several of these checks have, by their keys, with how often. */
+/** Episodes that were checked more than once: the number of times, by key. */
 export async function selectCheckedAgain(reader: Database, wanted: RevisionChecks) {
   const rows = await checksOf(reader, wanted)
     .innerJoin("reality_episodes", "reality_episodes.check_id", "check.id")
@@ -261,14 +261,14 @@ export async function selectCheckedAgain(reader: Database, wanted: RevisionCheck
   return new Map(rows.map((row) => [toEpisodeKey(row), row.times]));
 }
 
-/** Which episodes of an environment's checks; absent fields: all. */
+/** Selects episodes of an environment's checks; absent fields select all. */
 export interface EnvironmentEpisodes extends RevisionChecks {
   policy?: string | undefined;
   /** Checked at this time or later. */
   from?: Micros | undefined;
 }
 
-/** The episodes of all reality checks of an environment, in the order in which they were checked: the newest, up to `most`. Of one that was checked again, only the last. */
+/** The newest episodes, up to `most`, of all an environment's checks, in the order of checking; of repeats only the last. */
 export async function selectEpisodesOfEnvironment(
   reader: Database,
   { policy, from, ...wanted }: EnvironmentEpisodes,

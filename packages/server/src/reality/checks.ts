@@ -49,7 +49,7 @@ import {
   stopCheck,
 } from "./replays/replays-store.ts";
 
-/** A check of known pairs, whose body has a line for each and whose query what is beside them; undefined for another body. */
+/** A check of known pairs: the body has one pair per line, the query all other fields. Undefined for another kind of body. */
 export async function readPairLines(
   call: CallWithCaller,
   { environment_revision, false_success_limit, ...named }: z.infer<typeof RealityPairsQuery>,
@@ -91,7 +91,7 @@ async function readPairs(call: CallWithCaller): Promise<RealityPair[]> {
   });
 }
 
-/** Throws if two pairs are of one task, episode and policy. */
+/** Throws if two pairs have the same task, episode and policy. */
 function refuseRepeated(pairs: readonly RealityPair[]): void {
   const repeated = findRepeatedPair(pairs);
   if (repeated === undefined) return;
@@ -129,14 +129,14 @@ export interface CheckServices {
   replays: { wake(): void };
 }
 
-/** What a check begins with: episodes that are known, or are to be replayed. */
+/** What a check begins with: pairs of known outcomes, or episodes to replay. */
 interface Begun {
   check: Pick<RealityChecksTable, "name" | "source" | "real" | "recordings">;
   pairs?: readonly RealityPair[];
   replays?: readonly NewReplay[];
 }
 
-/** Makes a check: of known pairs, or of what is then replayed. Throws an `InvalidFieldError` for what cannot be used. */
+/** Creates a check of known pairs or of episodes to replay. Throws an `InvalidFieldError` for fields that cannot be used. */
 export async function createCheck(
   services: CheckServices,
   requester: Changer,
@@ -214,7 +214,7 @@ const pageLimit = 1_000;
 /** How many ids beyond the limit are held in memory: there may be millions of episodes. */
 const spareIds = 50_000;
 
-/** Draws by a seed from ids that come a page at a time. */
+/** Draws ids by a seed while they arrive page by page. */
 async function draw<Place>(
   { seed, limit }: Pick<RealityCheckRequest, "seed" | "limit">,
   readPage: (after: Place | undefined) => Promise<{ ids: string[]; next: Place | undefined }>,
@@ -289,7 +289,7 @@ function drawBySeed(ids: readonly string[], seed: number, most: number): string[
     .map(([, id]) => id);
 }
 
-/** Without a goal, nothing that is played could succeed. */
+/** Refuses success rules that need a goal: recordings have none, so no replay could succeed. */
 async function refuseGoals(services: CheckServices, requester: Requester, { config }: EnvironmentRevision) {
   const isAboutGoals =
     config.stop?.some(({ outcome }) => outcome === "success") && !hasSuccessRule(config, {});
@@ -310,7 +310,7 @@ export async function findCheck(
   return found;
 }
 
-/** Changes a check, and notes by whom. */
+/** Changes a check and records who did. */
 async function changeCheck(
   { store }: { store: Store },
   requester: Changer,
@@ -325,7 +325,7 @@ async function changeCheck(
   });
 }
 
-/** Ends a check before its time, with what was replayed. */
+/** Ends a check early, keeping what was replayed. */
 export async function cancelCheck(services: { store: Store }, requester: Changer, id: string): Promise<void> {
   const check = await findCheck(services, requester, id);
   await changeCheck(services, requester, check, "cancel", async (transaction) => {
@@ -335,7 +335,7 @@ export async function cancelCheck(services: { store: Store }, requester: Changer
   });
 }
 
-/** Goes on with a paused check, and tries again what could not be replayed. */
+/** Resumes a paused check, and retries what could not be replayed. */
 export async function resumeCheck(services: { store: Store }, requester: Changer, id: string): Promise<void> {
   const check = await findCheck(services, requester, id);
   await changeCheck(services, requester, check, "resume", async (transaction) => {
@@ -344,15 +344,15 @@ export async function resumeCheck(services: { store: Store }, requester: Changer
   });
 }
 
-/** Deletes a reality check. Its episodes stay. An interrupted deletion is finished by asking again. */
+/** Deletes a reality check. Its episodes stay. Repeating the request finishes an interrupted deletion. */
 export async function deleteCheck({ store }: { store: Store }, requester: Changer, id: string) {
   const check = await findCheck({ store }, requester, id);
   if (check.source === "continuous" && (await isDrawing({ store }, requester, check)))
     throw conflict(
-      "It draws from the latest revision of its environment, and would begin anew. Cancel it; once the environment has another revision it can be deleted.",
+      "It draws from the latest revision of its environment, and would be created again. Cancel it; once the environment has another revision it can be deleted.",
     );
   const writer = store.writer(requester);
-  // Its end is recorded with it: what follows may be cut off.
+  // The cancellation is recorded in the same transaction: the deletion that follows may be interrupted.
   await inTransaction(store, requester, async (transaction) => {
     if (await stopCheck(transaction, id, { status: "cancelled", reason: null }))
       await recordChange(transaction, requester, "reality_check.cancel", id, { name: check.name });
@@ -365,7 +365,7 @@ export async function deleteCheck({ store }: { store: Store }, requester: Change
   });
 }
 
-/** Whether a continuous check is of the latest revision of its environment, which wants one. */
+/** Whether a continuous check belongs to its environment's latest revision, and that revision still wants one. */
 async function isDrawing(
   services: { store: Store },
   requester: Requester,

@@ -22,32 +22,32 @@ import { countOf, percent } from "../platform/words.ts";
 /** An episode whose actions are known. */
 interface ActedEpisode extends OutcomePair {
   episodeId: string | null;
-  /** In its reality check. */
+  /** The episode's position in its reality check. */
   position: number;
   checkId?: string;
-  /** The first words or tools of its actions, each once. Null: they are not known. */
+  /** The first words or tools of its actions, without repeats; null if they are unknown. */
   verbs: readonly string[] | null;
 }
 
 type Exploits = RealityFigures["exploits"];
 type Verb = Exploits["verbs"][number];
 
-/** With fewer false or true successes, or successes with the verb, nothing is tested. */
+/** The fewest false successes, true successes, and successes with a verb that are tested. */
 const fewest = 5;
-/** The most frequent ones are tested. */
+/** At most this many verbs are tested, the most frequent ones. */
 const mostTested = 1_000;
 const testedAtOnce = 20;
 const mostShown = 20;
 const mostExamples = 3;
 const sure = 0.05;
 
-/** Simulated successes: those that were false, and those that were true. */
+/** Numbers of simulated successes that failed (`false`) and succeeded (`true`) in reality. */
 interface Successes {
   false: number;
   true: number;
 }
 
-/** What actions of false successes have that those of true ones have not: the strongest evidence first. */
+/** Verbs that are more frequent in false successes than in true ones, strongest evidence first. */
 export async function exploitsOf(episodes: readonly ActedEpisode[]): Promise<Exploits> {
   const successes = episodes.filter(({ simulated, verbs }) => simulated && verbs !== null);
   const all = countSuccesses(successes);
@@ -83,12 +83,12 @@ function countByTask(episodes: readonly ActedEpisode[]): Map<string, Successes> 
 const sizesOf = (tasks: ReadonlyMap<string, Successes>) =>
   [...tasks.values()].map((ofTask) => ofTask.false + ofTask.true);
 
-/** Tasks by their two counts, which is all that those without a verb say of it. */
+/** Tasks grouped by their two counts, which are all that matters about tasks without the verb. */
 type Kinds = ReadonlyMap<string, readonly Successes[]>;
 const kindOf = (ofTask: Successes) => `${ofTask.false} ${ofTask.true}`;
 const kindsOf = (tasks: ReadonlyMap<string, Successes>): Kinds => Map.groupBy(tasks.values(), kindOf);
 
-/** What all verbs are compared with. */
+/** The successes that every verb is compared with. */
 interface Base {
   all: Successes;
   tasks: ReadonlyMap<string, Successes>;
@@ -111,9 +111,9 @@ function frequentVerbs(successes: readonly ActedEpisode[]): [verb: string, havin
 }
 
 /**
- * The log odds ratio of a verb in false against true successes, half an episode added to each of the four counts (J. B. S. Haldane 1956).
- * Its standard error is the jackknife's by task or, where that is more, that of independent episodes (B. Woolf 1955): leaving out tasks
- * cannot show how uncertain a count of 0 is, and a verb that no true success has would always be significant.
+ * The log odds ratio of a verb in false against true successes, with half an episode added to each of the four counts (J. B. S. Haldane
+ * 1956). Its standard error is the jackknife by task or, if larger, that of independent episodes (B. Woolf 1955): leaving out tasks
+ * cannot show how uncertain a count of 0 is, so a verb that no true success has would always be significant.
  */
 function testVerb(
   [verb, having]: readonly [string, readonly ActedEpisode[]],
@@ -183,7 +183,7 @@ function cellsOf(having: Successes, all: Successes): number[] {
   return [having.false, having.true, rest.false, rest.true].map((count) => count + 0.5);
 }
 
-/** Those without an interval come last. */
+/** A sort key that puts ratios without an interval last. */
 function evidenceOf({ value, interval }: RealityFigure): number {
   return interval === null ? (value ?? 0) - Number.MAX_SAFE_INTEGER : interval.lower;
 }
@@ -205,19 +205,19 @@ function describe(verbs: readonly Verb[], all: Successes, tested: number): strin
 }
 
 export interface CheckedEpisode extends ActedEpisode {
-  /** Of the whole episode. Null: it had none. */
+  /** The reward of the whole episode; null if it had none. */
   simulatedReward: number | null;
   realReward: number | null;
-  /** Steps compared. Null: only the outcomes are known. */
+  /** The number of steps compared; null if only the outcomes are known. */
   steps: number | null;
-  /** The first step, from 1, whose observation differs. Null: none does. */
+  /** The first step, from 1, whose observation differs; null if none does. */
   divergedAt: number | null;
 }
 
-/** More are no comparison of agents, and their order takes as many steps as there are pairs of them. */
+/** More policies are not a comparison of agents, and ordering them takes time quadratic in their number. */
 const mostPolicies = 200;
 
-/** What checked episodes say. Policies are in the order in which they came, the last of them. */
+/** The figures of checked episodes. Policies are listed in order of appearance, only the last `mostPolicies`. */
 export async function realityFigures(
   episodes: readonly CheckedEpisode[],
   limit: number | null,
@@ -245,7 +245,7 @@ export async function realityFigures(
   };
 }
 
-/** What a check says of its limit. */
+/** How a check's false success rate compares with its limit. */
 export async function heldAgainst(limit: number, episodes: readonly CheckedEpisode[]) {
   const { false_success_rate: rate, counts } = await pairFigures(episodes);
   return { outcome: outcomeOf(rate, limit), sentence: describeFalseSuccess(rate, counts.onlyFirst) };
@@ -255,7 +255,7 @@ function toCounts({ bothPass, onlyFirst, onlySecond, bothFail }: PairFigures["co
   return { both: bothPass, only_simulated: onlyFirst, only_real: onlySecond, neither: bothFail };
 }
 
-/** The rewards of replayed episodes: one that was paid nothing has 0 on a side that pays others. */
+/** Rewards on both sides, empty unless both sides pay some; a replayed episode that was paid nothing counts as 0. */
 function rewardsOf(episodes: readonly CheckedEpisode[]) {
   const isKnown = ({ simulatedReward, realReward, steps }: CheckedEpisode) =>
     steps !== null || (simulatedReward !== null && realReward !== null);
@@ -271,7 +271,7 @@ function rewardsOf(episodes: readonly CheckedEpisode[]) {
   }));
 }
 
-/** Where the interval is beside the limit. */
+/** How the interval compares with the limit. */
 function outcomeOf({ interval }: RealityFigure, limit: number): "above" | "below" | "undecided" {
   if (interval === null) return "undecided";
   if (interval.lower > limit) return "above";
@@ -292,10 +292,10 @@ export function describeFalseSuccess(
   return `Of ${succeeded}, ${failed} failed in reality: ${percent(value)} (${sure}).`;
 }
 
-/** Any will do; the same one makes the same figure. */
+/** Any seed will do; a fixed one always gives the same figures. */
 const bootstrapSeed = 1;
 
-/** The steps until the observation first differs. Episodes of a task depend on each other, so intervals are of resampled tasks. */
+/** The steps until the observation first differs. Episodes of a task depend on each other, so tasks are resampled for intervals. */
 async function divergenceOf(episodes: readonly CheckedEpisode[]): Promise<RealityFigures["divergence"]> {
   const compared = episodes.filter(({ steps }) => steps !== null);
   if (compared.length === 0) return null;

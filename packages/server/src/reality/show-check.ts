@@ -37,19 +37,19 @@ interface Services {
   store: Store;
 }
 
-/** As many episodes of a check or an environment are read at most: the last ones. */
+/** The most episodes of a check or an environment that are read: the last ones. */
 const mostEpisodes = 100_000;
-/** The memory of an episode while figures are made of it, and of each byte of its verbs. */
+/** The memory for an episode, and for each byte of its verbs, while figures are computed. */
 const bytesPerEpisode = 600;
 const bytesPerVerbByte = 8;
 
-/** What the episodes of a check, or of an environment's checks, take while figures are made of them. */
+/** The memory for the episodes of a check, or of an environment's checks, while figures are computed. */
 async function memoryOf(reader: Database, episodes: number, of: Parameters<typeof sumVerbBytes>[1]) {
   const verbs = await sumVerbBytes(reader, of);
   return Math.min(episodes, mostEpisodes) * bytesPerEpisode + verbs * bytesPerVerbByte;
 }
 
-/** A reality check with what it says. */
+/** A reality check with its figures. */
 export async function describeCheck(
   services: Services,
   requester: Requester,
@@ -67,7 +67,7 @@ export async function describeCheck(
   return { ...(await countedCheck(services, requester, check)), figures };
 }
 
-/** What all reality checks of an environment say together. */
+/** The figures of all reality checks of an environment together. */
 export async function describeEnvironment(
   services: RealityServices,
   requester: Requester,
@@ -79,7 +79,7 @@ export async function describeEnvironment(
   const reader = services.store.reader(requester);
   const ofAll = { accountId: requester.accountId, environment: name, environmentId: environment.id };
   const { episodes } = await countEpisodes(reader, ofAll);
-  // Those of one check are read once more.
+  // Doubled because `describeLimited` reads the episodes of one check again.
   reserve(2 * (await memoryOf(reader, episodes, ofAll)));
   const wanted = { ...ofAll, policy, from: from === undefined ? undefined : readInstant(from) };
   const found = await selectEpisodesOfEnvironment(reader, wanted, mostEpisodes);
@@ -103,7 +103,7 @@ async function describeLimited(
   return { id, name, false_success_limit, ...held };
 }
 
-/** A check with how far its replays are. */
+/** A check with the progress of its replays. */
 export async function countedCheck(
   { store }: Services,
   requester: Requester,
@@ -187,7 +187,7 @@ export function toEpisodeReality(
   };
 }
 
-/** An episode as figures take it. */
+/** An episode in the form that figures are computed from. */
 function toChecked(row: RealityEpisodesTable): CheckedEpisode {
   return {
     task: row.task_id,
@@ -257,7 +257,7 @@ function sharesChart(caption: string, shares: readonly [string, RealityFigure][]
   return [{ kind: "intervals", caption: `${caption}, with their 95 % intervals.`, axis, rows }];
 }
 
-/** Without notes that nothing has. */
+/** Omits the column of notes if no row has one. */
 function figureTable(name: string, rows: readonly string[][]): ReportPart {
   const columns = [name, "Value", "Interval", "Episodes", "Tasks", "Note"];
   if (rows.some((cells) => cells.at(-1) !== "")) return { kind: "table", columns, rows };
@@ -268,7 +268,7 @@ function consistencyCells(name: string, found: RealityFigures["consistency"]): s
   return found === null ? [] : [cellsOf(name, found.ratio, (ratio) => ratio.toFixed(2))];
 }
 
-/** Of policies, a chart shows the first. */
+/** The most policies that a chart shows. */
 const mostDrawn = 40;
 
 function policyParts(policies: RealityFigures["policies"]): ReportPart[] {

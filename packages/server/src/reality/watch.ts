@@ -19,7 +19,7 @@ import {
 } from "./checks-store.ts";
 import { describeFalseSuccess } from "./figures.ts";
 
-/** An environment's state, as this process saw it last. */
+/** An environment's state as this process last saw it. */
 export interface WatchedEnvironment {
   id: string;
   accountId: string;
@@ -29,25 +29,25 @@ export interface WatchedEnvironment {
 
 export interface RealityWatch {
   stateOf: RealityServices["realityOf"];
-  /** What this process knows, of the latest revisions of environments that there are. */
+  /** The states that this process knows of the latest revisions of existing environments. */
   all(): Promise<WatchedEnvironment[]>;
 }
 
-/** A process that starts thousands of episodes asks the database once in this time. */
+/** A process that starts thousands of episodes queries the database once in this time. */
 const usualAgeMs = 2_000;
 /** Until a look ends, starting episodes may use a state this much older. */
 const staleMs = 60_000;
-/** A look at very many episodes takes this share of a process's time at most. */
+/** The largest share of a process's time that looks at very many episodes may take. */
 const mostOfTime = 0.05;
 const mostEnvironments = 1_000;
-/** One that nobody asks for as long may be gone. */
+/** States that nobody asks for in this time are dropped: the environment may have been deleted. */
 const keptMs = 3_600_000;
 
-/** What is known of a revision. */
+/** The state of a revision, and how fresh it is. */
 interface Known {
   watched: WatchedEnvironment;
   revision: number;
-  /** Of its checks: it changes with them. */
+  /** Identifies the state of its checks, and changes with them. */
   seen: string;
   atMs: number;
   usualAgeMs: number;
@@ -56,20 +56,20 @@ interface Known {
 /** A policy's own state, or that of all episodes. */
 type StateOfSome = RealityState | RealityState["policies"][number];
 
-/** The states that are alarms: of all episodes, and of policies by themselves. */
+/** The states that are alarms: that of all episodes and those of single policies. */
 export function alarmsIn(state: RealityState): StateOfSome[] {
   return [state, ...state.policies].filter((one) => one.state === "alarm");
 }
 
 const policyOf = (one: StateOfSome) => ("policy" in one ? one.policy : null);
 
-/** Follows environments with a limit of false success. `onAlarm` is told when an alarm begins, of all episodes or of a policy. */
+/** Watches environments with a limit of false success. `onAlarm` is called when an alarm begins, overall or for a policy. */
 export function watchReality(
   { store }: { store: Store },
   onAlarm: (environment: WatchedEnvironment, state: StateOfSome) => void,
 ): RealityWatch {
   const known = new LRUCache<string, Known>({ max: mostEnvironments, ttl: keptMs });
-  /** The latest revision that was seen of each. */
+  /** The latest revision seen of each environment. */
   const latest = new LRUCache<string, number>({ max: mostEnvironments, ttl: keptMs });
   const looking = new Map<string, Promise<RealityState>>();
 
@@ -105,7 +105,7 @@ export function watchReality(
       const before = known.get(key);
       const ageMs = before === undefined ? Number.POSITIVE_INFINITY : performance.now() - before.atMs;
       if (before !== undefined && ageMs < (maxAgeMs ?? before.usualAgeMs)) return before.watched.state;
-      // Callers that come at once share one look, which ends also if the first of them hangs up.
+      // Concurrent callers share one look, which is completed even if the first of them hangs up.
       const signal = AbortSignal.timeout(lookMs);
       const found =
         looking.get(key) ??
@@ -121,7 +121,7 @@ export function watchReality(
         latest.get(watched.id) === revision ? watched : [],
       );
       const ids = all.map(({ id }) => id);
-      // Without the database, the metrics say what they can, and soon: they are needed most then.
+      // If the database does not answer, the metrics soon report what is known: they matter most in an outage.
       const answer = selectExisting(store.database, ids).catch(() => undefined);
       const existing = (await Promise.race([answer, sleep(metricsWaitMs)])) ?? new Set(ids);
       return all.filter(({ id }) => existing.has(id));
@@ -138,7 +138,7 @@ function keyOf({ id, revision }: Pick<EnvironmentRevision, "id" | "revision">): 
 
 const episodesAtOnce = 10_000;
 
-/** Counted from the first check of the revision: a window that slides would lose the guarantee. */
+/** Counts from the first check of the revision: a sliding window would lose the guarantee. */
 async function countFromFirst(store: Store, requester: Requester, wanted: RevisionChecks, limit: number) {
   const reader = store.reader(requester);
   const alarm = startAlarm(limit);
@@ -147,7 +147,7 @@ async function countFromFirst(store: Store, requester: Requester, wanted: Revisi
     const rows = await selectInOrder(reader, wanted, { after, limit: episodesAtOnce });
     for (const row of rows) {
       const { task_id: task, policy, simulated, real, checked_at } = row;
-      // The last one counts.
+      // Only the last check of an episode counts.
       const times = again.get(toEpisodeKey(row)) ?? 1;
       if (times > 1) again.set(toEpisodeKey(row), times - 1);
       else alarm.add({ task, policy, simulated: simulated === 1, real: real === 1 }, checked_at);
@@ -162,21 +162,21 @@ const fewestTasks = 20;
 const mostPolicies = 200;
 
 /**
- * Whether the false success rate of the episodes that are added, in the order of their checks, is shown to be above the limit, with a look
- * after each of them. Policies share α: the j-th to come has α/(j(j + 1)), which is α in all however many come, and nothing that was said of
- * those before changes. Of more than 200 the latest are told.
+ * Whether the false success rate of the episodes that are added, in the order of their checks, is shown to be above the limit, with a
+ * look after each of them. Policies share α: the j-th to appear has α/(j(j + 1)), which sums to α however many appear, and a new policy
+ * changes nothing that was reported of earlier ones. At most the latest 200 policies are reported.
  *
- * Guaranteed, as the number of tasks grows, is what is said of tasks that come one after the other, each whole (see `anytimeRate`). That it
- * holds where the same tasks come again and again is only simulated (`alarm.test.ts`, `test/slow/reality-alarm.test.ts`): of 20 to 1,000
- * tasks that fail alike or unlike and are visited alike or unlike, at rates of exactly the limit from 1 to 30 %, at most 3 % rang in up to
- * 3,000 looks, and of ten policies together at most 2 %. By the number of tasks in place of the effective one, 12 % did where few tasks
- * have most of the episodes. A limit that only the tasks at hand exceed, by chance, does not ring: the rate is that of tasks like these.
+ * The guarantee (as the number of tasks grows) covers tasks that come one after the other, each whole (see `anytimeRate`). That it also
+ * holds where the same tasks keep coming back is only simulated (`alarm.test.ts`, `test/slow/reality-alarm.test.ts`): with 20 to 1,000
+ * tasks, equal or unequal in how often they fail and are visited, at rates of exactly the limit from 1 to 30 %, at most 3 % raised an
+ * alarm in up to 3,000 looks, and at most 2 % of ten policies together. With the number of tasks in place of the effective one, 12 % did
+ * where few tasks have most of the episodes. Tasks that exceed the limit only by chance raise none: the rate is that of tasks like them.
  */
 export function startAlarm(limit: number) {
   const overall = watch(limit, alpha);
   const byPolicy = new Map<string, Watch>();
   return {
-    /** An episode that was checked at a time, if that is known. */
+    /** Adds an episode that was checked at a time, if that is known. */
     add({ task, policy, simulated, real }: OutcomePair, at: Micros | null): void {
       if (!simulated) return;
       overall.add(task, !real, at);
@@ -195,7 +195,7 @@ export function startAlarm(limit: number) {
 
 type Watch = ReturnType<typeof watch>;
 
-/** Looks after each simulated success, by sums over tasks. */
+/** Looks after each simulated success, using sums over tasks. */
 function watch(limit: number, error: number) {
   const tasks = new Map<string, ClusterSum>();
   const moments = { ...noMoments };

@@ -28,7 +28,7 @@ onEachDatabase(({ create }) => {
       episodes.map((episode) => ({ episode })),
     );
     expect(stored).toEqual([true, true, false, false, false]);
-    // Nor is a request remembered that did nothing.
+    // A request that changed nothing is not remembered either.
     const requests = await database.selectFrom("idempotent_requests").select("id").execute();
     expect(requests).toEqual([{ id: "request" }]);
     const rows = await database.selectFrom("episodes").select("id").orderBy("id").execute();

@@ -21,7 +21,7 @@ import { findReferred } from "../../worlds/find-world.ts";
 import type { WorldParts } from "../../worlds/world-parts.ts";
 import type { Ask } from "./step-episode.ts";
 
-/** Kept answers are taken whatever their age: in a group of rollouts the same action meets the same world. */
+/** Cached answers of any age are used: in a group of rollouts the same action meets the same world. */
 const anyAge = Number.MAX_SAFE_INTEGER;
 
 export interface AskServices extends WorldParts {
@@ -64,11 +64,11 @@ export function askAs(
     const completion = await asked.complete({ ...fields, messages }, signal);
     const latencyMs = performance.now() - startedAtMs;
     const answer = readAnswer(completion);
-    // Through a world it is what the world resolved to.
+    // With a world, this is the deployment that the world resolved to.
     const world = question.through && toStoredWorld(completion as WorldCompletion);
     if (world?.abstained === true && failsOnAbstention)
       throw unusable("its world is less sure of it than it needs");
-    // What was recorded without text is an observation.
+    // Recorded observations without text are valid.
     const isOfModel = world?.answered_by !== recordsName;
     if (world?.abstained !== true && isOfModel) refuseUnusable(answer, acceptsTruncated);
     const deployment = deployments.find(completion.deployment) ?? asked.deployment;
@@ -83,7 +83,7 @@ interface AskedForStep {
   deployment?: Deployment;
 }
 
-/** What a step asks: the world that plays its episode, or a deployment. */
+/** What a step is asked of: the world that plays its episode, or a deployment. */
 async function findAsked(
   services: AskServices,
   requester: { accountId: string; signal: AbortSignal },
@@ -107,7 +107,7 @@ async function findAsked(
   };
 }
 
-/** Finish reasons of a model that did something other than say what comes next. */
+/** Finish reasons of a model that did something other than predict the next observation. */
 const otherEnds: ReadonlySet<string | null> = new Set(["tool_calls", "function_call", "content_filter"]);
 
 /** Throws an `UpstreamError` for an answer that cannot be an observation. */

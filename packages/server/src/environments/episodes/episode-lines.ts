@@ -30,7 +30,7 @@ const partCharacters = 100_000;
 
 /**
  * The lines of a dataset in which each episode is a trajectory, oldest first, in UTF-8: what the model was told, and what it answered.
- * An episode without steps has none.
+ * An episode without steps has no lines.
  */
 export async function* readEpisodeLines(
   services: { store: Store },
@@ -41,12 +41,12 @@ export async function* readEpisodeLines(
     yield* toJsonLines(lines);
 }
 
-/** In UTF-8, in parts. */
+/** JSON lines in UTF-8, in parts. */
 export function* toJsonLines(lines: Iterable<object>): Generator<Uint8Array, void> {
   let part = "";
   for (const line of lines) {
     part += `${JSON.stringify(line)}\n`;
-    // Lines of a conversation repeat each other: all of them may be much longer than the episode.
+    // Lines of a conversation repeat each other: together they may be much longer than the episode.
     if (part.length < partCharacters) continue;
     yield Buffer.from(part, "utf8");
     part = "";
@@ -54,10 +54,10 @@ export function* toJsonLines(lines: Iterable<object>): Generator<Uint8Array, voi
   if (part !== "") yield Buffer.from(part, "utf8");
 }
 
-/** Marks the line of a step at which the world abstained: what it answered is a guess. */
+/** Marks the line of a step at which the world abstained: its answer is a guess. */
 export const abstainedTag = "abstained";
 
-/** The lines of each episode, oldest first: as the model was asked, or as the agent was told. */
+/** The lines of each episode, oldest first, with the model's view of it or the agent's. */
 export async function* readEpisodes(
   services: { store: Store },
   requester: Requester,
@@ -80,7 +80,7 @@ export async function* readEpisodes(
   } while (after !== undefined);
 }
 
-/** An episode; undefined: it was deleted since its id was read. That of others is no reason to fail. */
+/** An episode; undefined if it was deleted since its id was read, which is no reason to fail for the other episodes. */
 export async function findUnlessDeleted(
   services: { store: Store },
   requester: Requester,
@@ -93,16 +93,16 @@ export async function findUnlessDeleted(
   });
 }
 
-/** What a step of a trajectory is made of. */
+/** The fields of a step that a line of a trajectory needs. */
 type Step = Pick<StepRow, "step" | "action" | "observation" | "reward" | "terminated">;
 
-/** What the lines of an episode are made for, and at which of its steps the world abstained. */
+/** Whose view the lines have, and the steps at which the world abstained. */
 interface LineOptions {
   view?: "model" | "agent";
   guesses?: ReadonlySet<number>;
 }
 
-/** The lines of an episode: what the model was told, or the agent, and what the model answered. */
+/** The lines of an episode: what the model or the agent was told, and what the model answered. */
 export function* linesOf(
   episode: Episode,
   steps: readonly Step[],
@@ -125,14 +125,14 @@ export function* linesOf(
         : { context: view === "agent" ? ofAgent : ofModel, interaction: { state, action } }),
       next_state: observation,
       ...(reward === null ? {} : { reward }),
-      // One that was cut off could have gone on.
+      // An episode that was cut off could have gone on.
       done: terminated === 1,
       tags: guesses?.has(step) ? { ...tags, [abstainedTag]: "true" } : tags,
     };
   }
 }
 
-/** What a step was asked. */
+/** The conversation that a step sent. */
 function conversationOf({ row, config, task }: Episode, steps: readonly Step[], index: number) {
   const messages = composeMessages(config, task, steps.slice(0, index), steps[index]?.action ?? "");
   if (messages.length > maxConversationMessages)

@@ -7,22 +7,22 @@ import { type Episode, findEpisode } from "./episode.ts";
 import { countCharacters, selectSteps } from "./episodes-store.ts";
 import { composeMessages, promptFormOf } from "./turns.ts";
 
-/** Sampling and decoding of each of an episode's steps, as far as they are not its world's. */
+/** The sampling and decoding parameters of an episode's steps, except those that its world sets. */
 export function paramsOf({ row, config }: Pick<Episode, "row" | "config">): Record<string, unknown> {
   const ofConfig = config.world ? {} : { temperature: 0, ...config.params };
   return { ...ofConfig, ...(row.seed === null ? {} : { seed: row.seed }) };
 }
 
-/** A step of an episode with the steps that its prompt is made of. */
+/** A step of an episode, and the steps that its prompt is made of. */
 export interface EpisodePromptSource {
   episode: Episode;
   step: number;
-  /** The steps behind this one. */
+  /** The prompt is made of the steps after this one. */
   after: number;
   characters: number;
 }
 
-/** Where the prompt of an episode's prediction is to be read from, and how long it is. */
+/** Where to read the prompt of an episode's prediction, and how long it is. */
 export async function findEpisodePromptSource(
   services: { store: Store },
   requester: Requester,
@@ -36,7 +36,7 @@ export async function findEpisodePromptSource(
   return { episode, step: position, after, characters: characters + episode.row.task.length };
 }
 
-/** What was asked for a step. */
+/** The prompt that was sent for a step. */
 export async function readEpisodePrompt(
   { store }: { store: Store },
   requester: Requester,

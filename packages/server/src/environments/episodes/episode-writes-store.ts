@@ -24,21 +24,21 @@ import {
 } from "../ors/ors-sessions-store.ts";
 import { lockInOrder } from "./episodes-store.ts";
 
-/** A step with its prediction, to be stored. Plain data: it crosses threads. */
+/** A step to store, with its prediction. Plain data, because it crosses threads. */
 export interface NewStep {
   step: EpisodeStepsTable;
   prediction: PredictionsTable;
   payload: PredictionPayloadsTable;
-  /** How the episode ends with it; undefined: it goes on. */
+  /** How the episode ends with this step; undefined if it goes on. */
   end: Pick<EpisodesTable, "outcome" | "stop_reason"> | undefined;
   at: Micros;
   /** A session's id can be used again once its episode is deleted. */
   episodeCreatedAt: Micros;
 }
 
-/** Stores steps of several episodes, each unless its episode has gone on or ended meanwhile. Returns those that were stored. */
+/** Stores steps of several episodes, each unless its episode went on or ended meanwhile. Returns the steps that were stored. */
 async function insertSteps(database: Database, steps: readonly NewStep[]): Promise<ReadonlySet<NewStep>> {
-  // Of two steps of one episode, the first counts.
+  // The first of several steps of an episode counts.
   const first = [...new Map(steps.toReversed().map((one) => [one.step.episode_id, one])).values()];
   if (first.length === 0) return new Set();
   const stored = isPostgres(database)
@@ -47,7 +47,7 @@ async function insertSteps(database: Database, steps: readonly NewStep[]): Promi
   return new Set(first.filter(({ step }) => stored.has(step.episode_id)));
 }
 
-/** How an episode is after a step. */
+/** The progress of an episode after a step. */
 function progressOf({ step, end, at, episodeCreatedAt }: NewStep) {
   return {
     id: step.episode_id,
@@ -62,8 +62,8 @@ function progressOf({ step, end, at, episodeCreatedAt }: NewStep) {
 }
 
 /**
- * On PostgreSQL each statement takes a round trip, and its text is as short as this for any number of steps. Returns the episodes that
- * were where their step expects them.
+ * On PostgreSQL each statement takes a round trip, and the text of this one is as short for any number of steps. Returns the episodes
+ * that were where their step expects them.
  */
 async function insertInOneStatement(database: Database, steps: readonly NewStep[]) {
   const rows = {
@@ -112,7 +112,7 @@ async function insertInOneStatement(database: Database, steps: readonly NewStep[
   return new Set(advanced.rows.map(({ id }) => id));
 }
 
-/** On SQLite, where each statement stays prepared. */
+/** Used on SQLite, where each statement stays prepared. */
 async function insertEach(transaction: Database, steps: readonly NewStep[]) {
   const advanced = await advanceEach(transaction, steps);
   const stored = steps.filter(({ step }) => advanced.has(step.episode_id));
@@ -143,15 +143,15 @@ const advanceOne = `
   where id = ? and created_at = ? and status = 'open' and steps = ?
   returning id`;
 
-/** An episode at its start, and the request for it if that has a key. Plain data: it crosses threads. */
+/** A new episode, and the request for it if that has a key. Plain data, because it crosses threads. */
 export interface NewEpisodeRow {
   row: EpisodesTable;
   request: (Once & { receipt: string }) | undefined;
 }
 
 /**
- * Stores episodes, each unless its account is closed, its environment was deleted or its request was made before. Returns those that
- * were stored.
+ * Stores episodes, each unless its account is closed, its environment was deleted or its request was made before. Returns the
+ * episodes that were stored.
  */
 async function insertEpisodes(transaction: Database, episodes: readonly NewEpisodeRow[]) {
   if (episodes.length === 0) return new Set();
@@ -169,7 +169,7 @@ async function insertEpisodes(transaction: Database, episodes: readonly NewEpiso
   return new Set(stored);
 }
 
-/** A change in an episode or its session. Plain data: it crosses threads. */
+/** A change to an episode or its session. Plain data, because it crosses threads. */
 export type EpisodeWrite =
   | { step: NewStep }
   | { episode: NewEpisodeRow }
@@ -178,11 +178,11 @@ export type EpisodeWrite =
   | { delivery: Delivery }
   | { uses: Uses };
 
-/** Makes changes in one transaction, which many callers share. Says of each whether it was made: others may have been first. */
+/** Makes changes in one transaction that many callers share. Returns for each whether it was made: others may have been first. */
 export async function applyWrites(database: Database, writes: readonly EpisodeWrite[]) {
   const steps = writes.flatMap((write) => ("step" in write ? [write.step] : []));
   const deliveries = writes.flatMap((write) => ("delivery" in write ? [write.delivery] : []));
-  // One statement: it needs no transaction.
+  // A single statement needs no transaction.
   if (steps.length === writes.length && isPostgres(database)) {
     const stored = await insertSteps(database, steps);
     return steps.map((step) => stored.has(step));
@@ -193,7 +193,7 @@ export async function applyWrites(database: Database, writes: readonly EpisodeWr
     const started = await insertEpisodes(transaction, episodes);
     await markDelivered(transaction, deliveries);
     const made = new Map<EpisodeWrite, boolean>();
-    // Always in the same order, so that no two transactions wait for each other.
+    // Always in the same order, so that two transactions cannot deadlock.
     for (const write of writes.toSorted((a, b) => (startedId(a) < startedId(b) ? -1 : 1))) {
       if ("session" in write) made.set(write, await insertSession(transaction, write.session));
       else if ("start" in write) made.set(write, await startSession(transaction, write.start));
@@ -204,13 +204,13 @@ export async function applyWrites(database: Database, writes: readonly EpisodeWr
       return "episode" in write ? started.has(write.episode) : (made.get(write) ?? true);
     });
   });
-  // In the background, as `doOnce` does it.
+  // In the background, as in `doOnce`.
   const requests = episodes.filter(({ request }) => request !== undefined).length;
   if (requests > 0) void forgetOldRequests(database, requests).catch(() => {});
   return results;
 }
 
-/** The session that it starts. */
+/** The id of the session that a write starts. */
 function startedId(write: EpisodeWrite): string {
   if ("session" in write) return write.session.row.id;
   return "start" in write ? write.start.episode.id : "";

@@ -31,7 +31,7 @@ import {
 } from "./episodes-store.ts";
 import { lookBackOf, promptFormOf, type Turn } from "./turns.ts";
 
-/** The position of a task that its environment does not have. */
+/** The position of a task that does not belong to the environment. */
 export const noPosition = -1;
 
 /** An episode that nobody uses for this long has expired, and so has a session without a ping. */
@@ -42,17 +42,17 @@ export interface Episode {
   row: EpisodesTable;
   config: EnvironmentConfig;
   task: Task;
-  /** Of its environment when it started; undefined: without a limit, or it started before. */
+  /** The reality of its environment when it starts; undefined if there is no limit or if it was started before. */
   reality?: RealityState | undefined;
 }
 
-/** An episode of the account, with what its environment was made of when it started. */
+/** An episode of the account, with its environment's config at its start. */
 export async function findEpisode(
   { store }: { store: Store },
   { accountId }: Requester,
   id: string,
 ): Promise<Episode> {
-  // One row by its key, not behind long reads.
+  // One row by its key, so it need not queue behind long reads.
   const found = await selectEpisode(store.database, accountId, id);
   if (found === undefined) throw notFound("episode");
   const { episode: row } = found;
@@ -61,7 +61,7 @@ export async function findEpisode(
   return { row, config, task: JSON.parse(row.task) as Task };
 }
 
-/** The task's place in its split, if it is one of the environment's. */
+/** The task's index in its split, if it is one of the environment's tasks. */
 export function indexOf({ position }: Pick<EpisodesTable, "position">): number | undefined {
   return position === noPosition ? undefined : position;
 }
@@ -74,7 +74,7 @@ export function statusOf({
   return last_active_at < expiredBefore() ? "expired" : "open";
 }
 
-/** Open episodes that were last used before it have expired. */
+/** Open episodes that were last used before this time have expired. */
 export function expiredBefore(): Micros {
   return nowMicros() - idleMs * microsPerMs;
 }
@@ -82,13 +82,13 @@ export function expiredBefore(): Micros {
 export interface StateServices {
   store: Store;
   knownEpisodes: KnownEpisodes;
-  /** The current progress of an episode that this process remembers; undefined: it was deleted. */
+  /** The current progress of an episode that this process remembers; undefined if it was deleted. */
   readProgress(known: EpisodeProgress): Promise<EpisodeProgress | undefined>;
 }
 
 /**
  * On PostgreSQL another process may have taken the last step, so the database is asked, for many episodes in one round trip. On SQLite
- * another process is there during a restart at most; if it took a step, the next one here cannot be stored, and is taken again.
+ * a second process exists only during a restart; if it took a step, the next step here cannot be stored, and is taken again.
  */
 export function progressReader(database: Database): StateServices["readProgress"] {
   if (isPostgres(database)) {
@@ -117,7 +117,7 @@ export async function readState(
   return { episode, turns: rows.map(({ action, observation }) => ({ action, observation })) };
 }
 
-/** What this process knows of an episode, if no other one has changed it since as far as `readProgress` says. */
+/** What this process knows of an episode, unless `readProgress` reports a change by another process. */
 async function findKnown(
   { readProgress, knownEpisodes }: StateServices,
   { accountId }: Requester,
@@ -139,7 +139,7 @@ async function findKnown(
   return progress === row ? known : { ...known, episode: { ...known.episode, row: { ...row, ...progress } } };
 }
 
-/** Forgets a state that was assumed current without asking the database. Returns whether it was. */
+/** Forgets a state that was assumed current without asking the database. Returns whether this process remembered it. */
 export function forgetRemembered({ knownEpisodes }: StateServices, state: EpisodeState): boolean {
   const { id } = state.episode.row;
   if (knownEpisodes.find(id) !== state) return false;
@@ -147,7 +147,7 @@ export function forgetRemembered({ knownEpisodes }: StateServices, state: Episod
   return true;
 }
 
-/** Remembers an episode after a step that was stored. */
+/** Remembers an episode after storing a step. */
 export function keepState(
   { knownEpisodes }: StateServices,
   { episode, turns }: EpisodeState,
@@ -165,7 +165,7 @@ export function keepState(
   });
 }
 
-/** As many as a world can be told. */
+/** The most steps that a world can be told. */
 const mostHistory = 64;
 
 /** How many turns the prompt and the rules of the next step look at. */
@@ -180,11 +180,11 @@ export interface EpisodeState {
   turns: readonly Turn[];
 }
 
-/** The episodes in which this process took the last steps. Others may have taken further ones meanwhile. */
+/** The episodes whose last steps this process took. Other processes may have taken further steps meanwhile. */
 type KnownEpisodes = ReturnType<typeof createKnownEpisodes>;
 
 const maxCharacters = 16_000_000;
-/** Of an episode without texts. */
+/** The characters counted for an episode without texts. */
 const charactersEach = 1_000;
 
 export function createKnownEpisodes() {
@@ -215,7 +215,7 @@ export function createKnownEpisodes() {
   };
 }
 
-/** Which episodes, with the name of their environment. */
+/** Filters episodes, with the environment given by name. */
 export interface WantedEpisodes extends Omit<EpisodeFilter, "environment_id" | "expiredBefore"> {
   environment?: string;
 }
@@ -231,7 +231,7 @@ export async function listEpisodes(
   return await selectEpisodes(services.store.briefReader(requester), requester.accountId, filter, page);
 }
 
-/** How many of an account's episodes are exported. */
+/** The number of an account's episodes that an export contains. */
 export async function countEpisodes(
   services: { store: Store },
   requester: Requester,
@@ -241,7 +241,7 @@ export async function countEpisodes(
   return await countMatching(services.store.briefReader(requester), requester.accountId, filter);
 }
 
-/** Throws if there is no environment of the name. */
+/** Throws if there is no environment of this name. */
 async function toFilter(
   services: { store: Store },
   requester: Requester,
@@ -252,7 +252,7 @@ async function toFilter(
   return { ...filter, ...(found && { environment_id: found.id }), expiredBefore: expiredBefore() };
 }
 
-/** What checks of recordings played is exported only if it is named. */
+/** Episodes that checks played from recordings are exported only if their ids are given. */
 export async function toExportFilter(
   services: { store: Store },
   requester: Requester,
@@ -270,7 +270,7 @@ export async function deleteEpisode(
   if ((await selectEpisode(services.store.database, requester.accountId, id)) === undefined)
     throw notFound("episode");
   await inTransaction(services.store, requester, async (transaction) => {
-    // Somebody else may have deleted it since.
+    // Another request may have deleted it meanwhile.
     if ((await deleteEpisodeRows(transaction, [id])) === 0) throw notFound("episode");
     await recordChange(transaction, requester, "episode.delete", id);
   });
@@ -278,12 +278,12 @@ export async function deleteEpisode(
 }
 
 const start: Keyset = { createdAt: Number.MIN_SAFE_INTEGER, id: "" };
-/** To look at episodes that stay takes microseconds each. */
+/** Looking at episodes that are kept takes microseconds each. */
 const candidatesAtOnce = 200;
 
 /**
- * Deletes some episodes of an account that nobody has used since a time, but for those that a dataset was made from. Open ones have
- * expired by then. `limit` is in steps: one episode has more than another.
+ * Deletes some episodes of an account that were last used before a time, except those that a dataset contains. Open ones have expired
+ * by then. `limit` is in steps, because episodes differ in length.
  */
 export async function deleteOldEpisodes(
   database: Database,

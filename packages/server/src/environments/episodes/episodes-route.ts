@@ -153,7 +153,7 @@ const stepEpisodeRoute = route("POST", "/v1/episodes/:id/step", {
     ),
     ...noSuch("episode"),
   },
-  // Counted and admitted before anything is read.
+  // The request is counted and admitted before its body is read.
   async handle(services: StepRouteServices, { call, requester }) {
     countUsage(call, "predict");
     await admit(services.admission, call);
@@ -179,7 +179,7 @@ export const episodeRoutes = [
   stepEpisodeRoute,
 ];
 
-/** Which task of the environment, or which other one. */
+/** The task that a request names by split and index, or that it contains. */
 function readTask({
   split,
   index,

@@ -22,7 +22,7 @@ export async function insertEpisode(database: Database, row: EpisodesTable) {
   await database.insertInto("episodes").values(row).execute();
 }
 
-/** An episode with what its environment was made of when it started; undefined if that is built in or deleted. */
+/** An episode with its environment's config at its start; the config is undefined if the environment is built in or deleted. */
 export async function selectEpisode(database: Database, accountId: string, id: string) {
   const [row] = await episodeOfId(database, [id, accountId]);
   if (row === undefined) return undefined;
@@ -44,7 +44,7 @@ const episodeOfId = prepareStatement((database) =>
     .where("episode.account_id", "=", ""),
 );
 
-/** Which episodes; absent fields: all. */
+/** Selects episodes; absent fields select all. */
 export interface EpisodeFilter
   extends Partial<
     Pick<EpisodesTable, "environment_id" | "revision" | "split" | "position" | "policy"> & {
@@ -59,14 +59,14 @@ export interface EpisodeFilter
   > {
   /** Open episodes that were last used before this have expired. */
   expiredBefore: Micros;
-  /** Only those that agents played. */
+  /** Only episodes that agents played. */
   ofAgents?: boolean;
 }
 
-/** An agent played it. What checks of recordings play has ids that are made of the check's, which are UUIDs of version 5. */
+/** Whether an agent played an episode. Episodes that checks play from recordings have UUIDs of version 5 as ids. */
 export const isOfAgent = (id: string) => sql<SqlBool>`substr(${sql.ref(id)}, 15, 1) <> '5'`;
 
-/** Without the task, which may have megabytes. */
+/** The columns of an episode without its task, which may have megabytes. */
 const summaryColumns = [
   "id",
   "environment",
@@ -85,7 +85,7 @@ const summaryColumns = [
   "last_active_at",
 ] as const;
 
-/** What lists show of an episode. */
+/** The columns of an episode that lists show. */
 export type EpisodeRow = Pick<EpisodesTable, (typeof summaryColumns)[number]>;
 
 /** An account's episodes, newest first. */
@@ -142,7 +142,7 @@ function isMatching(accountId: string, filter: EpisodeFilter) {
   };
 }
 
-/** What a step shows of its prediction. */
+/** The columns of a step's prediction that are shown. */
 const predictionColumns = [
   "deployment",
   "model",
@@ -157,7 +157,7 @@ const predictionColumns = [
 export type StepRow = EpisodeStepsTable &
   Pick<PredictionsTable, (typeof predictionColumns)[number]> & { prediction_id: string; observation: string };
 
-/** Steps of an episode after one, up to another, in their order. */
+/** Steps of an episode after one step, up to another, in order. */
 export async function selectSteps(
   database: Database,
   episodeId: string,
@@ -180,12 +180,12 @@ export async function selectAbstentions(database: Database, episodeId: string): 
     .where("prediction.run_id", "=", episodeId)
     .where("payload.request", "like", '%"abstained":true%')
     .execute();
-  // The words may also be those of a parameter.
+  // The pattern may also match a parameter.
   const abstained = rows.filter(({ request }) => JSON.parse(request ?? "{}").world?.abstained === true);
   return new Set(abstained.map(({ position }) => position ?? 0));
 }
 
-/** How many characters the steps of an episode up to one have, but for those up to another. */
+/** The number of characters of an episode's steps after one step, up to another. */
 export async function countCharacters(
   database: Database,
   episodeId: string,
@@ -233,7 +233,7 @@ function withPredictions(database: Database, episodeId: string) {
     .where("step.episode_id", "=", episodeId);
 }
 
-/** Ends an episode whose next step cannot be predicted, unless it has gone on. Returns whether it did. */
+/** Ends an episode whose next step cannot be predicted, unless it has gone on. Returns whether it was ended. */
 export async function endFailedEpisode(
   database: Database,
   { id, steps }: Pick<EpisodesTable, "id" | "steps">,
@@ -260,7 +260,7 @@ export async function endUnfinished(database: Database, id: string, stop_reason:
     .execute();
 }
 
-/** A step of the episode could not be predicted. */
+/** Counts a step of the episode that could not be predicted. */
 export async function countFailedStep(database: Database, episodeId: string, at: Micros) {
   await database
     .updateTable("episodes")
@@ -295,7 +295,7 @@ export async function selectEpisodeIds(
   return rows.map(({ id }) => id);
 }
 
-/** A dataset has its steps as a trajectory. */
+/** Whether a dataset contains the episode as a trajectory. */
 const isInDataset = sql<SqlBool | number>`exists (select 1 from dataset_revisions as revision
   where revision.account_id = episodes.account_id and revision.state <> 'deleted' and exists (
     select 1 from dataset_samples as sample
@@ -328,7 +328,7 @@ export async function selectOldEpisodes(
   }));
 }
 
-/** Until the transaction ends, nobody else changes them. Always in the same order, so that no two transactions wait for each other. */
+/** Locks episodes until the transaction ends, always in the same order, so that two transactions cannot deadlock. */
 async function lockEpisodes(transaction: Database, ids: readonly string[]) {
   if (!isPostgres(transaction) || ids.length === 0) return;
   await transaction.executeQuery(CompiledQuery.raw(lockInOrder("$1"), [ids]));
@@ -339,17 +339,17 @@ export function lockInOrder(ids: string): string {
   return `select id from episodes where id = any(${ids}) order by id for update`;
 }
 
-/** What real environments said to their actions. How both ended stays in the figures of their checks. */
+/** Deletes what real environments answered to the episodes' actions. The figures of checks keep how both sides ended. */
 async function deleteRealSteps(transaction: Database, ids: readonly string[]) {
   await sql`delete from reality_steps where exists (select 1 from reality_episodes as checked
     where checked.check_id = reality_steps.check_id and checked.position = reality_steps.position
       and checked.episode_id in (${sql.join(ids)}))`.execute(transaction);
 }
 
-/** With their steps and predictions. Returns how many there were. */
+/** Deletes episodes with their steps and predictions. Returns the number of episodes. */
 export async function deleteEpisodeRows(transaction: Database, ids: readonly string[]) {
   if (ids.length === 0) return 0;
-  // No step is stored in between.
+  // Locked first, so that no step is stored in between.
   await lockEpisodes(transaction, ids);
   await transaction
     .deleteFrom("prediction_payloads")
@@ -368,10 +368,10 @@ export async function deleteEpisodeRows(transaction: Database, ids: readonly str
   return Number(numDeletedRows);
 }
 
-/** What is read of an episode that a process knows. */
+/** The columns that are read again for an episode that a process knows. */
 export type EpisodeProgress = Pick<EpisodesTable, (typeof progressColumns)[number]>;
 
-/** How far an episode is; undefined: there is none. */
+/** The progress of an episode; undefined if it does not exist. */
 export async function selectProgressOfOne(
   database: Database,
   id: string,
@@ -379,7 +379,7 @@ export async function selectProgressOfOne(
   return (await progressOfOne(database, [id])).at(0);
 }
 
-/** How far each of these episodes is, in one statement; undefined: there is none. PostgreSQL only. */
+/** The progress of each of these episodes, in one statement; undefined for those that do not exist. PostgreSQL only. */
 export async function selectProgressOfSome(
   database: Database,
   ids: readonly string[],

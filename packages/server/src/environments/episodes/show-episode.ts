@@ -31,10 +31,10 @@ interface CountedEpisodes {
   expiredBefore: Micros;
 }
 
-/** How the episodes of a group went, with what the interval of the success rate needs. */
+/** The outcomes of a group's episodes, and the sums for the interval of the success rate. */
 interface EpisodeCounts {
   environment: string;
-  /** Of what is grouped by; a number, a name, or nothing. */
+  /** The value of the column that is grouped by: a number, a name, or null. */
   part: string | number | null;
   episodes: number;
   open: number;
@@ -74,7 +74,7 @@ export function toEpisodeStart({ row, config, task, reality }: Episode): Episode
 /** What is shown may be a minute old; starting an episode looks again. */
 const shownForMs = 60_000;
 
-/** Whether successes in an episode's environment are false too often, for whoever trains in it. */
+/** Whether successes in an episode's environment are false too often, for those who train in it. */
 export async function showReality(
   { realityOf }: RealityServices,
   requester: Requester,
@@ -87,7 +87,7 @@ export async function showReality(
   return state === undefined ? {} : { reality: forEpisode(state, row) };
 }
 
-/** Of policies, only its own. */
+/** Keeps only the policy of the episode. */
 function forEpisode({ policies, ...state }: RealityState, { policy }: Pick<EpisodeRow, "policy">) {
   return { ...state, policy: policies.find((one) => one.policy === policy) ?? null };
 }
@@ -135,7 +135,7 @@ export function toStep({ step, end }: StepResult): EpisodeStep {
   };
 }
 
-/** An episode with all its steps. `reserve` is told how many characters it has before they are read. */
+/** An episode with all its steps. `reserve` gets the number of characters before they are read. */
 export async function showEpisode(
   { store }: { store: Store },
   requester: Requester,
@@ -159,7 +159,7 @@ function toEpisode({ row, task }: Episode, steps: readonly StepRow[]): WholeEpis
   };
 }
 
-/** How the episodes of each group went. Throws if there is no environment of the name. */
+/** The outcomes of each group's episodes. Throws if there is no environment of the name. */
 export async function countByGroup(
   { store }: { store: Store },
   requester: Requester,
@@ -210,7 +210,7 @@ function toEpisodeFigures(by: EpisodeGrouping, counts: EpisodeCounts): EpisodeFi
   };
 }
 
-/** By task, as episodes of one task depend on each other. */
+/** Counts by task, because episodes of one task depend on each other. */
 function countByTask(
   reader: Database,
   accountId: string,
@@ -254,13 +254,13 @@ function countByTask(
         of.fn.max("episode.created_at").as("last_started_at"),
       ])
       .groupBy(["episode.environment_id", part, "episode.split", "episode.position"])
-      // Tasks that came with requests are the same if their texts are.
+      // Tasks that came with requests are the same if their texts are equal.
       .groupBy(sql`case when episode.position < 0 then episode.task end`)
       .as("of_task")
   );
 }
 
-/** Counts an account's episodes by environment and one thing more. */
+/** Counts an account's episodes by environment and one more column. */
 export async function selectEpisodeCounts(
   reader: Database,
   accountId: string,

@@ -16,15 +16,15 @@ import type { NewEpisodeRow } from "./episode-writes-store.ts";
 import { insertEpisode } from "./episodes-store.ts";
 
 export interface NewEpisode {
-  /** Undefined: a new one. */
+  /** A new id if undefined. */
   id?: string;
   environment: string;
-  /** Undefined: the latest. */
+  /** The latest revision if undefined. */
   revision?: number;
   split: TaskSplitName;
-  /** One that the environment does not have; undefined: one of its own. */
+  /** A task that the environment does not have; one of its own if undefined. */
   task?: Task | undefined;
-  /** Undefined: drawn by the seed, or at random. */
+  /** Drawn by the seed, or at random, if undefined. */
   index: number | undefined;
   seed: number | undefined;
   /** A label of the agent. */
@@ -34,7 +34,7 @@ export interface NewEpisode {
 
 export interface StartServices extends RealityServices {
   startTurns: FairSlots;
-  /** Stores an episode at its start, many together. Says whether this one was stored. */
+  /** Stores new episodes, many in one transaction. Returns whether this one was stored. */
   writeStart(start: NewEpisodeRow): Promise<boolean>;
 }
 
@@ -51,7 +51,7 @@ export async function startEpisode(
     const receipt = { id: episode.row.id };
     const request = once && { ...once, receipt: JSON.stringify(receipt) };
     if (await services.writeStart({ row: episode.row, request })) return episode;
-    // By itself, it tells why: the request was made before, or there is no place for it any more.
+    // Storing it alone shows why it failed: the request was made before, or the account or environment is gone.
     return await doOnce(services.store.writer(requester), once, {
       async work(transaction): Promise<Episode> {
         await refuseClosedAccounts(transaction, [requester.accountId]);
@@ -68,8 +68,8 @@ export async function startEpisode(
 }
 
 /**
- * Trainers start all episodes of a batch at once, thousands of them: more than may wait for the database, where they would also
- * take the places of the account's other reads and changes.
+ * Trainers start all episodes of a batch together. Thousands are more than may wait for the database, where they would also take the
+ * places of the account's other reads and changes.
  */
 export function createStartTurns(): FairSlots {
   return createFairSlots({
@@ -85,7 +85,7 @@ export function createStartTurns(): FairSlots {
   });
 }
 
-/** An episode at its start, not stored. */
+/** A new episode that is not stored yet. */
 export async function composeEpisode(
   services: RealityServices,
   requester: Requester,

@@ -30,22 +30,22 @@ import {
   type Turn,
 } from "./turns.ts";
 
-/** A deployment's answer, and how long it took. */
+/** An answer, and how long it took. */
 type TimedAnswer = Answer & { latencyMs: number; world?: StoredWorld | undefined };
 
-/** Asks a deployment, the default one if none is named. Throws an `UpstreamError` for an answer that is no observation. */
+/** Asks a deployment, the default one if none is named. Throws an `UpstreamError` for an answer that cannot be an observation. */
 export type Ask = (
   question: {
     deployment: string | undefined;
     messages: EpisodeMessage[];
-    /** In place of the deployment and the messages: a world by its reference, and what it is asked. */
+    /** A world's reference and the question for it, used instead of the deployment and the messages. */
     through?: { world: string; asked: Asked } | undefined;
     params: Readonly<Record<string, unknown>>;
-    /** Whether what there is of a text that was cut off is an answer. */
+    /** Whether a text that was cut off counts as an answer. */
     acceptsTruncated: boolean;
-    /** Whether an answer of which its world is less sure than it needs is none. */
+    /** Whether an answer counts as a failure if its world is less sure of it than it needs. */
     failsOnAbstention: boolean;
-    /** Steps of an episode go to the replica that has their prefix. */
+    /** Steps of an episode go to the replica that has their prefix cached. */
     session: string;
   },
   signal: AbortSignal,
@@ -54,30 +54,30 @@ export type Ask = (
 export interface WantedStep {
   episodeId: string;
   action: string;
-  /** The step of a request with the same key is made once. */
+  /** Requests with the same key take one step. */
   requestKey: string | undefined;
-  /** Whether no request before can have had the key. */
+  /** Whether no earlier request can have had the key. */
   isNewKey?: boolean;
-  /** How many steps the agent has seen; undefined: it does not say. If there are others, none is taken. */
+  /** How many steps the agent has seen; undefined if unknown. If the episode has another number of steps, none is taken. */
   seen?: number;
 }
 
-/** A step as it is stored, and whether the episode ended with it. */
+/** A stored step, and whether the episode ended with it. */
 export interface StepResult {
   step: StepRow;
-  /** How the episode ended with it, if it did. */
+  /** How the episode ended with this step, if it did. */
   end: Pick<End, "outcome" | "reason"> | undefined;
 }
 
 export interface StepServices extends StateServices, JudgeServices {
   knownWorlds: KnownWorlds;
-  /** Stores steps, those of many episodes together. Says whether this one was stored. */
+  /** Stores steps, those of many episodes together. Returns whether this one was stored. */
   writeStep(step: NewStep): Promise<boolean>;
 }
 
 /**
- * Takes a step: asks the deployment for the next observation, finds out whether the episode ends, and what the reward is. If the
- * deployment fails, its error is thrown and the episode stands where it was.
+ * Takes a step: asks the deployment for the next observation, determines whether the episode ends, and what the reward is. If the
+ * deployment fails, its error is thrown and the episode does not change.
  */
 export async function stepEpisode(
   services: StepServices,
@@ -112,7 +112,7 @@ export async function stepEpisode(
     : await findReward(services, requester, episode, turns, end);
   const step = toNewStep(episode, wanted, answer, reward, end);
   const isStored = await services.writeStep(step).catch((error: unknown) => {
-    // It may be stored.
+    // The step may have been stored.
     forgetRemembered(services, state);
     throw error;
   });
@@ -130,7 +130,7 @@ export async function stepEpisode(
   throw conflict("Another step of the episode was taken at the same time.");
 }
 
-/** Nobody should learn from a guess. */
+/** Ends an episode if its world abstained and the config does not say otherwise, so that no agent learns from a guess. */
 function endOfAbstention({ on_abstain: wanted }: EnvironmentConfig, { world }: TimedAnswer): End | undefined {
   if (world?.abstained !== true || (wanted ?? "truncate") !== "truncate") return undefined;
   const sure =
@@ -139,7 +139,7 @@ function endOfAbstention({ on_abstain: wanted }: EnvironmentConfig, { world }: T
   return { isTerminated: false, outcome: null, reason };
 }
 
-/** The step that an earlier request with the same key made. */
+/** The step that an earlier request with the same key took. */
 async function recall(
   services: StateServices,
   requester: Requester,
@@ -203,7 +203,7 @@ async function askOrCountFailure(
     return await ask(question, signal);
   } catch (error) {
     const isGivenUp = signal.aborted && !(signal.reason instanceof UpstreamError);
-    // Why the step failed is worth more than its count.
+    // The cause of the failure matters more than counting it.
     if (!isGivenUp) await countFailedStep(store.database, row.id, nowMicros()).catch(() => {});
     throw error;
   }
@@ -241,7 +241,7 @@ async function findReward(
   );
 }
 
-/** Says why only where there should be a reward. */
+/** Gives the reason only if the episode should have a reward. */
 async function withoutReward(
   services: StepServices,
   requester: Requester,

@@ -10,7 +10,7 @@ export interface Turn {
   observation: string;
 }
 
-/** What a step asks the world that plays the episode: one step after another, or the conversation so far. */
+/** The question for the world that plays the episode: the steps so far, or the conversation. */
 export function askedOfWorld(
   config: EnvironmentConfig,
   task: Task,
@@ -28,7 +28,7 @@ export function askedOfWorld(
   return { ...same, history: turns.map((turn) => ({ action: turn.action, next_state: turn.observation })) };
 }
 
-/** The user's turns are actions; the first one has the state before it. */
+/** User turns are actions; the first one also has the initial state. */
 function conversationOf(
   state: string,
   turns: readonly Turn[],
@@ -47,7 +47,7 @@ function conversationOf(
 
 export type EpisodeMessage = PromptMessage | { role: "assistant"; content: string };
 
-/** What a step asks the deployment, after these turns: all of them in a chat, otherwise at least the last one. */
+/** The messages of a step after these turns: all turns in a chat, otherwise at least the last one. */
 export function composeMessages(
   config: EnvironmentConfig,
   task: Task,
@@ -77,8 +77,8 @@ export interface End {
 export type Matches = (pattern: string, text: string) => Promise<boolean>;
 
 /**
- * How an episode ends with the last of these turns: by the first rule that applies, by a guard, or by its number of steps. Undefined:
- * it goes on. The turns must reach back as far as `lookBackOf` says.
+ * How an episode ends with the last of these turns: by the first rule that applies, by a guard, or by its number of steps. Undefined
+ * if it goes on. The turns must reach back as far as `lookBackOf` says.
  */
 export async function findEnd(
   config: EnvironmentConfig,
@@ -115,7 +115,7 @@ export async function ruleThatEnds(
   return undefined;
 }
 
-/** The reward of an end where no evaluator gives one: where success is possible, an episode that ends without it has 0. */
+/** The reward of an end without an evaluator's: if success is possible, an episode that ends without success has 0. */
 export function rewardOfOutcome(stop: readonly EpisodeStop[], outcome: EpisodeOutcome | null): number | null {
   if (!stop.some((rule) => rule.outcome === "success")) return null;
   return outcome === "success" ? 1 : 0;
@@ -166,14 +166,14 @@ function isRepeated(turns: readonly Turn[], limit: number): boolean {
   return areOneText(turns.map(({ action }) => action).slice(-limit), limit);
 }
 
-/** With the state before them, `limit` observations are one text. */
+/** Whether the last `limit` observations and the state before them are one text. */
 function isUnchanged(states: readonly string[], limit: number, steps: number): boolean {
   // The turns may not reach back to the initial state, which then is not the state before them.
   const known = states.length > steps ? states : states.slice(1);
   return areOneText(known.slice(-limit - 1), limit + 1);
 }
 
-/** As they are stored: only the texts of the latest step are still as they came. */
+/** Compares texts as they are stored: only those of the latest step still have their original form. */
 function areOneText(texts: readonly string[], count: number): boolean {
   return texts.length === count && new Set(texts.map((text) => toStorableText(text))).size === 1;
 }

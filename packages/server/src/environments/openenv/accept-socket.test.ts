@@ -3,7 +3,7 @@ import type { CallWithCaller } from "../../http/call.ts";
 import { closeCode, createOpenSockets, type SocketEvents, socketHandler } from "../../http/sockets.ts";
 import { acceptSocket, type SocketServices } from "./openenv-socket.ts";
 
-// What it takes of a server and of a call; opening thousands of sockets would take too long.
+// The part of a server and of a call that accepting needs; opening thousands of sockets would take too long.
 const services = { phase: () => "serving", sockets: createOpenSockets(4) } as unknown as SocketServices;
 const server = Bun.serve<SocketEvents>({
   port: 0,
@@ -12,7 +12,7 @@ const server = Bun.serve<SocketEvents>({
     const accountId = request.headers.get("x-account") ?? "";
     const call = { request, server: bun, caller: { accountId } } as unknown as CallWithCaller;
     const accepted = acceptSocket(services, call, { environment: "sandbox", path: "/ws" });
-    // Bun has answered the request of a socket.
+    // Bun has already answered the request of an accepted socket.
     return accepted.status === 101 ? undefined : accepted;
   },
 });
@@ -26,7 +26,7 @@ async function connect(account: string): Promise<WebSocket> {
   return socket;
 }
 
-/** What a socket says before it is closed. */
+/** The messages of a socket before it is closed. */
 async function refusalOf(account: string): Promise<{ texts: unknown[]; code: number }> {
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}`, {
     headers: { "x-account": account, "x-api-key": "any" },

@@ -31,14 +31,14 @@ import { findEnvironment } from "../find-environment.ts";
 import { readSplit, showSplits, showTask, streamTasks } from "../tasks.ts";
 import { acceptSocket, type SocketServices } from "./openenv-socket.ts";
 
-/** OpenAPI has no words for a WebSocket. */
+/** OpenAPI cannot describe a WebSocket. */
 export const openEnvDescription = `Environments for clients of [OpenEnv](https://github.com/huggingface/OpenEnv). Their base URL is \`http://any:KEY@HOST/v1/environments/NAME/openenv\`. They open the WebSocket \`/ws\` below it, on which one episode at a time is played.
 
 The client sends \`{"type": "reset", "data": {"split", "index", "seed", "episode_id"}}\`, all optional, \`{"type": "step", "data": {"message": "the action"}}\`, \`{"type": "state"}\` or \`{"type": "close"}\`. The server sends \`{"type": "observation", "data": {"observation": {"prompt", "truncated", "metadata"}, "reward", "done", "metadata"}}\`, \`{"type": "state", "data": {"episode_id", "step_count", …}}\`, or \`{"type": "error", "data": {"message", "code"}}\` with the code \`INVALID_JSON\`, \`UNKNOWN_TYPE\`, \`VALIDATION_ERROR\`, \`EXECUTION_ERROR\`, \`CAPACITY_REACHED\` or \`SESSION_ERROR\`. Messages are answered in their order; at most 64 may wait, and one has at most a megabyte.
 
 After an error the episode stands where it was, and the message can be sent again. An answer comes within 50 seconds. A reset with the \`episode_id\` of an observation's metadata continues that episode, and returns its last answer once more.`;
 
-/** OpenEnv's clients have a way of their own to send the key. */
+/** OpenEnv's clients have their own way to send the key. */
 const common = {
   access: "program" as const,
   needs: "predict" as const,
@@ -48,7 +48,7 @@ const key =
   "The key may also be the password of Basic authentication, which it becomes in `http://any:KEY@HOST/…`. Sessions and web pages are not let in.";
 const path = "/v1/environments/:name/openenv";
 const ofEnvironment = { ...common, params: EnvironmentPath };
-/** Of the Task API. */
+/** For the routes of the Task API. */
 const ofTasks = { ...common, params: OpenEnvTaskPath };
 const noSuchSplit = {
   "400": errorResponse(
@@ -70,7 +70,7 @@ const task = {
   metadata: null,
 } as const;
 
-/** What `openenv validate` reads: the paths of OpenEnv's own server that this one has. Steps are taken over the WebSocket only. */
+/** What `openenv validate` reads: the paths of OpenEnv's own server that exist here. Steps are taken over the WebSocket only. */
 const serverDescription = {
   openapi: "3.1.0",
   info: { title: "OpenEnv Environment HTTP API", version: "1.0.0" },
@@ -303,7 +303,7 @@ const openSocket = hiddenRoute(
   async (services: SocketServices, call) => {
     const wanted = readPath(call, EnvironmentPath).name;
     const requester = requesterOf(call);
-    // As starts of episodes do: a batch opens all of its sockets at once.
+    // As for starts of episodes: a batch opens all of its sockets at the same time.
     const release = await services.startTurns.take(requester.accountId, requester.signal);
     const { name } = await findEnvironment(services, requester, wanted).finally(release);
     return acceptSocket(services, call, { environment: name, path: `${path}/ws` });
@@ -326,7 +326,7 @@ export const openEnvRoutes = [
   openSocket,
 ];
 
-/** Its Task API has the environment's name a second time, as a server of OpenEnv is one environment and says its name. */
+/** The Task API repeats the environment's name in the path, because an OpenEnv server is one environment and has its name. */
 async function environmentNamedAgain(
   services: { store: Store },
   requester: Requester,

@@ -41,7 +41,7 @@ export function untilDeadline<Value>(
     try {
       return await work(aborted);
     } catch (error) {
-      // Calls take every abort for that of their client.
+      // Calls take every abort for a disconnect of their client.
       throw error instanceof ClientDisconnectedError && aborted.aborted ? aborted.reason : error;
     }
   });
@@ -55,8 +55,8 @@ function timeoutError(timeoutMs: number): UpstreamError {
 }
 
 /**
- * The answer, or what stands for it if there is none by now. Only a database that stalls takes longer than the deadline: whether the step
- * is stored is not known until the client is back.
+ * The answer, or `late` if there is none in time. Only a stalled database takes longer than the deadline: whether the step is stored
+ * is unknown until the client is back.
  */
 export async function orLate<Answer>(
   answer: Promise<Answer>,
@@ -72,14 +72,14 @@ export async function orLate<Answer>(
   }
 }
 
-/** A client's message. Its data are not validated yet. */
+/** A client's message, whose data are not validated yet. */
 type Message =
   | { type: "reset"; data: unknown }
   | { type: "step"; data: unknown; bytes: number }
   | { type: "state" }
   | { type: "close" };
 
-/** A message that OpenEnv does not have, or Presage does not. */
+/** A type of message that OpenEnv or Presage does not have. */
 class UnknownMessageError extends ServiceError {
   constructor(type: unknown) {
     const named = typeof type === "string" ? JSON.stringify(type.slice(0, 100)) : "none";
@@ -87,7 +87,7 @@ class UnknownMessageError extends ServiceError {
   }
 }
 
-/** A message as its frame has it. Throws if it is no JSON object of a known type. */
+/** A message from its frame. Throws if it is not a JSON object of a known type. */
 async function readMessage(frame: string | Buffer): Promise<Message> {
   if (typeof frame !== "string") throw invalid("json_invalid", "Messages are text, not bytes");
   const bytes = Buffer.from(frame);
@@ -107,10 +107,10 @@ function invalid(type: string, msg: string): InvalidRequestError {
 const unknown: Reply = {
   close: { code: closeCode.failed, reason: "It is not known whether the step was stored." },
 };
-/** Whether a late step is stored is not known until the client asks again. */
+/** Whether a late step is stored is unknown until the client asks again. */
 const late: Reply = { close: { code: closeCode.failed, reason: "There was no answer in time." } };
 
-/** Answers one message, in time. What fails is answered with an error, and never with an observation. */
+/** Answers one message, in time. Failures are answered with an error, never with an observation. */
 async function answerMessage(
   services: SocketServices,
   conversation: Conversation,
@@ -154,7 +154,7 @@ async function answerInTime(
     const failed = describe(services, error, exchange);
     status = failed.status;
     outcome = error instanceof ClientDisconnectedError ? "disconnected" : failed.code.toLowerCase();
-    // The client would take the step again, and so twice.
+    // An error message would make the client take the step again, and so twice.
     const isUnknown = type === "step" && isStoreUncertain(error);
     return { ...(isUnknown ? unknown : failed.reply), onRead };
   } finally {
@@ -187,7 +187,7 @@ async function handle(
   return await showState(services, conversation, call);
 }
 
-/** An error as OpenEnv's clients read it. */
+/** An error in the form that OpenEnv's clients read. */
 function toError(data: { code: OpenEnvErrorCode; message: string; errors?: ValidationError[] }): string {
   return JSON.stringify({ type: "error", data });
 }
@@ -228,7 +228,7 @@ function wordsOf({ loc, msg, ctx }: ValidationError): string {
 
 const traceHeaders = ["traceparent", "tracestate"];
 
-/** Switches the connection to a WebSocket, on which one episode at a time is played. */
+/** Switches the connection to a WebSocket that plays one episode at a time. */
 export function acceptSocket(
   services: SocketServices,
   { request, server, caller }: CallWithCaller,
@@ -253,7 +253,7 @@ export function acceptSocket(
   const socket = answerInOrder({
     answer: (message, signal) => answerMessage(services, conversation, message, signal),
     idleMs,
-    // As OpenEnv's server does it: its client shows what was said before the socket was closed.
+    // As OpenEnv's server does: its client shows the message that came before the close.
     onOpen: () =>
       refusal === undefined
         ? undefined
@@ -271,7 +271,7 @@ export function acceptSocket(
   throw new ServiceError("unsupported", "The request is not a WebSocket handshake (RFC 6455).");
 }
 
-/** A request's headers would keep the request in memory. */
+/** Copies a few headers, because the request's own `Headers` would keep the request in memory. */
 function only(headers: Headers, names: readonly string[]): Headers {
   const kept = new Headers();
   for (const name of names) {

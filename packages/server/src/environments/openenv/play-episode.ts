@@ -17,20 +17,20 @@ import { type StartServices, startEpisode } from "../episodes/start-episode.ts";
 import { endOf, type StepResult, type StepServices, stepEpisode } from "../episodes/step-episode.ts";
 import type { RealityServices } from "../find-environment.ts";
 
-/** What is known of one socket. */
+/** The state of one socket. */
 export interface Conversation {
   readonly environment: string;
-  /** Its route. */
+  /** The path of its route. */
   readonly path: string;
-  /** Checked again with each message. */
+  /** The API key, which is checked again with each message. */
   readonly key: string;
-  /** Those that name a trace. */
+  /** The headers that name a trace. */
   readonly headers: Headers;
-  /** The current episode, with the name that the client gave it, and how many of its steps the client was told. */
+  /** The current episode, with the client's name for it, and how many of its steps the client has seen. */
   episode: { id: string; name: string | undefined; steps: number } | undefined;
 }
 
-/** A message of a caller who is known. */
+/** A message whose caller is known. */
 export interface MessageCall {
   exchange: Exchange;
   caller: Caller;
@@ -40,8 +40,8 @@ export interface MessageCall {
 }
 
 /**
- * Tries again what a limit refused, as long as it may be admitted before the deadline: OpenEnv's client would fail its whole episode
- * where one over HTTP waits and retries.
+ * Tries again after a limit's refusal, while admission before the deadline is possible: OpenEnv's client would fail its whole
+ * episode, where a client over HTTP waits and retries.
  */
 async function retryUntilAdmitted<Value>(
   { requester: { signal }, deadlineAtMs }: MessageCall,
@@ -54,7 +54,7 @@ async function retryUntilAdmitted<Value>(
       const isRefusal =
         error instanceof ServiceError && (error.code === "rate_limited" || error.code === "overloaded");
       if (!isRefusal || error.retryAfterS === undefined) throw error;
-      // Spread, so that all who wait do not return together.
+      // Spread out, so that waiting callers do not all return together.
       const waitMs = error.retryAfterS * 1000 * (1 + Math.random() / 2);
       if (performance.now() + waitMs > deadlineAtMs) throw error;
       await orAborted(sleep(waitMs), signal);
@@ -62,12 +62,12 @@ async function retryUntilAdmitted<Value>(
   }
 }
 
-/** What playing takes. */
+/** The services that playing needs. */
 export interface MessageServices extends StartServices, StepServices, AskServices {
   admission: Admission;
 }
 
-/** The start of an episode, as OpenEnv's clients read it. */
+/** The start of an episode in the form that OpenEnv's clients read. */
 function showStart(episode: Episode): object {
   const { episode_id, observation, info } = toEpisodeStart(episode);
   const { prompt } = info;
@@ -84,8 +84,8 @@ function showStart(episode: Episode): object {
 }
 
 /**
- * A step of an episode. Trainers may show an agent the whole observation, so what it need not see is beside it, where newer clients
- * read it.
+ * A step of an episode. Trainers may show an agent the whole observation, so anything the agent need not see is outside it, where
+ * newer clients read it.
  */
 function showStep(episodeId: string, result: StepResult): object {
   const { observation, reward, terminated, truncated, info } = toStep(result);
@@ -101,7 +101,7 @@ function showStep(episodeId: string, result: StepResult): object {
   };
 }
 
-/** Starts an episode, or resumes one whose id the client has from before its socket was cut. */
+/** Starts an episode, or resumes one whose id the client kept from before its socket was cut. */
 export async function resetEpisode(
   services: StartServices,
   conversation: Conversation,
@@ -121,7 +121,7 @@ export async function resetEpisode(
     if (step === undefined) return showStart(known);
     return showStep(known.row.id, { step, end: endOf(known.row, step) });
   }
-  // Trainers begin all episodes of a batch at once, more than may wait to be stored.
+  // Trainers start all episodes of a batch together, more than may wait to be stored.
   const episode = await retryUntilAdmitted(call, () =>
     startEpisode(services, requester, {
       environment: conversation.environment,
@@ -138,7 +138,7 @@ export async function resetEpisode(
 
 const uuid = z.uuid();
 
-/** Undefined for a name that the client made up, which may have characters that no database takes. */
+/** Undefined for a name that the client made up, which may have characters that databases refuse. */
 async function findKnown(services: { store: Store }, requester: MessageCall["requester"], id: string) {
   if (!uuid.safeParse(id).success) return undefined;
   return await findEpisode(services, requester, id).catch(undefinedIfGone);
@@ -150,7 +150,7 @@ function refuseOther({ row }: Episode, { environment }: Conversation): void {
   if (statusOf(row) === "expired") throw conflict(`${hasExpired} Reset without its episode_id.`);
 }
 
-/** OpenEnv's state, with what else is known of the episode. */
+/** OpenEnv's state, with Presage's summary of the episode. */
 export async function showState(
   services: RealityServices,
   { episode }: Conversation,
@@ -159,7 +159,7 @@ export async function showState(
   if (episode === undefined) return { episode_id: null, step_count: 0 };
   const found = await findEpisode(services, requester, episode.id);
   const { id, steps_taken, ...summary } = toEpisodeSummary(found.row);
-  // The public client hands on all of it, but of a reset neither more nor less than what agents see.
+  // The public client passes on the whole state, but only those fields of a reset that agents see.
   const reality = await showReality(services, requester, found);
   return { episode_id: episode.name ?? id, step_count: steps_taken, ...summary, ...reality };
 }

@@ -29,7 +29,7 @@ import {
   takeCall,
 } from "./take-call.ts";
 
-/** What became of a call, in the words of the Open Reward Standard. Agents are shown the blocks, not the metadata. */
+/** The outcome of a call, in the words of the Open Reward Standard. Agents are shown the blocks, not the metadata. */
 function toCallResult(outcome: CallOutcome, more: object): OrsCallResult {
   if (outcome.kind === "refused") return { ok: false, error: outcome.message };
   if (outcome.kind === "step") {
@@ -48,11 +48,11 @@ function toCallResult(outcome: CallOutcome, more: object): OrsCallResult {
     stop_reason,
     error: JSON.parse(error ?? "null") as CallError | null,
   };
-  // Nothing was observed, so there is nothing to show.
+  // There is no observation to show.
   return { ok: true, output: { blocks: [], metadata, reward: null, finished: true } };
 }
 
-/** The client gives up on a connection without a byte for 30 s. */
+/** The client gives up on a connection that is silent for 30 s. */
 const commentEveryMs = 10_000;
 
 type Services = HttpServices &
@@ -60,11 +60,11 @@ type Services = HttpServices &
   SessionServices &
   AskServices & {
     admission: Admission;
-    /** Notes that results were sent whole; those of many sessions share a commit. */
+    /** Records that results were sent in full; many sessions share a commit. */
     ors: { markDelivered(delivery: Delivery): Promise<unknown> };
   };
 
-/** Calls of the tool of an environment: each takes a step, and its response lasts until that is taken. */
+/** Calls of an environment's tool: each takes a step, and its response lasts until the step is taken. */
 export const orsCallRoutes = environmentRoutes("POST", "/call", async (services: Services, call) => {
   const body = await readBody(call, OrsCallRequest, services.settings.maxShortBodyBytes);
   const open = await openSession(services, requesterOf(call), {
@@ -79,7 +79,7 @@ export const orsCallRoutes = environmentRoutes("POST", "/call", async (services:
   const step = outcome === undefined ? await prepareStep(services, call, open, found) : waitFor(outcome);
   const texts = eventsOf(services, call, open, found, step);
   const response = eventStream(await streamTexts(texts, logBrokenResponse(services, call)));
-  // A client that is gone by now may never read it.
+  // A client that has disconnected by now may never read it.
   if (call.request.signal.aborted) step.abandon();
   return response;
 });
@@ -122,14 +122,14 @@ async function prepareStep(
     },
     abandon() {
       if (isTaking) return;
-      // Nothing was predicted.
+      // No prediction was made.
       exchange.countsFor = undefined;
       end();
     },
   };
 }
 
-/** The task's id before any work, comments while the step is taken, and the result. */
+/** The task's id before any work, comments while the step is taken, and then the result. */
 async function* eventsOf(
   services: Services,
   call: CallWithCaller,
@@ -148,9 +148,9 @@ async function* eventsOf(
     const chunks = toChunks(JSON.stringify(toCallResult(outcome, reality)));
     const last = chunks.pop() ?? "";
     for (const chunk of chunks) yield toEvent("chunk", chunk);
-    // The client that is gone comes back for it.
+    // A client that has disconnected comes back for the result.
     if (request.signal.aborted) return;
-    // Before the end is sent, as the client's next call may reach another process.
+    // Before the end is sent, because the client's next call may reach another process.
     await noteDelivery(services, session.id, outcome);
     yield toEvent("end", last);
   } finally {
@@ -166,16 +166,16 @@ async function noteDelivery({ ors }: Services, id: string, outcome: CallOutcome)
 
 interface Step {
   take(): Promise<CallOutcome>;
-  /** No one waits for it. If it has not begun, it is not taken. */
+  /** Called when nobody waits for the step. A step that has not begun is not taken. */
   abandon(): void;
 }
 
-/** A step that was taken, or is being taken for another request. */
+/** A step that was taken already, or is being taken for another request. */
 function waitFor(outcome: CallOutcome | Promise<CallOutcome>): Step {
   return { take: async () => await outcome, abandon() {} };
 }
 
-/** Why there was no prediction, for metrics and usage. */
+/** Why the prediction failed, for metrics and usage. */
 function categoryOf(outcome: CallOutcome): ErrorCategory | undefined {
   if (outcome.kind !== "failed") return undefined;
   const { category } = JSON.parse(outcome.episode.error ?? "{}") as Partial<CallError>;

@@ -32,7 +32,7 @@ function environmentOf(services: Services, call: CallWithCaller): Promise<Enviro
   return findEnvironment(services, requesterOf(call), readEnvironmentName(call));
 }
 
-/** What there is to play, for clients of the Open Reward Standard. */
+/** Lists what can be played, for clients of the Open Reward Standard. */
 export const orsCatalogRoutes = [
   playRoute("GET", "/list_environments", async (services: Services, call) => {
     const names: string[] = [];
@@ -64,7 +64,7 @@ export const orsCatalogRoutes = [
   }),
 ];
 
-/** The tool that agents act with. A task has none of its own. */
+/** The tool that agents act with. Tasks have no tools of their own. */
 function toTools({ config }: Pick<EnvironmentRevision, "config">) {
   const { name, description, argument } = toolOf(config);
   const properties = { [argument]: { type: "string", description: "What to do, in words." } };
@@ -82,7 +82,7 @@ function open(services: Services, call: CallWithCaller) {
 
 /** Sessions of the Open Reward Standard: each plays one episode, which has the same id. */
 export const orsSessionRoutes = [
-  // Nothing is stored: clients make a session for every question about tasks, and most are never created.
+  // Nothing is stored: clients open a session for every question about tasks, and most sessions are never used.
   playRoute("POST", "/create_session", ({ ors }: Services, { caller }) => {
     const id = ors.ids.newSession(caller.accountId);
     return new Response(toEvent("task_id", id) + toEvent("end", ""), { headers: eventStreamHeaders });

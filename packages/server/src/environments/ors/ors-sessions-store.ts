@@ -13,7 +13,7 @@ export interface NewSession {
   episode: EpisodesTable | undefined;
 }
 
-/** Stores a session, unless there is one, or was, or its account is closed or its environment deleted. Returns whether it did. */
+/** Stores a session, unless it exists or existed, its account is closed or its environment deleted. Returns whether it was stored. */
 export async function insertSession(transaction: Database, { row, episode }: NewSession) {
   if ((await selectClosed(transaction, [row.account_id])).size > 0) return false;
   const played = await transaction
@@ -47,13 +47,13 @@ const sessionOfId = prepareStatement((database) =>
   database.selectFrom("ors_sessions").selectAll().where("id", "=", "").where("account_id", "=", ""),
 );
 
-/** A session that has no environment yet, and its episode in one. */
+/** A session that has no environment yet, and the episode that starts in one. */
 export interface SessionStart {
   environment: string;
   episode: EpisodesTable;
 }
 
-/** Starts a session's episode, unless it has one or its environment was deleted. Returns whether it did. */
+/** Starts a session's episode, unless it has one or its environment was deleted. Returns whether it was started. */
 export async function startSession(transaction: Database, { environment, episode }: SessionStart) {
   if (!(await holdEnvironment(transaction, episode.environment_id))) return false;
   const named = await transaction
@@ -96,7 +96,7 @@ export interface Delivery {
 }
 
 export async function markDelivered(transaction: Database, deliveries: readonly Delivery[]) {
-  // Always in the same order, so that no two transactions wait for each other.
+  // Always in the same order, so that two transactions cannot deadlock.
   for (const { id, steps, at } of deliveries.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
     await transaction
       .updateTable("ors_sessions")
@@ -106,7 +106,7 @@ export async function markDelivered(transaction: Database, deliveries: readonly 
       .execute();
 }
 
-/** Sessions that were used, and when. */
+/** Sessions that were used, and the time of use. */
 export interface Uses {
   ids: readonly string[];
   at: Micros;
@@ -114,7 +114,7 @@ export interface Uses {
 
 const idsAtOnce = 500;
 
-/** Notes uses on sessions and their episodes. What another transaction holds is skipped: it is being used. */
+/** Records uses of sessions and their episodes. Rows that another transaction locks are skipped: they are in use. */
 export async function markUsed(transaction: Database, { ids, at }: Uses) {
   const skips = isPostgres(transaction);
   for (let from = 0; from < ids.length; from += idsAtOnce) {

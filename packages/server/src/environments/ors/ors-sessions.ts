@@ -27,9 +27,9 @@ export interface SessionServices extends Pick<StartServices, "store" | "realityO
   ors: {
     ids: SessionIds;
     known: KnownSessions;
-    /** Stores a session, unless there is one. Returns whether it did. */
+    /** Stores a session, unless it exists. Returns whether it was stored. */
     storeSession(session: NewSession): Promise<boolean>;
-    /** Starts the episode of a session, unless it has one. Returns whether it did. */
+    /** Starts the episode of a session, unless it has one. Returns whether it was started. */
     startSession(start: SessionStart): Promise<boolean>;
   };
 }
@@ -38,7 +38,7 @@ function hasEnded({ last_used_at }: Pick<OrsSessionsTable, "last_used_at">): boo
   return last_used_at < nowMicros() - idleMs * microsPerMs;
 }
 
-/** A live session of the account, which is used with this. */
+/** A live session of the account. Finding it counts as a use. */
 async function findSession(services: SessionServices, requester: Requester, sessionId: string) {
   const { store, ors } = services;
   const id = storedIdOf(services, requester, sessionId);
@@ -51,7 +51,7 @@ async function findSession(services: SessionServices, requester: Requester, sess
   return row;
 }
 
-/** Keeps a session alive. Mostly it costs neither a read nor a write. */
+/** Keeps a session alive, mostly without a read or a write. */
 export async function pingSession(services: SessionServices, requester: Requester, sessionId: string) {
   if (services.ors.known.has(storedIdOf(services, requester, sessionId))) return;
   await findSession(services, requester, sessionId);
@@ -64,7 +64,7 @@ export async function deleteSession(services: SessionServices, requester: Reques
   await deleteSessionRow(services.store.database, requester.accountId, id);
 }
 
-/** The id under which a session is stored once it is used. Throws if it is not the account's. */
+/** The id under which a session is stored once it is used. Throws if the session is not the account's. */
 export function storedIdOf({ ors }: SessionServices, { accountId }: Requester, sessionId: string): string {
   const id = ors.ids.storedIdOf(accountId, sessionId);
   if (id === undefined) throw noSuchSession();
@@ -75,7 +75,7 @@ function noSuchSession(): ServiceError {
   return new ServiceError("not_found", "There is no such session, or it has ended.");
 }
 
-/** Each may have a megabyte. */
+/** Few, because each may have a megabyte. */
 const environmentsAtOnce = 50;
 
 /** All environments of an account: the built-in one, then its own, newest first. */
@@ -93,13 +93,13 @@ export async function* listAllEnvironments(
   } while (after !== undefined);
 }
 
-/** A client whose connection was cut repeats the request, not sooner and not later than this. */
+/** A client whose connection was cut repeats the request within this range of time. */
 const repeatFromMs = 500;
 const repeatToMs = 60_000;
 
 export interface WantedSession {
   sessionId: string;
-  /** Undefined: the first call that names one decides. */
+  /** If undefined, the first call that names an environment decides. */
   environment: string | undefined;
   split: string;
   index: number;
@@ -108,7 +108,7 @@ export interface WantedSession {
   apiKeyId: string | undefined;
 }
 
-/** Stores a session with its task. Its episode starts at once, or when the environment is known. */
+/** Stores a session with its task. Its episode starts immediately, or once the environment is known. */
 export async function createSession(services: SessionServices, requester: Requester, wanted: WantedSession) {
   const { ors } = services;
   const id = storedIdOf(services, requester, wanted.sessionId);
@@ -131,11 +131,11 @@ export async function createSession(services: SessionServices, requester: Reques
     if (environment !== undefined) await findEnvironment(services, requester, environment);
     await refuseUnlessRepeated(services, row);
   }
-  // A client that is gone repeats the request.
+  // A client that has disconnected repeats the request.
   if (!requester.signal.aborted) ors.known.noteCreated(id);
 }
 
-/** An episode with the id of its session, not stored. */
+/** A new episode with the id of its session, not stored yet. */
 async function composeSessionEpisode(
   services: SessionServices,
   requester: Requester,
@@ -167,8 +167,8 @@ async function refuseUnknownTask(
 }
 
 /**
- * A session is made once. But a client that lost the response repeats the request, perhaps to another process: that succeeds as long
- * as no step was taken. At once, where this process has answered the first request, it is no repetition.
+ * A session is created once. But a client that lost the response repeats the request, perhaps to another process; that succeeds as
+ * long as no step was taken. An immediate repeat to a process that answered the first request is refused.
  */
 async function refuseUnlessRepeated({ store, ors }: SessionServices, row: OrsSessionsTable): Promise<void> {
   const made = await selectSession(store.database, row.account_id, row.id);
@@ -179,22 +179,22 @@ async function refuseUnlessRepeated({ store, ors }: SessionServices, row: OrsSes
   if (!isSame || !isTimely) throw new ServiceError("bad_request", "Session already exists.");
 }
 
-/** How long a process trusts that a session has not ended in another one. */
+/** How long a process trusts that no other process has ended a session. */
 const trustForMs = 60_000;
-/** A use is written this often at most, which is far less than the time after which a session ends. */
+/** Uses are written at most this often, far more often than sessions expire. */
 const writeEveryMs = 60_000;
 const maxSessions = 50_000;
 
-/** What a process knows of the sessions in use, so that a ping neither reads nor writes the database each time. */
+/** The sessions in use that a process knows, so that not every ping reads or writes the database. */
 export interface KnownSessions {
-  /** Whether the session was there a short time ago. */
+  /** Whether the session existed a short time ago. */
   has(id: string): boolean;
-  /** The session exists and is in use. */
+  /** Notes that the session exists and is in use. */
   note(id: string): void;
-  /** The session was stored just now. */
+  /** Notes that the session was stored just now. */
   noteCreated(id: string): void;
   forget(id: string): void;
-  /** Writes what is pending and stops. */
+  /** Writes pending uses and stops. */
   stop(): Promise<void>;
 }
 
@@ -280,19 +280,19 @@ export async function openSession(
 const idPattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{22})$/;
 const taskPattern = /^(\d{1,9})-([0-9a-f-]{36})\.([\w-]{22})$/;
 
-/** Makes and checks the ids of sessions and of their calls, so that neither is stored before it is used. */
+/** Creates and checks the ids of sessions and of their calls, so that neither is stored before it is used. */
 export interface SessionIds {
   newSession(accountId: string): string;
-  /** The id under which a session is stored; undefined if it is not this account's. */
+  /** The id under which a session is stored; undefined if the session is not this account's. */
   storedIdOf(accountId: string, sessionId: string): string | undefined;
   newTask(storedId: string, step: number): string;
-  /** The step that a call takes; undefined if it is not this session's. */
+  /** The step that a call takes; undefined if the task is not this session's. */
   stepOf(storedId: string, taskId: string): number | undefined;
 }
 
-/** Ids are random, with a MAC by a secret that all processes on the database share. */
+/** Ids are random, with a MAC made with a secret that all processes on the database share. */
 export function createSessionIds(secret: string): SessionIds {
-  /** 128 bits of it. */
+  /** 128 bits of the MAC. */
   function macOf(...parts: readonly string[]): string {
     const hasher = new Bun.CryptoHasher("sha256", secret).update(JSON.stringify(parts));
     return hasher.digest("base64url").slice(0, 22);
@@ -320,9 +320,9 @@ export function createSessionIds(secret: string): SessionIds {
   };
 }
 
-/** Long after it has ended. */
+/** Long after a session has ended. */
 const keptMs = 24 * 3_600_000;
-/** What one statement deletes: others write meanwhile. */
+/** Sessions deleted in one statement: few, because others write meanwhile. */
 const sessionsAtOnce = 1_000;
 
 /** Deletes sessions that ended long ago. Their episodes stay. */

@@ -7,7 +7,7 @@ import { InvalidRequestError, validate } from "../../http/validate.ts";
 import { ServiceError } from "../../platform/errors.ts";
 import { sandboxName } from "../environment.ts";
 
-/** A route of the protocol: whoever calls it plays. */
+/** A route of the protocol: all its callers play. */
 export function playRoute<Services>(
   method: "GET" | "POST",
   path: string,
@@ -16,7 +16,7 @@ export function playRoute<Services>(
   return hiddenRoute({ method, path, access: "key", needs: "predict" }, handle);
 }
 
-/** A route below an environment's name, and without one: OpenReward's own client sends the name as `X-Deployment`. */
+/** Routes with and without an environment's name in the path: OpenReward's own client sends the name as `X-Deployment`. */
 export function environmentRoutes<Services>(
   method: "GET" | "POST",
   path: string,
@@ -27,7 +27,7 @@ export function environmentRoutes<Services>(
 
 type Handle<Services> = Parameters<typeof hiddenRoute<Services>>[1];
 
-/** The environment that a request names, whatever the case; the built-in one if it names none. */
+/** The environment that a request names, in lower case; the built-in one if it names none. */
 export function readEnvironmentName({ request }: Call): string {
   const deployment = request.headers.get("x-deployment")?.split("/").at(-1);
   const env = request.params?.[environmentParameter] ?? (deployment || sandboxName);
@@ -41,7 +41,7 @@ export function readSessionId({ request }: Call): string {
   throw new ServiceError("bad_request", "The header X-Session-ID is required.");
 }
 
-/** The agent's label, in a header: the protocol's own bodies have no place for it. */
+/** The agent's label, sent in a header because the protocol's own bodies have no place for it. */
 export function readPolicy({ request }: Call): string | undefined {
   const label = request.headers.get(policyHeader)?.trim();
   return label ? validate(policyLabel, label, "header") : undefined;
@@ -89,7 +89,7 @@ function withoutQuotes(error: unknown): never {
   );
 }
 
-/** The client reads lines, and each of them into one buffer. */
+/** The client reads line by line, each into one buffer. */
 const maxChunkCharacters = 4_096;
 
 /** A server-sent event. */
@@ -101,8 +101,8 @@ export function toEvent(name: "task_id" | "chunk" | "end" | "error", data: strin
 export const comment = ": waiting\n\n";
 
 /**
- * JSON in chunks whose concatenation is the same value. The client strips white space, all that Unicode has, from the left of each, so
- * none begins with any: JSON has it in its strings only, where it can be escaped.
+ * JSON in chunks that add up to the same value. The client strips all Unicode white space from the left of each chunk, so no chunk
+ * begins with any: JSON contains it only in strings, where it can be escaped.
  */
 export function toChunks(json: string): string[] {
   const chunks: string[] = [];
@@ -114,14 +114,14 @@ export function toChunks(json: string): string[] {
   return chunks;
 }
 
-/** Not between the halves of a character. */
+/** The end of a chunk, not between the halves of a surrogate pair. */
 function endOfChunk(json: string, wanted: number): number {
   const code = json.charCodeAt(wanted - 1);
   const isFirstHalf = code >= 0xd800 && code <= 0xdbff;
   return isFirstHalf && wanted < json.length ? wanted - 1 : wanted;
 }
 
-/** Python's white space: \s and five characters more. */
+/** Python's white space: \s and five more characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are white space to the client
 const firstWhiteSpace = /^[\s\u001c-\u001f\u0085]/;
 

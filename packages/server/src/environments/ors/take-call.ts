@@ -24,13 +24,13 @@ import { matches } from "../rewards-and-ends.ts";
 import type { OpenSession, SessionServices } from "./ors-sessions.ts";
 import { selectSession } from "./ors-sessions-store.ts";
 
-/** What became of a call: a step; an episode that ended because its next step could not be predicted; or why there is no step. */
+/** The outcome of a call: a step; an episode that ended because its next step could not be predicted; or why there is no step. */
 export type CallOutcome =
   | { kind: "step"; result: StepResult }
   | { kind: "failed"; episode: EpisodesTable }
   | { kind: "refused"; message: string };
 
-/** A call for which this process is taking a step. */
+/** A call whose step this process is taking. */
 interface RunningCall {
   sessionId: string;
   action: string;
@@ -38,7 +38,7 @@ interface RunningCall {
   outcome: Promise<CallOutcome>;
 }
 
-/** As in a step over HTTP. */
+/** The same limit as for a step over HTTP. */
 const maxActionCharacters = 100_000;
 
 /** The action of a call, or why it is invalid, worded for the agent. */
@@ -62,30 +62,30 @@ function readAction(
     };
   if (Object.keys(others).length > 0)
     return { refusal: `${tool.name} takes no argument other than ${tool.argument}.` };
-  // As it is stored, so that the model is told the same in all later steps.
+  // In its stored form, so that the model is told the same in all later steps.
   return { action: toStorableText(action) };
 }
 
 export interface WantedCall {
   name: string;
   input: Readonly<Record<string, unknown>>;
-  /** Given by a client that comes back for the result. */
+  /** Sent by a client that comes back for the result. */
   taskId: string | undefined;
 }
 
-/** A call as it stands. */
+/** A call, and its outcome so far. */
 export interface FoundCall {
   taskId: string;
   action: string;
-  /** Undefined: a step has to be taken for it, or is being taken. */
+  /** Undefined if its step is not taken yet. */
   outcome: CallOutcome | undefined;
-  /** Whether the task was made for this call. */
+  /** Whether the task was created for this call. */
   isNewTask?: boolean;
 }
 
 export interface CallServices extends StepServices {
   ors: SessionServices["ors"] & {
-    /** The calls for which this process is taking steps, by task: a client that comes back waits for the same step. */
+    /** The calls whose steps this process is taking, by task: a client that comes back waits for the same step. */
     running: Map<string, RunningCall>;
     /** Aborted when the process stops. A call continues without its client. */
     signal: AbortSignal;
@@ -93,8 +93,8 @@ export interface CallServices extends StepServices {
 }
 
 /**
- * Finds the call that a client comes back to: by its task, or, if it never learned that, by its action as long as the last result was
- * not sent whole. Otherwise it is a new call. Undefined: there is no such task.
+ * Finds the call that a client comes back to: by its task, or, if the client never learned the task, by its action as long as the
+ * last result was not sent in full. Otherwise it is a new call. Undefined if there is no such task.
  */
 export async function findCall(
   services: CallServices,
@@ -143,12 +143,12 @@ async function findOutcome(
   return undefined;
 }
 
-/** That an episode ended because its next step could not be predicted. */
+/** The failure of an episode that ended because its next step could not be predicted. */
 function failureOf({ row }: Episode): CallOutcome | undefined {
   return row.error === null ? undefined : { kind: "failed", episode: row };
 }
 
-/** The last step, if it has this action and its result was not sent whole: a client that comes back has not seen it. */
+/** The last step, if it has this action and its result was not sent in full: a client that comes back has not seen it. */
 async function findUndelivered(
   { store }: { store: Store },
   { session, episode: { row } }: OpenSession,
@@ -169,7 +169,7 @@ export interface NewCall {
   isNewTask: boolean;
 }
 
-/** Why a prediction failed, as an episode keeps it. */
+/** Why a prediction failed, as stored with an episode. */
 export interface CallError {
   category: string;
   message: string;
@@ -177,7 +177,7 @@ export interface CallError {
 
 /**
  * Takes the step of a call, or waits for it if this process is taking it already. It continues without the client, which comes back. If
- * another process takes it as well, the first one to store it wins, as both have the task as their request's key.
+ * another process takes it as well, the first to store it wins, because both have the task as their request's key.
  */
 export function takeCall(services: CallServices, call: NewCall, ask: Ask): Promise<CallOutcome> {
   const { running } = services.ors;
@@ -200,7 +200,7 @@ async function takeStep(services: CallServices, call: NewCall, ask: Ask): Promis
   const matchesNoting: typeof matches = (...of) => matches(...of).catch(note);
   try {
     const wanted = { episodeId, action, requestKey: taskId, isNewKey: isNewTask };
-    // A store, or an index of examples, that is only late predicts nothing, and nothing has failed.
+    // If the store or an index of examples is only late, nothing is predicted and nothing has failed.
     const askNoting: Ask = (question, signal) =>
       ask(question, signal).catch((error: unknown) => {
         if (isStoreUnavailable(error) || isOverloaded(error)) throw error;
@@ -208,22 +208,22 @@ async function takeStep(services: CallServices, call: NewCall, ask: Ask): Promis
       });
     return { kind: "step", result: await stepEpisode(services, requester, wanted, askNoting, matchesNoting) };
   } catch (error) {
-    // When the process stops nothing has failed: the client comes back to another one.
+    // A stopping process is not a failure: the client comes back to another one.
     if (requester.signal.aborted) throw error;
     if (failure !== undefined) return await endAsFailed(services, call, failure.error);
-    // Of a judge, once the prediction was made: another try would pay for it again.
+    // A judge was refused after the prediction was made: another try would pay for the prediction again.
     if (error instanceof SpendingRefusedError) return await endAsFailed(services, call, error);
     if (error instanceof ReusedKeyError) return { kind: "refused", message: error.message };
     if (error instanceof ServiceError && error.code === "conflict")
       return await findWinner(services, call, error.message);
-    // The store is at fault, or the episode is gone: the connection breaks, and the client comes back.
+    // The store failed, or the episode was deleted: the connection breaks, and the client comes back.
     if (error instanceof ServiceError || isStoreUnavailable(error)) throw error;
     await endAsFailed(services, call, error);
     throw error;
   }
 }
 
-/** Nothing else can tell the agent: its protocol has no failed step that can be repeated. */
+/** Only the end of the episode can tell the agent: the protocol has no failed step that can be repeated. */
 async function endAsFailed(services: CallServices, call: NewCall, failure: unknown): Promise<CallOutcome> {
   const { store, ors } = services;
   const { sessionId: id, taskId } = call;
@@ -244,7 +244,7 @@ function describe(failure: unknown): CallError {
   return { category: "internal", message: "Internal error." };
 }
 
-/** What there is in place of the step. */
+/** What was stored in place of the step. */
 async function findWinner(
   services: CallServices,
   { accountId, sessionId, action }: NewCall,

@@ -14,7 +14,7 @@ import {
   unreachable,
 } from "./real-environment.ts";
 
-/** What one message of a real environment may have. */
+/** The most bytes in one message of a real environment. */
 const maxMessageBytes = 1024 * 1024;
 
 interface HttpCall {
@@ -24,7 +24,7 @@ interface HttpCall {
   body?: unknown;
 }
 
-/** Asks a real environment over HTTP and reads the answer as text. Nothing is followed or decompressed, and no more is read than a message may have. */
+/** Asks a real environment over HTTP and reads at most `maxMessageBytes` of text, without redirects or decompression. */
 async function ask(
   { url }: Pick<RealEnvironmentSettings, "url">,
   { method, path, headers, body }: HttpCall,
@@ -55,7 +55,7 @@ async function ask(
   }
 }
 
-/** What the status of an answer says, if it is not a success. */
+/** The error for the status of an answer; undefined for a success. */
 function faultOfStatus(status: number): RealEnvironmentError | undefined {
   if (status >= 200 && status < 300) return undefined;
   if (status >= 300 && status < 400)
@@ -73,7 +73,7 @@ function toText(bytes: Uint8Array): string {
   }
 }
 
-/** JSON of this shape. */
+/** Parses JSON of this shape. */
 function readAnswer<Schema extends z.ZodType>(text: string, schema: Schema): z.output<Schema> {
   try {
     return schema.parse(JSON.parse(text));
@@ -82,7 +82,7 @@ function readAnswer<Schema extends z.ZodType>(text: string, schema: Schema): z.o
   }
 }
 
-/** The text of what is observed: at the path that the operator named, else all of it. What is no text becomes JSON with sorted keys. */
+/** The text of an observation: at the path that the operator named, or all of it. Anything but text becomes JSON with sorted keys. */
 function observationOf(
   observed: unknown,
   { observation: path }: Pick<RealEnvironmentSettings, "observation">,
@@ -97,7 +97,7 @@ function observationOf(
   try {
     return canonicalJson(found);
   } catch {
-    // It is nested too deeply.
+    // The observation is nested too deeply.
     throw unlikeProtocol();
   }
 }
@@ -138,10 +138,10 @@ export const openHttp: OpenExchange = async (settings, task, signal) => {
   };
 };
 
-/** For an episode that did not begin. */
+/** The time for closing an episode that failed to start. */
 const cleanUpMs = 5_000;
 
-/** What begins an episode. One that did not begin well is closed, so that it takes no place there. */
+/** Begins an episode. If that fails, closes it, so that it takes no place on the server. */
 async function orClosed<First>(
   begin: () => First | Promise<First>,
   close: (signal: AbortSignal) => Promise<void>,
@@ -167,7 +167,7 @@ const Called = z.discriminatedUnion("ok", [
   }),
   z.object({ ok: z.literal(false) }),
 ]);
-/** A task of the server's own, which is named by its place in a split. */
+/** One of the server's own tasks, named by its place in a split. */
 const Place = z.strictObject({ split: z.string(), index: z.int() });
 
 /** The Open Reward Standard. */
@@ -214,7 +214,7 @@ function textOf(blocks: z.output<typeof Prompt>): string {
   return blocks.flatMap(({ text }) => text ?? []).join("\n");
 }
 
-/** What a stream of server-sent events says: the id of its work, and the parts of its result put together. */
+/** Reads a stream of server-sent events: the id of its task, and the parts of its result joined. */
 function readEvents(stream: string): { id: string; data: string } {
   const events = [...stream.matchAll(/^event: ?(\w+)\r?\ndata: ?([^\r\n]*)/gm)];
   const of = (...kinds: string[]) =>
@@ -237,7 +237,7 @@ const Reply = z.discriminatedUnion("type", [
   z.object({ type: z.literal("error"), data: z.object({ code: z.string().optional().catch(undefined) }) }),
 ]);
 
-/** The protocol's codes of a server that has no episode to give, now or at all. */
+/** The protocol's codes of a server that has no episode to give, now or ever. */
 const closed = ["CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR"];
 
 /** OpenEnv: one WebSocket is one episode. */
@@ -277,7 +277,7 @@ const maxFragments = 4_096;
 /** A WebSocket on which each message has one answer. */
 interface AskingSocket {
   ask(message: string, signal: AbortSignal): Promise<string>;
-  /** Says a last word, and waits for the other side to close it. */
+  /** Sends a last message, and waits for the other side to close the socket. */
   close(message: string, signal: AbortSignal): Promise<void>;
   abort(): void;
 }
@@ -319,7 +319,7 @@ async function openWebSocket(
     fail(faultOfStatus(statusCode) ?? unlikeProtocol()),
   );
   socket.on("message", (bytes, isBinary) => {
-    // One that nobody asked for would be taken for the answer to what comes next.
+    // An unexpected message would be taken for the answer to the next request.
     if (isBinary || !isAwaited) return fail(unlikeProtocol());
     isAwaited = false;
     answer.resolve(String(bytes));
@@ -332,7 +332,7 @@ async function openWebSocket(
   await orFail(opened.promise, signal);
   return {
     async ask(message, signal) {
-      // A server without room says so before it is asked.
+      // A server without room says so before it is asked anything.
       if (hasAsked) {
         if (failure !== undefined) throw failure;
         answer = Promise.withResolvers();
@@ -353,6 +353,6 @@ async function openWebSocket(
 function toFailure({ code = "", message }: NodeJS.ErrnoException): RealEnvironmentError {
   if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH" || code === "WS_ERR_TOO_MANY_BUFFERED_PARTS")
     return tooLarge();
-  // Of the answer to the handshake there is no code.
+  // Errors in the answer to the handshake have no code.
   return /^WS_ERR_/.test(code) || /^(Invalid|Server sent) /.test(message) ? unlikeProtocol() : unreachable();
 }

@@ -4,10 +4,10 @@ import type { Micros } from "../../platform/storage/columns.ts";
 
 const placeholder = /\{([A-Za-z_]\w*(?:\.[^{}.]+)*)\}/g;
 const texts = ["initial_state", "prompt", "goal"];
-/** What has fields of its own, which `.` leads to. */
+/** Values with fields, which a placeholder names after a `.`. */
 const objects = ["metadata", "context", "task"];
 
-/** What the strings of a template name. */
+/** The placeholders in the strings of a template. */
 export function placeholdersOf(template: Template): string[] {
   const found: string[] = [];
   mapJson(
@@ -23,14 +23,14 @@ function namesIn(leaf: unknown): string[] {
   return [...leaf.matchAll(placeholder)].map(([, path = ""]) => path);
 }
 
-/** Whether a template of this place can name it. A task says only when it is played whether it has it. */
+/** Whether a template in this place may use a placeholder. Whether the task has its value shows only when the task is played. */
 export function isPlaceholder(path: string, place: "reset" | "action"): boolean {
   const [first = "", ...rest] = path.split(".");
   if (rest.length > 0) return objects.includes(first);
   return [...texts, ...objects].includes(first) || (first === "action" && place === "action");
 }
 
-/** A template with what a task has in place of the placeholders. One that is alone in its string keeps its type. */
+/** A template with a task's values in place of the placeholders. A placeholder that is the whole string keeps its value's type. */
 export function fill(template: Template, task: Task, action?: string): unknown {
   const values = { ...task, task, action };
   const valueAt = (path: string): unknown => {
@@ -59,7 +59,7 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** What is at a dotted path of a value. */
+/** The value at a dotted path. */
 export function atPath(value: unknown, path: string): unknown {
   return path
     .split(".")
@@ -75,27 +75,27 @@ export function atPath(value: unknown, path: string): unknown {
 export const realProtocols = ["openenv", "ors", "http"] as const;
 export type RealProtocol = (typeof realProtocols)[number];
 
-/** JSON in whose strings there may be placeholders, such as `{metadata.task}`. */
+/** JSON whose strings may contain placeholders, such as `{metadata.task}`. */
 export type Template = null | boolean | number | string | Template[] | { [name: string]: Template };
 
-/** When an episode has succeeded: by the sum of its rewards, by the reward of the step that ends it, or by what is seen. */
+/** When an episode has succeeded: by the sum of its rewards, by the reward of the step that ends it, or by what is observed. */
 type SuccessRule =
   | { reward_at_least: number }
   | { done_reward_at_least: number }
   | { output_contains: string }
   | { output_matches: string };
 
-/** What the operator's file says of a real environment. */
+/** A real environment's settings in the operator's file. */
 export interface RealEnvironmentSettings {
   name: string;
   protocol: RealProtocol;
   url: string;
-  /** Its name on that server. */
+  /** The environment's name on that server. */
   environment: string | undefined;
   apiKey: string | undefined;
   reset: Template;
   action: Template;
-  /** The path of the text in what is observed. Absent: all of it. */
+  /** The path of the text in an observation; all of it if absent. */
   observation: string | undefined;
   success: SuccessRule;
   timeoutMs: number;
@@ -111,17 +111,17 @@ export interface RealStep {
 
 /** One episode in a real environment. */
 export interface RealSession {
-  /** What is seen before the first action. */
+  /** The observation before the first action. */
   readonly first: string;
   step(action: string, signal: AbortSignal): Promise<RealStep>;
-  /** Gives its place to the next one. Never fails. */
+  /** Frees its place for the next episode. Never fails. */
   close(): Promise<void>;
 }
 
-/** As `ErrorCategory` where they are alike. */
+/** Named as in `ErrorCategory` where the two overlap. */
 export type RealFailure = "unavailable" | "timeout" | "refused" | "invalid" | "too_large";
 
-/** A real environment that did not answer as its protocol says. Never a verdict. The message has nothing that the other side sent. */
+/** A real environment did not answer as its protocol requires. Never a verdict. The message quotes nothing from the other side. */
 export class RealEnvironmentError extends Error {
   readonly category: RealFailure;
 
@@ -132,7 +132,7 @@ export class RealEnvironmentError extends Error {
   }
 }
 
-/** An episode that nothing can be sent of, wherever it is sent: no failure of the real environment. */
+/** An episode that cannot be played in any real environment, which is not a failure of the real environment. */
 export class UnplayableError extends RealEnvironmentError {
   constructor(message: string) {
     super("invalid", message);
@@ -155,11 +155,11 @@ export const unlikeProtocol = () =>
 export interface RealEnvironment {
   readonly name: string;
   readonly protocol: RealProtocol;
-  /** Episodes at once, in this process. */
+  /** The most concurrent episodes of this process. */
   readonly maxInFlight: number;
   inFlight(): number;
   lastFailure(): { at: Micros; category: RealFailure; message: string } | undefined;
-  /** Resets it to a task, once there is a place among `maxInFlight`. */
+  /** Resets the environment to a task, once one of the `maxInFlight` places is free. */
   open(task: Task, signal: AbortSignal): Promise<RealSession>;
   /** Whether an episode of these steps has succeeded. */
   succeeded(task: Task, steps: readonly RealStep[]): Promise<boolean> | boolean;
@@ -169,11 +169,11 @@ export interface RealEnvironment {
 export interface RealEnvironments {
   find(name: string): RealEnvironment | undefined;
   all(): RealEnvironment[];
-  /** Those whose settings are the same stay as they are. */
+  /** Environments whose settings are unchanged are kept. */
   replace(settings: readonly RealEnvironmentSettings[]): void;
 }
 
-/** An episode by its protocol: what its client makes of it. */
+/** One episode over a protocol, as the protocol's client implements it. */
 export interface Exchange {
   readonly first: string;
   step(action: string, signal: AbortSignal): Promise<Omit<RealStep, "latencyMs">>;

@@ -22,7 +22,7 @@ import {
 type Matches = (pattern: string, text: string) => Promise<boolean>;
 
 const clients: Record<RealProtocol, OpenExchange> = { openenv: openOpenEnv, ors: openOrs, http: openHttp };
-/** Nobody waits for the end of an episode any longer. */
+/** How long closing an episode may take. */
 const closeTimeoutMs = 5_000;
 
 export function createRealEnvironments(
@@ -54,7 +54,7 @@ function createOne(settings: RealEnvironmentSettings, matches: Matches): RealEnv
   const slots = createFairSlots({ slots: maxInFlight });
   let last: ReturnType<RealEnvironment["lastFailure"]>;
 
-  /** What is asked of the other side, which has so much time for it. */
+  /** Runs a request to the other side, which has `timeoutMs` to answer. */
   async function attempt<Value>(outer: AbortSignal, work: (signal: AbortSignal) => Promise<Value>) {
     const timeoutError = () =>
       new RealEnvironmentError("timeout", `The real environment did not answer within ${timeoutMs} ms.`);
@@ -88,7 +88,7 @@ function createOne(settings: RealEnvironmentSettings, matches: Matches): RealEnv
         return toSession({ ...exchange, step }, Math.min(timeoutMs, closeTimeoutMs), release);
       } catch (error) {
         release();
-        // It may open after all, just as it is given up.
+        // The session may still open after it was given up.
         opening?.then((late) => late.close(AbortSignal.timeout(closeTimeoutMs))).catch(() => {});
         throw error;
       }
@@ -112,7 +112,7 @@ function toSession(exchange: Exchange, timeoutMs: number, release: () => void): 
         const latencyMs = performance.now() - startedMs;
         return { ...step, observation: toStorableText(step.observation), latencyMs };
       } catch (error) {
-        // What an answer that comes too late would belong to is not known.
+        // A late answer could not be matched to its action.
         isOver = true;
         throw error;
       }

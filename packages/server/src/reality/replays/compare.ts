@@ -27,7 +27,7 @@ import {
 } from "../real/real-environment.ts";
 import { unplayable } from "./replays-store.ts";
 
-/** What a check keeps of the recorded trajectories that the environment plays. */
+/** What a check stores about the recorded trajectories that the environment plays. */
 export interface Recordings {
   datasetId: string;
   revision: number;
@@ -35,9 +35,9 @@ export interface Recordings {
 }
 
 export interface PlayServices extends StepServices, StartServices {
-  /** Each step takes one, so that live requests come first. */
+  /** Each step takes a turn, so that live requests come first. */
   turns: BackgroundTurns;
-  /** Asks a deployment or a world behind live requests; what it costs is counted for a user. */
+  /** Asks a deployment or a world after live requests; the cost is counted for a user. */
   askInBackground(spender: { accountId: string; userId: string }): Ask;
 }
 
@@ -49,7 +49,7 @@ interface Wanted {
 /** A recorded step of an interaction; a conversation has none. */
 type RecordedStep = DatasetSample & { interaction: NonNullable<DatasetSample["interaction"]> };
 
-/** Plays the actions of a recorded trajectory in the environment, from its first state. What was recorded is the reality. */
+/** Plays the actions of a recorded trajectory in the environment, from its first state. The recording is the reality. */
 export async function playRecording(
   services: PlayServices & ReplayRoom,
   requester: Requester,
@@ -67,7 +67,7 @@ export async function playRecording(
   const { id } = episode.row;
   for (const [index, { interaction }] of samples.entries()) {
     await services.turns.take(requester.signal);
-    // After a restart, steps that were taken are told again.
+    // After a restart, the request key returns the steps that were taken already.
     const wanted = { episodeId: id, action: interaction.action, requestKey: `recorded/${index + 1}` };
     if ((await stepEpisode(services, requester, wanted, ask)).end !== undefined) break;
   }
@@ -110,7 +110,7 @@ function taskOf({ interaction, context, trajectory_id, tags }: RecordedStep): Ta
   };
 }
 
-/** One episode for each trajectory of a check, also after a restart. */
+/** Each trajectory of a check has one episode, even after a restart. */
 async function findOrStart(
   services: PlayServices,
   requester: Requester,
@@ -118,11 +118,11 @@ async function findOrStart(
   task: Task,
 ): Promise<Episode> {
   const place = `${check.id}/${waiting.position}`;
-  // `isOfAgent` knows it by its version.
+  // `isOfAgent` recognises the episode by the version of its UUID.
   const id = Bun.randomUUIDv5(place, "url");
   const known = await findEpisode(services, requester, id).catch(undefinedIfGone);
   if (known !== undefined && statusOf(known.row) !== "expired") return known;
-  // An alarm refuses the episodes of agents, not those that measure whether it is still right.
+  // An alarm refuses the episodes of agents, not those that measure whether the alarm is still right.
   const unwatched = { ...services, realityOf: async () => undefined };
   return await startEpisode(unwatched, requester, {
     id: known === undefined ? id : Bun.randomUUIDv5(`${place}/${nowMicros()}`, "url"),
@@ -165,9 +165,9 @@ async function toReality(
   return { ...reality, succeeded: isAtLeast(paid, successReward) };
 }
 
-/** What a real environment, or a recording of one, said to the actions of an episode. */
+/** What a real environment, or a recording of one, answered to the actions of an episode. */
 interface Reality {
-  /** What is seen before the first action; undefined: it is not known. */
+  /** The observation before the first action; undefined if unknown. */
   first: string | undefined;
   steps: readonly (Omit<RealStep, "latencyMs"> & { action: string; latencyMs: number | null })[];
   succeeded: boolean;
@@ -190,7 +190,7 @@ export async function readPlayed(
 
 /** The texts of one replay are in memory until it is stored. */
 export const maxCharacters = 16_000_000;
-/** Few have more, and for those there are few places. */
+/** Few replays have more characters; they share a few places. */
 const usualCharacters = 500_000;
 
 /** The most steps that an episode has. */
@@ -202,7 +202,7 @@ export interface ReplayRoom {
   largeReplays: FairSlots;
 }
 
-/** Counts the texts of one replay, and waits for a place once they are many. What `whenStored` is given ends that. */
+/** Counts a replay's characters, and takes a place once there are many. `whenStored` gets the function that frees the place. */
 function keepTexts(
   { largeReplays }: ReplayRoom,
   { accountId, signal }: Requester,
@@ -219,8 +219,8 @@ function keepTexts(
 }
 
 /**
- * Sends the actions of an episode to a real environment, reset to the same task, until it ends or the actions do. `whenStored` is given
- * what is to be called once its texts are in memory no longer.
+ * Sends the actions of an episode to a real environment, reset to the same task, until the episode ends or the actions do. `whenStored`
+ * gets what is to be called once the replay's texts are no longer in memory.
  */
 export async function replayEpisode(
   room: ReplayRoom,
@@ -250,7 +250,7 @@ export async function replayEpisode(
   return { first: session.first, steps: replayed, succeeded: await real.succeeded(task, replayed) };
 }
 
-/** Where the two differ, and how each ended, as rows of a check. */
+/** Where simulation and reality differ, and how each ended, as rows of a check. */
 export function compareWith(
   { check_id, position }: Pick<RealityEpisodesTable, "check_id" | "position">,
   { episode, steps }: PlayedEpisode,
@@ -297,10 +297,10 @@ function sumOf(rewards: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : known.reduce((sum, reward) => sum + reward, 0);
 }
 
-/** The reward of success where no rule says what success is. */
+/** The reward that is a success if no rule defines success. */
 const successReward = 1;
 
-/** Whether a rule says what success in a task is. One about a goal says nothing of a task without it. */
+/** Whether a rule defines success in a task. A rule about the goal does not apply to a task without one. */
 export function hasSuccessRule({ stop }: EnvironmentConfig, { goal }: Pick<Task, "goal">): boolean {
   return stop?.some((rule) => rule.outcome === "success" && (goal || !isAboutGoal(rule))) === true;
 }
@@ -310,10 +310,10 @@ function succeededInSimulation({ row, config, task }: Episode): boolean {
   return row.reward !== null && isAtLeast(row.reward, successReward);
 }
 
-/** Episodes of one task depend on each other. */
+/** Identifies an episode's task, because episodes of one task depend on each other. */
 function taskIdOf({ split, position, task }: Pick<EpisodesTable, "split" | "position" | "task">): string {
   if (position !== noPosition) return `${split}/${position}`;
-  // Several recordings may be of one task, if they say so.
+  // Several recordings may be of one task if their tags say so.
   const recorded = recordedOf(JSON.parse(task) as Task)?.tags.task;
   return recorded === undefined ? `own/${Bun.hash.wyhash(task).toString(16)}` : `recorded/${recorded}`;
 }
@@ -325,7 +325,7 @@ function orUnplayable(error: unknown): never {
 
 const endings: readonly unknown[] = ["not_found", "conflict", "budget_exhausted", "unpriced_model"];
 
-/** Why an episode could not be replayed, for people; undefined: that is not the episode's, the world's or the environment's fault. */
+/** Why an episode could not be replayed, for people; undefined if the cause is not the episode, the world or the environment. */
 export function describeFailure(error: unknown): string | undefined {
   if (error instanceof UnplayableError) return unplayable + error.message;
   if (error instanceof RealEnvironmentError) return error.message;

@@ -22,7 +22,7 @@ export async function selectContinuousChecks(database: Database): Promise<Realit
     .execute();
 }
 
-/** Notes until when a continuous check has looked for ended episodes. Returns false if another process did so meanwhile. */
+/** Records the time up to which a continuous check has looked for ended episodes. Returns false if another process did meanwhile. */
 export async function updateDrawn(
   transaction: Database,
   { id, drawn_until: before }: RealityChecksTable,
@@ -49,10 +49,10 @@ export async function completeDrawn(database: Database, id: string) {
     .execute();
 }
 
-/** An environment in its latest revision, of which ended episodes are drawn. */
+/** An environment in its latest revision, whose ended episodes are drawn. */
 export type DrawnEnvironment = Awaited<ReturnType<typeof selectUncheckedEnvironments>>[number];
 
-/** Environments with a real one whose latest revisions have no continuous check yet. */
+/** Environments that want continuous checks and whose latest revisions have none yet. */
 export async function selectUncheckedEnvironments(database: Database) {
   return await latestRevisions(database)
     .where("revision.config", "like", '%"share":%')
@@ -63,7 +63,7 @@ export async function selectUncheckedEnvironments(database: Database) {
     .execute();
 }
 
-/** Environments with a limit of false success whose latest revisions have checked episodes. */
+/** Environments with a limit of false success and with checked episodes of their latest revisions. */
 export async function selectWatchedEnvironments(database: Database): Promise<DrawnEnvironment[]> {
   return await latestRevisions(database)
     .where("revision.config", "like", '%"false_success_limit":%')
@@ -89,7 +89,7 @@ function latestRevisions(database: Database) {
     ]);
 }
 
-/** Whether an episode of a check's revision can go on. */
+/** Whether an episode of a check's revision can still continue. */
 export async function hasOpenEpisodes(
   database: Database,
   { account_id, environment_id, environment_revision }: RealityChecksTable,
@@ -107,7 +107,7 @@ export async function hasOpenEpisodes(
   return open !== undefined;
 }
 
-/** Ended episodes of a revision that were last used at a time or later and are in no replay of the check: the first of them. */
+/** The first ended episodes of a revision that were last active at `since` or later and that no replay of the check has. */
 export async function selectEndedSince(
   database: Database,
   { id, environment_id, environment_revision }: RealityChecksTable,
@@ -122,7 +122,7 @@ export async function selectEndedSince(
     .where("status", "=", sql.lit("finished"))
     .where("last_active_at", ">=", since)
     .where(isOfAgent("id"))
-    // Read once: no index finds an episode among those that wait, which may be thousands.
+    // A subquery that is read once: no index finds an episode among the waiting ones, which may be thousands.
     .where(
       sql<SqlBool>`id not in (select episode_id from reality_replays
         where check_id = ${id} and episode_id is not null)`,
@@ -136,10 +136,10 @@ export async function selectEndedSince(
     .execute();
 }
 
-/** What is to be replayed: an episode, or the one that a trajectory makes. */
+/** What to replay: an episode, or the one that is made from a trajectory. */
 export type NewReplay = Pick<RealityReplaysTable, "episode_id" | "trajectory_id">;
 
-/** Adds episodes that are to be replayed to a check, behind those that it has. */
+/** Adds episodes to replay to a check, after those that it has. */
 export async function insertReplays(transaction: Database, checkId: string, wanted: readonly NewReplay[]) {
   const last = await lastPosition(transaction, checkId);
   const rows = wanted.map((one, index) => ({
@@ -160,11 +160,11 @@ async function lastPosition(transaction: Database, checkId: string) {
   return rows[0]?.last ?? 0;
 }
 
-/** Whether some episode of a check, by the check's id, is still to be replayed. */
+/** Whether a check, given by its id, still has episodes to replay. */
 const waits = (checkId: RawBuilder<string>) =>
   sql<SqlBool>`exists (select 1 from reality_replays as waiting where waiting.check_id = ${checkId} and waiting.error is null)`;
 
-/** Running checks with something to do, some of them at random: no one stands in the way of the others. */
+/** Running checks with work to do, some of them at random, so that none blocks the others. */
 export async function selectRunningChecks(database: Database, limit: number): Promise<RealityChecksTable[]> {
   return await database
     .selectFrom("reality_checks")
@@ -176,10 +176,10 @@ export async function selectRunningChecks(database: Database, limit: number): Pr
     .execute();
 }
 
-/** How the reason begins where no real environment or world failed: further tries would end the same. */
+/** How an error begins if neither a real environment nor a world failed, so that retrying would not help. */
 export const unplayable = "It cannot be replayed: ";
 
-/** How many episodes of a check failed since one was replayed. Those that nothing can be sent of do not count. */
+/** How many episodes of a check failed after the last replayed one. Unplayable episodes do not count. */
 export async function countFailuresInARow(database: Database, checkId: string) {
   const { failed } = await database
     .selectFrom("reality_replays")
@@ -195,7 +195,7 @@ export async function countFailuresInARow(database: Database, checkId: string) {
   return failed;
 }
 
-/** What of a check is still to be replayed, or could not be, behind a position. */
+/** A check's replays that wait or that failed, after a position. */
 export async function selectReplays(
   database: Database,
   checkId: string,
@@ -228,13 +228,13 @@ export async function countReplays(
   return new Map(rows.map(({ check_id, all, failed }) => [check_id, { waiting: all - failed, failed }]));
 }
 
-/** An episode that was replayed, with what happened, or why it could not be. */
+/** An episode that was replayed, with what happened, or the reason why it could not be replayed. */
 export type Replayed = Pick<RealityReplaysTable, "check_id" | "position"> &
   ({ episode: RealityEpisodesTable; steps: RealityStepsTable[] } | { error: string });
 
 /** Ends all checks of an account. */
 export async function cancelAllChecks(transaction: Database, accountId: string): Promise<void> {
-  // The checks' rows first, as whoever stores replays.
+  // The checks' rows first, as when replays are stored, so that the two cannot deadlock.
   await transaction
     .updateTable("reality_checks")
     .set({ status: "cancelled", reason: null })
@@ -245,10 +245,10 @@ export async function cancelAllChecks(transaction: Database, accountId: string):
   await transaction.deleteFrom("reality_replays").where("check_id", "in", ofAccount).execute();
 }
 
-/** Stores what became of replays of one check. If it was deleted or cancelled meanwhile, they leave nothing. */
+/** Stores the results of one check's replays. If the check was deleted or cancelled meanwhile, nothing is stored. */
 export async function storeReplayed(database: Database, checkId: string, replayed: readonly Replayed[]) {
   await database.transaction().execute(async (transaction) => {
-    // The check's row first, as whoever deletes or cancels it: none waits for the other.
+    // Lock the check's row first, as deleting and cancelling do, so that they cannot deadlock.
     if (!(await addEpisodes(transaction, checkId, 0))) return;
     let stored = 0;
     for (const one of replayed) {
@@ -259,7 +259,7 @@ export async function storeReplayed(database: Database, checkId: string, replaye
   });
 }
 
-/** Returns whether the check is still there. */
+/** Returns whether the check still exists. */
 async function addEpisodes(transaction: Database, checkId: string, count: number) {
   const { numUpdatedRows } = await transaction
     .updateTable("reality_checks")
@@ -281,7 +281,7 @@ async function markFailed(
     .execute();
 }
 
-/** Returns how many were stored: none of what another process stored before. */
+/** Returns how many were stored: 0 if another process stored the replay before. */
 async function insertOne(
   transaction: Database,
   { check_id, position, episode, steps }: Extract<Replayed, { episode: unknown }>,
@@ -293,7 +293,7 @@ async function insertOne(
     .executeTakeFirstOrThrow();
   if (Number(numDeletedRows) === 0) return 0;
   await insertRows(transaction, "reality_episodes", [episode]);
-  // With an episode that was deleted meanwhile go its texts.
+  // An episode that was deleted meanwhile keeps no texts.
   if (!(await isThere(transaction, episode.episode_id))) return 1;
   await insertRows(transaction, "reality_steps", steps);
   return 1;
@@ -308,7 +308,7 @@ async function isThere(transaction: Database, episodeId: string | null) {
   return found !== undefined;
 }
 
-/** Ends the work on a check that is running, or pauses it with a reason. Returns whether it was running. */
+/** Ends a running check, or pauses it with a reason. Returns whether it was running. */
 export async function stopCheck(
   database: Database,
   id: string,
@@ -323,7 +323,7 @@ export async function stopCheck(
   return Number(numUpdatedRows) > 0;
 }
 
-/** What could not be replayed, or was not yet, is tried again. Returns whether the check was paused. */
+/** Resumes a paused check, including the replays that failed. Returns whether it was paused. */
 export async function resumeRows(transaction: Database, id: string) {
   const { numUpdatedRows } = await transaction
     .updateTable("reality_checks")
@@ -345,7 +345,7 @@ export async function deleteSomeOfCheck(
   limit: number,
 ): Promise<DeletedBatch<true>> {
   const { result: deleted, heldMs } = await inTimedTransaction(database, async (transaction) => {
-    // As whoever stores replays of it: none waits for the other.
+    // Lock the check's row first, as storing its replays does, so that they cannot deadlock.
     await addEpisodes(transaction, checkId, 0);
     for (const table of ["reality_steps", "reality_replays", "reality_episodes"] as const) {
       const inOrder = sql`select position from ${sql.table(table)} where check_id = ${checkId} order by position`;
@@ -360,7 +360,7 @@ export async function deleteSomeOfCheck(
   return { deleted, heldMs, next: deleted > 0 ? true : undefined };
 }
 
-/** Forgets what a check has not replayed. */
+/** Deletes the replays of a check that still wait. */
 export async function deleteWaiting(transaction: Database, checkId: string) {
   await transaction
     .deleteFrom("reality_replays")

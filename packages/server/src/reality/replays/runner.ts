@@ -37,7 +37,7 @@ import {
   updateDrawn,
 } from "./replays-store.ts";
 
-/** Draws episodes that have ended, for the continuous checks of environments that want them. */
+/** Draws ended episodes for continuous checks, after creating the checks that environments want. */
 async function drawEnded(
   services: RealityServices & { realEnvironments: Pick<RealEnvironments, "all"> },
   onError: (error: unknown) => void,
@@ -52,9 +52,9 @@ async function drawEnded(
 async function startContinuous(database: Database, environment: DrawnEnvironment): Promise<void> {
   const { real } = JSON.parse(environment.config) as EnvironmentConfig;
   if (!real?.share) return;
-  // Several processes may come here at once, for one check.
+  // Several processes may do this for one check at the same time.
   await insertCheck(database, {
-    // One for each revision of an environment.
+    // One check for each revision of an environment.
     id: Bun.randomUUIDv5(`continuous/${environment.id}/${environment.revision}`, "url"),
     account_id: environment.account_id,
     source: "continuous",
@@ -72,9 +72,9 @@ async function startContinuous(database: Database, environment: DrawnEnvironment
   });
 }
 
-/** Commits and clocks of several processes are never further apart. */
+/** Commits and clocks of different processes are never further apart. */
 const overlapMicros = 60_000 * microsPerMs;
-/** Ended episodes that are looked at, and may be stored, at once. */
+/** The most ended episodes that are looked at, and possibly stored, at a time. */
 const endedAtOnce = 5_000;
 
 async function drawFor(services: RealityServices, check: RealityChecksTable): Promise<void> {
@@ -85,9 +85,9 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
     selectEnvironment(database, accountId, { name, revision: Number(environment_revision) }),
     selectEnvironment(database, accountId, { name }),
   ]);
-  // Another of the same name is none of its own.
+  // A later environment of the same name is a different one.
   if (found?.id !== check.environment_id) return await completeDrawn(database, id);
-  // Before the last ones are looked for.
+  // This is read before the last ended episodes, so that none is missed.
   const isOver = found.revision !== latest?.revision && !(await hasOpenEpisodes(database, check));
   const now = nowMicros();
   const before = Number(check.drawn_until);
@@ -96,7 +96,7 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
   // So that the next look begins with the last of these.
   const until = last === undefined ? now : Math.min(now, last.last_active_at + overlapMicros);
   const share = found.config.real?.share ?? 0;
-  // By its id alone, never by how it ended, and the same wherever it is asked.
+  // An episode is drawn by its id alone, never by how it ended, so every process decides alike.
   const drawn = ended.filter((episode) => Number(Bun.hash.wyhash(episode.id)) / 2 ** 64 < share);
   if (drawn.length === 0 && last === undefined) {
     if (isOver) return await completeDrawn(database, id);
@@ -110,7 +110,7 @@ async function drawFor(services: RealityServices, check: RealityChecksTable): Pr
   });
 }
 
-/** Checks every environment that has a limit, so that alarms are raised though nobody asks. */
+/** Checks every environment that has a limit, so that alarms are raised even if nobody asks. */
 async function watchAlarms(
   { store, realityOf }: RealityServices,
   signal: AbortSignal,
@@ -129,28 +129,28 @@ export interface ReplayServices extends PlayServices, ReplayRoom {
   /** Multiplies the pauses between two looks. */
   patience: number;
   storeReplayed(requester: Requester, checkId: string, replayed: readonly Replayed[]): Promise<void>;
-  /** Until someone resumes a check, no alarm is to be expected of it. */
+  /** Called when a check is paused: it raises no alarm until someone resumes it. */
   onPaused(check: RealityChecksTable, reason: string): void;
 }
 
 export interface ReplayRunner {
-  /** Looks for work at once: a check was made or resumed. */
+  /** Looks for work immediately, because a check was created or resumed. */
   wake(): void;
-  /** Lets other processes have this one's checks. */
+  /** Stops, and leaves this process's checks to other processes. */
   stop(): Promise<void>;
 }
 
 const lookEveryMs = 2_000;
 const watchEveryMs = 10_000;
-/** Checks that this process works on at once. */
+/** The most checks that this process works on at the same time. */
 const maxChecks = 8;
-/** Recordings that a world plays at once. */
+/** The most recordings that a world plays at the same time. */
 const recordingsAtOnce = 4;
 const replaysRead = 100;
 /** The failures in a row after which a check is paused. */
 const mostFailures = 20;
 
-/** Replays what is still to be replayed, of checks that no other process works on. */
+/** Replays the waiting episodes of checks that no other process works on. */
 export function startReplays(services: ReplayServices, onError: (error: unknown) => void): ReplayRunner {
   const { database } = services.store;
   const holder = Bun.randomUUIDv7();
@@ -159,7 +159,7 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
   function hold(check: RealityChecksTable, stopping: AbortSignal): void {
     const over = new AbortController();
     const real = findReal(services, check);
-    /** It was cancelled or deleted, or the operator's file says something else of its real environment. */
+    /** Stops if the check was cancelled or deleted, or if the operator's file changed its real environment. */
     async function stopIfOver(): Promise<void> {
       const now = await selectCheck(database, check.account_id, check.id);
       if (findReal(services, check) !== real || now?.status !== "running") over.abort();
@@ -185,7 +185,7 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
   }
 
   async function look(signal: AbortSignal): Promise<void> {
-    // What hinders one check, or all drawing, is no reason not to replay.
+    // If drawing fails, for one check or for all, replays still go on.
     await drawEnded(services, onError).catch(onError);
     for (const check of await selectRunningChecks(database, maxChecks)) {
       if (held.size >= maxChecks || signal.aborted) return;
@@ -211,7 +211,7 @@ export function startReplays(services: ReplayServices, onError: (error: unknown)
 
 const renewEveryMs = 1_000;
 
-/** Replays what waits. A check without more to do is completed, unless further episodes are drawn for it. */
+/** Replays waiting episodes. A check without more to do is completed, unless further episodes are drawn for it. */
 async function workOnCheck(services: ReplayServices, check: RealityChecksTable, signal: AbortSignal) {
   const { database } = services.store;
   const requester = { accountId: check.account_id, signal };
@@ -233,7 +233,7 @@ async function workOnCheck(services: ReplayServices, check: RealityChecksTable, 
     const whenStored: (() => void)[] = [];
     try {
       const replayed = await replayOne(services, requester, { check, waiting, real, whenStored });
-      // What a stop cut off is still to be replayed.
+      // A replay that a stop cut off keeps waiting.
       signal.throwIfAborted();
       await store(replayed);
       count(replayed);
@@ -282,12 +282,12 @@ async function* allWaiting(
 interface Wanted {
   check: RealityChecksTable;
   waiting: RealityReplaysTable;
-  /** Undefined: the recording that it is made of is the reality. */
+  /** Undefined if the recording itself is the reality. */
   real: ReturnType<RealEnvironments["find"]>;
   whenStored: (() => void)[];
 }
 
-/** Only what lies in the episode or the real environment is its failure; anything else is thrown. */
+/** Stores a failure of the episode, the world or the real environment as its error; throws anything else. */
 async function replayOne(
   services: ReplayServices,
   requester: Requester,
