@@ -29,7 +29,7 @@ const listApiKeys = route("GET", "/v1/api-keys", {
   id: "listApiKeys",
   summary: "List keys",
   description:
-    "Lists the calling user's keys, for an owner those of all users of the account, without their secrets, revoked and expired ones included.",
+    "Lists the calling user's keys (for an owner, the keys of all users of the account) without their secrets, including revoked and expired ones.",
   query: ApiKeyListQuery,
   allowsUnknown: true,
   responses: { "200": response("The keys, newest first", ApiKeyListResponse, page(examples.apiKey)) },
@@ -46,7 +46,7 @@ const createKey = route("POST", "/v1/api-keys", {
   id: "createApiKey",
   summary: "Create a key",
   description:
-    "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them. A name that looks like a misspelt restriction is refused; other unknown ones have no effect, and up to 20 are listed, percent-encoded, in the header `x-presage-ignored`.",
+    "Creates a key that acts as the calling user. Only this response contains the full key, so keep it. A user can have 1,000 active keys. A key can have scopes, which restrict it further than its user's current role does. A key with scopes can only create keys with a subset of them. Limits of a key guard against a runaway program: any key of the user that may manage keys can change them, and those of the user and the account hold beside them. A name that looks like a misspelt restriction is refused; other unknown ones have no effect, and up to 20 are listed, percent-encoded, in the header `x-presage-ignored`.",
   body: ApiKeyCreateRequest,
   bodyExample: examples.newApiKey,
   once: "create API key",
@@ -87,7 +87,7 @@ const updateApiKey = route("PATCH", "/v1/api-keys/:key_id", {
   id: "updateApiKey",
   summary: "Change the settings of a key",
   description:
-    "Changes the limits of one of the calling user's keys, for an owner of any of the account, and which of its predictions are stored; what is absent stays, null restores the server's. Changes apply at once in the process that responds, and within 5 s in others.",
+    "Changes the limits of one of the calling user's keys (for an owner, of any key of the account), and which of its predictions are stored. Absent fields stay unchanged, and null restores the server's setting. Changes apply immediately in the process that responds, and within 5 s in others.",
   params: ApiKeyPath,
   body: ApiKeyUpdateRequest,
   bodyExample: { rate_limit_rpm: 600, max_in_flight: null, capture: "0.01" },
@@ -107,7 +107,7 @@ const revokeKey = route("DELETE", "/v1/api-keys/:key_id", {
   id: "revokeApiKey",
   summary: "Revoke a key",
   description:
-    "Revokes one of the calling user's keys, for an owner any of the account, permanently. Requests with it are refused from now on.",
+    "Permanently revokes one of the calling user's keys (for an owner, any key of the account). Requests with it are refused from then on.",
   params: ApiKeyPath,
   responses: {
     "204": { description: "The key is revoked; revoking a revoked key changes nothing" },

@@ -35,8 +35,8 @@ const cardColumns: readonly Column<CardRow>[] = [
 export function addCalibrateCommand(program: Command): void {
   program
     .command("calibrate <run>")
-    .summary("say whether a run's confidences may be trusted")
-    .description("say whether the confidences of a run, given by id or name, may be trusted")
+    .summary("say whether a run's confidences can be trusted")
+    .description("say whether the confidences of a run, given by id or name, can be trusted")
     .option(
       "--evaluator <name[=profile]>",
       "the evaluator whose pass counts as right; by default the run's first",
@@ -139,7 +139,7 @@ async function thresholdCommand(
       );
     const of = asked.pinned.calibration;
     if (of?.run_id !== calibration.run_id || JSON.stringify(of.table) !== JSON.stringify(calibration.table))
-      throw new CommandError(`The run is of ${target.world}, which has another calibration. Run it anew.`);
+      throw new CommandError(`The run is of ${target.world}, which has another calibration. Run it again.`);
     const query = evaluatorNamed(evaluator ?? calibration.evaluator);
     const card = await call(({ runs }) => runs.calibration(id, query));
     process.stdout.write(`${describeThreshold(card, risk)}\n`);
@@ -167,7 +167,7 @@ function describeThreshold(card: Card, risk: number): string {
   const found = proposedThreshold(card, risk);
   const counted = `${countOf(count, "prediction")} in ${countOf(trajectories, "trajectory", "trajectories")}`;
   if (found?.interval == null)
-    return `There is none: of no share, however sure it is, is it shown that at most ${percent(risk)} are wrong (${counted}).`;
+    return `There is none: for no share, however confident, is it shown that at most ${percent(risk)} are wrong (${counted}).`;
   const { threshold, coverage, interval } = found;
   const kept = Math.round(coverage * count);
   return [

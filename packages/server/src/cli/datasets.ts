@@ -26,7 +26,7 @@ export function addDatasetsCommands(program: Command): void {
     datasets
       .command("import")
       .description(
-        "store a file of recorded traces; the older form of presage import, which also says what it holds",
+        "store a file of recorded traces; the older form of presage import, which also says what it contains",
       )
       .requiredOption("--name <name>", "the dataset's name; created if needed")
       .requiredOption("--file <path>", "a file in any known format, which may be compressed"),
@@ -105,7 +105,7 @@ function addFromEpisodesCommand(datasets: Command): void {
 function addFromRealityCommand(datasets: Command): void {
   datasets
     .command("from-reality <checks...>")
-    .description("make a revision of how episodes that reality checks replayed really went")
+    .description("make a revision of what really happened in episodes that reality checks replayed")
     .requiredOption("--name <name>", "the dataset's name; created if needed")
     .option("--until-divergence", "end each episode with the first step that differs")
     .option("--append", "keep the trajectories of the dataset's latest revision")

@@ -33,7 +33,7 @@ export function addDoctorCommand(program: Command): void {
   program
     .command("doctor")
     .description("check everything that the server needs")
-    .option("--timeout <seconds>", "wait for each model server no longer, and twice as long for a check", "5")
+    .option("--timeout <seconds>", "how long to wait for each model server; a check waits twice as long", "5")
     .option(...json)
     .addHelpText(...examples("presage doctor", "presage doctor --json", "presage doctor --timeout 60"))
     .action(async ({ timeout, ...options }) => {
@@ -339,7 +339,7 @@ function adviceFor(error: UpstreamError, timeoutMs: number): string {
     return "it has no list of models at this address, which usually ends in /v1. Correct it";
   if (category === "timeout") return `no answer within ${timeoutMs / 1000} s. Is it still loading its model?`;
   if (error instanceof NoResponseError) return adviceToReach(error);
-  if (category === "unavailable" && status === undefined) return "it broke off its response. Look at its log";
+  if (category === "unavailable" && status === undefined) return "its response broke off. Look at its log";
   return "it does not answer as a chat-completions server. Look at its log";
 }
 

@@ -243,7 +243,7 @@ function printAgreement(found: LabelAgreement): void {
   printTable(columns, [
     { name: "agreement", figure: found.agreement, meaning: "the share on which both say the same" },
     { name: "Cohen κ", figure: found.cohen_kappa, meaning: "beyond chance; 1 is best" },
-    { name: "Gwet AC1", figure: found.gwet_ac1, meaning: "the same, steady where almost all pass" },
+    { name: "Gwet AC1", figure: found.gwet_ac1, meaning: "the same, stable if almost all pass" },
     { name: "Krippendorff α", figure: found.krippendorff_alpha, meaning: "of all raters together" },
     ...(isOfPeople ? [{ name: "α of people", figure: found.people_alpha, meaning: "among themselves" }] : []),
     { name: "sensitivity", figure: found.sensitivity, meaning: `passed, of what passes by ${reference}` },

@@ -47,7 +47,7 @@ export function addPredictCommand(program: Command): void {
       "--world <name[@revision]>",
       "the world that predicts; a line with trajectory_id does not get examples of its own trajectory",
     )
-    .option("--explain", "with --world: which recorded examples the prediction leaned on")
+    .option("--explain", "with --world: which recorded examples the prediction used")
     .option(
       "--file <path>",
       "transitions as JSON lines with interaction and optionally context, params and next_state",

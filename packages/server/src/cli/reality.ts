@@ -41,16 +41,16 @@ export function addRealityCommand(program: Command): void {
     .description(
       "say how often success in simulation is real, by all checks of an environment or by a new one",
     )
-    .option("--pairs <file>", "JSON lines with task_id, simulated and real, to store and to report")
+    .option("--pairs <file>", "JSON lines with task_id, simulated and real, to store and report")
     .option("--episodes <number>", "first replay this many ended episodes in the real environment")
     .option(
       "--dataset <file>",
       "have the environment play recorded trajectories first: a file, or a dataset's name",
     )
-    .option("--name <name>", "what the new reality check is called")
+    .option("--name <name>", "the name of the new reality check")
     .option("--policy <label>", "only episodes of this policy")
     .option("--from <time>", "only episodes that were checked then or later, such as 2026-11-30T12:00:00Z")
-    .option("--timeout <seconds>", "wait for a new check no longer; it goes on, and the exit code is 1")
+    .option("--timeout <seconds>", "how long to wait; a new check then goes on, and the exit code is 1")
     .option(
       "--max-false-success <share>",
       "exit with 2 if more fail in reality, with 3 if that is undecided, by the 95 % interval",

@@ -25,10 +25,10 @@ const changes = [
   ],
   [
     "finish",
-    "end a paused run, given by id or name; predictions that are missing count as failed",
+    "end a paused run, given by id or name; missing predictions count as failed",
     "Finished without what is missing:",
   ],
-  ["cancel", "end a run, given by id or name; what it has done stays", "Cancelled"],
+  ["cancel", "end a run, given by id or name; what it has done is kept", "Cancelled"],
 ] as const;
 
 /** `presage compare`, `report` and `runs`. */
@@ -37,7 +37,7 @@ export function addRunsCommands(program: Command): void {
     .command("compare <runs...>")
     .description("compare runs with the first one")
     .option("--json", "print the comparison as JSON")
-    .addOption(choice("--format <format>", "write a report in place of tables", ["html", "md"]))
+    .addOption(choice("--format <format>", "write a report instead of tables", ["html", "md"]))
     .option("--out <path>", "file to write; by default standard output")
     .option(...onServer)
     .addHelpText(
@@ -118,8 +118,8 @@ function addManagingCommands(program: Command): void {
 export function addGoalsCommands(program: Command): void {
   const goals = program
     .command("goals")
-    .summary("list, set or remove what runs are to reach")
-    .description("list, set or remove the pass rates that runs are to reach, by the name of the runs")
+    .summary("list, set or remove goals that runs should reach")
+    .description("list, set or remove the pass rates that runs of one name should reach")
     .addHelpText(
       ...examples("presage goals list", "presage goals set nightly --evaluator exact-match --pass-rate 0.8"),
     );
@@ -138,8 +138,8 @@ export function addGoalsCommands(program: Command): void {
     );
   goals
     .command("set <run>")
-    .description("set the pass rate that all runs of a name are to reach, those there are and those to come")
-    .requiredOption("--evaluator <name[=profile]>", "the evaluator whose pass rate is meant")
+    .description("set the pass rate that all runs of a name should reach, existing and future")
+    .requiredOption("--evaluator <name[=profile]>", "the evaluator whose pass rate counts")
     .requiredOption("--pass-rate <share>", "the pass rate, from 0 to 1")
     .option(...onServer)
     .addHelpText(...examples("presage goals set nightly --evaluator exact-match --pass-rate 0.8"))

@@ -76,7 +76,7 @@ const listDatasetTrajectories = route("GET", "/v1/datasets/:id/trajectories", {
   id: "listDatasetTrajectories",
   summary: "List a revision's trajectories",
   description:
-    "Returns the trajectories of a revision without their samples, page by page. By id, they are in the order of their bytes.",
+    "Returns the trajectories of a revision without their samples, page by page. Ordered by id, they are sorted by the bytes of their ids.",
   params: DatasetPath,
   query: DatasetTrajectoryListQuery,
   responses: {
@@ -211,7 +211,7 @@ const deleteOneDataset = route("DELETE", "/v1/datasets/:id", {
   id: "deleteDataset",
   summary: "Delete a dataset",
   description:
-    "Deletes a dataset with all its revisions. They disappear at once; their space is freed soon after.",
+    "Deletes a dataset with all its revisions. They disappear immediately; their space is freed soon after.",
   params: DatasetPath,
   query: DatasetDeleteQuery,
   responses: {

@@ -287,12 +287,12 @@ export const exportDatasetRoute = route("GET", "/v1/datasets/:id/export", {
   needs: "read",
   id: "exportDataset",
   summary: "Export a revision",
-  description: `Returns all samples of a revision as JSON lines, in the order of the upload. Their SHA-256 is the revision's digest, and an upload of them to any Presage makes a revision with the same digest. In other formats a line is a trajectory, in the order of their ids; what \`atif\` and \`openai-chat\` do not say of the samples is in \`extra.presage\`, so that an import has them again. ${count}`,
+  description: `Returns all samples of a revision as JSON lines, in the order of the upload. Their SHA-256 is the revision's digest, and an upload of them to any Presage makes a revision with the same digest. In other formats each line is a trajectory, sorted by id; what \`atif\` and \`openai-chat\` cannot express is in \`extra.presage\`, so that an import restores the samples. ${count}`,
   params: DatasetPath,
   query: DatasetExportQuery,
   responses: {
     "200": {
-      description: "One sample or trajectory a line",
+      description: "One sample or trajectory per line",
       content: { "application/x-ndjson": { schema: DatasetSample, example: examples.sample } },
     },
     ...noSuchRevision,
@@ -313,12 +313,12 @@ export const exportRunRoute = route("GET", "/v1/runs/:id/export", {
   needs: "read",
   id: "exportRun",
   summary: "Export a run's predictions",
-  description: `Returns all predictions with their texts and verdicts as JSON lines, in the order of the dataset. They can be imported into another run. Other formats have the trajectories as they were predicted, with scores as rewards and without what failed, or pairs of predictions to train on. \`inspect\` is a log that \`inspect view\` shows: a sample for each prediction, with the scores by evaluator. ${count}`,
+  description: `Returns all predictions with their texts and verdicts as JSON lines, in the order of the dataset. They can be imported into another run. Other formats contain the predicted trajectories, with scores as rewards and without failed predictions, or pairs of predictions to train on. \`inspect\` is a log that \`inspect view\` shows: a sample for each prediction, with the scores by evaluator. ${count}`,
   params: RunPath,
   query: RunExportQuery,
   responses: {
     "200": {
-      description: "One prediction, trajectory or pair a line; of `inspect` a log, `run.eval`",
+      description: "One prediction, trajectory or pair per line; with `format=inspect` a log, `run.eval`",
       content: {
         "application/x-ndjson": { schema: RunExportLine, example: runExamples.line },
         "application/zip": { schema: { type: "string", format: "binary" }, example: "PK…" },
@@ -338,11 +338,11 @@ export const exportEpisodesRoute = route("GET", "/v1/episodes/export", {
   needs: "read",
   id: "exportEpisodes",
   summary: "Export episodes",
-  description: `Returns the steps of the episodes that match, oldest first, as lines of a dataset, or a line for each episode in another format. ${count}`,
+  description: `Returns the steps of the episodes that match, oldest first, as lines of a dataset, or in other formats as one line per episode. ${count}`,
   query: EpisodeExportQuery,
   responses: {
     "200": {
-      description: "One step or episode a line",
+      description: "One step or episode per line",
       content: { "application/x-ndjson": { schema: DatasetLine, example: examples.line } },
     },
     ...noSuch("environment"),
@@ -366,7 +366,7 @@ export const exportPredictionsRoute = route("GET", "/v1/predictions/export", {
   query: PredictionExportQuery,
   responses: {
     "200": {
-      description: "One prediction a line",
+      description: "One prediction per line",
       content: { "application/x-ndjson": { schema: {}, example: { resourceSpans: [] } } },
     },
   },

@@ -206,7 +206,7 @@ const createLink = route("POST", "/v1/shares", {
   id: "createShare",
   summary: "Share a run, a comparison or a reality check",
   description:
-    "Makes a link with which anyone can read one run's report, one comparison or one reality check, without signing in. A key with scopes needs `read` too. The link ends at its time, when it is revoked, when its maker's key or role no longer allows it, and when what it shows is deleted. The response is the only one with the link.",
+    "Creates a link with which anyone can read one run's report, one comparison or one reality check, without signing in. A key with scopes needs `read` too. The link ends at its time, when it is revoked, when its maker's key or role no longer allows it, and when what it shows is deleted. The response is the only one with the link.",
   body: ShareCreateRequest,
   bodyExample: { kind: exampleShare.kind, ids: exampleShare.ids },
   responses: {
@@ -242,7 +242,7 @@ const listLinks = route("GET", "/v1/shares", {
   needs: "read",
   id: "listShares",
   summary: "List links",
-  description: "Lists the account's links that work, without their secrets.",
+  description: "Lists the account's working links, without their secrets.",
   query: ShareListQuery,
   responses: { "200": response("The links, newest first", ShareListResponse, page(exampleShare)) },
   async handle({ store }: { store: Store }, { requester, query }) {
@@ -261,7 +261,7 @@ const revokeLink = route("DELETE", "/v1/shares/:id", {
   needs: "evaluate",
   id: "revokeShare",
   summary: "Revoke a link",
-  description: "Ends one of the account's links at once, whoever made it.",
+  description: "Ends one of the account's links immediately, whoever created it.",
   params: SharePath,
   responses: { "204": { description: "The link no longer works" }, ...noSuch("share", "link") },
   async handle(services: { store: Store }, { requester, params }) {

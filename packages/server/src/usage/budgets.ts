@@ -37,7 +37,7 @@ interface BudgetServices {
 const listBudgets = route("GET", "/v1/budgets", {
   needs: "read",
   id: "listBudgets",
-  summary: "Show budgets and what is spent of them",
+  summary: "Show budgets and how much of them is spent",
   description:
     "Shows what the account and its keys may spend in this calendar month (UTC), and what they have spent. Calls of a run and of judges count for the key or the user who started them.",
   responses: { "200": response("The budgets", BudgetListResponse, examples.budgets) },
@@ -51,7 +51,7 @@ const setBudget = route("PATCH", "/v1/budgets", {
   id: "setBudget",
   summary: "Set or remove a budget",
   description:
-    "Sets what the account, or one of its keys, may spend in a calendar month (UTC), or removes that. For owners. It needs a price list, and one that stops needs a price for each model that the server is known to ask. It applies at once in the process that responds, and within 5 s in others. Spending is counted when a response has come, so requests in progress can exceed a limit, and processes learn of each other's within about 10 s.",
+    "Sets what the account, or one of its keys, may spend in a calendar month (UTC), or removes the budget. For owners. A budget needs a price list; if it stops calls, it also needs a price for each model that the server is known to ask. It applies immediately in the process that responds, and within 5 s in others. Spending is counted when a response arrives, so requests in progress can exceed a limit; processes see each other's spending within about 10 s.",
   body: BudgetRequest,
   bodyExample: { api_key_id: null, limit: 500, stops: true },
   responses: {

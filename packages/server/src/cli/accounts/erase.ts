@@ -58,7 +58,7 @@ export async function eraseUser(config: Config, idOrEmail: string, { yes = false
       : `The account's data stays: it has ${countOf(others, "other user")}.`;
     printNotice(whose, process.stdout);
     if (!yes) {
-      printNotice("Nothing was deleted. With --yes, it is.", process.stdout);
+      printNotice("Nothing was deleted. Repeat the command with --yes to delete this.", process.stdout);
       return;
     }
     const erased = isAlone
@@ -93,13 +93,13 @@ async function eraseWithAccount(database: Database, user: User): Promise<Map<str
 /** A transaction that began earlier may still store something. Most take milliseconds. */
 async function refuseEarlierWriters(database: Database): Promise<void> {
   const isOver = await waitForEarlierWriters(database, {
-    onSlow: () => printNotice("Waiting for transactions that began before, such as a backup by pg_dump."),
+    onSlow: () => printNotice("Waiting for earlier transactions, such as a backup by pg_dump."),
     slowMs: 5_000,
     maxMs: 300_000,
   });
   if (isOver) return;
   throw new CommandError(
-    "A transaction that began before has not ended for five minutes, such as a backup by pg_dump. Access has ended, and nothing was deleted. Run the command again when it is over.",
+    "An earlier transaction, such as a backup by pg_dump, has not ended within five minutes. Access has ended, and nothing was deleted. Run the command again when it is over.",
   );
 }
 
@@ -181,7 +181,8 @@ export async function eraseUntilNothingIsLeft(
   const erased = new Map<string, number>();
   // Includes servers that crashed, which are still noted.
   const mayServe = (await readInstances(database)).length > 0;
-  if (mayServe) printNotice("Servers may run, so this takes some seconds more: until they refuse the keys.");
+  if (mayServe)
+    printNotice("Servers may be running, so this takes a few seconds more, until they refuse the keys.");
   const settledAtMs = performance.now() + (mayServe ? lateMs : 0);
   for (;;) {
     const isSettled = performance.now() >= settledAtMs;

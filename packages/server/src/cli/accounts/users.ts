@@ -39,7 +39,7 @@ export function addUsersCommands(program: Command): void {
       "add a user to the owner's account: someone who signs in with a link (local mode), or a service that only has keys",
     )
     .option("--role <role>", `${Role.options.join(", ")}`, "member")
-    .option("--email <address>", "by which commands and the audit log name the user")
+    .option("--email <address>", "how commands and the audit log name the user")
     .addHelpText(
       ...examples(
         "presage users add Ada --email ada@example.org --role viewer",

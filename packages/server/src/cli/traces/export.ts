@@ -31,8 +31,8 @@ type ExportFlags<Query> = CommonFlags & FlagsOf<Omit<Query, "version" | "content
 
 function addExportOptions(command: Command, formats: readonly string[]): Command {
   return command
-    .addOption(choice("--format <format>", "what is written; by default presage", formats))
-    .option("--out <file>", "where it is written; by default standard output")
+    .addOption(choice("--format <format>", "the format to write; by default presage", formats))
+    .option("--out <file>", "the file to write; by default standard output")
     .addOption(choice("--atif <version>", "version of atif; by default 1.7", ["1.7", "1.8"]))
     .option("--content", "with otel-genai: the texts as well")
     .addOption(choice("--direction <who>", "with sft: whose turns to train on", ["world", "agent"]))

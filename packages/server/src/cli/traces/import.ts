@@ -59,18 +59,20 @@ export function addImportOptions(command: Command): Command {
         ...DatasetFormat.options,
       ]),
     )
-    .option("--preview", "print what the files have, and store nothing")
+    .option("--preview", "print what the files contain, and store nothing")
     .option("--append", "keep the samples of the dataset's latest revision")
     .addOption(
       choice("--assistant-is <who>", "who the assistant of a conversation is", ["agent", "environment"]),
     )
     .addOption(choice("--step <what>", "what is one step; by default each call", ["call", "turn"]))
     .addOption(choice("--keep <what>", "keep the agent's thoughts as a tag", ["thoughts"]))
-    .option("--score <name>", "of logs with several scores, the reward")
+    .option("--score <name>", "for logs with several scores: the one that is the reward")
     .option("--split-by <group>", "tag as train, test, calibration: by trajectory, task or tag:NAME")
-    .option("--test <share>", "share of groups that test; by default 0.2")
-    .option("--calibration <share>", "share of groups that calibrate confidences")
-    .addOption(choice("--on-fault <what>", "what faulty lines do; by default refuse", ["refuse", "skip"]))
+    .option("--test <share>", "share of groups for testing; by default 0.2")
+    .option("--calibration <share>", "share of groups for calibrating confidences")
+    .addOption(
+      choice("--on-fault <what>", "what to do about faulty lines; by default refuse", ["refuse", "skip"]),
+    )
     .option("--redact <rules>", "default, strict, none, or a YAML file of rules")
     .option(...json)
     .option(...onServer);
@@ -83,7 +85,7 @@ export function addImportCommands(program: Command): void {
       .command("import <files...>")
       .summary("store recorded traces as a dataset")
       .description(
-        "read recorded traces in any known format, say what they hold, and store them as a revision of a dataset; folders are walked, - is standard input",
+        "read recorded traces in any known format, say what they contain, and store them as a revision of a dataset; folders are walked, - is standard input",
       )
       .option("--name <name>", "the dataset's name; created if needed"),
   )

@@ -27,7 +27,7 @@ export function addFileVerbs(worlds: Command): void {
     );
   worlds
     .command("import <file>")
-    .description("make a world, and its dataset, of what export printed")
+    .description("make a world and its dataset from what export printed")
     .option("--name <name>", "what it is called; by default as it was")
     .option("--dataset <name>", "what its dataset is called; by default as it was")
     .option(...onServer)

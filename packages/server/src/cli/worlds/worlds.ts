@@ -40,8 +40,8 @@ interface WorldFlags {
 
 function addConfigOptions(command: Command): Command {
   return command
-    .option("--examples <dataset[@revision]>", "recorded transitions that it leans on; by default the latest")
-    .option("--split <name>", "only samples whose tag split is this; by default train, where there is one")
+    .option("--examples <dataset[@revision]>", "recorded transitions used as examples; by default the latest")
+    .option("--split <name>", "only samples with this tag split; by default train, if there is one")
     .option("--model <deployment>", "the deployment that answers")
     .addOption(
       choice("--retrieval <how>", "the records alone answer: as they are, or adapted to the action", [
@@ -58,11 +58,11 @@ function addConfigOptions(command: Command): Command {
     )
     .option(
       "--confidence <methods>",
-      "how sure it is, by agreement, logprob, stated or retrieval, with commas",
+      "what its confidence comes from: agreement, logprob, stated or retrieval, separated by commas",
     )
     .option(
       "--min-confidence <number|none>",
-      "the confidence below which answers abstain, of a world that is calibrated; none: they do not",
+      "the confidence below which a calibrated world abstains; none: it never does",
     );
 }
 
@@ -74,7 +74,7 @@ export function addWorldsCommands(program: Command): void {
     .description("worlds: instructions, recorded examples and what answers, in revisions")
     .addHelpText(...examples("presage worlds create shop --examples shop", "presage worlds list"));
   addConfigOptions(worlds.command("create <name>").description("create a world"))
-    .option("--evaluate", "measure it on recorded samples, beside what is simpler")
+    .option("--evaluate", "measure it on recorded samples, next to simpler predictors")
     .option(...evaluatorOption)
     .option(...curveOption)
     .option(...onServer)
@@ -96,7 +96,7 @@ export function addWorldsCommands(program: Command): void {
     .command("evaluate <name>")
     .summary("measure a world on recorded samples")
     .description(
-      "measure a world on the samples of its dataset with the tag split=test, or on each without its own trajectory, beside what is simpler",
+      "measure a world on the samples of its dataset with the tag split=test, or on each without its own trajectory, next to simpler predictors",
     )
     .option(...evaluatorOption)
     .option(...curveOption)
@@ -115,8 +115,8 @@ export function addWorldsCommands(program: Command): void {
   addPlayCommand(program);
 }
 
-const evaluatorOption = ["--evaluator <name[=profile]>", "what judges", "exact-match"] as const;
-const curveOption = ["--curve", "measure it also with fewer of its trajectories"] as const;
+const evaluatorOption = ["--evaluator <name[=profile]>", "the evaluator that judges", "exact-match"] as const;
+const curveOption = ["--curve", "also measure it with fewer of its trajectories"] as const;
 
 function addReadingCommands(worlds: Command): void {
   worlds
@@ -160,8 +160,8 @@ function addReadingCommands(worlds: Command): void {
     .description("print what a prediction would send, and its examples; no model is asked")
     .option("--state <text>", "the state before the action")
     .option("--action <text>", "the agent's action")
-    .option("--sample <id>", "in their place, this recorded sample of the world's dataset")
-    .option("--dataset <dataset[@revision]>", "where the sample is, if not there")
+    .option("--sample <id>", "this recorded sample of the world's dataset instead")
+    .option("--dataset <dataset[@revision]>", "the sample's dataset, if it is another")
     .option("--json", "print it as JSON")
     .option(...onServer)
     .addHelpText(

@@ -47,14 +47,14 @@ const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
   id: "uploadDatasetRevision",
   summary: "Upload a revision",
   description:
-    "Stores the samples of the body's files, plain or packed with gzip, zstd or zip, as an immutable revision, in the order in which they come. The revision is visible once the whole body is stored; if a line or a document is wrong, it is named by its number and nothing is kept, unless `on_fault=skip`. The same lines again return the revision that has them. With `append=true` the lines of the latest revision come first. With `from=episodes` the body is one JSON object that says which episodes become the trajectories of the revision, oldest first: each step a sample, with the episode's id as the trajectory. With `from=reality-checks` they are the episodes that reality checks have replayed, as they really went. With `Content-Encoding: gzip` the body is decompressed.",
+    "Stores the samples of the body's files, plain or packed with gzip, zstd or zip, as an immutable revision, in the order in which they come. The revision becomes visible once the whole body is stored; if a line or a document is wrong, the error names it by its number and nothing is kept, unless `on_fault=skip`. Uploading the same lines again returns the revision that has them. With `append=true` the lines of the latest revision come first. With `from=episodes` the body is one JSON object that says which episodes become the trajectories of the revision, oldest first: each step a sample, with the episode's id as the trajectory. With `from=reality-checks` they are the episodes that reality checks have replayed, with what really happened. With `Content-Encoding: gzip` the body is decompressed.",
   params: DatasetPath,
   query: DatasetUploadQuery,
   more: {
     requestBody: {
       required: true,
       description:
-        "Lines of Presage's own, or a file in another format: see the parameter `format`. As `multipart/form-data`, several files.",
+        "Presage's own lines, or a file in another format: see the parameter `format`. As `multipart/form-data`, several files.",
       content: {
         "application/x-ndjson": { schema: DatasetLine, example: examples.line },
         "application/json": {
