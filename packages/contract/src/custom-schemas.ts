@@ -5,7 +5,7 @@ export interface Rule {
   isKept(fields: object): boolean;
   path: string[];
   message: string;
-  /** The same in JSON Schema, for the OpenAPI document. */
+  /** The rule in JSON Schema, for the OpenAPI document. */
   jsonSchema: object;
 }
 
@@ -22,9 +22,9 @@ const RuledObject = z.core.$constructor<z.ZodObject, RuledObjectDefinition>(
     const { isKept, path, message } = definition.rule;
     const addIssue = (payload: z.core.ParsePayload) => {
       const { value, issues } = payload;
-      // Without other issues, the check below does it.
+      // If there are no other issues, the refinement in `objectWithRule` reports this one.
       if (issues.length === 0 || typeof value !== "object" || value === null || isKept(value)) return payload;
-      // A copy: zod puts the place of the object in front of it.
+      // A copy, because zod prepends the path of the object to it.
       issues.push({ code: "custom", path: [...path], message, input: value, inst: schema });
       return payload;
     };
@@ -35,7 +35,7 @@ const RuledObject = z.core.$constructor<z.ZodObject, RuledObjectDefinition>(
   },
 );
 
-/** An object whose fields must satisfy a rule. A check with a condition of zod's would do, but no schema that has one can be compiled. */
+/** An object whose fields must satisfy a rule. A conditional check of zod's would do, but schemas with one cannot be compiled. */
 export function objectWithRule<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   rule: Rule,

@@ -8,10 +8,10 @@ export const samplingDefaults = { max_tokens: 512, temperature: 0.2, top_p: 1, t
 /** The profile that an evaluator's family uses if a request names none. */
 export const defaultProfileName = "system:default";
 
-/** A step of fewer shows single trajectories, not how often the step is right: reports leave it out. */
+/** Reports leave out steps with fewer trajectories: they show single trajectories, not how often the step is right. */
 export const fewestTrajectories = 3;
 
-/** What a world leaves to the server. */
+/** Settings used if a world sets none. */
 export const worldDefaults = {
   k: 8,
   max_chars: 12_000,

@@ -46,12 +46,12 @@ export function queryNumber() {
     .meta({ type: "number" });
 }
 
-/** What is wrong with an `after` that no response gave. */
+/** The message for an `after` that no response returned. */
 export const wrongCursor = "Input should be the `next` of an earlier response";
 
-/** How many items a page has unless its query says so: of ordinary lists, and of revisions, which may be long. */
+/** How many items a page has unless its query says otherwise. */
 export const defaultPageLimit = 1_000;
-/** The same of revisions. */
+/** The same for revisions, which may be long. */
 export const defaultRevisionLimit = 50;
 
 interface PageLimit {
@@ -72,7 +72,7 @@ export function pageQuery({
   next = cursor,
   ...limit
 }: PageLimit & {
-  /** What `next` of such a list looks like. */
+  /** The pattern of the list's `next`. */
   next?: RegExp;
 } = {}) {
   return {
@@ -95,7 +95,7 @@ export function pageQuery({
   };
 }
 
-/** The paging parameters of a list whose items have numbers and whose `next` is one. */
+/** The paging parameters of a list whose items are numbered and whose `next` is such a number. */
 export function numberedPageQuery({ first, ...limit }: PageLimit & { first: 0 | 1 }) {
   return {
     limit: pageLimit(limit),
@@ -105,7 +105,7 @@ export function numberedPageQuery({ first, ...limit }: PageLimit & { first: 0 | 
   };
 }
 
-/** The paging parameters of a list by number of items. */
+/** The paging parameters of a list that is paged by offset. */
 export function pageFields(limit: PageLimit = {}) {
   return {
     limit: pageLimit(limit),

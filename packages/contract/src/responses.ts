@@ -22,21 +22,21 @@ export const OpenAiError = z
       .enum(["invalid_request_error", "rate_limit_error", "server_error"])
       .meta({ description: "Whether the request, its rate or the server is the cause." }),
     param: z.string().nullable().meta({
-      description: "Of a 422, the field with the first issue, such as `messages[0].role`.",
+      description: "For a 422, the field with the first issue, such as `messages[0].role`.",
     }),
     code: z.string().meta({
       description:
         "Identifies the kind of error, such as `context_length_exceeded`, `rate_limit_exceeded`, `invalid_api_key` or `upstream_error`.",
     }),
-    category: ErrorCategory.nullable().meta({ description: "The same as beside `detail`." }),
-    upstream_status: z.int().nullable().meta({ description: "The same as beside `detail`." }),
+    category: ErrorCategory.nullable().meta({ description: "The same as next to `detail`." }),
+    upstream_status: z.int().nullable().meta({ description: "The same as next to `detail`." }),
   })
   .meta({ id: "OpenAiError" });
 export type OpenAiError = z.infer<typeof OpenAiError>;
 
 const error = OpenAiError.optional().meta({
   description:
-    "The same error as OpenAI's clients read it: on `/v1/chat/completions` and `/v1/models`, and where there is nothing at the path.",
+    "The same error as OpenAI's clients read it: on `/v1/chat/completions` and `/v1/models`, and for unknown paths.",
 });
 
 /** Every error except a validation error. */
@@ -56,7 +56,7 @@ export const ErrorResponse = z
       .nullable()
       .optional()
       .meta({
-        description: `One of ${ErrorCategory.options.join(", ")}, if one applies, or of a 409 \`reality_alarm\`, where the environment refuses new episodes as its successes are false too often, or \`examples_gone\`, where the dataset of the world's examples is deleted. A 413 of Presage itself has none.`,
+        description: `One of ${ErrorCategory.options.join(", ")}, if one applies, or, for a 409, \`reality_alarm\` if the environment refuses new episodes because its successes are false too often, or \`examples_gone\` if the dataset of the world's examples was deleted. A 413 from Presage itself has none.`,
       }),
     error,
   })

@@ -58,7 +58,7 @@ const pattern =
   /^(\d{4}-\d\d-\d\d)(?:[Tt _]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)(?:(?<=:\d\d:\d\d)[.,](\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):?([0-5]\d))?)?$/;
 
 /**
- * A date-time of ISO 8601 in a request, in the spellings that pydantic takes: without an offset it is UTC, and a date alone is
+ * A date-time of ISO 8601 in a request, in the spellings that pydantic accepts: UTC without an offset, and a date alone means
  * its midnight. Numbers, even as text, are refused.
  */
 export function dateTime() {
@@ -74,14 +74,14 @@ export function readInstant(text: string): number {
   if (match === null) return Number.NaN;
   const [, date = "", time = "00:00", fraction = "", sign = "+", hours = "0", minutes = "0"] = match;
   const localMs = Date.parse(`${date}T${time}Z`);
-  // A 30th of February would be taken as the 2nd of March.
+  // `Date.parse` would take 30 February as 2 March.
   if (Number.isNaN(localMs) || !new Date(localMs).toISOString().startsWith(date)) return Number.NaN;
   const offsetMinutes = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes));
   return (localMs - offsetMinutes * 60_000) * 1_000 + Number(fraction.slice(0, 6).padEnd(6, "0"));
 }
 
-// Fields that say no more than what they are.
+// Fields with nothing but a description.
 export const count = (description: string) => z.int().meta({ description });
 export const number = (description: string) => z.number().meta({ description });
-/** Null where there is nothing to make it of. */
+/** A figure that is null where there is nothing to compute it from. */
 export const figure = (description: string) => z.number().nullable().meta({ description });

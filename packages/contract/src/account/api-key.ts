@@ -7,7 +7,7 @@ import { KeyScope, scopesField } from "./user.ts";
 const maxKeyLimit = 1_000_000_000;
 const keyLimit = z.int().min(1).max(maxKeyLimit);
 
-/** A key's own limits, and which of its predictions are stored; null or absent: the server's. */
+/** A key's own limits and capture setting. The server's apply where they are null or absent. */
 const keySettings = {
   rate_limit_rpm: keyLimit.nullish().meta({
     description:
@@ -33,13 +33,13 @@ export const ApiKeyCreateRequest = z
     ...keySettings,
     scopes: z.array(KeyScope).min(1).max(KeyScope.options.length).nullish().meta({
       description:
-        "What the key may do, within its user's role: `predict`; `evaluate`, also datasets, runs and environments; `read`; `manage` keys, and for owners the account. They cannot be changed later. If null, all that the user may.",
+        "What the key may do, within its user's role: `predict`; `evaluate`, also datasets, runs and environments; `read`; `manage` keys, and for owners the account. They cannot be changed later. If null, everything that the user may do.",
     }),
   })
   .meta({ id: "ApiKeyCreateRequest" });
 export type ApiKeyCreateRequest = z.infer<typeof ApiKeyCreateRequest>;
 
-/** Body of `PATCH /v1/api-keys/{key_id}`. What is absent stays as it is. */
+/** Body of `PATCH /v1/api-keys/{key_id}`. Absent fields stay as they are. */
 export const ApiKeyUpdateRequest = z.strictObject(keySettings).meta({ id: "ApiKeyUpdateRequest" });
 export type ApiKeyUpdateRequest = z.infer<typeof ApiKeyUpdateRequest>;
 
@@ -47,7 +47,7 @@ export type ApiKeyUpdateRequest = z.infer<typeof ApiKeyUpdateRequest>;
 export const ApiKeyResponse = z
   .object({
     id: z.uuid().meta({ description: "The key's id. It is not secret." }),
-    user_id: z.uuid().optional().meta({ description: "Whose key it is, and as whom it acts." }),
+    user_id: z.uuid().optional().meta({ description: "The user whom the key belongs to and acts as." }),
     name: z.string().meta({ description: "What the key is for." }),
     prefix: z.string().meta({ description: "The key's first 8 characters." }),
     last_four: z.string().meta({ description: "The key's last 4 characters." }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { listOf, pageQuery } from "../query.ts";
 import { dateTime, instant, shortText } from "../text.ts";
 
-/** What was done to what: the part before the dot is the kind of object, whose id the event has. */
+/** What was done. The part before the dot is the kind of object; the event has the object's id. */
 export const AuditAction = z.enum([
   "api_key.create",
   "api_key.update",
@@ -62,7 +62,7 @@ export const AuditAction = z.enum([
 ]);
 export type AuditAction = z.infer<typeof AuditAction>;
 
-/** By what way a change was made. */
+/** How a change was made. */
 export const AuditActorKind = z.enum(["api_key", "session", "sign_in", "command_line"]);
 export type AuditActorKind = z.infer<typeof AuditActorKind>;
 
@@ -74,7 +74,9 @@ export const AuditEvent = z
     action: AuditAction.meta({ description: "What was done." }),
     object_id: z
       .string()
-      .meta({ description: "Of what it was done to; its kind is the part of `action` before the dot." }),
+      .meta({
+        description: "The id of what it was done to; its kind is the part of `action` before the dot.",
+      }),
     actor: z
       .object({
         kind: AuditActorKind.meta({
@@ -88,7 +90,7 @@ export const AuditEvent = z
         email: z
           .string()
           .nullable()
-          .meta({ description: "The user's address now; null if none is known, or the user is gone." }),
+          .meta({ description: "The user's address now; null if it is not known, or the user is gone." }),
         id: z.string().nullable().meta({ description: "The key's or session's id." }),
         name: z
           .string()
@@ -105,7 +107,7 @@ export const AuditEvent = z
     }),
     names: z.record(z.string(), z.string().nullable()).meta({
       description:
-        "By the ids in this event, the names that users, keys, runs, datasets, environments and the like have now; null if it is gone, or has none.",
+        "The current names of users, keys, runs, datasets, environments and the like, by their ids in this event; null for those that are gone or have none.",
     }),
   })
   .meta({ id: "AuditEvent" });

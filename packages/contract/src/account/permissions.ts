@@ -1,21 +1,21 @@
 // The dashboard bundles this file too, so it imports nothing.
 
-/** What a user may be in their account, from the one that may most. */
+/** The roles that a user can have, the one that may do the most first. */
 export const roles = ["owner", "member", "viewer"] as const;
 
 /** What an API key may be restricted to. */
 export const keyScopes = ["predict", "evaluate", "read", "manage"] as const;
 
-/** What a route asks of its caller. */
+/** What a route requires of its caller. */
 export type Need =
-  /** Every caller, whatever their role and scopes: what says who they are, and which models there are. */
+  /** Open to every caller, whatever their role and scopes: who they are, and which models exist. */
   | "nothing"
   | "read"
   | "predict"
   | "evaluate"
   /** The caller's own keys and sessions. */
   | "own-access"
-  /** What concerns everyone in the account. */
+  /** Matters that concern everyone in the account. */
   | "manage";
 
 interface Permission {
@@ -34,7 +34,7 @@ export const permissions: Readonly<Record<Need, Permission>> = {
   manage: { roles: ["owner"], scope: "manage" },
 };
 
-/** The scopes that a user with a role can give a key: those with which it may do something. */
+/** The scopes that a user with a role can give a key: those that let it do something. */
 export function scopesOfRole(role: (typeof roles)[number]): (typeof keyScopes)[number][] {
   return keyScopes.filter((scope) =>
     Object.values(permissions).some(

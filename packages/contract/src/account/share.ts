@@ -7,15 +7,15 @@ import { dateTime, instant, storableText } from "../text.ts";
 export const ShareKind = z.enum(["run", "comparison", "reality-check"]);
 export type ShareKind = z.infer<typeof ShareKind>;
 
-/** For how many days a link works if its maker does not say. */
+/** How many days a link works unless its creator says otherwise. */
 export const defaultShareDays = 30;
-/** The most days for which a link can work: a year. */
+/** The most days that a link can work: a year. */
 export const maxShareDays = 366;
 
 const ids = z.array(z.string());
 const withTexts = z.boolean().meta({
   description:
-    "Whether it shows texts: those of samples and predictions, notes, what the run was asked with, and a reality check's actions and policies. If not, only names and figures.",
+    "Whether the link shows texts: those of samples and predictions, notes, a run's target and params, and a reality check's actions and policies. If not, only names and figures.",
 });
 
 /** Body of `POST /v1/shares`. */
@@ -27,7 +27,7 @@ export const ShareCreateRequest = z
       .min(1)
       .max(maxComparedRuns)
       .meta({
-        description: `The id of the run or the reality check; of a comparison 2 to ${maxComparedRuns} ids of runs, the reference first.`,
+        description: `The id of the run or the reality check; for a comparison, 2 to ${maxComparedRuns} ids of runs, the reference first.`,
       }),
     expires_at: dateTime()
       .nullish()
@@ -46,7 +46,7 @@ export const Share = z
     kind: ShareKind.meta({ description: "What it shows." }),
     ids: ids.meta({ description: "The id of the run or the reality check, or those of the compared runs." }),
     with_texts: withTexts,
-    user_id: z.uuid().meta({ description: "Who made it. It ends with their access." }),
+    user_id: z.uuid().meta({ description: "The user who made it. It stops working when their access ends." }),
     created_at: instant.meta({ description: "When it was made." }),
     expires_at: instant.meta({ description: "When it stops working." }),
   })
@@ -57,7 +57,7 @@ export type Share = z.infer<typeof Share>;
 export const ShareCreateResponse = Share.extend({
   path: z.string().meta({
     description:
-      "The link, below the address of the server. Whoever has it sees what it shows. It is not stored, and is returned only once.",
+      "The link, relative to the address of the server. Anyone who has it sees what it shows. It is not stored, and is returned only once.",
   }),
 }).meta({ id: "ShareCreateResponse" });
 export type ShareCreateResponse = z.infer<typeof ShareCreateResponse>;
@@ -68,7 +68,7 @@ export const ShareListQuery = z.object({
     .optional()
     .meta({
       description:
-        "Only links to this run or reality check, or to the comparison of these: ids, separated by commas.",
+        "One or more ids, separated by commas: only links to this run or reality check, or to the comparison of these runs.",
       examples: ["019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41"],
     }),
   ...pageQuery(),

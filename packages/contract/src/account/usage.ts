@@ -45,11 +45,11 @@ export const UsageRow = z
   .object({
     start: instant.meta({ description: "Start of the step." }),
     api_key_id: z.uuid().nullable().meta({
-      description:
-        "The key of the requests, for a run's the one that started it; null if a signed-in user made or started them.",
+      description: "The key that made the requests or started their run; null if a signed-in user did.",
     }),
     user_id: z.uuid().nullable().optional().meta({
-      description: "Whose key it is, or who was signed in; null if that is not known, or the user is gone.",
+      description:
+        "The user whose key it is, or who was signed in; null if not known, or if the user is gone.",
     }),
     operation: UsageOperation.meta({ description: "What the requests were for." }),
     requests: z.int().meta({ description: "All requests, including failed ones." }),
@@ -109,7 +109,7 @@ export type UsageResponse = z.infer<typeof UsageResponse>;
 
 const cost = z.number().nullable().meta({
   description:
-    "At today's prices, in `currency`; null if no model in it has a price, or the server has no price list.",
+    "What the tokens cost at today's prices, in `currency`; null if none of the models has a price, or the server has no price list.",
 });
 const unpricedTokens = z.int().meta({
   description: "Prompt and completion tokens that `cost` leaves out. 0 if the server has no price list.",
@@ -136,10 +136,10 @@ const requestCounts = {
   }),
 };
 
-/** What one key or a user's sessions spent on a model, in requests of their own, in runs or on judges. */
+/** What one key or a user's sessions spent on a model, in their own requests, in runs or on judges. */
 export const SpentOnModel = Spent.extend({
   model: z.string().nullable().meta({
-    description: "The name that was sent to the upstream; null: the tokens whose model is not known.",
+    description: "The name that was sent to the upstream; null for tokens whose model is not known.",
   }),
   operation: UsageOperation.meta({ description: "What the model was asked for." }),
 }).meta({ id: "SpentOnModel" });
@@ -147,7 +147,7 @@ export type SpentOnModel = z.infer<typeof SpentOnModel>;
 
 /** What was spent with one key, or in a user's sessions. */
 export const SpentWithKey = Spent.extend({
-  api_key_id: z.uuid().nullable().meta({ description: "The key; null: sessions of the dashboard." }),
+  api_key_id: z.uuid().nullable().meta({ description: "The key; null for dashboard sessions." }),
   name: z
     .string()
     .nullable()
@@ -160,7 +160,8 @@ export type SpentWithKey = z.infer<typeof SpentWithKey>;
 /** What one person spent. */
 export const SpentByPerson = Spent.extend({
   user_id: z.uuid().nullable().meta({
-    description: "The user; null: whoever is gone, or used a session before users were counted apart.",
+    description:
+      "The user; null for users who are gone, and for sessions from before users were counted separately.",
   }),
   name: z
     .string()
@@ -178,8 +179,8 @@ export const SpendingResponse = z
     currency: z.string().nullable().meta({
       description: "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
     }),
-    total: Spent.extend(requestCounts).meta({ description: "All of the account." }),
-    today: Spent.meta({ description: "Of the current UTC day, as far as it is in the period." }),
+    total: Spent.extend(requestCounts).meta({ description: "The whole account." }),
+    today: Spent.meta({ description: "The current UTC day, as far as it is in the period." }),
     unpriced_models: z
       .array(
         z.object({
@@ -225,7 +226,9 @@ export const Latency = z
   .object({
     count: z.int().meta({ description: "Predictions that reached the upstream." }),
     total_ms: quantiles.meta({ description: `From the request's arrival to its response. ${milliseconds}` }),
-    overhead_ms: quantiles.meta({ description: `Presage's part: without the upstream's. ${milliseconds}` }),
+    overhead_ms: quantiles.meta({
+      description: `Presage's part of it, without the upstream's. ${milliseconds}`,
+    }),
   })
   .meta({ id: "Latency" });
 export type Latency = z.infer<typeof Latency>;
@@ -245,7 +248,7 @@ export type LatencyResponse = z.infer<typeof LatencyResponse>;
 const maxLimit = 1_000_000_000;
 const limitField = z.number().min(0).max(maxLimit);
 
-/** How far a budget is used up: below 80 %, from there on, or refusing what would cost more. */
+/** How far a budget is used up: below 80 %, at 80 % or more, or refusing what would cost more. */
 export const BudgetState = z.enum(["ok", "warning", "stopped"]);
 export type BudgetState = z.infer<typeof BudgetState>;
 
@@ -253,7 +256,7 @@ export type BudgetState = z.infer<typeof BudgetState>;
 export const Budget = z
   .object({
     api_key_id: z.uuid().nullable().meta({
-      description: "The key that it is for; null: the account, with all that its keys and users ask.",
+      description: "The key that the budget is for; null for the whole account, with all its keys and users.",
     }),
     limit: limitField.meta({ description: "For one calendar month (UTC), in `currency` of the list." }),
     stops: z.boolean().meta({

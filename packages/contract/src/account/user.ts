@@ -18,7 +18,7 @@ export function toKeyScopes(scopes: readonly KeyScope[]): KeyScope[] {
 }
 
 const descriptionOfRole =
-  "`owner`: may do everything; `member`: may predict, evaluate and read; `viewer`: may read. It holds now, whatever a key was given.";
+  "`owner`: may do everything; `member`: may predict, evaluate and read; `viewer`: may read. The role at the time of the request counts, whatever the key was given.";
 
 /** The role of the caller's user, in responses. */
 export const roleField = Role.meta({ description: descriptionOfRole });
@@ -27,7 +27,9 @@ export const roleField = Role.meta({ description: descriptionOfRole });
 export const scopesField = z
   .array(KeyScope)
   .nullable()
-  .meta({ description: "What the key may do, within its user's role; null: all that the role may." });
+  .meta({
+    description: "What the key may do, within its user's role; null for everything that the role may do.",
+  });
 
 /** Response of `GET /v1/me`: the user that the caller's credential belongs to. */
 export const MeResponse = z
@@ -90,7 +92,7 @@ export const Member = z
     id: z.uuid().meta({ description: "The user's id." }),
     email: z.string().nullable().meta({ description: "As the identity provider last reported it." }),
     name: z.string().nullable().meta({ description: "As the identity provider last reported it." }),
-    role: Role.meta({ description: "What the user, and each of their keys, may do at most." }),
+    role: Role.meta({ description: "The most that the user, and each of their keys, may do." }),
     created_at: instant.meta({ description: "When the user first signed in, or was added." }),
     last_seen_at: instant.nullable().optional().meta({
       description:
@@ -121,7 +123,7 @@ export const MemberPath = z.object({
 
 /** Body of `PATCH /v1/members/{user_id}`. */
 export const MemberUpdateRequest = z
-  .strictObject({ role: Role.meta({ description: "The new role. It holds from the next request on." }) })
+  .strictObject({ role: Role.meta({ description: "The new role. It applies from the next request on." }) })
   .meta({ id: "MemberUpdateRequest" });
 export type MemberUpdateRequest = z.infer<typeof MemberUpdateRequest>;
 

@@ -17,7 +17,7 @@ import { EpisodeStop, maxStops } from "./stop.ts";
 
 /** How many steps an episode may have unless its environment says so. */
 export const defaultMaxSteps = 30;
-/** An episode's prompt may have all of them. */
+/** The most steps of an episode. Its prompt may contain all of them. */
 const mostSteps = 1_000;
 /** A name is part of an address and of a tool's name. */
 const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -67,7 +67,9 @@ export const EnvironmentTool = z
       .string()
       .regex(/^[A-Za-z0-9_-]{1,64}$/)
       .meta({ description: "The tool's name." }),
-    description: boundedText(maxDescriptionCharacters).meta({ description: "What agents are told of it." }),
+    description: boundedText(maxDescriptionCharacters).meta({
+      description: "What agents are told about it.",
+    }),
     argument: z
       .string()
       .regex(/^[A-Za-z0-9_-]{1,64}$/)
@@ -85,14 +87,14 @@ export const RealTarget = z
     share: z.number().min(0).max(1).nullish().meta({
       default: 0,
       description:
-        "Each ended episode is replayed there with this probability, which a hash of its id decides and never how it ended.",
+        "Each ended episode is replayed there with this probability. A hash of its id decides, never how it ended.",
     }),
     false_success_limit: z.number().gt(0).lt(1).nullish().meta({
-      description: "The share of simulated successes that may fail in reality. Above it is an alarm.",
+      description: "The share of simulated successes that may fail in reality. Above it, there is an alarm.",
     }),
     on_alarm: z.enum(["warn", "refuse"]).nullish().meta({
       default: "warn",
-      description: "`refuse`: no new episodes start while there is an alarm. Those that run go on.",
+      description: "`refuse`: no new episodes start while there is an alarm. Running ones continue.",
     }),
   })
   .meta({ id: "RealTarget" });
@@ -103,15 +105,15 @@ const configFields = {
     .meta({ description: "What the environment is." }),
   world: WorldReference.nullish().meta({
     description:
-      "A world that predicts in it, in place of `deployment`, `context` and `params`, or one of its revisions as NAME@NUMBER; the latest when this is set if no number is given. The trajectory of a task made from a dataset is no example in its episodes.",
+      "A world that predicts in the environment, in place of `deployment`, `context` and `params`, or one of its revisions as NAME@NUMBER; without a number, the latest when this is set. The trajectory that a task was made from is never an example in the task's episodes.",
   }),
   deployment: shortText(200).nullish().meta({
-    description: "What predicts, by its name; the default deployment if not given.",
+    description: "The name of the deployment that predicts; the default deployment if not given.",
   }),
   on_abstain: z.enum(["truncate", "answer", "fail"]).nullish().meta({
     default: "truncate",
     description:
-      "What becomes of a step whose world is less sure than it needs. `truncate`: it is the episode's last, as nobody should learn from a guess. `answer`: the episode goes on. `fail`: the step fails, and the episode is unchanged.",
+      "What happens to a step whose world is less sure than it has to be. `truncate`: the step is the episode's last, as nobody should learn from a guess. `answer`: the episode goes on. `fail`: the step fails, and the episode is unchanged.",
   }),
   context: Context.nullish().meta({ description: "Background for the world model, in every step." }),
   params: Params.nullish().meta({
@@ -126,7 +128,7 @@ const configFields = {
   truncated_output: z.enum(["fail", "accept"]).nullish().meta({
     default: "fail",
     description:
-      "What becomes of a step whose observation was cut off at `max_tokens`. `fail`: it fails, and the episode is unchanged. `accept`: what there is of it is the observation.",
+      "What happens to a step whose observation was cut off at `max_tokens`. `fail`: the step fails, and the episode is unchanged. `accept`: the observation is the part before the cut.",
   }),
   max_steps: limit.nullish().meta({ default: defaultMaxSteps, description: "Truncates longer episodes." }),
   stop: list(EpisodeStop).max(maxStops).nullish().meta({
@@ -135,7 +137,7 @@ const configFields = {
   guards: EpisodeGuards.nullish().meta({ description: "Limits that truncate an episode." }),
   reward: EpisodeReward.nullish().meta({
     description:
-      "Where rewards are from; if not given, the world's. Without one of these, and if a rule of `stop` leads to success, the last step has 1 for success, otherwise 0.",
+      "How steps are rewarded; if not given, as the world says. Without either, and if a rule of `stop` leads to success, the last step's reward is 1 for success, otherwise 0.",
   }),
   tool: EnvironmentTool.nullish().meta({
     description: "The tool that agents act with; `act(action)` if not given.",
@@ -143,7 +145,7 @@ const configFields = {
   real: RealTarget.nullish().meta({ description: "The real environment that it is checked against." }),
 };
 
-/** What an environment is made of. */
+/** The configuration of an environment. */
 export const EnvironmentConfig = z.strictObject(configFields).meta({ id: "EnvironmentConfig" });
 export type EnvironmentConfig = z.infer<typeof EnvironmentConfig>;
 
@@ -156,7 +158,7 @@ export const EnvironmentCreateRequest = z
   .meta({ id: "EnvironmentCreateRequest" });
 export type EnvironmentCreateRequest = z.infer<typeof EnvironmentCreateRequest>;
 
-/** The parts that an environment's tasks are in. */
+/** The splits of an environment's tasks. */
 export const TaskSplitName = z.enum(["train", "validation", "test"]);
 export type TaskSplitName = z.infer<typeof TaskSplitName>;
 
@@ -167,7 +169,7 @@ export const Environment = z
     revision: z
       .int()
       .meta({ description: "Counts its changes from 1. An episode keeps the one that it was started with." }),
-    config: EnvironmentConfig.meta({ description: "What it is made of, as given." }),
+    config: EnvironmentConfig.meta({ description: "Its configuration, as given." }),
     tasks: z.record(z.string(), z.int()).meta({ description: "The number of tasks of each split." }),
     is_built_in: z.boolean().meta({ description: "Whether it comes with Presage and cannot be changed." }),
     created_at: instant.nullable().meta({ description: "When it was created. Null if it is built in." }),
@@ -277,11 +279,11 @@ export const TaskListQuery = z.object({
 export const TaskListResponse = listOf("TaskListResponse", EnvironmentTask, "Tasks of one split, by index.");
 export type TaskListResponse = z.infer<typeof TaskListResponse>;
 
-/** One of the states that an environment has had. */
+/** A revision of an environment. */
 export const EnvironmentRevision = z
   .object({
     revision: z.int().meta({ description: "Counts the environment's changes from 1." }),
-    config: EnvironmentConfig.meta({ description: "What it is made of." }),
+    config: EnvironmentConfig.meta({ description: "Its configuration." }),
     created_at: z.iso
       .datetime({ offset: true })
       .nullable()
@@ -302,7 +304,7 @@ export const EnvironmentRevisionListResponse = listOf(
   "The revisions, the highest number first.",
 );
 
-/** Names that became Presage's own when there could be environments with them: those stay, without paths at the root. */
+/** Names reserved only after environments could already have them: such environments stay, without paths at the root. */
 export const lateReservedNames: readonly string[] = ["worlds", "log", "share"];
 
 /**
@@ -318,7 +320,7 @@ const reserved: ReadonlySet<string> = new Set([
     ors openenv mcp ws create ping delete tools splits tasks task prompt messages call version`.split(/\s+/),
 ]);
 
-/** Whether no environment may have this name, as paths begin with it that are Presage's own. */
+/** Whether no environment may have this name, because paths of Presage's own begin with it. */
 export function isReservedName(name: string): boolean {
   return reserved.has(name);
 }

@@ -7,7 +7,7 @@ import { TaskLine, TaskSplitName } from "./environment.ts";
 import { RealityState } from "./reality-figures.ts";
 import { EpisodeOutcome } from "./stop.ts";
 
-/** A page of a site is longer than any action. */
+/** About the length of a web page, which is more than any action needs. */
 const maxActionCharacters = 100_000;
 
 /** An episode that nobody uses for this long has expired. */
@@ -21,7 +21,7 @@ export type EpisodeStatus = z.infer<typeof EpisodeStatus>;
 /** A label of the agent that acts. */
 export const policyLabel = shortText(200);
 export const policyDescription =
-  "A label of the agent that acts, such as `step-400`. Figures of reality go by it.";
+  "A label of the agent that acts, such as `step-400`. Reality figures are grouped by it.";
 
 /** Body of `POST /v1/episodes`. */
 export const EpisodeCreateRequest = z
@@ -33,7 +33,7 @@ export const EpisodeCreateRequest = z
         "The task's place in the split, from 0. If neither it nor the seed is given, a task is drawn.",
     }),
     task: TaskLine.nullish().meta({
-      description: "A task of its own, instead of `split` and `index`.",
+      description: "A task for this episode alone, instead of `split` and `index`.",
     }),
     seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
       description: "Draws the task if no index is given, and is sent to the deployment with every step.",
@@ -51,7 +51,7 @@ const described = {
   index: "The task's place in the split; null for a task that came with the request.",
 };
 
-/** What is known of a step beside what an agent learns from. */
+/** What is known about a step besides what an agent learns from. */
 export const StepInfo = z
   .object({
     step: z.int().meta({ description: "Counts the episode's steps from 1." }),
@@ -75,7 +75,7 @@ export const StepInfo = z
     }),
     cached_tokens: z.int().nullable().meta({
       description:
-        "Those of them that the upstream had in its own cache; or, for an observation from the cache of Presage, all its tokens: then the other two are 0.",
+        "Prompt tokens that the upstream had in its own cache; or, for an observation from Presage's cache, all its tokens: then the other two are 0.",
     }),
     completion_tokens: z.int().nullable().meta({ description: "As the upstream counted them." }),
     latency_ms: z.number().nullable().meta({ description: "From the call to its response." }),
@@ -94,12 +94,12 @@ export const EpisodeStart = z
         split: TaskSplitName.meta({ description: "The task's split." }),
         index: z.int().nullable().meta({ description: described.index }),
         prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
-        metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "The task's." }),
-        max_steps: z.int().meta({ description: "When the episode is truncated." }),
+        metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "The task's metadata." }),
+        max_steps: z.int().meta({ description: "After how many steps the episode is truncated." }),
         reality: RealityState.omit({ policies: true })
           .extend({
             policy: RealityState.shape.policies.element.nullable().meta({
-              description: "The same of the episode's policy by itself; null if nothing is known of it.",
+              description: "The same for the episode's policy alone; null if nothing is known about it.",
             }),
           })
           .nullable()
@@ -125,7 +125,7 @@ const stepFields = {
   reward: z.number().nullable().meta({ description: described.reward }),
   terminated: z.boolean().meta({ description: described.terminated }),
   truncated: z.boolean().meta({ description: described.truncated }),
-  info: StepInfo.meta({ description: "What else is known of the step." }),
+  info: StepInfo.meta({ description: "What else is known about the step." }),
 };
 
 /** Response of `POST /v1/episodes/{id}/step`. */
@@ -182,19 +182,20 @@ export const EpisodePath = z.object({
   }),
 });
 
-/** `none`: it ended without one, because it was cut short. */
+/** `none`: the episode ended without an outcome, because it was cut short. */
 export const EpisodeEnding = z.enum(["success", "failure", "none"]);
 export type EpisodeEnding = z.infer<typeof EpisodeEnding>;
 
 /** Filters of episodes that queries and bodies share. */
 export const describedFilter = {
   environment: "Only episodes of this environment.",
-  revision: "Only of this revision of the environment.",
-  split: "Only with tasks of this split.",
-  index: "Only with the task at this place in its split.",
-  policy: "Only of this policy.",
-  status: `Only in this state. ${expired}`,
-  outcome: "Only with this outcome. `none`: ended without one, because they were cut short.",
+  revision: "Only episodes in this revision of the environment.",
+  split: "Only episodes with tasks of this split.",
+  index: "Only episodes with the task at this place in its split.",
+  policy: "Only episodes of this policy.",
+  status: `Only episodes in this state. ${expired}`,
+  outcome:
+    "Only episodes with this outcome. `none`: those that ended without one, because they were cut short.",
   from: "Only episodes that were started at this time or later.",
   to: "Only episodes that were started before this time.",
 };
@@ -229,7 +230,7 @@ export type EpisodeListResponse = z.infer<typeof EpisodeListResponse>;
 /** More than one would name by hand. */
 const maxIds = 1_000;
 
-/** Body of `POST /v1/datasets/{id}/revisions?from=episodes`: the episodes that satisfy all of it. */
+/** Body of `POST /v1/datasets/{id}/revisions?from=episodes`: the episodes that match every field. */
 export const EpisodeSelection = z
   .strictObject({
     environment: shortText(63).nullish().meta({ description: describedFilter.environment }),
@@ -252,7 +253,7 @@ export const EpisodeSelection = z
   .meta({ id: "EpisodeSelection" });
 export type EpisodeSelection = z.infer<typeof EpisodeSelection>;
 
-/** What episodes are grouped by, beside their environment. */
+/** What episodes are grouped by, besides their environment. */
 export const EpisodeGrouping = z.enum(["environment", "revision", "deployment", "split"]);
 export type EpisodeGrouping = z.infer<typeof EpisodeGrouping>;
 
@@ -261,7 +262,7 @@ export const EpisodeFiguresQuery = z.object({
   by: EpisodeGrouping.optional().meta({
     default: "environment",
     description:
-      "What is counted apart, beside environments: their revisions, the deployments that answered the first step, or the splits of the tasks.",
+      "What is counted separately, besides environments: their revisions, the deployments that answered the first step, or the splits of the tasks.",
   }),
   environment: storableText().optional().meta({ description: describedFilter.environment }),
   from: dateTime().optional().meta({ description: describedFilter.from }),
@@ -279,19 +280,19 @@ export const EpisodeFigures = z
       .nullable()
       .meta({ description: "Null unless grouped by it, or if no step was taken." }),
     split: TaskSplitName.nullable().meta({ description: "Null unless grouped by it." }),
-    episodes: count("All of them."),
-    open: count("That can be continued."),
-    expired: count(`That were idle for ${episodeIdleMinutes} minutes.`),
-    finished: count("That have ended."),
-    successes: count("That ended with success."),
-    failures: count("That ended with failure. Other ended ones were cut short."),
-    tasks: count("Tasks of the ended ones: the clusters of the interval."),
-    success_rate: figure("Successes among the ended ones. Null if none has ended."),
+    episodes: count("All episodes."),
+    open: count("Episodes that can be continued."),
+    expired: count(`Episodes that were idle for ${episodeIdleMinutes} minutes.`),
+    finished: count("Episodes that have ended."),
+    successes: count("Episodes that ended with success."),
+    failures: count("Episodes that ended with failure. Other ended ones were cut short."),
+    tasks: count("Tasks of the ended episodes: the clusters of the interval."),
+    success_rate: figure("Successes among the ended episodes. Null if none has ended."),
     success_interval: intervalOf(
-      "Of the success rate, at 95 %, clustered by task. Null for fewer than two tasks.",
+      "The success rate's, at 95 %, clustered by task. Null for fewer than two tasks.",
     ),
-    mean_steps: figure("Of the ended ones. Null if none has ended."),
-    rewarded: count("Ended ones with a reward."),
+    mean_steps: figure("Mean number of steps of the ended episodes. Null if none has ended."),
+    rewarded: count("Ended episodes with a reward."),
     mean_reward: figure("Their mean sum of rewards. Null without any."),
     failed_steps: count("How often a step could not be predicted. None of them is part of an episode."),
     last_started_at: z.iso
@@ -306,7 +307,7 @@ export const EpisodeFiguresResponse = z
   .object({
     data: z
       .array(EpisodeFigures)
-      .meta({ description: "A group each, by environment and what else is apart." }),
+      .meta({ description: "One item per group: by environment, and by what else is counted separately." }),
   })
   .meta({ id: "EpisodeFiguresResponse" });
 export type EpisodeFiguresResponse = z.infer<typeof EpisodeFiguresResponse>;

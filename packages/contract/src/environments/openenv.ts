@@ -36,7 +36,7 @@ export const OpenEnvReset = z
 export const OpenEnvObservation = z
   .object({
     prompt: z.string().meta({
-      description: "The observation. At the start of an episode the task's prompt is before it.",
+      description: "The observation. At the start of an episode, the task's prompt comes before it.",
     }),
     truncated: z.boolean().meta({
       description: "Whether the episode was cut short, by its number of steps or a guard.",
@@ -90,7 +90,7 @@ const rpcId = z.union([z.string(), z.number()]).nullable();
 
 /** Body of `POST …/openenv/mcp`. */
 export const OpenEnvMcpRequest = z
-  .looseObject({ id: rpcId.optional().meta({ description: "What the response has as its id." }) })
+  .looseObject({ id: rpcId.optional().meta({ description: "The id for the response." }) })
   .meta({ id: "OpenEnvMcpRequest" });
 export type OpenEnvMcpRequest = z.infer<typeof OpenEnvMcpRequest>;
 
@@ -98,10 +98,10 @@ export type OpenEnvMcpRequest = z.infer<typeof OpenEnvMcpRequest>;
 export const OpenEnvMcpResponse = z
   .object({
     jsonrpc: z.literal("2.0").meta({ description: "The version of JSON-RPC." }),
-    id: rpcId.meta({ description: "The request's; null if it has none." }),
+    id: rpcId.meta({ description: "The request's id; null if it has none." }),
     error: z
       .object({
-        code: z.int().meta({ description: "A code of JSON-RPC." }),
+        code: z.int().meta({ description: "A JSON-RPC error code." }),
         message: z.string().meta({ description: "What it means." }),
       })
       .meta({ description: "Why there is no result." }),
@@ -109,7 +109,7 @@ export const OpenEnvMcpResponse = z
   .meta({ id: "OpenEnvMcpResponse" });
 export type OpenEnvMcpResponse = z.infer<typeof OpenEnvMcpResponse>;
 
-/** The path of OpenEnv's Task API, which has the environment's name once more. */
+/** The path of OpenEnv's Task API, which contains the environment's name a second time. */
 export const OpenEnvTaskPath = EnvironmentPath.extend({
   env_name: storableText().meta({ description: "The name again, in upper or lower case." }),
 });
@@ -151,7 +151,7 @@ export const OpenEnvTaskListResponse = z
   })
   .meta({ id: "OpenEnvTaskListResponse" });
 
-/** Why a message was not done, by OpenEnv's codes. */
+/** Why a message was not carried out, as OpenEnv's codes. */
 export const OpenEnvErrorCode = z.enum([
   "INVALID_JSON",
   "UNKNOWN_TYPE",

@@ -7,7 +7,7 @@ const text = storableText();
 const split = text.meta({ description: "`train`, `validation` or `test`." });
 const index = z.int().meta({ description: "Where in the split the task is; counted from 0." });
 
-/** What a path begins with. */
+/** The beginning of a path. */
 export const OrsPath = z.object({ env: text });
 
 /** Body of `POST /{environment}/tasks` and `/num_tasks`. */
@@ -26,7 +26,7 @@ export const OrsTaskRange = z.looseObject({
     .meta({ description: "Index after the last task; to the split's end if it is null." }),
 });
 
-/** Body of `POST /create`: a task as the server listed it, or its place. The client names no environment with a place. */
+/** Body of `POST /create`: a task as the server listed it, or its place. With a place, the client names no environment. */
 export const OrsCreateRequest = z.looseObject({
   env_name: text.nullish(),
   task_spec: z.looseObject({ split: text, index: z.int() }).nullish(),
@@ -62,7 +62,7 @@ export type OrsCallResult =
     }
   | { ok: false; error: string };
 
-/** A text as the Open Reward Standard has it in answers. */
+/** A text block of an answer, as in the Open Reward Standard. */
 export function orsText(text: string): OrsTextBlock {
   return { type: "text", text, detail: null };
 }

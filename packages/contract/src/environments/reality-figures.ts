@@ -3,12 +3,12 @@ import { SurvivalStep } from "../evaluation/run-report.ts";
 import { intervalOf } from "../responses.ts";
 import { count, instant } from "../text.ts";
 
-/** A figure of episodes. */
+/** A figure computed from episodes. */
 export const RealityFigure = z
   .object({
     value: z.number().nullable().meta({ description: "Null if it is not defined." }),
     interval: intervalOf("At 95 %, clustered by task. Null with the reason in `note`."),
-    count: count("Episodes that it is made of."),
+    count: count("Episodes that it is computed from."),
     tasks: count("Their tasks."),
     effective_tasks: z.number().nullable().meta({
       description: "The number of tasks with equally many episodes that would carry as much information.",
@@ -37,7 +37,7 @@ const outcomes = {
   }),
   agreement: RealityFigure.meta({ description: "The share of episodes that end alike." }),
   bias: RealityFigure.meta({
-    description: "Simulated less real success rate, from −1 to 1; its interval is of flipped signs.",
+    description: "Simulated less real success rate, from −1 to 1; its interval comes from flipping signs.",
   }),
 };
 
@@ -45,12 +45,12 @@ const consistency = z
   .object({
     replayed: RealityFigure.meta({ description: "W2R: success of simulated actions in reality." }),
     real: RealityFigure.meta({ description: "Success of agents that act in reality." }),
-    ratio: RealityFigure.meta({ description: "The consistency ratio, W2R by real success." }),
+    ratio: RealityFigure.meta({ description: "The consistency ratio: W2R divided by real success." }),
   })
   .nullable()
   .meta({ description: "Null without replays (Word2World, arXiv 2512.18832)." });
 
-/** What is said of all episodes and of each policy. */
+/** Figures for all episodes and for each policy. */
 const ofEach = {
   ...outcomes,
   phi: RealityFigure.meta({ description: "The correlation of the two outcomes." }),
@@ -65,10 +65,18 @@ const Exploit = z
     true_successes: count("True successes that have it."),
     log_odds_ratio: RealityFigure.meta({
       description:
-        "Of false against true successes: 0 if it is in as many of both, more if it is in more false ones. Half an episode is added to each of the four counts.",
+        "False against true successes: 0 if the verb is as common in both, more if it is more common in false ones. Half an episode is added to each of the four counts.",
     }),
-    p_value: z.number().nullable().meta({ description: "Of as many in both. Null without an interval." }),
-    p_adjusted: z.number().nullable().meta({ description: "Holm's, of all verbs that were tested." }),
+    p_value: z
+      .number()
+      .nullable()
+      .meta({
+        description: "For the hypothesis that the verb is as common in both. Null without an interval.",
+      }),
+    p_adjusted: z
+      .number()
+      .nullable()
+      .meta({ description: "After Holm's correction for all verbs that were tested." }),
     examples: z
       .array(
         z.object({
@@ -87,16 +95,16 @@ const beyondOutcomes = {
       absolute_error: RealityFigure.meta({ description: "How far the two rewards are apart, on average." }),
       spearman: RealityFigure.meta({ description: "Spearman's ρ: whether both rank episodes alike." }),
     })
-    .meta({ description: "Of the episodes that have a reward in simulation and in reality." }),
+    .meta({ description: "Figures for the episodes that have a reward both in simulation and in reality." }),
   divergence: z
     .object({
-      sentence: sentence("How long observations are those of reality."),
+      sentence: sentence("How long observations match reality."),
       count: count("Episodes whose steps were compared."),
       tasks: count("Their tasks."),
-      diverged: count("Those in which an observation differs."),
+      diverged: count("Episodes in which an observation differs."),
       steps: z.array(SurvivalStep).meta({
         description:
-          "The share of episodes whose observations have not differed yet, by step. Intervals are of resampled tasks; there are none of fewer than 6 tasks.",
+          "The share of episodes whose observations have not differed yet, by step. Intervals come from resampling tasks; there are none for fewer than 6 tasks.",
       }),
       median: z.int().nullable().meta({ description: "The first step after which at most half are left." }),
     })
@@ -113,13 +121,15 @@ const beyondOutcomes = {
       tested: count("Verbs that were compared: those of at least 5 successes, at most 1,000."),
       verbs: z.array(Exploit).meta({
         description:
-          "Those that are in more of the false ones, by the lower end of the interval, the highest first; at most 20.",
+          "Verbs that are more common in false successes, by the lower end of the interval, the highest first; at most 20.",
       }),
     })
-    .meta({ description: "Actions that go with false success. It takes 5 false and 5 true successes." }),
+    .meta({
+      description: "Actions associated with false success. At least 5 false and 5 true successes are needed.",
+    }),
 };
 
-/** What a reality check says. */
+/** The figures of a reality check. */
 export const RealityFigures = z
   .object({
     sentence: sentence("How often success in simulation is real."),
@@ -131,15 +141,15 @@ export const RealityFigures = z
     ...beyondOutcomes,
     macro_consistency: consistency.meta({
       description:
-        "The consistency with each policy equal: means over policies. Null for fewer than two with replays.",
+        "The consistency with equal weight for each policy: means over policies. Null if fewer than two have replays.",
     }),
     policies: z.array(z.object({ policy: z.string().meta({ description: "The label." }), ...ofEach })).meta({
-      description: "The same for each policy, in the order in which they came; the 200 that came last.",
+      description: "The same for each policy, in the order in which they came; the latest 200.",
     }),
     policy_order: z
       .object({
         kendall_tau: z.number().nullable().meta({ description: "τ-b, from −1 to 1." }),
-        policies: count("How many policies it is of."),
+        policies: count("Policies that were ranked."),
         note: z.string().nullable().meta({ description: "Why there is none." }),
       })
       .meta({ description: "Whether simulation ranks policies by success as reality does." }),
@@ -159,11 +169,11 @@ const state = {
   interval: z
     .object({
       level: z.number().meta({
-        description: "0.95; of policies more, so that all of them together are as rarely wrong as one.",
+        description: "0.95; higher for policies, so that all of them together are wrong as rarely as one.",
       }),
       lower: z.number().meta({ description: "Lower end." }),
       upper: z.number().meta({ description: "Upper end." }),
-      kind: z.literal("anytime-valid").meta({ description: "It holds however often one looks." }),
+      kind: z.literal("anytime-valid").meta({ description: "Valid however often one looks." }),
     })
     .nullable()
     .meta({ description: "Clustered by task. Null with too few tasks." }),
@@ -179,7 +189,7 @@ export const RealityState = z
     ...state,
     policies: z
       .array(z.object({ policy: z.string().meta({ description: "The label." }), ...state }))
-      .meta({ description: "The same of each policy by itself; the 200 that came last." }),
+      .meta({ description: "The same for each policy alone; the latest 200." }),
   })
   .meta({ id: "RealityState" });
 export type RealityState = z.infer<typeof RealityState>;

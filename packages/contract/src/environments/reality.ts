@@ -9,12 +9,12 @@ import { describedFilter, EpisodeEnding, policyDescription, policyLabel } from "
 import { RealityFigures, RealityState } from "./reality-figures.ts";
 
 const RealFailure = z.object({
-  at: instant.meta({ description: "When it was." }),
+  at: instant.meta({ description: "When it happened." }),
   category: z.enum(["unavailable", "timeout", "refused", "invalid", "too_large"]).meta({
     description:
-      "`refused`: it did not take a message or the key. `invalid`: it answered against its protocol. `too_large`: it sent more than 1 MiB at once.",
+      "`refused`: it refused a message or the key. `invalid`: its answer broke the protocol. `too_large`: it sent more than 1 MiB at once.",
   }),
-  message: z.string().meta({ description: "What happened. Without texts of the other side." }),
+  message: z.string().meta({ description: "What happened, without texts from the other side." }),
 });
 
 /** A real environment that the operator has declared. */
@@ -25,8 +25,8 @@ export const RealEnvironmentStatus = z
       description: "OpenEnv, the Open Reward Standard, or Presage's own episodes.",
     }),
     in_flight: z.int().meta({ description: "Episodes that the answering process plays there now." }),
-    max_in_flight: z.int().meta({ description: "How many it plays there at most." }),
-    last_failure: RealFailure.nullable().meta({ description: "Null: it has not failed." }),
+    max_in_flight: z.int().meta({ description: "The most episodes that it plays there at once." }),
+    last_failure: RealFailure.nullable().meta({ description: "Null if it has not failed." }),
   })
   .meta({ id: "RealEnvironmentStatus" });
 export type RealEnvironmentStatus = z.infer<typeof RealEnvironmentStatus>;
@@ -47,7 +47,7 @@ export const RealityPair = z
     real: z.boolean().meta({ description: "Whether it succeeded in the real environment." }),
     replayed: z.boolean().nullish().meta({
       description:
-        "Whether its simulated actions succeeded when they were sent to the real environment, where `real` is of an agent that acted there.",
+        "Whether its simulated actions succeeded when they were sent to the real environment, if `real` is the outcome of an agent that acted there.",
     }),
   })
   .meta({ id: "RealityPair" });
@@ -56,7 +56,7 @@ export type RealityPair = z.infer<typeof RealityPair>;
 /** The most pairs of one reality check. */
 export const maxRealityPairs = 10_000;
 
-/** The first pair that has the task, episode and policy of one before it, by their places. */
+/** The first pair that repeats the task, episode and policy of an earlier one, and the earlier one, by their places. */
 export function findRepeatedPair(
   pairs: readonly RealityPair[],
 ): { index: number; before: number } | undefined {
@@ -94,13 +94,13 @@ export const RealityCheckRequest = z
   .strictObject({
     name: checkName
       .nullish()
-      .meta({ description: "A name for people; made of what is compared if not given." }),
+      .meta({ description: "A name for people; made from what is compared if not given." }),
     environment: shortText(200).nullish().meta({
-      description: "The environment that simulates, by its name. Needed but for `pairs`.",
+      description: "The environment that simulates, by its name. Required except with `pairs`.",
     }),
     environment_revision: z.int().min(1).nullish().meta({
       description:
-        "One of its revisions: only its episodes, or what plays recordings. The latest if not given.",
+        "The revision whose episodes are drawn, or that plays recordings. The latest if not given.",
     }),
     false_success_limit: falseSuccessLimit,
     pairs: z
@@ -108,20 +108,26 @@ export const RealityCheckRequest = z
       .min(1)
       .max(maxRealityPairs)
       .nullish()
-      .meta({ description: "Episodes whose two outcomes are known. No two of a task, episode and policy." }),
+      .meta({
+        description: "Episodes whose two outcomes are known. No two with the same task, episode and policy.",
+      }),
     episodes: RealityEpisodeSelection.nullish().meta({
       description:
-        "Ended episodes, drawn from those that satisfy all of it: their actions are sent to the real environment. Without pairs and dataset_id, those of the whole environment.",
+        "Ended episodes, drawn from those that match every field: their actions are sent to the real environment. Without pairs and dataset_id, those of the whole environment.",
     }),
     dataset_id: shortText(200).nullish().meta({
       description:
         "A dataset of recorded transitions: the environment plays the actions of each trajectory from its first state.",
     }),
-    revision: z.int().min(1).nullish().meta({ description: "Of the dataset; the latest if not given." }),
+    revision: z
+      .int()
+      .min(1)
+      .nullish()
+      .meta({ description: "The dataset's revision; the latest if not given." }),
     success_reward: z.number().nullish().meta({
       default: 1,
       description:
-        "A recorded trajectory succeeded with this last reward, unless the environment has a rule of success.",
+        "A recorded trajectory succeeded if its last reward is at least this, unless the environment has a rule of success.",
     }),
     limit: z.int().min(1).max(maxRealityPairs).nullish().meta({
       default: 1_000,
@@ -143,14 +149,14 @@ export const RealityCheckRequest = z
   .meta({ id: "RealityCheckRequest" });
 export type RealityCheckRequest = z.infer<typeof RealityCheckRequest>;
 
-/** Where the two outcomes of a check's episodes are from. */
+/** Where the two outcomes of a check's episodes come from. */
 export const RealityCheckSource = z.enum(["pairs", "episodes", "recordings", "continuous"]);
 export type RealityCheckSource = z.infer<typeof RealityCheckSource>;
 
 export const RealityCheckStatus = z.enum(["running", "paused", "cancelled", "completed"]);
 export type RealityCheckStatus = z.infer<typeof RealityCheckStatus>;
 
-/** Query of `POST /v1/reality-checks` whose body is a pair a line: what is beside the pairs. */
+/** Query of `POST /v1/reality-checks` if its body has one pair per line: everything except the pairs. */
 export const RealityPairsQuery = z.object({
   name: checkName.optional().meta({ description: "A name for people." }),
   environment: storableText().optional().meta({ description: "The environment that simulated." }),
@@ -179,7 +185,7 @@ export const RealityCheck = z
     false_success_limit: z.number().nullable().meta({ description: "As given." }),
     episodes: count("Episodes whose two outcomes are known."),
     waiting: count("Episodes that are still to be replayed."),
-    failed: count("Episodes that could not be replayed. They are no part of any figure."),
+    failed: count("Episodes that could not be replayed. No figure includes them."),
     created_by: z.uuid().meta({ description: "The id of the user who made it." }),
     created_at: instant.meta({ description: "When it was made." }),
   })
@@ -188,7 +194,7 @@ export type RealityCheck = z.infer<typeof RealityCheck>;
 
 /** Response of `GET /v1/reality-checks/{id}`. */
 export const RealityCheckDetail = RealityCheck.extend({
-  figures: RealityFigures.meta({ description: "What it says." }),
+  figures: RealityFigures.meta({ description: "Its figures." }),
 }).meta({ id: "RealityCheckDetail" });
 export type RealityCheckDetail = z.infer<typeof RealityCheckDetail>;
 
@@ -220,7 +226,7 @@ export const RealityCheckRunRequest = z
     after_divergence: z.boolean().nullish().meta({
       default: false,
       description:
-        "Whether steps behind the first that differs are in it: there, the two are in different states. That is another run.",
+        "Whether the run includes steps after the first that differs: there, the two are in different states. That is a separate run.",
     }),
     evaluators: list(EvaluatorReference)
       .min(1)
@@ -228,7 +234,7 @@ export const RealityCheckRunRequest = z
       .nullish()
       .meta({
         default: [{ evaluator: "exact-match" }],
-        description: "What judges, when the run is made. Later, a run is given more evaluators.",
+        description: "What judges when the run is made. More evaluators can be added to the run later.",
       }),
   })
   .meta({ id: "RealityCheckRunRequest" });
@@ -238,7 +244,8 @@ export type RealityCheckRunRequest = z.infer<typeof RealityCheckRunRequest>;
 export const RealityCheckSelection = z
   .strictObject({
     ids: list(shortText(64)).min(1).max(100).meta({
-      description: "These reality checks. An episode that several of them have replayed is the first one's.",
+      description:
+        "These reality checks. An episode that several of them have replayed is taken from the first.",
     }),
     until_divergence: z.boolean().nullish().meta({
       default: false,
@@ -263,7 +270,8 @@ export const RealityEpisode = z
     real_reward: z.number().nullable().meta({ description: "The sum of its real rewards." }),
     steps: z.int().nullable().meta({ description: "Steps that were compared. Null for pairs." }),
     diverged_at: z.int().nullable().meta({
-      description: "The first step, from 1, whose observation differs. Null: none does, or it is not known.",
+      description:
+        "The first step, from 1, whose observation differs. Null if none does, or if it is not known.",
     }),
     error: z.string().nullable().meta({ description: "Why it could not be replayed." }),
   })
@@ -316,19 +324,19 @@ export type EpisodeReality = z.infer<typeof EpisodeReality>;
 /** Response of `GET /v1/environments/{name}/reality`. */
 export const EnvironmentReality = RealityFigures.extend({
   state: RealityState.nullable().meta({
-    description: "Of the latest revision alone: whether there is an alarm. Null without a limit.",
+    description: "Whether there is an alarm for the latest revision alone. Null without a limit.",
   }),
   limited_check: z
     .object({
       ...RealityCheck.pick({ id: true, name: true }).shape,
       false_success_limit: z.number().meta({ description: "The check's limit." }),
-      outcome: z.enum(["above", "below", "undecided"]).meta({ description: "As that of its figures." }),
+      outcome: z.enum(["above", "below", "undecided"]).meta({ description: "As in its figures." }),
       sentence: RealityFigures.shape.sentence,
     })
     .nullable()
     .meta({
       description:
-        "The newest reality check with another limit than the environment's, and what it says. Null if there is none.",
+        "The newest reality check with a limit other than the environment's, and what it says. Null if there is none.",
     }),
 }).meta({ id: "EnvironmentReality" });
 export type EnvironmentReality = z.infer<typeof EnvironmentReality>;

@@ -5,7 +5,7 @@ import { shortText } from "../text.ts";
 export const maxStops = 50;
 const maxPatternCharacters = 1_000;
 
-/** How the agent did, as far as a stop or a step tells. */
+/** How the agent did, as far as a stop rule or a step says. */
 export const EpisodeOutcome = z.enum(["success", "failure"]);
 export type EpisodeOutcome = z.infer<typeof EpisodeOutcome>;
 

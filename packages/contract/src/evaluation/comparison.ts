@@ -10,7 +10,7 @@ export const maxComparedRuns = 10;
 
 const runId = z.uuid().meta({ description: "The run's id." });
 
-/** A run id each, without repetitions. */
+/** Run ids separated by commas, without repetitions. */
 function runList({ most }: { most: number }) {
   const expected = most === 2 ? "two different run ids" : `2 to ${most} different run ids`;
   return storableText().check(({ value, issues }) => {
@@ -38,7 +38,7 @@ const ComparedRun = z
   .object({
     ...Run.shape,
     left_out: count(
-      "Samples of its revision that are left out, because not every other run's revision has an equal one, or a pilot does not predict it.",
+      "Samples of its revision that are left out, because another run's revision has no equal sample, or because a pilot does not predict it.",
     ),
   })
   .meta({ id: "ComparedRun" });
@@ -46,10 +46,10 @@ const ComparedRun = z
 const paired = {
   difference: figure(`Mean difference of the scores, candidate − reference. ${noVerdicts}`),
   interval: intervalOf(
-    "Of the difference, at 95 %, clustered by trajectory: every difference that flipped signs do not reject. Null for fewer than six trajectories, and if all differ alike.",
+    "The interval of the difference, at 95 %, clustered by trajectory: every difference that flipping signs does not reject. Null for fewer than six trajectories, and if all differ alike.",
   ),
   p_value: figure(
-    "Of flipped signs: the share of all ways to exchange the two runs within trajectories in which they differ at least as much. Null without trajectories.",
+    "From flipping signs: the share of all ways to exchange the two runs within trajectories in which they differ at least as much. Null without trajectories.",
   ),
 };
 
@@ -103,7 +103,7 @@ const ComparisonCandidate = z
     p_adjusted: figure("`p_value` with Holm's correction, over all evaluators and candidates here."),
     measure: z.enum(["score", "pass_rate"]).meta({
       description:
-        "What `difference` is of: mean scores, or pass rates where no verdict of one of the runs has a score.",
+        "What `difference` compares: mean scores, or pass rates where no verdict of one of the runs has a score.",
     }),
     outcome: z.enum(["better", "worse", "undecided"]).meta({
       description: "Whether the candidate differs from the reference: `p_adjusted` is under 0.05.",
@@ -134,12 +134,15 @@ const ComparisonCandidate = z
     strata: ComparisonStrata.meta({ description: "Differences in groups of samples." }),
     corrected: z
       .object({
-        difference: figure("Candidate − reference, of the whole runs. Null without a label that counts."),
+        difference: figure("Candidate − reference, for the whole runs. Null without a label that counts."),
         interval: intervalOf("At 95 %, clustered by trajectory. Null with the reason in `note`."),
-        raw: z.number().meta({ description: "The same of the evaluator's own pass rates." }),
+        raw: z.number().meta({ description: "The same for the evaluator's own pass rates." }),
         labels: z
-          .object({ reference: count("Of the reference."), candidate: count("Of the candidate.") })
-          .meta({ description: "Labelled verdicts that it is made of." }),
+          .object({
+            reference: count("Those of the reference."),
+            candidate: count("Those of the candidate."),
+          })
+          .meta({ description: "Labelled verdicts that it is computed from." }),
         note: z.string().nullable().meta({ description: "Why there is no interval." }),
         sentence: z.string().meta({ description: "The same in words." }),
       })
@@ -154,7 +157,7 @@ const ComparisonCandidate = z
     }),
   })
   .meta({ id: "ComparisonCandidate" });
-/** A run and how it differs from the reference by one evaluator. */
+/** A run, and how it differs from the reference according to one evaluator. */
 export type ComparisonCandidate = z.infer<typeof ComparisonCandidate>;
 
 const ComparisonEvaluator = z
@@ -175,12 +178,17 @@ export const Comparison = z
       .meta({ description: "In the order of the query; the first is the reference." }),
     preliminary: z.boolean().meta({ description: "Whether a run that is not external has not ended." }),
     evaluators: z.array(ComparisonEvaluator).meta({
-      description: "Those that the reference and another run have, at the same revision of the same profile.",
+      description:
+        "Evaluators that the reference and another run share, at the same revision of the same profile.",
     }),
     evaluators_left_out: z
       .array(z.object({ run_id: runId, ...ReportEvaluator.shape }))
-      .meta({ description: "Evaluators that cannot be compared: of the reference, or not of it." }),
-    seed: z.int().meta({ description: "Of random signs, where there are too many to try all." }),
+      .meta({
+        description: "Evaluators that cannot be compared, because only the reference has them or does not.",
+      }),
+    seed: z
+      .int()
+      .meta({ description: "The seed of the random signs, used where there are too many to try all." }),
     provenance: z
       .object({ statistics: statisticsOf("comparison") })
       .meta({ id: "ComparisonProvenance", description: "What the comparison was made with." }),
@@ -231,7 +239,8 @@ export const ComparedSample = z
     trajectory_id: z.string().meta({ description: "The trajectory that the step belongs to." }),
     step: z.int().meta({ description: "The place in the trajectory." }),
     difference: z.number().meta({
-      description: "The candidate's score − the reference's; of pass rates where one has no score.",
+      description:
+        "The candidate's score − the reference's; the difference of pass rates where one has no score.",
     }),
     reference: ComparedSide.meta({ description: "In the first run." }),
     candidate: ComparedSide.meta({ description: "In the second run." }),

@@ -21,7 +21,7 @@ import {
 import { DatasetImport, importOptions, importPreviewOf, SampleUsage } from "./imports.ts";
 import { newTags } from "./result.ts";
 
-/** With the step behind it, it still fits a result's `dataset_sample_id`. */
+/** With the step appended, an id still fits a result's `dataset_sample_id`. */
 export const maxTrajectoryIdCharacters = 180;
 /** Each message of a conversation counts in every later step of it. */
 export const maxConversationMessages = 1_000;
@@ -32,21 +32,21 @@ const described = {
   step: "The place in the trajectory.",
   nextState: "What the environment answered.",
   reward: "The environment's reward.",
-  done: "Whether the episode ended with this step. One that was cut off, as by a limit of steps, did not.",
+  done: "Whether the episode ended with this step. An episode that was cut off, as by a limit of steps, did not end.",
   at: "When the answer came.",
   usage: "What the agent's call that made the action took.",
   messages:
     "Instead of interaction: the conversation up to and including the user's turn, sent unchanged. Empty if only the response is known.",
 };
 
-/** A number of a revision, as its dataset counts them from 1. */
+/** The number of a revision in its dataset, from 1. */
 const revisionNumber = z.int().meta({ description: "Counts the dataset's revisions from 1." });
 
-/** In responses to uploads. */
+/** What responses to uploads warn of. */
 export const uploadWarnings = z
   .array(z.string())
   .optional()
-  .meta({ description: "Of an upload: what was passed over, if anything." });
+  .meta({ description: "For an upload: what was passed over, if anything." });
 
 /** An immutable set of samples. */
 export const DatasetRevision = z
@@ -62,7 +62,8 @@ export const DatasetRevision = z
     created_at: instant.meta({ description: "When its upload was complete." }),
     warnings: uploadWarnings,
     import: DatasetImport.nullish().meta({
-      description: "How the lines were made of traces; null if they were not, or before that was kept.",
+      description:
+        "How the lines were made from traces; null if they were not, or if the revision is older than this record.",
     }),
   })
   .meta({ id: "DatasetRevision" });
@@ -89,18 +90,18 @@ const pathsOrIgnore: Rule = {
   },
 };
 
-/** What of JSON states counts when it is asked whether the state changed. */
+/** Which parts of JSON states count when deciding whether the state changed. */
 export const DatasetChange = objectWithRule(
   {
     paths: jsonPaths.meta({ description: "Only what is at these JSON paths counts, at most 50." }),
-    ignore: jsonPaths.meta({ description: "All but what is at these JSON paths counts." }),
+    ignore: jsonPaths.meta({ description: "Everything except what is at these JSON paths counts." }),
   },
   pathsOrIgnore,
 ).meta({ id: "DatasetChange" });
 export type DatasetChange = z.infer<typeof DatasetChange>;
 
 const change =
-  "What counts as a change of JSON states: reports group samples by it. Null: every field, of LLM-Sim's states what its authors count.";
+  "What counts as a change of JSON states: reports group samples by it. Null: every field; in LLM-Sim's states, what its authors count.";
 
 /** Recorded transitions of an environment, in revisions. */
 export const Dataset = z
@@ -152,7 +153,9 @@ export const DatasetLine = z
       .nullish()
       .meta({ description: `${described.sampleId} TRAJECTORY/STEP if not given.` }),
     ...stepFields,
-    context: Context.nullish().meta({ description: "Background for the world model. Not beside messages." }),
+    context: Context.nullish().meta({
+      description: "Background for the world model. Not together with messages.",
+    }),
     interaction: Interaction.nullish().meta({ description: "The state and the action." }),
     messages: list(SampleMessage)
       .max(maxConversationMessages)
@@ -217,7 +220,7 @@ export const DatasetUploadQuery = z.object({
   }),
   from: z.enum(["episodes", "reality-checks"]).optional().meta({
     description:
-      "The body says as JSON, in place of lines, which trajectories the revision has. `episodes`: which episodes (`EpisodeSelection`). `reality-checks`: of which checks the episodes as they really went (`RealityCheckSelection`).",
+      "The body says as JSON, in place of lines, which trajectories the revision has. `episodes`: these episodes (`EpisodeSelection`). `reality-checks`: the episodes of these checks, as they went in reality (`RealityCheckSelection`).",
   }),
   ...importOptions,
 });
@@ -244,7 +247,7 @@ export const DatasetTrajectoryQuery = z.object({
       "Maximum number of samples; a page of long samples may have fewer. If not given, all samples follow.",
   }),
   after: queryInteger({ minimum: -1, maximum: Number.MAX_SAFE_INTEGER }).optional().meta({
-    description: "A step: only the samples behind it. The `next` of an earlier response is one.",
+    description: "Only samples after this step, for example the `next` of an earlier response.",
   }),
 });
 
@@ -257,10 +260,12 @@ export const DatasetTrajectoryListQuery = z.object({
   contains: storableText()
     .max(maxTrajectoryIdCharacters)
     .optional()
-    .meta({ description: "Only trajectories whose id has this text; ASCII letters match in both cases." }),
+    .meta({
+      description: "Only trajectories whose id contains this text; ASCII letters match in either case.",
+    }),
   order: z.enum(["trajectory_id", "steps", "-steps"]).optional().meta({
     default: "trajectory_id",
-    description: "By id, or by the number of steps, with a minus the longest first.",
+    description: "By id, or by the number of steps; with a minus, the longest first.",
   }),
   limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({
     default: defaultTrajectoryLimit,

@@ -6,9 +6,9 @@ import type { ReportEvaluator, Run, RunDraw, RunProgress } from "./run.ts";
 import type { RunCalibration } from "./run-calibration.ts";
 import type { RunFigures, RunPrevious, RunReport, RunSurvival } from "./run-report.ts";
 
-/** What a comparison says of two runs, for people. */
+/** What a comparison says about two runs, for people. */
 export interface DescribedComparison {
-  /** What can be said, in one sentence; where it would not survive one more failure, in two. */
+  /** What can be said in one sentence, or in two if it would not survive one more failure. */
   sentence: string;
   /** What qualifies it. */
   caveats: string[];
@@ -24,17 +24,17 @@ export interface ComparedNames {
 
 type Compared = Omit<ComparisonCandidate, "strata" | "run_id">;
 
-/** Of a report or a comparison whose figures may still change by themselves. */
+/** Shown with a report or comparison whose figures may still change by themselves. */
 export const preliminaryNote =
   "Preliminary: a run has not ended, and the figures are of what there is so far.";
 
-/** Says which of two runs is better by an evaluator, or that no difference can be shown: the test's outcome, never another one. */
+/** Says which of two runs is better by an evaluator, or that no difference can be shown: always the test's outcome. */
 export function describeComparison(compared: Compared, names: ComparedNames): DescribedComparison {
   const caveats = [...(names.preliminary ? [preliminaryNote] : []), ...caveatsOf(compared)];
   return { sentence: sentenceOf(compared, names), caveats };
 }
 
-/** What a difference is of. */
+/** What a difference is measured in. */
 export const measureNames: Record<Compared["measure"], string> = {
   score: "mean score",
   pass_rate: "pass rate",
@@ -66,7 +66,7 @@ function describeRange({ interval }: Pick<Compared, "interval">): string {
   return `${Math.round(interval.level * 100)} % interval ${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
 }
 
-/** Says whether a model beats what its own records alone would answer: the test's outcome, never another one. */
+/** Says whether a model beats what its own records alone would answer: always the test's outcome. */
 export function describeAgainstRecords(
   compared: Pick<Compared, "difference" | "interval" | "outcome">,
 ): string {
@@ -99,7 +99,7 @@ export function isMeant(wanted: NamedEvaluator, { evaluator, profile_name }: Nam
   );
 }
 
-/** Says whether a run reaches its goal, with the figure and why: what the server decided, never another decision. */
+/** Says whether a run reaches its goal, with the figure and why: always what the server decided. */
 export function describeGoal(
   { state, why, pass_rate: goal }: RunGoal,
   figures: Pick<RunFigures, "pass_rate" | "pass_interval" | "pass_rate_failures_as_zero"> | undefined,
@@ -163,7 +163,7 @@ export function nameOfPrevious({ by, name }: Pick<RunPrevious, "by" | "name">): 
   return by === "name" ? "Since the last run of this name" : `Since ${name}, the last run of this target`;
 }
 
-/** What a report says of its run's goal. */
+/** What a report says about its run's goal. */
 export function describeDecision({ goal, evaluators }: Pick<RunReport, "goal" | "evaluators">): string[] {
   if (goal === null) return [];
   const meant = evaluators.find((one) => isMeant(goal, one));
@@ -186,7 +186,7 @@ export function withNote({ sentence, note }: { sentence: string; note: string | 
   return [sentence, note ?? ""].join(" ").trim();
 }
 
-/** Says which samples a world was not asked about with their own trajectories as examples. */
+/** Says for how many predictions a world left the sample's own trajectory out of the examples. */
 export function describeLeftOut(world: RunReport["world"]): string | undefined {
   if (world === undefined || world.leaves_out === 0) return undefined;
   const count =
@@ -257,7 +257,7 @@ export function describeTarget(target: Run["target"]): string {
 const some = (count: number, one: string, many: string) =>
   count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
 
-/** What is missing of a run, in words: failed predictions and missing verdicts, by these names everywhere. */
+/** What is missing from a run, in words: failed predictions and missing verdicts, under the same names everywhere. */
 export function describeFailures({ failed_predictions, without_verdict }: RunProgress): string[] {
   return [
     ...some(failed_predictions, "prediction failed", "predictions failed"),

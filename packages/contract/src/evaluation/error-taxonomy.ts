@@ -16,7 +16,7 @@ const uuid = z.guid().meta({ format: "uuid" });
 const maxLabelsAtOnce = 100;
 const newLabels = list(shortText(120)).max(maxLabelsAtOnce);
 
-/** As JSON. Every evaluation against a taxonomy reads all of it. */
+/** The limit of a tree as JSON, all of which every evaluation against the taxonomy reads. */
 const maxTreeCharacters = 1_000_000;
 
 const tree = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]);
@@ -109,7 +109,7 @@ export type ErrorTaxonomyRevisionListResponse = z.infer<typeof ErrorTaxonomyRevi
 export const ErrorTaxonomyRevisionPath = z.object({
   revision_id: uuid.meta({
     description: "The revision's id, not its number.",
-    // Of the built-in taxonomy system:world-model-errors.
+    // The id of the built-in taxonomy system:world-model-errors.
     examples: ["753280ef-18e4-5a19-9f64-604714cd62b1"],
   }),
 });
@@ -198,12 +198,12 @@ export const RecentErrorFindingsResponse = z
         z
           .object({
             evaluation_run_id: z.string().nullable().meta({
-              description: "As the results name it. Null: those that name no run.",
+              description: "As the results name it. Null for results that name no run.",
             }),
             name: z
               .string()
               .nullable()
-              .meta({ description: "Of one of the account's runs, otherwise null." }),
+              .meta({ description: "The run's name if it is one of the account's, otherwise null." }),
             evaluated: z.int().meta({ description: "Evaluations of its outputs." }),
             findings: findingCounts,
           })
@@ -224,7 +224,10 @@ export const RecentErrorFindingsResponse = z
                     .meta({ description: "When the result was stored." }),
                   model: modelName,
                   baseline: baselineName,
-                  reason: z.string().nullable().meta({ description: "What the judge says of this error." }),
+                  reason: z
+                    .string()
+                    .nullable()
+                    .meta({ description: "What the judge says about this error." }),
                 }),
               )
               .meta({ description: "The newest three." }),

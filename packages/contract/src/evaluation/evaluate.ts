@@ -20,7 +20,7 @@ export const EvaluatorReference = z
   .strictObject({
     evaluator: shortText(200)
       .nullish()
-      .meta({ description: "A family's name, or one of its ids. All run its newest version." }),
+      .meta({ description: "A family's name, or one of its ids. Either runs its newest version." }),
     profile_name: shortText(200)
       .nullish()
       .meta({ description: "Defaults to the family's default profile, if it has one." }),
@@ -78,7 +78,7 @@ export const EvaluateItem = z
       description: "The verdict; null if there is none.",
     }),
     result_id: z.string().optional().meta({
-      description: "Where there is no verdict, the id of the result that is stored of it.",
+      description: "Without a verdict, the id of the result that is stored.",
     }),
     criterion_id: deprecated(z.string(), "evaluator_id"),
     result: deprecated(EvaluationResult.nullable(), "evaluation_result"),

@@ -41,7 +41,7 @@ export type Evaluator = z.infer<typeof Evaluator>;
 /** Query of `GET /v1/evaluators`. */
 export const EvaluatorListQuery = z.object({
   by_alias_or_id: storableText().optional().meta({
-    description: "Only the evaluator of this id, or the newest of this alias.",
+    description: "Only the evaluator with this id, or the newest with this alias.",
   }),
 });
 
@@ -83,7 +83,7 @@ export type EvaluatorFamilyListResponse = z.infer<typeof EvaluatorFamilyListResp
 
 const uuid = z.guid().meta({ format: "uuid" });
 const config = z.record(z.string(), z.unknown());
-/** Some are JSON Schemas. Every evaluation with a profile reads all of it. */
+/** Some configs contain JSON Schemas. Every evaluation with a profile reads the whole config. */
 const newConfig = boundedObject(1_000_000, "A config");
 const described = {
   config: {
@@ -163,7 +163,7 @@ export const EvaluatorProfileArchiveRequest = z
 export const EvaluatorProfilePath = z.object({
   public_id: uuid.meta({
     description: "The profile's id, the same for all its revisions.",
-    // Of the built-in profile system:default of edit-distance.
+    // The id of the built-in profile system:default of edit-distance.
     examples: ["39a12a5e-b32c-5e0a-909c-e8abb4999690"],
   }),
 });

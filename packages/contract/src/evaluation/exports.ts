@@ -13,38 +13,38 @@ export const RunExportFormat = z.enum([...ExportFormat.options, "preference", "i
 
 const content = queryBoolean().optional().meta({
   default: false,
-  description: "Of `otel-genai`: the texts as well.",
+  description: "For `otel-genai`: whether to include the texts.",
 });
 const redact = z.enum(["default", "strict", "none"]).optional().meta({
   description:
-    "What becomes of secrets, as in an import. If not given, `default`, but `none` for `presage`, whose lines are the dataset's.",
+    "What happens to secrets, as in an import. If not given, `default`, but `none` for `presage`, whose lines are the dataset's.",
 });
 
 /** How trajectories are written. */
 const writing = {
-  version: z.enum(["1.7", "1.8"]).optional().meta({ default: "1.7", description: "Of `atif`." }),
+  version: z.enum(["1.7", "1.8"]).optional().meta({ default: "1.7", description: "The version of `atif`." }),
   content,
   direction: z.enum(["world", "agent"]).optional().meta({
     default: "world",
     description:
-      "Of `sft`: whose turns are the assistant's, the environment's or the agent's. What follows an abstention is left out.",
+      "For `sft`: whose turns are the assistant's, the environment's or the agent's. What follows an abstention is left out.",
   }),
   only: z.enum(["success"]).optional().meta({
     description:
-      "Of `sft`: only trajectories whose outcome is success; without an outcome, whose last reward is above 0. Of a run, only those of which every prediction passes.",
+      "For `sft`: only trajectories whose outcome is success; without an outcome, those whose last reward is above 0. For a run, only those in which every prediction passes.",
   }),
   min_reward: queryNumber()
     .optional()
-    .meta({ description: "Of `sft`: only trajectories whose last reward is at least this." }),
+    .meta({ description: "For `sft`: only trajectories whose last reward is at least this." }),
   loss: queryBoolean().optional().meta({
     default: false,
-    description: "Of `sft`: each message says in `loss` whether it is learnt from.",
+    description: "For `sft`: each message says in `loss` whether it is trained on.",
   }),
   redact,
 };
 
 const ofPredicted = RunExportFormat.exclude(["presage", "inspect"]).options;
-/** The formats of which an option is. With another one it would have no effect, and is refused. */
+/** The formats that an option applies to. With other formats it would have no effect, so it is refused. */
 export const formatsOfOption: Readonly<Record<string, readonly string[]>> = {
   version: ["atif"],
   content: ["otel-genai"],
@@ -78,29 +78,29 @@ export const RunExportQuery = z.object({
   format: RunExportFormat.optional().meta({
     default: "presage",
     description:
-      "What is written. `presage`: predictions with their verdicts. `preference`: pairs of predictions. `inspect`: a log of Inspect. Others: trajectories with what was predicted in place of what the environment answered.",
+      "What is written. `presage`: predictions with their verdicts. `preference`: pairs of predictions. `inspect`: a log of Inspect. Others: trajectories with the predictions in place of the environment's answers.",
   }),
   evaluator: storableText().optional().meta({
     description:
-      "Whose scores are the rewards, or tell chosen from rejected: the first of the run if not given.",
+      "The evaluator whose scores are the rewards, or tell chosen from rejected; the run's first if not given.",
   }),
   profile_name: storableText()
     .optional()
-    .meta({ description: "If the run has the evaluator more than once." }),
+    .meta({ description: "The evaluator's profile, if the run has the evaluator more than once." }),
   against: storableText().optional().meta({
-    description: "Of `preference`: a run of the same revision whose predictions are compared as well.",
+    description: "For `preference`: a run of the same revision whose predictions are compared as well.",
   }),
   margin: queryNumber().optional().meta({
     default: 0.1,
-    description: "Of `preference`: by how much at least the chosen one scores higher.",
+    description: "For `preference`: how much higher the chosen one has to score, at least.",
   }),
   per_sample: queryInteger({ minimum: 1, maximum: 100 })
     .optional()
-    .meta({ default: 1, description: "Of `preference`: at most this many pairs of a sample." }),
+    .meta({ default: 1, description: "For `preference`: at most this many pairs for each sample." }),
   chosen: z.enum(["prediction", "reference"]).optional().meta({
     default: "prediction",
     description:
-      "Of `preference`: `reference` has what the environment answered as the chosen one, which scores 1.",
+      "For `preference`: with `reference`, the chosen one is the environment's answer, which scores 1.",
   }),
   ...writing,
 });

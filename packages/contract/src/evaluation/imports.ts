@@ -31,7 +31,8 @@ export type DatasetFormat = z.infer<typeof DatasetFormat>;
 export const SampleUsage = z
   .strictObject({
     prompt_tokens: z.int().min(0).optional().meta({
-      description: "Tokens of the prompt, as the format counts them: of some without the cached ones.",
+      description:
+        "Tokens of the prompt, as the format counts them: in some formats, without the cached ones.",
     }),
     completion_tokens: z.int().min(0).optional().meta({ description: "Tokens of the answer." }),
     cached_tokens: z.int().min(0).optional().meta({ description: "Tokens that were read from a cache." }),
@@ -78,9 +79,7 @@ const figures = {
         file: z.string().nullable().meta({ description: "Its name, if it was given." }),
         format: DatasetFormat.meta({ description: "Its format." }),
         recognised_by: z.string().meta({ description: "What the format was recognised by." }),
-        reader_version: z
-          .int()
-          .meta({ description: "Counts the changes of what its reader makes of a file." }),
+        reader_version: z.int().meta({ description: "Counts the changes to how its reader reads a file." }),
       }),
     )
     .meta({ description: "The files, in their order; of many, the first 100." }),
@@ -93,7 +92,7 @@ const figures = {
   faults: z.array(ImportFault).meta({ description: "The first 100 faults." }),
 };
 
-/** How the lines of a revision were made of traces. */
+/** How the lines of a revision were made from traces. */
 export const DatasetImport = z
   .object({
     ...figures,
@@ -115,10 +114,10 @@ export const importOptions = {
     .meta({
       default: "auto",
       description:
-        "The format: `GET /v1/imports/formats` describes them. By default the file's contents tell.",
+        "The format: `GET /v1/imports/formats` describes them. By default it is recognised by the file's contents.",
     }),
   source: storableText().max(1_000).optional().meta({
-    description: "The file's name: trajectories without an id are called after it.",
+    description: "The file's name, which trajectories without an id are named after.",
   }),
   on_fault: z.enum(["refuse", "skip"]).optional().meta({
     default: "refuse",
@@ -135,17 +134,17 @@ export const importOptions = {
   }),
   keep: z.enum(["thoughts"]).optional().meta({
     description:
-      "`thoughts`: the first 256 characters of what an agent thought are the sample's tag `thought`.",
+      "`thoughts`: the first 256 characters of what an agent thought become the sample's tag `thought`.",
   }),
   score: storableText().min(1).max(200).optional().meta({
-    description: "Of logs with several scores, the one that is the reward. By default the first.",
+    description: "For logs with several scores, the one that is the reward. By default the first.",
   }),
   split_by: storableText()
     .regex(/^(trajectory|task|tag:[\s\S]{1,200})$/, "Input should be trajectory, task, or tag:NAME")
     .optional()
     .meta({
       description:
-        "Gives each sample the tag `split`: `test`, `calibration` or `train`. All samples of a `trajectory`, of a `task`, or with the same value of a tag (`tag:NAME`), have the same one, in later uploads to the dataset too. Samples without a task or the tag are split by trajectory.",
+        "Gives each sample the tag `split`: `test`, `calibration` or `train`. All samples of a `trajectory`, of a `task`, or with the same value of a tag (`tag:NAME`), get the same one, in later uploads to the dataset too. Samples without a task or the tag are split by trajectory.",
       examples: ["task"],
     }),
   test: share
@@ -156,7 +155,7 @@ export const importOptions = {
   }),
   redact: z.enum(["default", "strict", "none"]).optional().meta({
     description:
-      "What becomes of secrets: `default` replaces API keys, tokens and passwords by their form, `strict` also values by their names, `none` nothing. If not given, `default`, but `none` for `presage`, `chat`, `llm-sim` and `predictions`.",
+      "What happens to secrets: `default` replaces API keys, tokens and passwords by their form, `strict` also values by their names, `none` nothing. If not given, `default`, but `none` for `presage`, `chat`, `llm-sim` and `predictions`.",
   }),
   redact_rules: storableText().min(1).max(8_192).optional().meta({
     description:
@@ -202,7 +201,7 @@ export const ImportFormat = z
   .object({
     format: DatasetFormat.meta({ description: "The format's name." }),
     title: z.string().meta({ description: "Whose format it is." }),
-    recognised_by: z.string().meta({ description: "What tells it." }),
+    recognised_by: z.string().meta({ description: "How it is recognised." }),
     trajectory: z.string().meta({ description: "What is a trajectory, and where its id comes from." }),
     action: z.string().meta({ description: "What is an action." }),
     answer: z.string().meta({ description: "What is the environment's answer." }),

@@ -22,7 +22,7 @@ export type LabelRequest = z.infer<typeof LabelRequest>;
 /** Response of `GET` and `POST /v1/evaluation-results/{id}/labels`. */
 export const LabelListResponse = z
   .object({
-    data: z.array(EvaluationLabel).meta({ description: "One a person, the first given first." }),
+    data: z.array(EvaluationLabel).meta({ description: "One for each person, oldest first." }),
     correction: Correction.nullable().meta({
       description: "The correction that counts, which a label that disagrees may have set.",
     }),
@@ -39,7 +39,7 @@ export const LabelLine = z
       .nullable()
       .meta({
         description:
-          "What the person says of the output. Null takes the label back; an empty one is still to be given, and changes nothing.",
+          "The person's verdict on the output. Null takes the label back; an empty text means that there is none yet, and changes nothing.",
       }),
     result_id: z
       .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/)])
@@ -76,7 +76,7 @@ export type LabelLine = z.infer<typeof LabelLine>;
 export const LabelImport = z
   .object({
     labels: count("Labels that were stored."),
-    taken_back: count("Lines with null: labels that are not there any more."),
+    taken_back: count("Labels that lines with null took back."),
   })
   .meta({ id: "LabelImport" });
 export type LabelImport = z.infer<typeof LabelImport>;
@@ -94,10 +94,10 @@ const namedEvaluator = {
 export const LabelSampleRequest = z
   .strictObject({
     size: z.int().min(1).max(1_000).meta({ description: "How many verdicts to draw." }),
-    seed: z.int().min(0).max(2_147_483_647).default(1).meta({ description: "Another one draws others." }),
+    seed: z.int().min(0).max(2_147_483_647).default(1).meta({ description: "Another seed draws others." }),
     by: z.enum(["uniform", "verdict"]).default("uniform").meta({
       description:
-        "`uniform`: each verdict is as likely. `verdict`: half are passes and half fails, as far as there are as many.",
+        "`uniform`: all verdicts are equally likely. `verdict`: half are passes and half are fails, as far as there are enough.",
     }),
     ...namedEvaluator,
   })
@@ -122,7 +122,10 @@ export const LabelSample = z
           result_id: z.string().meta({ description: "The result's id." }),
           probability: z
             .number()
-            .meta({ description: "With which it was drawn. Its label weighs the inverse." }),
+            .meta({
+              description:
+                "The probability with which it was drawn. Its label has the inverse as its weight.",
+            }),
           labelled: z.boolean().meta({ description: "Whether anybody has labelled it." }),
         }),
       )
@@ -131,7 +134,7 @@ export const LabelSample = z
   .meta({ id: "LabelSample" });
 export type LabelSample = z.infer<typeof LabelSample>;
 
-/** The most draws of a page, each with all that it took. */
+/** The most draws on a page; each comes with all its verdicts. */
 export const maxLabelSamples = 100;
 
 /** Query of `GET /v1/runs/{id}/label-samples`. */
@@ -150,10 +153,10 @@ export const AgreementOfLabelsQuery = z.object({
   }),
   ...namedEvaluator,
   profile_id: storableText().optional().meta({
-    description: "The profile's public id: labels of verdicts of namesakes do not count.",
+    description: "The profile's public id: verdicts of other profiles with the same name do not count.",
   }),
   profile_revision: queryInteger({ minimum: 1, maximum: 2_147_483_647 }).optional().meta({
-    description: "The profile's revision: labels of verdicts of others do not count.",
+    description: "The profile's revision: verdicts of other revisions do not count.",
   }),
   against: z.enum(["human", "evaluator"]).optional().meta({
     default: "human",
@@ -170,7 +173,7 @@ const AgreementFigure = z
   .object({
     value: figure("Null if it is not defined."),
     interval: intervalOf("At 95 %. Null with the reason in `note`."),
-    count: count("Verdicts that it is made of."),
+    count: count("Verdicts that it is computed from."),
     trajectories: count("Their trajectories."),
     effective_trajectories: figure(
       "The number of equally long trajectories that would carry as much information.",
@@ -215,19 +218,20 @@ export const LabelAgreement = z
       description: "Agreement beyond chance that does not fall where almost all pass. From −1 to 1.",
     }),
     krippendorff_alpha: AgreementFigure.meta({
-      description: "Of the evaluator and all people together; not everybody need label everything.",
+      description: "Agreement among the evaluator and all people; not everybody has to label everything.",
     }),
     people_alpha: AgreementFigure.meta({
-      description: "Of people among themselves. An evaluator can hardly agree with them more than they do.",
+      description:
+        "Agreement among people. An evaluator can hardly agree with them more than they do with each other.",
     }),
     sensitivity: AgreementFigure.meta({
-      description: "Of what the reference passes, what the evaluator passes.",
+      description: "The share of what the reference passes that the evaluator passes.",
     }),
     specificity: AgreementFigure.meta({
-      description: "Of what the reference fails, what the evaluator fails.",
+      description: "The share of what the reference fails that the evaluator fails.",
     }),
     precision: AgreementFigure.meta({
-      description: "Of what the evaluator passes, what the reference passes.",
+      description: "The share of what the evaluator passes that the reference passes.",
     }),
     more_labels: z
       .object({
@@ -235,14 +239,14 @@ export const LabelAgreement = z
           .number()
           .meta({ description: "Half of the width of the interval of `agreement` to aim at." }),
         count: z.int().nullable().meta({
-          description: "How many labels more it takes; null if it is narrower than 2 points either way.",
+          description: "How many more labels it takes; null if it is narrower than 2 points either way.",
         }),
       })
       .meta({ description: "What more labels would bring." }),
     annotators: z
       .array(
         z.object({
-          annotator: z.string().meta({ description: "Who." }),
+          annotator: z.string().meta({ description: "The person's name." }),
           labels: count("Labels given."),
           agreed: count("Those that equal the evaluator's verdict."),
         }),
@@ -266,7 +270,7 @@ export const ReviewQueueRequest = EvaluationResultFilter.extend({
   }),
   seed: z.int().min(0).max(2_147_483_647).nullish().meta({
     default: 1,
-    description: "Another one gives another order where nothing else decides it.",
+    description: "Another seed gives another order where nothing else decides it.",
   }),
   limit: z.int().min(1).max(maxQueueLimit).nullish().meta({
     default: defaultQueueLimit,
@@ -296,15 +300,15 @@ export const ReviewQueueItem = z
     id: z.string().meta({ description: "The result's id." }),
     reason: ReviewReason.meta({
       description:
-        "Why it is in this place. `near-threshold`: its score is within 0.1 of its threshold. `drawn`: none of the others.",
+        "Why it is in this place. `near-threshold`: its score is within 0.1 of its threshold. `drawn`: for none of the other reasons.",
     }),
     distance: z.number().nullable().meta({
       description:
-        "From its score to the threshold that its profile's revision sets, both from 0 to 1. Null unless it is near: evaluators such as `exact-match` and imported ones have no threshold, and a full score is near none.",
+        "The distance from its score to the threshold that its profile's revision sets, both from 0 to 1. Null unless it is near: evaluators such as `exact-match` and imported ones have no threshold, and a full score is near none.",
     }),
     evaluators: bothSides("Evaluators").meta({
       description:
-        "The evaluators of its run by their verdict on its sample, if they disagree. One result stands for all of the sample.",
+        "The evaluators of its run by their verdict on its sample, if they disagree. One result stands for all results of the sample.",
     }),
     repeats: bothSides("Repeats").meta({
       description: "The verdicts on the repeats of its sample in its run, if they disagree.",
@@ -321,7 +325,7 @@ export const ReviewQueueResponse = z
       description:
         "Whether more match. A random queue is then drawn from all of them; the least certain are those nearest to their threshold among all, and those that disagree among the newest 5,000 and as many that were drawn.",
     }),
-    reviewed: count("How many of those read people have corrected or labelled."),
+    reviewed: count("How many of those that were read have been corrected or labelled."),
     data: z.array(ReviewQueueItem).meta({ description: "What to look at, in this order." }),
   })
   .meta({ id: "ReviewQueueResponse" });
@@ -334,7 +338,7 @@ export const DisagreementQuery = z.object({
     .meta({ default: defaultDisagreements, description: "Maximum number of results." }),
 });
 
-/** A result whose verdict a person has turned round. */
+/** A result whose verdict a person has reversed. */
 export const Disagreement = z
   .object({
     result_id: z.string().meta({ description: "The result's id." }),

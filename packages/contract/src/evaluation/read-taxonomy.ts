@@ -10,7 +10,7 @@ export interface TaxonomyNode {
 type JsonObject = Record<string, unknown>;
 type NamedValue = [name: string, value: unknown];
 
-/** The most that an evaluation accepts: this many fit in one enum on the usual servers. */
+/** The most kinds of error that an evaluation accepts: this many fit in one enum on common model servers. */
 export const maxKindsOfError = 500;
 
 const childKeys = new Set([
@@ -24,7 +24,7 @@ const childKeys = new Set([
 ]);
 const nameKeys = ["name", "title", "label"];
 const ownKeys = new Set([...nameKeys, "description", "id", "version", "metadata"]);
-/** Levels of JSON. Anything deeper is left out, and its branch counts as a kind of error. */
+/** The most levels of JSON. Anything deeper is left out, and its branch counts as a kind of error. */
 export const maxTaxonomyLevels = 20;
 const maxNameCharacters = 200;
 const maxDescriptionCharacters = 1_000;

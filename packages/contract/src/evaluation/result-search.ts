@@ -50,16 +50,19 @@ const tags = smallRecord(storableText(), storableText(), {
   .nullish()
   .meta({ description: "Only results with all of these tags." });
 
-/** What the database can hold. */
+/** The largest integer that the database column can store. */
 const maxRevision = 2_147_483_647;
 /** Descriptions of fields that the search and the export share. */
 const described = {
   pass: { description: "Only results with this verdict." },
   revision: {
-    description: "Only results of this revision of a profile, usually beside evaluator_profile_public_id.",
+    description:
+      "Only results of this revision of a profile, usually together with evaluator_profile_public_id.",
   },
   explain: { description: "Only results with an explanation, or without one." },
-  hasRun: { description: "Only results of runs, or only those of direct evaluations, which belong to none." },
+  hasRun: {
+    description: "Only results of runs, or only those of direct evaluations, which belong to no run.",
+  },
   scoreMin: { description: "Only results with this score or a higher one." },
   scoreMax: { description: "Only results with this score or a lower one." },
   afterId: { description: "Only results with a higher id." },
@@ -67,7 +70,7 @@ const described = {
   order: { description: "Newest first, or oldest first." },
 };
 
-const sample = "Only results of this sample; a number and the text of its digits are the same one.";
+const sample = "Only results of this sample; a number and the text of its digits are the same sample.";
 
 const names = {
   app: name.meta({ description: "Only results of this app." }),
@@ -135,7 +138,7 @@ export const EvaluationResultSearchRequest = EvaluationResultFilter.extend({
     .meta({
       default: "-created_at",
       description:
-        "By time, by sample or by score, and with a minus in reverse. By sample, numbers count by value (`run/9` precedes `run/10`). Scores count to a thousandth, as corrected. By sample or score, results without are left out, and after_id and before_id are places in this order, where their results are now: one that is gone is refused, and what is corrected between two pages may come twice or not at all.",
+        "By time, by sample or by score, and with a minus in reverse. By sample, numbers count by value (`run/9` precedes `run/10`). Scores count to a thousandth, as corrected. By sample or score, results without one are left out, and after_id and before_id are places in this order, where their results are now: the id of a deleted result is refused, and a result that is corrected between two pages may come twice or not at all.",
     }),
   limit: z.int().min(1).max(1000).nullish().meta({ default: 50, description: "Maximum number of results." }),
   offset: z.literal(0).nullish().meta({ description: "Pages are by id; 0 is accepted for compatibility." }),
@@ -190,7 +193,7 @@ export type EvaluationResultExportQuery = z.infer<typeof EvaluationResultExportQ
 
 /**
  * Query of `DELETE /v1/evaluation-results`: the search's filters, and how many results are expected to match. `has_run` is not among
- * them: a process of the version before, which may continue a deletion, would ignore it and delete more.
+ * them: a process of the previous version, which may continue a deletion, would ignore it and delete more.
  */
 export const EvaluationResultDeleteQuery = EvaluationResultExportQuery.omit({
   order: true,

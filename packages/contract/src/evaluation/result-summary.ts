@@ -84,7 +84,7 @@ export const EvaluationSummaryGroup = z
         "Evaluations without a verdict, except those with the status `not_applicable`. They do not count as fails.",
     }),
     not_applicable: z.int().meta({
-      description: "Evaluations with this status: neither a verdict nor a failure.",
+      description: "Evaluations with this status, which is neither a verdict nor a failure.",
     }),
     interval_method: IntervalMethod.nullable().meta({
       description:
@@ -99,7 +99,7 @@ export const EvaluationSummaryGroup = z
         "passed / (passed + not_passed). Rates of several evaluators or profiles in one group say little: group by `evaluator` and `profile`.",
     }),
     pass_rate_interval: interval,
-    mean_score: z.number().nullable().meta({ description: "Mean score; null if there is none." }),
+    mean_score: z.number().nullable().meta({ description: "Mean score; null if there are no scores." }),
     mean_score_interval: interval,
     p10: z
       .number()

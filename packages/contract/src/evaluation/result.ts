@@ -2,7 +2,7 @@ import { z } from "zod";
 import { list, type Rule, smallRecord } from "../custom-schemas.ts";
 import { boundedObject, boundedText, instant, shortText, storableText } from "../text.ts";
 
-/** From 0, the worst, to 1. */
+/** A score from 0, the worst, to 1. */
 export const score = z.number().min(0).max(1);
 const utf8 = new TextEncoder();
 /** A PostgreSQL index entry holds at most 2,704 bytes, and a tag shares its entry with other columns. */
@@ -27,7 +27,7 @@ export const ExplainStrategy = z.enum(["never", "on-fail", "on-success", "always
 export type ExplainStrategy = z.infer<typeof ExplainStrategy>;
 
 /**
- * The outcome of an evaluation. Only `success` has a verdict; what has none does not count as a fail. `contradictory`: the judge's verdict
+ * The outcome of an evaluation. Only `success` has a verdict; evaluations without one do not count as fails. `contradictory`: the judge's verdict
  * and score contradict each other, even when asked again. `not_applicable`: the sample says nothing about any output; it is no failure either.
  */
 export const EvaluationStatus = z.enum([
@@ -77,7 +77,7 @@ export const evaluatedModelFields = {
   evaluated_model_selected_model: shortText(200).nullish().meta(described.selectedModel),
 };
 
-/** Texts by name, as callers label what they make. */
+/** Texts by name, with which callers label what they create. */
 export const newTags = smallRecord(z.string(), storableText(), { maxEntries: maxTags, message: tagsMessage })
   .meta({
     propertyNames: { type: "string", minLength: 1 },
@@ -121,7 +121,7 @@ export const metadataFields = {
   }),
 };
 
-/** A rule of everything that has `metadataFields`: a result has an app or an experiment. */
+/** The rule for everything that has `metadataFields`: a result has either an app or an experiment. */
 export const appOrExperiment: Rule = {
   isKept: (fields: { app?: unknown; experiment_id?: unknown }) =>
     (fields.app ?? null) === null || (fields.experiment_id ?? null) === null,
@@ -288,13 +288,13 @@ export type EvaluationResult = z.infer<typeof EvaluationResult>;
 
 export const LabelVerdict = z.enum(["pass", "fail"]);
 
-/** What a person says of an output, apart from the evaluator. */
+/** A person's verdict on an output, independent of the evaluator's. */
 export const EvaluationLabel = z
   .object({
     result_id: z.string().meta({ description: "The labelled result's id." }),
     label: LabelVerdict.meta({ description: "The person's verdict." }),
     score: score.nullable().meta({ description: "The person's score, from 0 to 1." }),
-    annotator: z.string().meta({ description: "The given name; of a user the e-mail address, or the id." }),
+    annotator: z.string().meta({ description: "The given name; for a user, the e-mail address or the id." }),
     user_id: z
       .string()
       .nullable()
@@ -319,7 +319,9 @@ export const EvaluationResultResponse = z
   .object({
     evaluation_result: EvaluationResult.meta({ description: "The result." }),
     evaluation_results: z.array(EvaluationResult).meta({ description: "The same result, in a list of one." }),
-    labels: z.array(EvaluationLabel).meta({ description: "What people said of it, one a person." }),
+    labels: z
+      .array(EvaluationLabel)
+      .meta({ description: "What people said about it, one label for each person." }),
   })
   .meta({ id: "EvaluationResultResponse" });
 export type EvaluationResultResponse = z.infer<typeof EvaluationResultResponse>;
@@ -330,7 +332,7 @@ export const CorrectionRequest = z
     pass: z.boolean().meta({ description: "The correct verdict. The evaluator's own confirms it." }),
     score_raw: score.nullish().meta({
       description:
-        "The correct score. Defaults to the evaluator's own if its verdict is confirmed, otherwise to 1 for a pass and 0 for a fail; to none if the evaluator gave none.",
+        "The correct score. Defaults to the evaluator's own if its verdict is confirmed, otherwise to 1 for a pass and 0 for a fail. No score if the evaluator gave none.",
     }),
     comment: boundedText(10_000).nullish().meta({ description: "Why the verdict is corrected." }),
   })

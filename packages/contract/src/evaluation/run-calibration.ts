@@ -6,11 +6,11 @@ import { ReportEvaluator } from "./run.ts";
 /** A figure of predictions whose trajectories are clusters. */
 const ConfidenceFigure = z
   .object({
-    value: figure("Null if it is not defined, or made of fewer than 50 predictions."),
+    value: figure("Null if it is not defined, or computed from fewer than 50 predictions."),
     interval: intervalOf(
       "At 95 %, by leaving out one trajectory at a time. Null with fewer than 6 trajectories.",
     ),
-    count: count("Predictions that it is made of."),
+    count: count("Predictions that it is computed from."),
     trajectories: count("Their trajectories."),
     effective_trajectories: figure(
       "The number of equally long trajectories that would carry as much information. Null without predictions.",
@@ -21,10 +21,10 @@ const ConfidenceFigure = z
 
 const RiskPoint = z
   .object({
-    threshold: number("The least confidence that is kept."),
-    coverage: number("The share of the predictions that is kept."),
+    threshold: number("The lowest confidence that is kept."),
+    coverage: number("The share of predictions that is kept."),
     risk: number("The share of these that is wrong."),
-    interval: intervalOf("Of the risk, as of a pass rate. Null for a single trajectory."),
+    interval: intervalOf("The interval of the risk, made as for a pass rate. Null for a single trajectory."),
   })
   .meta({ id: "RiskPoint" });
 
@@ -35,7 +35,7 @@ const ReliabilityBin = z
     count: count("Predictions."),
     confidence: number("Their mean confidence."),
     pass_rate: number("The share of them that pass."),
-    interval: intervalOf("Of the pass rate. Null for a single trajectory."),
+    interval: intervalOf("The interval of the pass rate. Null for a single trajectory."),
   })
   .meta({ id: "ReliabilityBin" });
 
@@ -46,12 +46,12 @@ export const RunCalibration = ReportEvaluator.extend({
     .meta({ description: "Whether the run has not ended, so that figures may change." }),
   of: z.enum(["confidence", "score"]).meta({
     description:
-      "What the figures are of: calibrated confidences, if any prediction has one; otherwise raw scores.",
+      "What the figures describe: calibrated confidences, if any prediction has one; otherwise raw scores.",
   }),
-  without_confidence: count("Predictions with a verdict that have none; they do not count."),
+  without_confidence: count("Predictions with a verdict but no confidence; they do not count."),
   fitted_on_it: z.boolean().meta({
     description:
-      "Whether the world's confidences were fitted on a revision of this dataset, which may flatter the figures: then the sentence says so.",
+      "Whether the world's confidences were fitted on a revision of this dataset, which may flatter the figures; if so, the sentence says it.",
   }),
   left_out: count(
     "Predictions with a verdict on the split that the world was calibrated on; they do not count.",
@@ -61,16 +61,17 @@ export const RunCalibration = ReportEvaluator.extend({
     parts: z
       .object({
         reliability: number("Σ n_b/N · (mean confidence − pass rate)², over bins; 0 is best."),
-        resolution: number("Σ n_b/N · (pass rate − that of all)², over bins; the higher, the better."),
+        resolution: number("Σ n_b/N · (pass rate − overall pass rate)², over bins; the higher, the better."),
         uncertainty: number("Pass rate · (1 − pass rate): the score without any confidence."),
         within_bins: number("What confidences that differ within a bin add."),
       })
       .nullable()
       .meta({
         id: "BrierParts",
-        description: "Murphy's: the score is reliability − resolution + uncertainty + within_bins.",
+        description:
+          "Murphy's decomposition: the score is reliability − resolution + uncertainty + within_bins.",
       }),
-  }).meta({ id: "BrierScore", description: "The mean squared difference of confidence and verdict." }),
+  }).meta({ id: "BrierScore", description: "The mean squared difference between confidence and verdict." }),
   ece: ConfidenceFigure.extend({
     expected: figure("What a perfectly calibrated model would have here on average: it is never 0."),
   }).meta({
@@ -89,10 +90,12 @@ export const RunCalibration = ReportEvaluator.extend({
   risk_coverage: z.array(RiskPoint).meta({
     description: "About one point for each hundredth of coverage, the most confident first.",
   }),
-  aurc: ConfidenceFigure.meta({ description: "The area under risk by coverage; the lower, the better." }),
+  aurc: ConfidenceFigure.meta({
+    description: "The area under the curve of risk by coverage; the lower, the better.",
+  }),
   coverage_at_risk: ConfidenceFigure.extend({
-    risk: number("The share of wrong ones that is allowed."),
-    threshold: figure("The least confidence that is kept. Null if nothing is."),
+    risk: number("The share of wrong predictions that is allowed."),
+    threshold: figure("The lowest confidence that is kept. Null if nothing is kept."),
   }).meta({
     id: "CoverageAtRisk",
     description: "The largest share to keep whose risk has the upper end of its interval at or below `risk`.",
@@ -110,7 +113,7 @@ export type WorldCalibrationCard = z.infer<typeof WorldCalibrationCard>;
 export const RunCalibrationQuery = z.object({
   evaluator: storableText().optional().meta({
     description:
-      "An evaluator of the run by its id or family, whose pass is right. If not given, the run's first.",
+      "An evaluator of the run, by its id or family, whose pass means right. If not given, the run's first.",
   }),
   profile_name: storableText().optional().meta({
     description: "The evaluator's profile, where the run has several of the same evaluator.",

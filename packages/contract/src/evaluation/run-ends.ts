@@ -11,14 +11,14 @@ const fieldPath = z
 
 const said = {
   environment: "An environment, whose rules end an episode as in its latest revision.",
-  stop: "Rules as environments have them, tried on each action and its prediction.",
-  done: "Where an answer that is JSON says whether the episode ends, as a JSON path to true or false.",
-  reward: "Where an answer that is JSON has the reward, as a JSON path to a number.",
+  stop: "Rules like those of environments, tried on each action and its prediction.",
+  done: "Where a JSON answer says whether the episode ends, as a JSON path to true or false.",
+  reward: "Where a JSON answer has the reward, as a JSON path to a number.",
 };
 const reward_field = fieldPath.nullish().meta({ description: said.reward });
 const stop = list(EpisodeStop).min(1).max(maxStops);
 
-/** What says of a run's predictions that the episode ends with them, and what the reward is. */
+/** How to tell from a run's predictions that the episode ends with them, and what the reward is. */
 export const RunEnds = z
   .union([
     z.strictObject({
@@ -32,7 +32,7 @@ export const RunEnds = z
   .meta({ id: "RunEnds" });
 export type RunEnds = z.infer<typeof RunEnds>;
 
-/** The same, as it was when the run was made. */
+/** A run's `ends`, as they were when the run was made. */
 export const PinnedEnds = z
   .object({
     environment: z.string().optional().meta({ description: "The environment's name and revision." }),
@@ -41,7 +41,7 @@ export const PinnedEnds = z
     reward_field: z.string().optional().meta({ description: said.reward }),
     reward_evaluator: z.string().optional().meta({
       description:
-        "The environment's rewards are those of this evaluator, which judges by a task's goal: a run does not know them.",
+        "The environment's rewards come from this evaluator, which judges by a task's goal: a run does not know them.",
     }),
   })
   .meta({ id: "PinnedEnds" });
@@ -52,7 +52,7 @@ const figure = (description: string) =>
     .object({
       value: z.number().nullable().meta({ description: "Null if it is not defined." }),
       interval: intervalOf("At 95 %, clustered by trajectory. Null with the reason in `note`."),
-      count: count("Predictions that it is made of."),
+      count: count("Predictions that it is computed from."),
       trajectories: count("Their trajectories."),
       effective_trajectories: z.number().nullable().meta({
         description: "The number of equally long trajectories that would carry as much information.",
@@ -76,25 +76,25 @@ const absolute_error = figure("The mean of |predicted − recorded|.");
 const spearman = figure("Spearman's rank correlation of predicted and recorded rewards.");
 const key = z.int().meta({ description: "The place in the trajectory." });
 const without = count(
-  "Predictions of samples that have one, which say nothing of it: they failed, or the answer has no such field, or is too long for the patterns.",
+  "Predictions for samples that have it, which do not say it themselves: they failed, or the answer has no such field, or is too long for the patterns.",
 );
 
 /** Whether a run's predictions end where the real environment ends, and pay what it pays. */
 export const RunEndsReport = z
   .object({
-    sentence: z.string().nullable().meta({ description: "What it says of ends, in words." }),
+    sentence: z.string().nullable().meta({ description: "What it says about ends, in words." }),
     done: z
       .object({
         ...ends,
-        false_ends: figure("Of the ends that are predicted, the share that is none."),
-        missed_ends: figure("Of the real ends, the share that is not predicted."),
+        false_ends: figure("The share of predicted ends that are not real."),
+        missed_ends: figure("The share of real ends that are not predicted."),
         without,
         step: z
           .array(z.object({ key, ...ends }))
           .meta({ description: "By place in the trajectory, the first 1,000." }),
       })
       .nullable()
-      .meta({ id: "RunDoneReport", description: "Of samples that say whether the episode ended." }),
+      .meta({ id: "RunDoneReport", description: "Figures for samples that say whether the episode ended." }),
     reward: z
       .object({
         absolute_error,
@@ -105,7 +105,7 @@ export const RunEndsReport = z
           .meta({ description: "By place in the trajectory, the first 1,000." }),
       })
       .nullable()
-      .meta({ id: "RunRewardReport", description: "Of samples with a reward." }),
+      .meta({ id: "RunRewardReport", description: "Figures for samples with a reward." }),
     note: z.string().nullable().meta({ description: "Why `done` or `reward` is null." }),
   })
   .meta({ id: "RunEndsReport" });

@@ -4,7 +4,7 @@ import { RunGoal } from "./goal.ts";
 import { ReportEvaluator, Run } from "./run.ts";
 import { bestBaseline, previousFields, RunCost, RunFigures, runDifference } from "./run-report.ts";
 
-/** Those of a report's figures that a list shows. */
+/** The figures of a report that a list shows. */
 export const HeadlineFigures = RunFigures.pick({
   count: true,
   failed: true,
@@ -21,7 +21,7 @@ export const HeadlineFigures = RunFigures.pick({
 });
 export type HeadlineFigures = z.infer<typeof HeadlineFigures>;
 
-/** What a run says by its main evaluator. */
+/** A run's figures by its main evaluator. */
 export const RunHeadline = z
   .object({
     ...ReportEvaluator.shape,
@@ -30,11 +30,11 @@ export const RunHeadline = z
     cost: RunCost.pick({ currency: true, total: true, unpriced_tokens: true })
       .extend({
         per_1000: z.number().nullable().meta({
-          description: "Of 1,000 predictions. Null if the price of some is not known.",
+          description: "The cost of 1,000 predictions. Null if the price of some is not known.",
         }),
       })
       .nullable()
-      .meta({ description: "Of the predictions, as in the report." }),
+      .meta({ description: "The cost of the predictions, as in the report." }),
   })
   .meta({ id: "RunHeadline" });
 export type RunHeadline = z.infer<typeof RunHeadline>;
@@ -45,11 +45,11 @@ export const ListedRun = z
     ...Run.shape,
     headline: RunHeadline.nullable().meta({
       description:
-        "Its report's figures by the evaluator of its goal, or else by its first one; they are made within seconds of its end. Null before, and for external runs.",
+        "Its report's figures by the evaluator of its goal, or else by its first one. They are computed within seconds of its end. Null before, and for external runs.",
     }),
     goal: RunGoal.nullable().meta({
       description:
-        "Of its name; of the latest figures also the newest that is set for earlier runs of the same target, mode and dataset. Null if none is set.",
+        "The goal of its name; for the latest figures, also the newest goal that is set for earlier runs of the same target, mode and dataset. Null if none is set.",
     }),
   })
   .meta({ id: "ListedRun" });
@@ -59,7 +59,7 @@ export type ListedRun = z.infer<typeof ListedRun>;
 export const RunListResponse = listOf("RunListResponse", ListedRun, "The runs, newest first.");
 export type RunListResponse = z.infer<typeof RunListResponse>;
 
-/** The latest run of a target over a dataset, with what it is held against. */
+/** The latest run of a target over a dataset, with what it is compared with. */
 export const Headline = z
   .object({
     run: ListedRun.meta({ description: "The newest finished run of this target, mode and dataset." }),
@@ -68,7 +68,9 @@ export const Headline = z
     change: z
       .object({ ...previousFields, ...runDifference })
       .nullable()
-      .meta({ description: "Since the run before, by the headline's evaluator. Null if there is none." }),
+      .meta({
+        description: "The change since the previous run, by the headline's evaluator. Null if there is none.",
+      }),
   })
   .meta({ id: "Headline" });
 export type Headline = z.infer<typeof Headline>;

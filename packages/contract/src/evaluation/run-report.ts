@@ -7,13 +7,13 @@ import { RunEndsReport } from "./run-ends.ts";
 
 const counted = (description: string) => z.int().nullable().meta({ description });
 
-/** What figures of verdicts say of themselves. */
+/** Part of the descriptions of figures of verdicts. */
 export const noVerdicts = "Null without verdicts.";
 
-/** Which formulas the figures are made by, so that saved ones can be told apart. */
+/** Which formulas the figures are computed by, so that saved reports can be told apart. */
 export function statisticsOf(kind: "report" | "comparison") {
   return z.literal(2).meta({
-    description: `The formulas of its figures (docs/statistics.md). A ${kind} that was saved without it has figures of the first kind, whose intervals are often too narrow.`,
+    description: `The formulas of its figures (docs/statistics.md). A ${kind} that was saved without it has figures by the first formulas, whose intervals are often too narrow.`,
   });
 }
 
@@ -21,12 +21,12 @@ const noChange = z
   .object({
     mean: number("Mean score."),
     pass_rate: number("Share of the samples that pass."),
-    count: count("Samples that it is known of."),
+    count: count("Samples for which it is known."),
   })
   .nullable()
   .meta({
     description:
-      "The same evaluator's verdicts on the state before the action, on the samples that have a verdict. Null if there are none, for example because a model judges, and of free-running runs, which are not told that state.",
+      "The same evaluator's verdicts on the state before the action, on the samples that have a verdict. Null if there are none, for example because a model judges, and for free-running runs, which are not told that state.",
   });
 
 /** What a model has to beat. */
@@ -34,53 +34,55 @@ export const RunBaseline = z
   .object({
     kind: z.enum(["no-change", "most-frequent", "retrieval"]).meta({ description: "What it predicts." }),
     run_id: z.uuid().nullable().meta({
-      description: "Its run. Null: the verdicts on the state before the action, in the run itself.",
+      description: "The baseline's run. Null for verdicts on the state before the action in the run itself.",
     }),
-    pass_rate: number("By the same evaluator."),
-    interval: intervalOf("Of the pass rate, at 95 %. Null if `run_id` is."),
+    pass_rate: number("The pass rate by the same evaluator."),
+    interval: intervalOf("The interval of the pass rate, at 95 %. Null if `run_id` is."),
     count: count("Samples with a verdict."),
   })
   .meta({ id: "RunBaseline" });
 export type RunBaseline = z.infer<typeof RunBaseline>;
 
-/** The field that has the best of them. */
+/** The field with the best baseline. */
 export const bestBaseline = RunBaseline.nullable().meta({
   description: "The highest pass rate of a baseline on the same revision. Null if there is none.",
 });
 
 const figures = {
-  samples: count("Samples of the group, whatever became of them."),
+  samples: count("Samples of the group, with or without verdicts."),
   count: count("Samples with a verdict. With repeats, a sample's value is the mean of its repeats."),
   without_verdict: count("Samples without a verdict: `samples` − `count`."),
   verdicts: count("Predictions with a verdict. Each repeat of a sample is a prediction."),
   graded: count("Predictions whose verdict has a score."),
   failed: count("Predictions without a verdict, because the prediction or the evaluator failed."),
   not_applicable: count(
-    "Predictions that this evaluator has nothing to say of, whatever they are. They count nowhere else.",
+    "Predictions about which this evaluator has nothing to say, whatever they are. They count nowhere else.",
   ),
   trajectories: count("Trajectories with a verdict: the clusters of the intervals."),
   effective_trajectories: figure(
     "The number of equally long trajectories that would carry as much information: N² / Σ n_g², over samples with a verdict. Null without one.",
   ),
-  mean: figure("Mean score, of the verdicts that have one. Null without any."),
+  mean: figure("Mean score of the verdicts that have one. Null without any."),
   standard_error: figure(
-    "Of the mean, by leaving out one trajectory at a time. Null for fewer than two trajectories.",
+    "Standard error of the mean, by leaving out one trajectory at a time. Null for fewer than two trajectories.",
   ),
   interval: intervalOf(
-    "Of the mean, at 95 %, clustered by trajectory. The same as `pass_interval` where every score is its verdict, 0 or 1. Null for fewer than two trajectories.",
+    "The interval of the mean, at 95 %, clustered by trajectory. The same as `pass_interval` where every score is its verdict, 0 or 1. Null for fewer than two trajectories.",
   ),
   pass_rate: figure(`Share of the samples that pass. ${noVerdicts}`),
-  pass_standard_error: figure("Of the pass rate. Null for fewer than two trajectories."),
-  pass_interval: intervalOf("Of the pass rate, at 95 %, clustered by trajectory. Null for fewer than two."),
+  pass_standard_error: figure("Standard error of the pass rate. Null for fewer than two trajectories."),
+  pass_interval: intervalOf(
+    "The interval of the pass rate, at 95 %, clustered by trajectory. Null for fewer than two.",
+  ),
   unseen_share: figure(
     "The share of all trajectories that a kind can have and still be missing here with a probability of 5 %: 1 − 0.05^(1/trajectories).",
   ),
   lower_if_missing: figure(
-    "The lower end of `interval` if a kind that large is missing and fails whole: lower · (1 − `unseen_share`).",
+    "The lower end of `interval` if a kind that large is missing and all of it fails: lower · (1 − `unseen_share`).",
   ),
-  pass_lower_if_missing: figure("The same of `pass_interval`."),
+  pass_lower_if_missing: figure("The same for `pass_interval`."),
   mean_failures_as_zero: figure(
-    "Mean score if failures score 0. Null without verdicts and failures, and if no verdict has a score.",
+    "Mean score if failures score 0. Null if there are neither verdicts nor failures, and if no verdict has a score.",
   ),
   pass_rate_failures_as_zero: figure("Pass rate if failures do not pass."),
   no_change: noChange,
@@ -107,7 +109,9 @@ const strata = (description: string) => z.array(RunStratum).meta({ description }
 const RunStrata = z
   .object({
     step: strata("By place in the trajectory, the first 1,000."),
-    trajectory: strata("By trajectory, the 200 with the lowest mean, failures as zero, from the lowest on."),
+    trajectory: strata(
+      "By trajectory, the 200 with the lowest mean with failures as zero, the lowest first.",
+    ),
     changed: strata("`changed`, `unchanged`, and `unknown` where states cannot be compared."),
     changes: strata(
       "By number of changes from the state to the next one: `0`, `1-2`, `3-6`, `7+`, `unknown`.",
@@ -130,9 +134,9 @@ export const CorrectedRate = z
   .object({
     pass_rate: figure("Null without a label that counts."),
     interval: intervalOf("At 95 %, clustered by trajectory. Null with fewer than 6 labelled trajectories."),
-    raw: number("The evaluator's own pass rate, of the same verdicts."),
-    labels: count("Labelled verdicts that it is made of."),
-    drawn: z.boolean().meta({ description: "Whether they were drawn, and are weighted by that." }),
+    raw: number("The evaluator's own pass rate on the same verdicts."),
+    labels: count("Labelled verdicts that it is computed from."),
+    drawn: z.boolean().meta({ description: "Whether they were drawn, and are weighted accordingly." }),
     lambda: number("How much the verdicts without labels count, from 0 to 1."),
     gain: figure("How many times as many labels would be needed without them."),
     note: z.string().nullable().meta({ description: "What qualifies it." }),
@@ -141,7 +145,7 @@ export const CorrectedRate = z
   .meta({ id: "CorrectedRate" });
 export type CorrectedRate = z.infer<typeof CorrectedRate>;
 
-/** What a run says by one of its evaluators. */
+/** A run's figures by one of its evaluators. */
 export const RunEvaluatorReport = z
   .object({
     ...ReportEvaluator.shape,
@@ -150,7 +154,7 @@ export const RunEvaluatorReport = z
     corrected: CorrectedRate.optional().meta({
       description: "The pass rate that people would give, where some have labelled verdicts.",
     }),
-    strata: RunStrata.meta({ description: "The same figures of groups of samples." }),
+    strata: RunStrata.meta({ description: "The same figures for groups of samples." }),
     strata_left_out: StrataLeftOut.meta({ description: "How many groups `strata` does not show." }),
   })
   .meta({ id: "RunEvaluatorReport" });
@@ -159,7 +163,7 @@ export type RunEvaluatorReport = z.infer<typeof RunEvaluatorReport>;
 /** A step of a survival curve. */
 export const SurvivalStep = z
   .object({
-    step: count("A step at which a trajectory diverged, or after which nothing of it is known."),
+    step: count("A step at which a trajectory diverged, or after which nothing is known about one."),
     at_risk: count("Trajectories with a verdict at this step that had not diverged before it."),
     diverged: count("How many of them diverged at this step."),
     censored: count("How many of them are unknown after this step."),
@@ -194,7 +198,7 @@ export const RunSurvival = z
       description: "The bound: the same if each failure is a divergence.",
     }),
     seed: z.int().nullable().meta({
-      description: "Of the bootstrap that the intervals are from if there are repeats; otherwise null.",
+      description: "The seed of the bootstrap that makes the intervals if there are repeats; otherwise null.",
     }),
   })
   .meta({ id: "RunSurvival" });
@@ -223,9 +227,9 @@ export type TeacherForced = z.infer<typeof TeacherForced>;
 
 const RunTokens = z
   .object({
-    prompt: counted("Of the prompts."),
+    prompt: counted("Tokens of the prompts."),
     cached: counted("How many of these the upstream had in its cache."),
-    completion: counted("Of the completions."),
+    completion: counted("Tokens of the completions."),
   })
   .meta({ id: "RunTokens" });
 
@@ -234,18 +238,20 @@ export const RunCost = z
   .object({
     currency: z.string().meta({ description: "An ISO 4217 code." }),
     total: figure(
-      "What the tokens of models with a price cost, by today's prices. Null if none of the models has one.",
+      "What the tokens of models with a price cost at today's prices. Null if none of the models has one.",
     ),
-    unpriced_tokens: count("Tokens that `total` leaves out, as their model has no price or is not known."),
+    unpriced_tokens: count(
+      "Tokens that `total` leaves out, because their model has no price or is not known.",
+    ),
     models: z
       .array(
         z.object({
           model: z.string().nullable().meta({
             description: "The name that was sent to the deployment. Null where it is not known.",
           }),
-          prompt_tokens: count("Of the prompts."),
+          prompt_tokens: count("Tokens of the prompts."),
           cached_tokens: count("How many of these the upstream had in its cache."),
-          completion_tokens: count("Of the completions."),
+          completion_tokens: count("Tokens of the completions."),
           cost: figure("What they cost. Null if the model has no price."),
         }),
       )
@@ -265,7 +271,7 @@ const RunFailures = z
     }),
     evaluations: z.record(z.string(), z.int()).meta({
       description:
-        "Evaluations without a verdict, of all evaluators, by their status. `incomplete`: a client's result lacks what others of its evaluator have.",
+        "Evaluations without a verdict, of all evaluators, by their status. `incomplete`: a client's result lacks what others by the same evaluator have.",
     }),
   })
   .meta({ id: "RunFailures" });
@@ -273,7 +279,7 @@ const RunFailures = z
 const ReportWorld = z
   .object({
     leaves_out: count(
-      "Predictions of samples whose own trajectories are among the world's examples, and were left out: leave one out.",
+      "Predictions for samples whose own trajectories are among the world's examples and were left out (leave one out).",
     ),
     near_duplicates: count(
       "Predictions for which an example of another trajectory has the same fields, to a similarity of 0.999, and the same next state.",
@@ -292,39 +298,39 @@ const ReportRecords = z
       .array(
         z.object({
           ...ReportEvaluator.shape,
-          difference: figure("As in `GET /v1/comparisons`, of this run − the records'."),
-          interval: intervalOf("Of the difference, at 95 %, clustered by trajectory."),
+          difference: figure("As in `GET /v1/comparisons`: this run − the records' run."),
+          interval: intervalOf("The interval of the difference, at 95 %, clustered by trajectory."),
           outcome: z.enum(["better", "worse", "undecided"]).meta({ description: "What the test says." }),
           sentence: z.string().meta({ description: "The same in words." }),
         }),
       )
-      .meta({ description: "By those evaluators that both runs have." }),
+      .meta({ description: "By the evaluators that both runs have." }),
   })
   .meta({ id: "ReportRecords" });
 
-/** How a run differs from the one before by an evaluator. */
+/** How a run differs from the previous one according to an evaluator. */
 export const runDifference = {
-  measure: z.enum(["score", "pass_rate"]).meta({ description: "What the difference is of." }),
+  measure: z.enum(["score", "pass_rate"]).meta({ description: "What the difference compares." }),
   difference: z.number().nullable().meta({
-    description: "As in `GET /v1/comparisons`, of this run − the one before.",
+    description: "As in `GET /v1/comparisons`: this run − the previous one.",
   }),
-  interval: intervalOf("Of the difference, at 95 %, clustered by trajectory."),
+  interval: intervalOf("The interval of the difference, at 95 %, clustered by trajectory."),
   outcome: z.enum(["better", "worse", "undecided"]).meta({ description: "What the test says." }),
   count: z.int().meta({ description: "Samples that are compared." }),
   trajectories: z.int().meta({ description: "Trajectories that they are in." }),
 };
 
-/** Which run was before. */
+/** Which run was the previous one. */
 export const previousFields = {
-  run_id: z.uuid().meta({ description: "The id of the run before." }),
+  run_id: z.uuid().meta({ description: "The previous run's id." }),
   name: z.string().meta({ description: "Its name." }),
   by: z.enum(["name", "target"]).meta({
     description:
-      "What it has in common with this run, beside the dataset: its name; if no run before has that, target and mode.",
+      "What it has in common with this run besides the dataset: the name or, if no earlier run has that name, target and mode.",
   }),
 };
 
-/** The run before, and what differs. */
+/** The previous run, and what differs. */
 export const RunPrevious = z
   .object({
     ...previousFields,
@@ -332,7 +338,7 @@ export const RunPrevious = z
       .array(
         z.object({
           what: z.string().meta({ description: "For example `model`, `prompt revision`, `world revision`." }),
-          before: z.string().nullable().meta({ description: "In the run before. Null: it has none." }),
+          before: z.string().nullable().meta({ description: "In the previous run. Null if it has none." }),
           after: z.string().nullable().meta({ description: "In this run." }),
         }),
       )
@@ -340,7 +346,7 @@ export const RunPrevious = z
     unchanged: z.array(z.string()).meta({ description: "What is the same." }),
     evaluators: z
       .array(z.object({ ...ReportEvaluator.shape, ...runDifference }))
-      .meta({ description: "By those evaluators that both runs have." }),
+      .meta({ description: "By the evaluators that both runs have." }),
   })
   .meta({ id: "RunPrevious" });
 export type RunPrevious = z.infer<typeof RunPrevious>;
@@ -351,39 +357,41 @@ export const RunReport = z
     run: Run.meta({ description: "The run." }),
     preliminary: z.boolean().meta({
       description:
-        "Whether the run has not ended: the figures are of what there is so far. False for external runs.",
+        "Whether the run has not ended, so that the figures cover what there is so far. False for external runs.",
     }),
     evaluators: z.array(RunEvaluatorReport).meta({
-      description: "In the order of the run's evaluators. Of an external run, those of its results, by name.",
+      description:
+        "In the order of the run's evaluators. For an external run, those of its results, by name.",
     }),
     survival: z.array(RunSurvival).optional().meta({
-      description: "Of a free-running run: the time of the first divergence, for each evaluator.",
+      description: "For a free-running run: the time of the first divergence, for each evaluator.",
     }),
     teacher_forced: TeacherForced.nullish().meta({
       description:
-        "Of a free-running run: the newest finished teacher-forced run of the same revision, target and params. Null if there is none.",
+        "For a free-running run: the newest finished teacher-forced run of the same revision, target and params. Null if there is none.",
     }),
-    world: ReportWorld.optional().meta({ description: "Of a run through a world: what it leaned on." }),
+    world: ReportWorld.optional().meta({ description: "For a run through a world: what it leaned on." }),
     records: ReportRecords.optional().meta({
       description:
-        "Of a run that asked a model: how it differs from the newest finished run of the same revision and mode that records alone answered, the baseline `retrieval` or a world of that kind. Absent if there is none.",
+        "For a run that asked a model: how it differs from the newest finished run of the same revision and mode that records alone answered, the baseline `retrieval` or a world of that kind. Absent if there is none.",
     }),
     ends: RunEndsReport.optional().meta({
       description: "Whether predictions end where the real environment ends. Absent for external runs.",
     }),
-    goal: RunGoal.nullable().meta({ description: "Of the run's name. Null if none is set." }),
+    goal: RunGoal.nullable().meta({ description: "The goal of the run's name. Null if none is set." }),
     previous: RunPrevious.nullable().meta({
       description:
         "The finished run before this one over the same dataset, by name or else by target. Null if there is none, before this run has finished, and for external runs.",
     }),
     latency_ms: RunLatency.nullable().meta({
-      description: "Of the successful predictions of a deployment, in milliseconds. Null if there are none.",
+      description:
+        "Latency of a deployment's successful predictions, in milliseconds. Null if there are none.",
     }),
     predictions_per_second: z.number().nullable().meta({
       description: "Predictions of a deployment, from the run's start to its last prediction.",
     }),
     tokens: RunTokens.meta({
-      description: "Of all predictions, as the upstream counted them; nulls if it counted none.",
+      description: "Tokens of all predictions, as the upstream counted them; nulls if it counted none.",
     }),
     cost: RunCost.nullish().meta({
       description:

@@ -23,19 +23,19 @@ export const RunSample = z
         status: z.enum(["success", "failed"]).meta({ description: "Whether there is a prediction." }),
         error_category: PredictionFailure.nullable().meta({
           description:
-            "Why there is no prediction. `missing`: it was not uploaded, or the run was finished without it. `error`, `skipped`: so says the uploaded line. `not_reached`: an earlier step of a free-running trajectory failed.",
+            "Why there is no prediction. `missing`: it was not uploaded, or the run was finished without it. `error`, `skipped`: the uploaded line says so. `not_reached`: an earlier step of a free-running trajectory failed.",
         }),
         finish_reason: z.string().nullable().meta({ description: "As the upstream reports it." }),
         usage: z
           .object({
-            prompt_tokens: z.int().nullable().meta({ description: "Of the prompt." }),
-            completion_tokens: z.int().nullable().meta({ description: "Of the completion." }),
+            prompt_tokens: z.int().nullable().meta({ description: "Tokens of the prompt." }),
+            completion_tokens: z.int().nullable().meta({ description: "Tokens of the completion." }),
           })
           .meta({ description: "As the upstream counted tokens; nulls if it counted none." }),
         latency_ms: z.number().nullable().meta({ description: "How long the prediction took." }),
         excerpt: z.string().nullable().optional().meta({
           description:
-            "The beginning of its text, if text_limit was sent; null if it failed. The whole is at `GET /v1/predictions/{id}`.",
+            "The beginning of its text, if text_limit was sent; null if it failed. The whole text is at `GET /v1/predictions/{id}`.",
         }),
       })
       .meta({ description: "The prediction, without its text." }),
@@ -61,14 +61,14 @@ const confidenceError = "Input should be a number from 0 to 1";
 export const RunPredictionLine = z
   .looseObject({
     dataset_sample_id: z.string().nullish().meta({ description: "The sample's id in the run's revision." }),
-    trajectory_id: z.string().nullish().meta({ description: "With step, instead of the id." }),
+    trajectory_id: z.string().nullish().meta({ description: "Together with `step`, instead of the id." }),
     step: z.int().min(0).nullish().meta({ description: "The place in the trajectory." }),
     index: z
       .union([z.string(), z.int().min(0)])
       .nullish()
       .meta({
         description:
-          "In place of both: the id, or if there is no such id the number of the revision's sample from 0.",
+          "Instead of both: the id or, if there is no such id, the number of the sample in the revision, from 0.",
       }),
     repeat: z
       .int()
@@ -84,7 +84,7 @@ export const RunPredictionLine = z
     predicted: z.string().nullish().meta({ description: "Same as prediction." }),
     generated: z.string().nullish().meta({ description: "Same as prediction." }),
     skipped_overlong: z.boolean().nullish().meta({
-      description: "Whether nothing was predicted, as the prompt was too long.",
+      description: "Whether nothing was predicted, because the prompt was too long.",
     }),
     reasoning: z.string().nullish().meta({ description: "The model's reasoning." }),
     confidence: z
@@ -92,7 +92,7 @@ export const RunPredictionLine = z
       .min(0, { error: confidenceError })
       .max(1, { error: confidenceError })
       .nullish()
-      .meta({ description: "How sure it is that the prediction is right, from 0 to 1." }),
+      .meta({ description: "The probability that the prediction is right, from 0 to 1." }),
   })
   .meta({ id: "RunPredictionLine" });
 export type RunPredictionLine = z.infer<typeof RunPredictionLine>;
@@ -109,7 +109,7 @@ export type RunUpload = z.infer<typeof RunUpload>;
 /** How many predictions of a run a page has unless its query says so. */
 export const defaultRunSampleLimit = 100;
 
-/** What a run's predictions can be sorted by, with a minus from the highest on. */
+/** What a run's predictions can be sorted by; with a minus, the highest first. */
 export const RunSampleOrder = z.enum([
   "position",
   "step",
@@ -148,7 +148,7 @@ export const RunSampleListQuery = z.object({
   order: RunSampleOrder.optional().meta({
     default: "position",
     description:
-      "By place in the dataset, or by a figure, with a minus from the highest on. `score` is that of the evaluator. Predictions without the figure count as the lowest.",
+      "By place in the dataset, or by a figure; with a minus, the highest first. `score` is that of the evaluator. Predictions without the figure count as the lowest.",
   }),
   order_evaluator: storableText().optional().meta({
     description: "Whose score the order is by; `evaluator` if not given.",

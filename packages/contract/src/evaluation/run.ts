@@ -21,7 +21,7 @@ export const maxRunEvaluators = 20;
 /** The most samples of a pilot. */
 const maxDrawn = 1_000_000;
 
-/** A revision of a dataset, where a baseline learns from. */
+/** A revision of a dataset that a baseline learns from. */
 const RevisionReference = z.strictObject({
   dataset_id: shortText(200).meta({ description: "The id of a dataset of the account." }),
   revision: z.int().min(1).nullish().meta({ description: "A number; the latest if not given." }),
@@ -45,7 +45,7 @@ export const RunTarget = z
     }),
     z.strictObject({
       baseline: z.literal("most-frequent").meta({
-        description: "Predicts the commonest next state of the same action.",
+        description: "Predicts the most common next state after the same action.",
       }),
       from: RevisionReference.nullish().meta({
         description:
@@ -103,7 +103,7 @@ export const RunCreateRequest = z
     }),
     ends: RunEnds.nullish().meta({
       description:
-        "What says that the episode ends with a prediction, and what its reward is. The report holds it against `done` and `reward` of the samples.",
+        "How to tell that the episode ends with a prediction, and what its reward is. The report compares this with `done` and `reward` of the samples.",
     }),
     limit: z.int().min(1).max(maxDrawn).nullish().meta({
       description:
@@ -111,7 +111,7 @@ export const RunCreateRequest = z
     }),
     draw_seed: z.int().min(0).max(2_147_483_647).nullish().meta({
       default: 1,
-      description: "Another one draws other trajectories for `limit`.",
+      description: "Another seed draws other trajectories for `limit`.",
     }),
     repeats: z.int().min(1).max(maxRepeats).nullish().meta({ default: 1, description: described.repeats }),
     concurrency: z.int().min(1).max(maxRunConcurrency).nullish().meta({
@@ -127,7 +127,7 @@ export type RunCreateRequest = z.infer<typeof RunCreateRequest>;
 export const RunEvaluatorsRequest = z
   .strictObject({
     evaluators: list(EvaluatorReference).min(1).max(maxRunEvaluators).meta({
-      description: "What else judges the predictions. None is made again.",
+      description: "What else judges the predictions. No prediction is made again.",
     }),
   })
   .meta({ id: "RunEvaluatorsRequest" });
@@ -143,7 +143,7 @@ export const RunEvaluator = z
   .meta({ id: "RunEvaluator" });
 export type RunEvaluator = z.infer<typeof RunEvaluator>;
 
-/** An evaluator of a run, also of one whose results a client sends. */
+/** An evaluator of a run, including runs whose results a client sends. */
 export const ReportEvaluator = z
   .object({
     evaluator: RunEvaluator.shape.evaluator,
@@ -160,7 +160,7 @@ export const ReportEvaluator = z
   .meta({ id: "ReportEvaluator" });
 export type ReportEvaluator = z.infer<typeof ReportEvaluator>;
 
-/** How far a run is, and what is missing of it. */
+/** How far a run is, and what is missing from it. */
 export const RunProgress = z
   .object({
     samples: count("Samples times repeats."),
@@ -193,7 +193,7 @@ export const RunProgress = z
         timed_out: count("Calls that timed out, whether they were tried again or not."),
         at_once: z.int().optional().meta({
           description:
-            "About how many calls at once the deployment answers: with more they timed out, so that the run makes fewer than its `concurrency`. Absent if it need not.",
+            "About how many calls at once the deployment answers: with more they timed out, so that the run makes fewer than its `concurrency`. Absent if that is not needed.",
         }),
       })
       .nullable()
@@ -209,7 +209,7 @@ export type RunProgress = z.infer<typeof RunProgress>;
 /** Which samples a pilot predicts. */
 export const RunDraw = z
   .object({
-    samples: count("How many samples were drawn, in whole trajectories but for the last."),
+    samples: count("How many samples were drawn, in whole trajectories except the last."),
     of: count("How many the revision has."),
     seed: count("What decided the draw: the same revision, number and seed draw the same."),
   })
@@ -225,14 +225,16 @@ export const RunProvenance = z
     }),
     dataset_digest: z.string().nullable().meta({ description: "The digest of the dataset's revision." }),
     change: DatasetChange.optional().meta({ description: "What counts as a change, as its dataset says." }),
-    ends: PinnedEnds.optional().meta({ description: "What says that the episode ends, if anything does." }),
+    ends: PinnedEnds.optional().meta({ description: "How it is told that the episode ends, if at all." }),
     models: z.array(z.string()).meta({
-      description: "The model as the upstream named it. More than one: it changed while the run was running.",
+      description: "The model, as the upstream named it. More than one if it changed during the run.",
     }),
     finished_early: z.boolean().optional().meta({
-      description: "True if it was finished without the predictions that were missing.",
+      description: "True if it was finished while predictions were missing.",
     }),
-    draw: RunDraw.optional().meta({ description: "Of a pilot, which samples it predicts. Absent: all." }),
+    draw: RunDraw.optional().meta({
+      description: "For a pilot, which samples it predicts. Absent if it predicts all.",
+    }),
     in_sample: z.boolean().meta({
       description: "Whether a baseline learnt from the revision that it predicts.",
     }),
@@ -249,11 +251,11 @@ export const Run = z
   .object({
     id: z.uuid().meta({ description: "Results name it in evaluation_run_id." }),
     name: z.string().meta({ description: "Several runs may have the same name." }),
-    status: RunStatus.meta({ description: "Whether it runs, and how it ended." }),
+    status: RunStatus.meta({ description: "Whether it is running, and how it ended." }),
     status_reason: z.string().nullable().meta({ description: "Why it waits or failed." }),
     progress: RunProgress.meta({
       description:
-        "How far it is. Of an external run: `samples` and `predicted` are the results of the evaluator with the most, `evaluated` those of the one with the fewest, `failed` the most of any that have no verdict.",
+        "How far it is. For an external run: `samples` and `predicted` are the results of the evaluator with the most, `evaluated` those of the one with the fewest, `failed` the most of any that have no verdict.",
     }),
     dataset_id: z.uuid().nullable().meta({ description: "Null if the target is external." }),
     revision: z.int().nullable().meta({ description: "The dataset's revision." }),
@@ -262,14 +264,14 @@ export const Run = z
     mode: RunMode.meta({ description: described.mode }),
     evaluators: z.array(ReportEvaluator).meta({
       description:
-        "In the order in which they were given. Of an external run, those of its results, by name.",
+        "In the order in which they were given. For an external run, those of its results, by name.",
     }),
     repeats: z.int().meta({ description: described.repeats }),
     concurrency: z.int().meta({ description: described.concurrency }),
     tags: z.record(z.string(), z.string()).nullable().meta({ description: "Texts by name, as given." }),
     provenance: RunProvenance.meta({ description: "What it was made with." }),
     notes: z.array(z.string()).meta({
-      description: "What happened on the way, for example what it waited for.",
+      description: "What happened along the way, for example what it waited for.",
     }),
     created_by: z.uuid().meta({ description: "The id of the user who created it." }),
     created_at: instant.meta({ description: "When it was created." }),

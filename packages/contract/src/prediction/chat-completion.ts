@@ -60,7 +60,7 @@ const OpenAiTextPart = z
   })
   .meta({ id: "OpenAiTextPart" });
 
-/** Of these, a message may be nothing but the calls of tools, or their results. */
+/** The roles whose messages may consist of nothing but tool calls, or their results. */
 const mayBeEmpty: readonly unknown[] = ["assistant", "function"];
 
 /** A message of a chat in OpenAI's format, with tools and parts. */
@@ -74,7 +74,7 @@ export const OpenAiChatMessage = objectWithRule(
       .nullish()
       .meta({
         description:
-          "The message's text, or its parts, which become lines of it. Required, but of `assistant` and `function`.",
+          "The message's text, or its parts, which become lines of it. Required except for `assistant` and `function`.",
       }),
   },
   {

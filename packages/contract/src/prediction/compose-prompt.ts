@@ -13,7 +13,7 @@ const sections = [
 /** The fields of a context, in the order of the prompt and of stored samples. */
 export const contextFields = sections.map(([field]) => field);
 
-/** Changes with any change of the strings here. Runs record it. */
+/** Changed whenever the strings here change. Runs record it. */
 export const promptVersion = "1";
 
 /** The system turn (omitted if every section is empty) and the user turn. All texts are used unchanged. */
@@ -26,12 +26,12 @@ export function composePrompt(
   return system === "" ? [user] : [{ role: "system", content: system }, user];
 }
 
-/** The user turn. Later turns of a chat have no state: the assistant turn before is the state. */
+/** The user turn. Later turns of a chat have no state, because the preceding assistant turn is the state. */
 export function composeUserTurn({ state, action }: { state?: string | undefined; action: string }): string {
   return state === undefined ? `Action: ${action}` : `State: ${state}\n\nAction: ${action}`;
 }
 
-/** What a user turn was composed of; undefined: it has another form. */
+/** The state and action that a user turn was composed of; undefined if it has another form. */
 export function readUserTurn(content: string): { state?: string | undefined; action: string } | undefined {
   const [, state, action] = /^(?:State: ([\s\S]*)\n\n)?Action: ([\s\S]*)$/.exec(content) ?? [];
   return action === undefined ? undefined : { state, action };

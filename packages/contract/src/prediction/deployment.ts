@@ -35,7 +35,7 @@ const ReplicaStatus = z.object({
   }),
   is_failing: z.boolean().meta({
     description:
-      "Whether it counts as out though it may still be asked: it is ejected, its last three calls failed, or all of the last 5 minutes, at least three.",
+      "Whether it counts as out, though it may still be asked: it is ejected, or its last three calls failed, or all calls of the last 5 minutes, at least three, failed.",
   }),
   in_flight: z.int().meta({ description: "Requests that it has not answered yet." }),
   limit: z.int().nullable().meta({
@@ -60,7 +60,7 @@ const ReplicaStatus = z.object({
           "How many of them failed for a reason of the deployment: no response, a time-out, a 5xx, a refused credential or address, a broken answer.",
       }),
     })
-    .meta({ description: "Of the last 5 minutes." }),
+    .meta({ description: "Calls of the last 5 minutes." }),
   latency_ms: z
     .object({
       p50: z.number().meta({ description: "The median in milliseconds." }),
@@ -70,7 +70,7 @@ const ReplicaStatus = z.object({
     .meta({ description: "Latency of its last 256 successful requests. Null before the first." }),
   prefix_share: z.number().nullable().meta({
     description:
-      "Share of its requests whose prefix it has most likely in memory: those that belong to it by their trajectory, or stayed after they had to move. The others came because another replica was full or out. Null before the first.",
+      "Share of its requests whose prefix it most likely has in memory: those that belong to it by their trajectory, or stayed after they had to move. The others came because another replica was full or out. Null before the first.",
   }),
 });
 
@@ -82,16 +82,18 @@ const DeploymentStatus = z.object({
     description:
       "The model that requests are sent to. Null if it is not configured and the upstream was not asked yet.",
   }),
-  is_default: z.boolean().meta({ description: "Whether it answers where a request names no deployment." }),
+  is_default: z.boolean().meta({ description: "Whether it answers requests that name no deployment." }),
   state: z.enum(["up", "degraded", "out"]).meta({
     description:
       "`out`: every replica is ejected or failed its last three calls, or all calls of the last 5 minutes, at least three, failed. `degraded`: some replica is out, or at least 5 % of the calls failed.",
   }),
   error_rate: z.number().nullable().meta({
     description:
-      "Share of the tries of the last 5 minutes that failed for a reason of the deployment, retries included. Null without any.",
+      "Share of the tries of the last 5 minutes that failed for a reason of the deployment, retries included. Null if there were none.",
   }),
-  process_id: z.int().meta({ description: "The process that these figures are of. Each counts for itself." }),
+  process_id: z
+    .int()
+    .meta({ description: "The process that these figures come from. Each process counts separately." }),
   replicas: z
     .array(ReplicaStatus)
     .optional()
@@ -105,7 +107,7 @@ export const DeploymentListResponse = z
   })
   .meta({ id: "DeploymentListResponse" });
 export type DeploymentListResponse = z.infer<typeof DeploymentListResponse>;
-/** A model behind the server, and how it does. */
+/** A model behind the server, and its condition. */
 export type DeploymentStatus = z.infer<typeof DeploymentStatus>;
-/** One of the servers of a deployment, and how it does. */
+/** One of the servers of a deployment, and its condition. */
 export type ReplicaStatus = z.infer<typeof ReplicaStatus>;

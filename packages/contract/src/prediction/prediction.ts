@@ -122,15 +122,17 @@ export const WorldModelPrediction = z
     matched_stop: z.union([z.int(), z.string()]).nullable().meta({
       description: "The stop token or string that ended the completion.",
     }),
-    world: AnsweringWorld.optional().meta({ description: "Of a prediction through a world: which one." }),
+    world: AnsweringWorld.optional().meta({
+      description: "The world that answered, for a prediction through a world.",
+    }),
     confidence: z.number().nullable().optional().meta({
       description:
-        "Of a world that is asked how sure it is: how likely the answer is right, from 0 to 1; null while it is not calibrated.",
+        "How likely the answer is right, from 0 to 1, if the world is asked how sure it is; null while it is not calibrated.",
     }),
     abstained: z.boolean().optional().meta({
       description: "Whether the confidence is below what the world needs.",
     }),
-    explain: WorldExplanation.optional().meta({ description: "If it was asked for: the examples." }),
+    explain: WorldExplanation.optional().meta({ description: "The examples, if they were asked for." }),
   })
   .meta({ id: "WorldModelPrediction" });
 export type WorldModelPrediction = z.infer<typeof WorldModelPrediction>;

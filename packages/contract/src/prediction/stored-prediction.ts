@@ -6,7 +6,7 @@ import { dateTime, instant, storableText } from "../text.ts";
 import { Context, Interaction } from "./prediction.ts";
 import { StoredWorld } from "./through-world.ts";
 
-/** Of `CaptureSetting`, for where it is no field of a request. */
+/** The pattern of `CaptureSetting`, for settings that are not in a request. */
 export const capturePattern = /^(off|failures|all|[01]|0\.\d{1,9})$/;
 
 const error = "Input should be off, failures, all, or a share from 0 to 1 such as 0.01";
@@ -25,8 +25,8 @@ export const CaptureSetting = z
 export const PredictionSource = z.enum(["live", "run", "episode"]);
 
 /**
- * Why there is no prediction. Of an upload to a run, `missing`: it had no line for the sample; `error`: the line has none, or an error in its
- * place; `skipped`: its prompt was too long. `not_reached`: an earlier step of a free-running run failed.
+ * Why there is no prediction. For uploads to a run, `missing`: no line for the sample; `error`: a line without a prediction, or with an error
+ * in its place; `skipped`: a prompt that was too long. `not_reached`: an earlier step of a free-running run failed.
  */
 export const PredictionFailure = z.enum([
   ...ErrorCategory.options,
@@ -48,8 +48,8 @@ export const StoredPrediction = z
     source: PredictionSource.meta({
       description: "`live`: a client's request. `run`, `episode`: what made it.",
     }),
-    created_at: instant.meta({ description: "When the response, or the error, was there." }),
-    run_id: z.uuid().nullable().meta({ description: "Of the run or episode; null if live." }),
+    created_at: instant.meta({ description: "When the response or the error arrived." }),
+    run_id: z.uuid().nullable().meta({ description: "The id of the run or episode; null if live." }),
     run_name: z.string().nullable().meta({
       description: "The run's name, or the episode's environment; null if live, or if it is gone.",
     }),
@@ -62,7 +62,7 @@ export const StoredPrediction = z
       description: "Why it failed. Null if it did not, or for a reason without a category.",
     }),
     deployment: z.string().nullable().meta({
-      description: "The deployment that answered; of a failure, the one that was asked.",
+      description: "The deployment that answered; for a failure, the one that was asked.",
     }),
     model: z.string().nullable().meta({ description: "The model, as the upstream named it." }),
     replica: z.string().nullable().meta({
@@ -79,15 +79,15 @@ export const StoredPrediction = z
       description: "How long the upstream or the cache took, with retries.",
     }),
     score: z.number().nullable().meta({
-      description: "How sure its world is of it, from 0 to 1, before calibration; null if none was asked.",
+      description:
+        "How sure its world is of it, from 0 to 1, before calibration; null if no world was asked.",
     }),
     confidence: z.number().nullable().meta({
       description:
         "The probability that it is right: the calibrated score, or what an uploaded line said. Null without one.",
     }),
     api_key_id: z.uuid().nullable().meta({
-      description:
-        "The key of the request, or that the episode was started with; null with a session, or of a run.",
+      description: "The key that made the request or started the episode; null with a session, or for a run.",
     }),
     api_key_name: z.string().nullable().meta({
       description: "The key's name; null without a key, or if it is gone.",
@@ -101,7 +101,7 @@ export const StoredPrediction = z
   .meta({ id: "StoredPrediction" });
 export type StoredPrediction = z.infer<typeof StoredPrediction>;
 
-/** What an evaluator of its run says of a prediction. */
+/** The verdict of a run's evaluator on a prediction. */
 export const RunVerdict = z.object({
   evaluator: z.string().meta({ description: "The evaluator's id." }),
   profile_name: z.string().meta({ description: "The profile's name." }),
@@ -112,19 +112,19 @@ export const RunVerdict = z.object({
 });
 export type RunVerdict = z.infer<typeof RunVerdict>;
 
-/** What a prediction is seen with. */
+/** Fields that are shown with a prediction. */
 const surroundings = {
   expected: z.string().nullable().optional().meta({
     description:
-      "What the dataset has as the next state, in a list its beginning; null if not of a run. In a list, this and the following only if text_limit was sent.",
+      "The next state in the dataset, or its beginning in a list; null if not of a run. In a list, this and the following fields are present only if text_limit was sent.",
   }),
   verdicts: z
     .array(RunVerdict)
     .optional()
-    .meta({ description: "Those of its run; none of other predictions." }),
+    .meta({ description: "The verdicts of its run; none for other predictions." }),
   made_by: z.string().nullable().optional().meta({
     description:
-      "The name of the key that it was requested with, or else of who asked in the dashboard or started its run.",
+      "The name of the key that it was requested with, or else of the user who asked in the dashboard or started its run.",
   }),
   cost: z.number().nullable().optional().meta({
     description:
@@ -234,13 +234,16 @@ const valuesOf = (what: string) =>
     .array(
       z.object({
         value: z.string().meta({ description: "A value that the filter takes." }),
-        name: z.string().optional().meta({ description: "Of the key with this id, unless it is gone." }),
+        name: z
+          .string()
+          .optional()
+          .meta({ description: "The name of the key with this id, unless the key is gone." }),
         count: z.int().meta({ description: "How many of the counted predictions have it." }),
       }),
     )
     .meta({ description: `${what}, the most frequent first, at most 100.` });
 
-/** Response of `GET /v1/predictions/values`: for each filter the values there are, all other filters applied. */
+/** Response of `GET /v1/predictions/values`: for each filter, the values that exist with all other filters applied. */
 export const StoredPredictionValuesResponse = z
   .object({
     source: valuesOf("Where they are from"),
@@ -284,7 +287,7 @@ export const ListedPrediction = StoredPrediction.extend({
     description: "The beginning of why it failed, if text_limit was sent; null if it succeeded.",
   }),
   action: z.string().nullable().optional().meta({
-    description: "The beginning of the action, if text_limit was sent; null of messages.",
+    description: "The beginning of the action, if text_limit was sent; null for messages.",
   }),
   ...surroundings,
 }).meta({ id: "ListedPrediction" });
@@ -297,7 +300,7 @@ export const StoredPredictionListResponse = z
       .array(ListedPrediction)
       .meta({ description: "The predictions, newest first unless `order` says otherwise." }),
     currency: z.string().nullable().meta({
-      description: "Of the costs, as an ISO 4217 code; null if the server has no price list.",
+      description: "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
     }),
     next: nextCursor,
   })
@@ -306,7 +309,9 @@ export type StoredPredictionListResponse = z.infer<typeof StoredPredictionListRe
 
 /** Query of `DELETE /v1/predictions`. */
 export const StoredPredictionDeleteQuery = z.object({
-  source: z.literal("live").meta({ description: "Only live traffic; predictions of a run go with the run." }),
+  source: z
+    .literal("live")
+    .meta({ description: "Only live traffic; predictions of a run are deleted with the run." }),
   before: dateTime().meta({
     description: "All that were stored before this time are deleted. UTC if no offset is given.",
     examples: ["2026-11-01T00:00:00Z"],
@@ -320,7 +325,7 @@ export const StoredPredictionDeleteResponse = z
   .object({
     deleted: z.int().meta({ description: "How many were deleted." }),
     has_more: z.boolean().meta({
-      description: "Whether more remain, because one request deletes for some seconds only. Repeat it.",
+      description: "Whether more remain, because one request deletes for only some seconds. Repeat it.",
     }),
   })
   .meta({ id: "StoredPredictionDeleteResponse" });

@@ -8,14 +8,14 @@ const notAReference = "Input should be the name of a world, or one of its revisi
 /** A world, or with a number one of its revisions: `shop` or `shop@3`. */
 export const WorldReference = z.string().regex(referencePattern, notAReference);
 
-/** What a reference names; undefined if it is none. */
+/** The name and revision in a reference; undefined if the text is not a reference. */
 export function readWorldReference(text: string): { name: string; revision: number | undefined } | undefined {
   const [, name, revision] = referencePattern.exec(text) ?? [];
   if (name === undefined) return undefined;
   return { name, revision: revision === undefined ? undefined : Number(revision) };
 }
 
-/** What names a revision of a world: `readWorldReference` reads it. */
+/** The reference to a revision of a world, as `readWorldReference` reads it. */
 export function worldReference({ name, revision }: { name: string; revision: number }): string {
   return `${name}@${revision}`;
 }
@@ -32,7 +32,7 @@ export const HistoryStep = z
   .meta({ id: "HistoryStep" });
 export type HistoryStep = z.infer<typeof HistoryStep>;
 
-/** What a request through a world may have beside its interaction. */
+/** What a request through a world may have besides its interaction. */
 export const worldRequestFields = {
   history: list(HistoryStep).max(64).nullish().meta({
     description: "The steps before this one, oldest first, at most 64. Only with a world.",
@@ -57,11 +57,11 @@ const scoresSay: Record<"agreement" | "logprob" | "stated" | "retrieval", string
 
 const similarity = z.number().meta({ description: "From 0 to 1." });
 
-/** What says how sure an answer is. */
+/** How it is measured how sure an answer is. */
 export const ConfidenceMethod = z.enum(["agreement", "logprob", "stated", "retrieval"]);
 export type ConfidenceMethod = z.infer<typeof ConfidenceMethod>;
 
-/** The number of each method, from 0 to 1. */
+/** The score by each method, from 0 to 1. */
 export const WorldScores = z
   .object(
     Object.fromEntries(
@@ -82,11 +82,11 @@ export const WorldExplanation = z
         z.object({
           dataset_sample_id: z.string().optional().meta({ description: "The example's id in its dataset." }),
           trajectory_id: z.string().optional().meta({ description: "Its trajectory." }),
-          similarity: z.number().meta({ description: "To the request, rounded to 6 decimals." }),
+          similarity: z.number().meta({ description: "Similarity to the request, rounded to 6 decimals." }),
           by: z
             .object({ action: similarity, state: similarity, task: similarity })
             .meta({ description: "The similarity of each field." }),
-          chars: z.int().meta({ description: "What it takes of `max_chars`." }),
+          chars: z.int().meta({ description: "How much of `max_chars` it takes." }),
         }),
       )
       .meta({
@@ -95,27 +95,32 @@ export const WorldExplanation = z
       }),
     left_out: z
       .object({
-        trajectory: z.int().meta({ description: "Of the request's own trajectory or task, or excluded." }),
-        duplicate: z.int().meta({ description: "With the action and next state of a chosen one." }),
-        budget: z.int().meta({ description: "Too long for what was left of `max_chars`." }),
-        filter: z.int().meta({ description: "Of the dataset, but not of the world's examples." }),
+        trajectory: z
+          .int()
+          .meta({ description: "Those of the request's own trajectory or task, or excluded by it." }),
+        duplicate: z
+          .int()
+          .meta({ description: "Those with the same action and next state as a chosen one." }),
+        budget: z.int().meta({ description: "Those too long for what was left of `max_chars`." }),
+        filter: z
+          .int()
+          .meta({ description: "Samples of the dataset that are not among the world's examples." }),
       })
       .meta({ description: "How many examples were passed over." }),
     truncated: z.boolean().meta({
-      description: "Whether some were not compared, as 50,000 with more similar actions were.",
+      description: "Whether some were not compared, because 50,000 with more similar actions were.",
     }),
     reduced: z.boolean().meta({
-      description: "Whether half of the examples was sent, as all were too long for the model.",
+      description: "Whether only half of the examples were sent, because all were too long for the model.",
     }),
     score: z.number().nullable().meta({
-      description:
-        "How sure the answer is, before calibration, from 0 to 1; null if the world asks nothing of that.",
+      description: "How sure the answer is, before calibration, from 0 to 1; null if the world does not ask.",
     }),
-    scores: WorldScores.meta({ description: "The same by each of the world's methods." }),
+    scores: WorldScores.meta({ description: "The score by each of the world's methods." }),
     predictions: z.int().meta({ description: "How many completions the answer took." }),
     prompt_tokens_of_examples: z.int().nullable().meta({
       description:
-        "About how many tokens of the prompts the examples were, by their share of the characters; null in a preview.",
+        "About how many prompt tokens the examples took, by their share of the characters; null in a preview.",
     }),
     cost_of_examples: z.number().nullable().meta({
       description: "What these tokens cost, in the price list's currency; null if the model has no price.",
@@ -125,7 +130,7 @@ export const WorldExplanation = z
   .meta({ id: "WorldExplanation" });
 export type WorldExplanation = z.infer<typeof WorldExplanation>;
 
-/** Which world a prediction is of. */
+/** The world that made a prediction. */
 export const AnsweringWorld = z
   .object({
     name: z.string().meta({ description: "The world's name." }),
@@ -146,7 +151,7 @@ export const StoredWorld = z
     abstained: z.boolean().optional().meta({ description: "As it was answered." }),
     escalated: z.boolean().optional().meta({
       description:
-        "Whether another deployment answered, as the first was not sure enough: the scores are of the first.",
+        "Whether another deployment answered, because the first was not sure enough: the scores are of the first.",
     }),
     examples: z
       .array(
