@@ -24,7 +24,7 @@ interface Session {
   last: number;
 }
 
-/** How many sessions of one file are held. Beyond that, the session without a line for longest counts as ended. */
+/** How many sessions of one file are held. Beyond that, the session that has been silent longest counts as ended. */
 const maxSessions = 16;
 
 /** What Claude Code tells the user in lines of type `system`. */
