@@ -266,7 +266,7 @@ export const ReviewQueueRequest = EvaluationResultFilter.extend({
   order: z.enum(["least-certain", "random"]).nullish().meta({
     default: "least-certain",
     description:
-      "`least-certain`: evaluators or repeats that disagree, then scores near their threshold, then models' verdicts before rules'; outputs that equal their gold answers are left out. `random`: all, in an order that `seed` decides.",
+      "`least-certain`: evaluators or repeats that disagree, then scores near their threshold, then models' verdicts before rules'; outputs that equal their gold answers are left out, and those of baselines unless a run is named. `random`: all, in an order that `seed` decides.",
   }),
   seed: z.int().min(0).max(2_147_483_647).nullish().meta({
     default: 1,

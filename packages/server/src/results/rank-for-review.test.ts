@@ -16,6 +16,7 @@ const verdict = (id: number, fields: Partial<Candidate>): Candidate => ({
   isOther: false,
   threshold: undefined,
   correction_id: null,
+  baseline_id: null,
   label_id: null,
   ...fields,
 });

@@ -46,6 +46,9 @@ export async function selectNearest(
     isSame("profile_revision", series.revision),
     sql`not exists (select 1 from evaluation_corrections as correction where correction.result_id = result.id)`,
     sql`not exists (select 1 from evaluation_labels as label where label.result_id = result.id)`,
+    ...(filter.runId === undefined
+      ? [sql`not exists (select 1 from runs where runs.id = result.run_id and runs.target_kind = 'baseline')`]
+      : []),
   ];
   const walk = (range: RawBuilder<unknown>, direction: "asc" | "desc") => sql<{ id: number }>`
     select result.id from evaluation_results as result
@@ -116,6 +119,14 @@ function reviewRows(reader: Database) {
       "result.score",
     ])
     .select(latestCorrectionId(reader, "result.id").as("correction_id"))
+    .select((of) =>
+      of
+        .selectFrom("runs")
+        .select("runs.id")
+        .whereRef("runs.id", "=", "result.run_id")
+        .where("runs.target_kind", "=", "baseline")
+        .as("baseline_id"),
+    )
     .select((of) =>
       of
         .selectFrom("evaluation_labels as label")

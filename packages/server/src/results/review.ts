@@ -103,10 +103,14 @@ export async function queueForReview(
     const nearest = await findNearest(reader, { accountId, filter, limit }, candidates);
     candidates.push(...(await read([...new Set(nearest)].filter((id) => !known.has(id)))));
   }
+  // What a baseline answers is known beforehand, so there a verdict teaches little.
+  const uncertain = candidates.filter(
+    ({ baseline_id }) => baseline_id === null || filter.runId !== undefined,
+  );
   const items =
     order === "random"
       ? rankByChance(candidates, seed).slice(0, limit)
-      : await takeDifferentFromGold(reader, rankByCertainty(candidates, seed), limit);
+      : await takeDifferentFromGold(reader, rankByCertainty(uncertain, seed), limit);
   const verdicts = candidates.filter(({ pass, isOther }) => pass !== null && !isOther);
   return {
     considered: verdicts.length,

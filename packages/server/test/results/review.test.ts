@@ -5,6 +5,7 @@ import { builtInProfileId, builtInProfileRevisions } from "../../src/evaluators/
 import { createRegistry, ruleFamilies } from "../../src/evaluators/registry.ts";
 import { queueForReview } from "../../src/results/review.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { datasetClient } from "../support/resources/datasets.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import {
@@ -13,6 +14,7 @@ import {
   path as profilesPath,
 } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { runClient } from "../support/resources/runs.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
@@ -172,6 +174,22 @@ onAnyDatabase((database) => {
       "drawn",
       "drawn",
     ]);
+  });
+
+  test("of what is uncertain, baselines' answers are offered only of a run that is named", async () => {
+    const datasets = datasetClient(presage);
+    const dataset_id = await datasets.create();
+    const interaction = { state: "You are in the hall.", action: "wait" };
+    await datasets.uploadNew(dataset_id, [{ trajectory_id: "a", step: 0, interaction, next_state: "So." }]);
+    const { id: runId } = await runClient(presage).create({ dataset_id, target: { baseline: "no-change" } });
+    const [ofModel = "", ofBaseline = ""] = await store(scored(0.52), {
+      ...scored(0.5),
+      metadata: { app, runId },
+    });
+    expect((await queue()).data.map(({ id }) => id)).toEqual([ofModel]);
+    const { data } = await queue({ evaluation_run_id: runId });
+    expect(data.map(({ id }) => id)).toEqual([ofBaseline]);
+    expect((await queue({ order: "random" })).data).toHaveLength(2);
   });
 
   test("a random order is the seed's", async () => {
