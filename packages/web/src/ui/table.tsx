@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 import type { Copied } from "./data-table/columns.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { ScrollRegion } from "./page.tsx";
+import { usePrinting } from "./screen.ts";
 
 /** A table that scrolls sideways by itself. Its menu comes with the pointer or the focus. */
 export function Table({
@@ -18,6 +19,7 @@ export function Table({
   children: ReactNode;
 }) {
   const table = useRef<HTMLTableElement>(null);
+  const isPrinting = usePrinting();
   useEffect(() => {
     if (isStacked) labelCells(table.current);
   });
@@ -30,7 +32,7 @@ export function Table({
       >
         <table
           ref={table}
-          className={clsx("w-full border-collapse text-sm", isStacked && "stacks", className)}
+          className={clsx("w-full border-collapse text-sm", isStacked && !isPrinting && "stacks", className)}
         >
           {children}
         </table>

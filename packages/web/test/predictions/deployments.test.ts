@@ -59,7 +59,7 @@ dashboardTest(
     await large.getByText("0 of 6").waitFor();
     // And of the account, whether stored or not.
     await page
-      .getByRole("figure", { name: "Requests for predictions by hour" })
+      .getByRole("figure", { name: "Calls for predictions by hour" })
       .getByText("Of runs")
       .waitFor();
 

@@ -92,6 +92,13 @@ slowBrowserTest(
     );
     expect(tooWide).toEqual([]);
     expect(await page.getByRole("navigation").isVisible()).toBe(false);
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect(
+      await page.getByRole("combobox").or(page.getByRole("radiogroup")).filter({ visible: true }).count(),
+    ).toBe(0);
+    // Cells stand below each other: in columns each would be a few letters wide.
+    const sample = page.getByRole("table", { name: "Samples that differ" }).locator("tbody tr").first();
+    expect(await sample.evaluate((row) => getComputedStyle(row).display)).toBe("flex");
     const pdf = Buffer.from(await page.pdf({ format: "A4" })).toString("latin1");
     expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(1);
     // Charts are drawn with lines: there is no picture in it.

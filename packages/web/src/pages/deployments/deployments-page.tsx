@@ -16,6 +16,7 @@ import { Page } from "../../ui/page.tsx";
 import { ChartSkeleton, SkeletonRows } from "../../ui/skeleton.tsx";
 import { HeaderCell, Table } from "../../ui/table.tsx";
 import { useNow } from "../../ui/time.tsx";
+import { ExplainedName } from "../../ui/tooltip.tsx";
 import { DeploymentRow, ReplicaRow } from "./deployment-rows.tsx";
 
 const refreshMs = 5_000;
@@ -54,7 +55,7 @@ function DeploymentsPage() {
       {deployments !== undefined && (
         <Card
           title={`The last ${periodLabels[period]}`}
-          hint="What your account stored of their predictions, runs included, through every process; at most the newest 10,000 of each."
+          hint="What your account stored of their predictions, runs included, through every process; at most the newest 10,000 of each. What failed did so in its last try."
         >
           <Table label="Deployments" isStacked className="min-w-160">
             <thead>
@@ -80,14 +81,23 @@ function DeploymentsPage() {
       {replicas !== undefined && replicas.length > 0 && (
         <Card
           title="Replicas, now"
-          hint={`As process ${deployments?.[0]?.process_id} of this server sees them, which answered just now: tries of the last 5 minutes, and its last 256 answers.`}
+          hint={
+            <>
+              Tries of the last 5 minutes and latencies of the last 256 answers, as{" "}
+              <ExplainedName
+                name="one process"
+                explanation={`Each process of this server sees its own calls. Number ${deployments?.[0]?.process_id} answered.`}
+              />{" "}
+              sees them.
+            </>
+          }
         >
           <Table label="Replicas" isStacked className="min-w-184">
             <thead>
               <tr className="border-b border-line">
                 <HeaderCell>Replica</HeaderCell>
                 <HeaderCell>State</HeaderCell>
-                <HeaderCell isNumber>Failed tries</HeaderCell>
+                <HeaderCell isNumber>Failed tries, 5 min</HeaderCell>
                 <HeaderCell isNumber short="Median">
                   Latency, median
                 </HeaderCell>
@@ -133,19 +143,19 @@ function TrafficCard({ period }: { period: Period }) {
   };
   return (
     <Card
-      title={`Requests by ${step}, UTC`}
-      hint="Of your account to all deployments, whether stored or not."
+      title={`Calls by ${step}, UTC`}
+      hint="Of your account to all deployments, stored or not. Runs call again where a try failed, so that its prediction need not."
     >
       {data === undefined ? (
         <ChartSkeleton />
       ) : (
         <TimeChart
-          label={`Requests for predictions by ${step}`}
+          label={`Calls for predictions by ${step}`}
           step={step}
           series={[
             bar("live", "Live", "chart-1"),
             bar("runs", "Of runs", "chart-2"),
-            bar("failed", "Failed, stored or not", "fail"),
+            bar("failed", "Failed tries", "fail"),
           ]}
           points={stepStartsMs(since, step, nowMs).map((startMs) => ({
             startMs,

@@ -41,7 +41,13 @@ export function RealityCard({ reality, initialState, link }: RealityCardProps) {
       {!startsAlike && (
         <div className="px-4 pb-3">
           <Fold title="The first observations differ">
-            <StepTexts before={initialState} after={first} beforeLabel="Simulated" afterLabel="Real" />
+            <StepTexts
+              before={first}
+              after={initialState}
+              beforeLabel="Real"
+              afterLabel="Simulated"
+              isPredicted
+            />
           </Fold>
         </div>
       )}
@@ -68,10 +74,11 @@ export function BothWorlds({ reality: { real_steps, diverged_at }, step }: BothW
         {real.latency_ms !== null && `, after ${formatDuration(real.latency_ms)}`}
       </p>
       <StepTexts
-        before={step.observation}
-        after={real.observation}
-        beforeLabel="Simulated"
-        afterLabel="Real"
+        before={real.observation}
+        after={step.observation}
+        beforeLabel="Real"
+        afterLabel="Simulated"
+        isPredicted
       />
     </section>
   );

@@ -195,6 +195,7 @@ function GoldAnswer({ response, draft }: { response: ModelResponse; draft: Draft
         after={content}
         beforeLabel="Gold answer"
         afterLabel={`Response ${response.number}`}
+        isPredicted
       />
     </section>
   );

@@ -105,7 +105,14 @@ function PredictionDetail({ prediction, cost, log, onDeleted }: PredictionDetail
       {interaction?.action != null && <PlainText text={interaction.action} label="Action" />}
       {error_message !== null && <PlainText text={error_message} label="Error" isProse />}
       {output !== null && expected != null && (
-        <StepTexts before={expected} after={output} beforeLabel="Expected" afterLabel="Answer" isStacked />
+        <StepTexts
+          before={expected}
+          after={output}
+          beforeLabel="Expected"
+          afterLabel="Answer"
+          isPredicted
+          isStacked
+        />
       )}
       {output !== null && expected == null && <PlainText text={output} label="Answer" />}
       {output === null && expected != null && <PlainText text={expected} label="Expected" />}

@@ -64,7 +64,14 @@ export function ReviewCard({ result, item }: ReviewCardProps) {
       </div>
       <div className="flex min-w-0 flex-col gap-3">
         {output !== null && gold !== null ? (
-          <StepTexts before={gold} after={output} beforeLabel="Recorded" afterLabel="Predicted" isStacked />
+          <StepTexts
+            before={gold}
+            after={output}
+            beforeLabel="Recorded"
+            afterLabel="Predicted"
+            isPredicted
+            isStacked
+          />
         ) : (
           <>
             {gold !== null && <PlainText text={gold} label="Recorded" />}

@@ -21,7 +21,7 @@ export function PeopleTable({ spending }: { spending: SpendingResponse }) {
   return (
     <Card
       title="By person"
-      hint={`Calls of runs and of judges count for the person and the key that started them.${currency !== null && total.unpriced_tokens > 0 ? " A + marks costs without the tokens that have no price." : ""}`}
+      hint={`Calls of runs and of judges count for the person and the key that started them, each try by itself.${currency !== null && total.unpriced_tokens > 0 ? " A + marks costs without the tokens that have no price." : ""}`}
     >
       <Table label="Spending by person">
         <thead>
@@ -31,7 +31,7 @@ export function PeopleTable({ spending }: { spending: SpendingResponse }) {
               Requests
             </HeaderCell>
             <HeaderCell isNumber className={wideOnly}>
-              Failed
+              Failed tries
             </HeaderCell>
             <HeaderCell isNumber>Tokens</HeaderCell>
             <HeaderCell isNumber>Cost</HeaderCell>
@@ -135,7 +135,7 @@ function Row({ depth, name, note, figures, currency, isStrong = false, opened }:
       {requests !== undefined && (
         <span className="text-xs text-ink-3 sm:hidden">
           {counted(requests, "request")}
-          {failed !== undefined && failed > 0 && `, ${formatCount(failed)} failed`}
+          {failed !== undefined && failed > 0 && `, ${counted(failed, "failed try", "failed tries")}`}
         </span>
       )}
     </span>

@@ -213,7 +213,13 @@ function Answer({ answered, expected, children }: AnswerProps) {
         <p className="text-sm text-pass">Exactly what was recorded.</p>
       ) : (
         expected !== undefined && (
-          <TextDifference before={expected} after={content} beforeLabel="Recorded" afterLabel="Answer" />
+          <TextDifference
+            before={expected}
+            after={content}
+            beforeLabel="Recorded"
+            afterLabel="Answer"
+            isPredicted
+          />
         )
       )}
       {children}

@@ -53,7 +53,13 @@ function tabsOf(result: EvaluationResult): Tab[] {
           value: "difference",
           label: "Output vs. gold answer",
           content: (
-            <TextDifference before={gold} after={output} beforeLabel="Gold answer" afterLabel="Output" />
+            <TextDifference
+              before={gold}
+              after={output}
+              beforeLabel="Gold answer"
+              afterLabel="Output"
+              isPredicted
+            />
           ),
         }
       : undefined,

@@ -34,7 +34,7 @@ const percent = (share: number) => `${share}%`;
 export function IntervalAxis({ domain, format }: { domain: Range; format(value: number): string }) {
   const toX = linearScale(domain, inset);
   const ticks = niceTicks(domain, 4);
-  // On a phone, every other one from 0 on: more would touch each other.
+  // On a phone and on paper, every other one from 0 on: more would touch each other.
   const isSpare = (index: number) => ticks.length > 3 && (index - ticks.indexOf(0)) % 2 !== 0;
   return (
     <svg aria-hidden className="h-4 w-full overflow-visible">
@@ -44,7 +44,10 @@ export function IntervalAxis({ domain, format }: { domain: Range; format(value: 
           x={percent(toX(value))}
           y="12"
           textAnchor="middle"
-          className={clsx("fill-ink-3 text-[11px] font-normal", isSpare(index) && "phone:hidden")}
+          className={clsx(
+            "fill-ink-3 text-[11px] font-normal",
+            isSpare(index) && "phone:hidden print:hidden",
+          )}
         >
           {format(value)}
         </text>

@@ -109,7 +109,7 @@ export function heightOf(row: Element): number {
 
 /** Which rows are rendered: all of a short table and on paper, those in sight of a long one. */
 function useVirtualRows<Row>(
-  { scroller, sortedRows }: DataTableModel<Row>,
+  { scroller, sortedRows, onPaper = sortedRows.length }: DataTableModel<Row>,
   onNearEnd: (() => void) | undefined,
 ): RenderedRows {
   const isPrinting = usePrinting();
@@ -130,7 +130,7 @@ function useVirtualRows<Row>(
     if (isNearEnd) onNearEnd?.();
   }, [isNearEnd, onNearEnd]);
 
-  if (!isOn) return allRows(sortedRows.length);
+  if (!isOn) return allRows(isPrinting ? Math.min(onPaper, sortedRows.length) : sortedRows.length);
   return {
     isVirtual: true,
     indexes: shown.map(({ index }) => index),

@@ -75,6 +75,7 @@ export function TableFrame<Row>({
     shownColumns,
     sortedRows,
   } = table;
+  const isPrinting = usePrinting();
   const isLoading = rows === undefined;
   const columnCount = shownColumns.length + (selection === undefined ? 0 : 1);
 
@@ -134,7 +135,10 @@ export function TableFrame<Row>({
         aria-label={label}
         aria-busy={isLoading}
         {...(rendered.isVirtual && { "aria-rowcount": onNearEnd === undefined ? sortedRows.length + 1 : -1 })}
-        className="stacks w-full min-w-(--least) table-fixed border-separate border-spacing-0 text-sm print:table-auto print:min-w-full! print:[&_col]:w-auto!"
+        className={clsx(
+          "w-full min-w-(--least) table-fixed border-separate border-spacing-0 text-sm print:table-auto print:min-w-full! print:[&_col]:w-auto!",
+          (!isPrinting || table.onPaper !== undefined) && "stacks",
+        )}
         style={{ "--least": `${widthOf(table)}px` } as CSSProperties}
       >
         <colgroup>

@@ -39,6 +39,8 @@ interface DataTableOptions<RowData> {
   groupOf?(row: RowData): string;
   /** Columns that are left out where there is no room for all, in this order. */
   spare?: readonly string[];
+  /** How many rows are printed, their cells below each other; otherwise all, in columns. */
+  onPaper?: number;
   /** `server`: the rows come in the order of `view.sort`. */
   sorting?: "client" | "server";
   /** J and K move in it, wherever the focus is. At most one on a page. */

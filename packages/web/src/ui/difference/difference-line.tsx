@@ -8,6 +8,7 @@ import type { DisplayRow, Layout } from "./display-rows.ts";
 type Side = "equal" | "removed" | "added";
 
 const signs: Record<Side, string> = { equal: " ", removed: "−", added: "+" };
+const said = { removed: "missing", added: "new" };
 const grounds: Record<Side, string> = { equal: "", removed: "bg-fail-soft", added: "bg-pass-soft" };
 
 interface DifferenceLineProps {
@@ -78,7 +79,7 @@ function Line({ side, line, parts }: { side: Side; line: number; parts: readonly
       <span className="w-4 shrink-0 select-none" aria-hidden>
         {signs[side]}
       </span>
-      {side !== "equal" && <span className="sr-only">{side}: </span>}
+      {side !== "equal" && <span className="sr-only">{said[side]}: </span>}
       <span dir="auto" className="min-w-0 flex-1 pr-3 wrap-anywhere whitespace-pre-wrap">
         {parts.map((part, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is rendered as a whole

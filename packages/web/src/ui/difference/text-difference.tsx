@@ -1,3 +1,4 @@
+import { clsx } from "clsx";
 import { useMemo, useState } from "react";
 import { Segmented } from "../form/choices.tsx";
 import { useNarrow } from "../screen.ts";
@@ -13,6 +14,8 @@ interface TextDifferenceProps {
   /** For example “Gold answer”. */
   beforeLabel: string;
   afterLabel: string;
+  /** Whether the second is a prediction of the first: what only one has is missing or invented, and nothing was removed. */
+  isPredicted?: boolean;
   /** Until the user chooses. Absent: unified. */
   firstLayout?: Layout;
 }
@@ -27,12 +30,17 @@ const readings = [
   { value: "text", label: "Text" },
 ] as const;
 
+/** Blue for what only the recording has, amber for what only the prediction has. */
+const predictedLook =
+  "[--fail:var(--accent-ink)] [--fail-soft:var(--accent-soft)] [--pass:var(--warn)] [--pass-soft:var(--warn-soft)] [&_del]:underline [&_del]:underline-offset-2";
+
 /** Compares two untrusted texts: JSON by meaning, anything else by lines and words. */
 export function TextDifference({
   before,
   after,
   beforeLabel,
   afterLabel,
+  isPredicted = false,
   firstLayout = "unified",
 }: TextDifferenceProps) {
   const isNarrow = useNarrow();
@@ -47,10 +55,21 @@ export function TextDifference({
     [before, after, byMeaning, isJson],
   );
   return (
-    <div className="min-w-0 overflow-hidden rounded-md border border-line bg-surface">
+    <div
+      className={clsx(
+        "min-w-0 overflow-hidden rounded-md border border-line bg-surface",
+        isPredicted && predictedLook,
+      )}
+    >
       <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-sunken px-3 py-1 text-xs">
-        <span className="font-medium text-fail">− {beforeLabel}</span>
-        <span className="flex-1 font-medium text-pass">+ {afterLabel}</span>
+        <span className="font-medium text-fail">
+          − {beforeLabel}
+          {isPredicted && ", missing"}
+        </span>
+        <span className="flex-1 font-medium text-pass">
+          + {afterLabel}
+          {isPredicted && ", invented"}
+        </span>
         {byMeaning !== undefined && (
           <Segmented
             label="Compare as"
@@ -86,7 +105,11 @@ function DifferenceBody({
   difference,
   layout,
   isJson,
-}: Omit<TextDifferenceProps, "firstLayout"> & { difference: Difference; layout: Layout; isJson: boolean }) {
+}: Omit<TextDifferenceProps, "firstLayout" | "isPredicted"> & {
+  difference: Difference;
+  layout: Layout;
+  isJson: boolean;
+}) {
   if (difference.kind === "equal") {
     return (
       <p className="px-3 py-2 text-sm text-ink-2">

@@ -13,26 +13,20 @@ interface StepTextsProps {
   after: string;
   beforeLabel: string;
   afterLabel: string;
+  isPredicted?: boolean;
   /** One below the other, where half of the page is all there is. */
   isStacked?: boolean;
 }
 
 /** Two texts of a step beside each other with the difference marked. Where all of it differs, marks would only be noise. */
-export function StepTexts({ before, after, beforeLabel, afterLabel, isStacked = false }: StepTextsProps) {
+export function StepTexts({ isStacked = false, ...texts }: StepTextsProps) {
+  const { before, after, beforeLabel, afterLabel } = texts;
   const isNarrow = useNarrow();
   if (before === after) {
     return <PlainText text={after} label={`${beforeLabel} and ${afterLabel.toLowerCase()}, identical`} />;
   }
   if (sharesLines(before, after)) {
-    return (
-      <TextDifference
-        before={before}
-        after={after}
-        beforeLabel={beforeLabel}
-        afterLabel={afterLabel}
-        firstLayout={isNarrow || isStacked ? "unified" : "side-by-side"}
-      />
-    );
+    return <TextDifference {...texts} firstLayout={isNarrow || isStacked ? "unified" : "side-by-side"} />;
   }
   return (
     <div className={clsx("grid min-w-0 gap-3", !isStacked && "lg:grid-cols-2")}>

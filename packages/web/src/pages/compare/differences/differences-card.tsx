@@ -81,7 +81,8 @@ function endsOf({ candidates }: ComparedEvaluator): number[] {
 const inLines = "inline-block w-min whitespace-normal";
 
 /** As many columns as there is room for: on a tablet without mean and detectable difference. */
-const fittingRow = "phone:*:nth-[n+4]:hidden rail:*:nth-5:hidden rail:*:nth-9:hidden";
+const fittingRow =
+  "phone:*:nth-[n+4]:hidden rail:*:nth-5:hidden rail:*:nth-9:hidden print:*:nth-5:hidden print:*:nth-9:hidden";
 
 interface EvaluatorRowsProps {
   evaluator: ComparedEvaluator;

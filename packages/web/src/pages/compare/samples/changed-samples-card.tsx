@@ -28,6 +28,8 @@ import { directions, readPlace, type SamplePlace, writePlace } from "../compare-
 import { type MarkedRun, nameRun } from "../run-mark.tsx";
 import { PassRateBadge, SampleTexts } from "./sample-texts.tsx";
 
+const onPaper = 20;
+
 interface ChangedSamplesCardProps {
   evaluator: ComparedEvaluator;
   marked: readonly MarkedRun[];
@@ -74,6 +76,7 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
     openId: search.open,
     sorting: "server",
     spare: ["recorded", "difference"],
+    onPaper,
     isMain: true,
   });
   if (reference === undefined || candidate === undefined || figures === undefined) return null;
@@ -81,7 +84,7 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
   return (
     <Card
       title="Samples that differ"
-      hint="Largest difference first. Open one to see both outputs next to the recorded state."
+      hint={`Those that got ${direction}, the largest difference first. Open one to see both outputs next to the recorded state.`}
       actions={
         <>
           {candidates.length > 1 && (
@@ -115,6 +118,11 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
         expectedRows={6}
         empty={<p className="px-4 py-6 text-sm text-ink-2">There are none.</p>}
       />
+      {counts[direction] > onPaper && (
+        <p className="hidden px-4 py-2 text-sm print:block">
+          and {formatCount(counts[direction] - onPaper)} more
+        </p>
+      )}
       <SampleDrawer
         place={readPlace(search.open)}
         sample={open}

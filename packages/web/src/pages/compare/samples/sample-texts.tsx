@@ -105,7 +105,13 @@ function Texts({ result }: { result: EvaluationResult }) {
   return (
     <>
       {output !== null && gold !== null && (
-        <TextDifference before={gold} after={output} beforeLabel="Recorded" afterLabel="Predicted" />
+        <TextDifference
+          before={gold}
+          after={output}
+          beforeLabel="Recorded"
+          afterLabel="Predicted"
+          isPredicted
+        />
       )}
       {output !== null && <PlainText text={output} label="Predicted" />}
       {explanation !== null && explanation !== "" && (

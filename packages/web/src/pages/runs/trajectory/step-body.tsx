@@ -53,6 +53,7 @@ export function StepBody({ sample, recorded, predicted, told }: StepBodyProps) {
             after={output}
             beforeLabel="Recorded"
             afterLabel="Predicted"
+            isPredicted
           />
         )}
       </section>
@@ -92,6 +93,7 @@ function SeenState({ recorded, told }: { recorded: DatasetSample; told: StepBody
             after={seen}
             beforeLabel="Recorded state"
             afterLabel="What the model saw"
+            isPredicted
           />
         </>
       )}
