@@ -26,7 +26,7 @@ import type { OpenedDatabase } from "../platform/storage/store.ts";
 import type { Services } from "./services.ts";
 import { logFailure, type OpenedStore } from "./storage.ts";
 
-/** Finds whose a key is, and writes when it was last used. */
+/** Finds the caller of a key, and records when the key was last used. */
 export function composeKeyVerifier(
   { patience }: Pick<Config, "patience">,
   log: Log,
@@ -62,7 +62,7 @@ export async function composeFirstKey(
 /** Distinguishes the cookies of several servers on one host. */
 const suffixLength = 8;
 
-/** Which sessions are valid, and for how long. */
+/** The rules by which sessions are valid, and for how long. */
 export function sessionRules({ oidc, session }: Config["identity"]): SessionRules {
   return { issuer: oidc?.issuer ?? localIssuer, ...session };
 }

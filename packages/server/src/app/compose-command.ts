@@ -48,7 +48,7 @@ import type { Services } from "./services.ts";
 import { composeStore, type OpenedStore } from "./storage.ts";
 import { uploadInPlace } from "./uploads.ts";
 
-/** What commands call in their own process. */
+/** The operations that commands call in their own process. */
 const operations = [
   predictRoute,
   ...evaluateRoutes,
@@ -80,7 +80,7 @@ type CommandServices = (typeof operations)[number] extends Operation<infer Servi
 /** As much of `fetch` as the client uses. */
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Whoever runs the command has the database, and so may do everything; nothing is limited. */
+/** The person who runs the command has the database, and so may do everything; nothing is limited. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 const settings = {
   maxBodyBytes: unlimited,
@@ -91,7 +91,7 @@ const settings = {
 const admission = { admit: () => undefined, leave() {}, inFlight: () => 0 };
 const connection = { timeout() {}, requestIP: () => null, upgrade: () => false };
 
-/** Calls operations in this process, without a port. An error is thrown as it is, rather than made a response. */
+/** Calls operations in this process, without a port. An error is thrown as it is instead of becoming a response. */
 function fetchHere<Services>(
   callable: readonly Operation<Services>[],
   services: Services & Pick<CommandServices, "settings" | "log">,
@@ -109,7 +109,7 @@ function fetchHere<Services>(
       const route = bind(services);
       if (route.access !== "caller") continue;
       const request = Object.assign(new Request(url, init), { params });
-      // Nothing is sent twice, but files are evaluated again from where they stopped.
+      // No request is sent twice, but files are evaluated again from where they stopped.
       if (declaration.once !== undefined) request.headers.delete("idempotency-key");
       const exchange = openExchange(ofExchange, request);
       return await route.handle({ request, server: connection, exchange, caller });
@@ -118,7 +118,7 @@ function fetchHere<Services>(
   };
 }
 
-/** The parameters of a path (`:name`) in an address; undefined if it is another one's. */
+/** The parameters of a path (`:name`) in an address; undefined if the address has another path. */
 function readParams(pathname: string, url: string): Record<string, string> | undefined {
   const found = new URLPattern({ pathname }).exec(url)?.pathname.groups;
   return (
@@ -150,20 +150,20 @@ function callerOf(
   };
 }
 
-/** What a command without a server has of one. */
+/** The parts of a server that a command without one needs. */
 export interface CommandServer {
   store: OpenedStore;
   services: CommandServices & Pick<Services, "hasModel">;
   fetch: Fetch;
-  /** What broke off a response that had begun. */
+  /** The error that broke off a response which had begun. */
   broken(): unknown;
-  /** Works on a run that was made here, or that was paused. */
+  /** Works on a run that was created here, or that was paused. */
   start(runId: string): void;
   /** Returns once everything is written. */
   stop(): Promise<void>;
 }
 
-/** What says what would be imported, without a database. */
+/** Previews imports, without a database. */
 export function composePreviews(
   { datasets: { maxBytes } }: Config,
   actor: Actor,
@@ -175,15 +175,15 @@ export function composePreviews(
 
 export interface CommandOptions extends OpenOptions {
   actor: Actor;
-  /** What it does: reads and changes data, or budgets too, or asks models, evaluates and works on runs. */
+  /** `data`: reads and changes data; `budgets`: budgets as well; `work`: asks models, evaluates and works on runs. */
   purpose: Purpose;
 }
 
 type Purpose = "data" | "budgets" | "work";
 
 /**
- * Puts together what answers a command in its own process, with what the owner has. Nothing is done but what it is asked for, and servers
- * may run on the same database.
+ * Puts together the services that answer a command in its own process, with the owner's rights. They do only what the command asks for, and
+ * servers may run on the same database.
  */
 export async function composeCommand(
   config: Config,
@@ -226,7 +226,7 @@ export async function composeCommand(
     },
     runs: {
       wake: () => (works ? runs.wake() : sweep(() => sweepRuns(store.database))),
-      // A server on this database may have other deployments of the same names.
+      // A server on this database may have different deployments under the same names.
       hold: async () => ({
         leaseId,
         until: (await readDatabaseClock(store.database)) + runLeaseMs * microsPerMs,
@@ -255,7 +255,7 @@ export async function composeCommand(
   };
 }
 
-/** Without a configured model judges have none, so that nothing is said of the sandbox. */
+/** Without a configured model judges have none, so the log is silent about the sandbox. */
 async function composeModels(config: Config, purpose: Purpose) {
   return purpose === "data"
     ? { deployments: noDeployments, stopSandbox: async () => {} }
@@ -264,7 +264,7 @@ async function composeModels(config: Config, purpose: Purpose) {
 
 async function composeMoney(config: Config, { database }: OpenedStore, purpose: Purpose) {
   const prices = await composePrices(config, createLog("silent").logger).catch((error: unknown) => ({
-    // Not every command needs them.
+    // Thrown when prices are read: not every command needs them.
     current() {
       throw error;
     },
@@ -275,7 +275,7 @@ async function composeMoney(config: Config, { database }: OpenedStore, purpose: 
   return { prices, spending, settleUsage };
 }
 
-/** Keeps what broke off a response, in place of logging it. */
+/** Keeps the error that broke off a response instead of logging it. */
 function keepBroken() {
   let broken: unknown;
   const keep = (error: unknown) => {
@@ -286,7 +286,7 @@ function keepBroken() {
   return { log: { ...silent, logger: keeping, storeFailed: keep }, broken: () => broken };
 }
 
-/** Deletes the rows of what is deleted. What cannot be is left to the next server. */
+/** Deletes the rows of deleted things. Rows that cannot be deleted are left to the next server. */
 function createSweeps() {
   const { signal } = new AbortController();
   let sweeping = Promise.resolve();

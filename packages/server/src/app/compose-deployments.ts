@@ -29,13 +29,13 @@ import { shareOf } from "./workers.ts";
 
 interface DeploymentsOptions {
   memory?: ByteBudget;
-  /** Absent: none are cached. */
+  /** Absent: no completions are cached. */
   completions?: CompletionCache;
   countUnreachable?: CountUnreachable;
   findRefusal?: FindRefusal;
 }
 
-/** The deployments of the file, otherwise the configured upstream, otherwise the sandbox. */
+/** The deployments of the file, or else the configured upstream, or else the sandbox. */
 export async function composeDeployments(
   config: Config,
   logger: Pick<Logger, "info" | "warn" | "error">,
@@ -84,7 +84,7 @@ export async function composeDeployments(
   return { deployments, reread, stopSandbox: async () => await sandbox?.stop() };
 }
 
-/** Reads a file of settings again, and logs what is in it. One with an issue changes nothing and is logged. */
+/** Reads a file of settings again, and logs its contents. A file with an issue changes nothing and is logged. */
 export async function readAgain(
   logger: Pick<Logger, "info" | "error">,
   what: string,
@@ -98,7 +98,7 @@ export async function readAgain(
   }
 }
 
-/** Whether the sandbox answers, which is no model for judges. */
+/** Whether the sandbox answers, which cannot be a model for judges. */
 export function needsSandbox({ deployments, upstream }: Config): boolean {
   return deployments === undefined && upstream.urls === undefined;
 }
@@ -123,12 +123,12 @@ function shareOfReplicas(
   return { ...settings, maxInFlightPerReplica: limit === undefined ? undefined : shareOf(limit, workers) };
 }
 
-/** One deployment that no file describes. */
+/** The settings of one deployment that no file describes. */
 function settingsOf(
   named: Pick<NamedDeploymentSettings, "name" | "isSandbox" | "urls" | "apiKey" | "model">,
   { upstream, cache }: Config,
 ): DeploymentSettings {
-  // The sandbox has no chat template; what looks like one was in what it was asked.
+  // The sandbox has no chat template; anything that looks like control tokens was in its input.
   const controlTokens = named.isSandbox ? ("accept" as const) : ("fail" as const);
   const rest = { timeoutMs: upstream.timeoutMs, firstByteTimeoutMs: 0, maxInFlightPerReplica: undefined };
   const one = { ...named, ...rest, fallback: undefined, cache: cache.policy, controlTokens };
@@ -140,7 +140,7 @@ export interface ComposedPrices extends PriceList {
   reread(): Promise<void>;
 }
 
-/** The models that are asked unless a request names another, as far as they are known. */
+/** The models used unless a request names another, as far as they are known. */
 export function servedModels({ judge }: Config, deployments: Deployments): string[] {
   const served = deployments.all().flatMap(({ upstream }) => upstream.model() ?? []);
   return [...new Set(judge.model === undefined ? served : [...served, judge.model])];
@@ -174,7 +174,7 @@ interface LimitServices {
   metrics: Metrics;
 }
 
-/** Who may make how many requests. */
+/** The limits on who may make how many requests. */
 export function composeLimits(config: Config, services: LimitServices) {
   const { takeTokens, stop } = composeBuckets(config, services);
   const { prediction, evaluation, workers } = config;
@@ -186,7 +186,7 @@ export function composeLimits(config: Config, services: LimitServices) {
   const { maxInFlight } = prediction;
   return {
     predictions,
-    /** Runs and replays share them. */
+    /** The places that runs and replays share. */
     placesBehindLive: { liveInFlight: predictions.inFlight, calls: { inFlight: 0 }, maxInFlight },
     evaluations: createAdmission(
       { what: "evaluation", ratePerMinute: 0, userRatePerMinute: 0, ...evaluation, ...ofWorker },
@@ -204,7 +204,7 @@ function composeBuckets(
   if (redis === undefined) {
     return { takeTokens: (buckets) => own.take(buckets, 1 / workers.count), stop: async () => {} };
   }
-  // Processes share limits if they share a database; others may use the same Redis.
+  // Processes that share a database share limits; processes on other databases may use the same Redis.
   const prefix = `presage:${keyDigest("limits in Redis").slice(0, 16)}:`;
   const seen = countProcesses(redis, `${prefix}processes`);
   watchProcesses(metrics.registry, seen.count);
@@ -212,7 +212,7 @@ function composeBuckets(
     redis,
     prefix: `${prefix}rate:`,
     own,
-    // Workers know of each other, also if none has reached Redis yet.
+    // Workers know of each other, even if none has reached Redis yet.
     processes: () => Math.max(seen.count(), workers.count),
     count: (decidedBy) => metrics.rateChecks([decidedBy]),
   });

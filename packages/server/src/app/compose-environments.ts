@@ -17,10 +17,10 @@ import { logFailure, type OpenedStore } from "./storage.ts";
 export interface ComposedEnvironments
   extends Pick<StartServices, "startTurns" | "writeStart">,
     Pick<CallServices, "knownEpisodes" | "readProgress" | "writeStep"> {
-  /** The lines of a dataset in which each of some episodes is a trajectory. */
+  /** The lines of a dataset in which each of the selected episodes is a trajectory. */
   episodeLines(requester: Requester, selection: EpisodeSelection): AsyncIterable<Uint8Array>;
   ors: CallServices["ors"] & {
-    /** Notes that results were sent whole; those of many sessions share a commit. */
+    /** Notes that results were sent whole; notes of many sessions share a commit. */
     markDelivered(delivery: Delivery): Promise<unknown>;
   };
   dispose(): Promise<void>;
@@ -28,7 +28,7 @@ export interface ComposedEnvironments
 
 const sweepIntervalMs = 3_600_000;
 
-/** What episodes and sessions need while the server runs. `sessionSecret` is of the ids of sessions; all processes on the database share it. */
+/** The services for episodes and sessions while the server runs. `sessionSecret` is for the ids of sessions; all processes on the database share it. */
 export function composeEnvironments(
   { patience }: Pick<Config, "patience">,
   log: Log,
@@ -77,7 +77,7 @@ export function composeEnvironments(
   };
 }
 
-/** Warns of environments whose clients do not find them where they did. */
+/** Warns of environments that clients can no longer reach at their old paths. */
 export async function warnOfReservedNames(
   { database }: Pick<Store, "database">,
   { logger }: Pick<Log, "logger">,

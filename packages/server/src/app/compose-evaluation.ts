@@ -35,7 +35,7 @@ import { shareOf } from "./workers.ts";
 
 const sweepIntervalMs = 5 * 60_000;
 
-/** What datasets need. Sweeps what earlier processes left behind. */
+/** The services for datasets. Sweeps up after earlier processes. */
 export function composeDatasets(
   config: Config,
   log: Log,
@@ -70,13 +70,13 @@ interface EvaluationOptions {
   memory?: ByteBudget;
   countUnreachable?: CountUnreachable;
   findRefusal?: FindRefusal;
-  /** Whether the results that earlier processes did not count are counted at once. Absent: they are. */
+  /** Whether results that earlier processes left uncounted are counted immediately. Absent: they are. */
   countsEarlier?: boolean;
   /** Absent: judges' calls are not counted. */
   recordJudgeCall?: JudgeModel["recordCall"];
 }
 
-/** Everything that evaluates. */
+/** All services that evaluate. */
 export function composeEvaluation(
   config: Config,
   log: Log,
@@ -142,7 +142,7 @@ export function composeEvaluation(
   };
 }
 
-/** On SQLite results are counted where they are written. */
+/** On SQLite, results are counted as they are written, so there is nothing to merge. */
 function composeCountsMerger(database: Database, log: Log): CountsMerger {
   if (!isPostgres(database)) return { schedule() {}, async stop() {} };
   return mergeSoon(
@@ -151,7 +151,7 @@ function composeCountsMerger(database: Database, log: Log): CountsMerger {
   );
 }
 
-/** In an SQLite file results are counted by tag in a thread, which does not start before there are any. */
+/** For an SQLite file, a thread counts results by tag; it does not start until there are results. */
 function composeTagRollup(
   { database, writers }: Pick<OpenedStore, "database" | "writers">,
   log: Log,
@@ -164,7 +164,7 @@ function composeTagRollup(
   );
 }
 
-/** The model behind judges: the default deployment's, unless they have one of their own. The sandbox is not a model. */
+/** The model behind judges: the default deployment's, unless judges have their own. The sandbox is not a model. */
 function composeJudge(config: Config, logger: Logger, options: EvaluationOptions): JudgeModel | undefined {
   const complete = completeForJudges(config, logger, options);
   // An evaluation's deadline bounds how long its calls wait.
@@ -189,7 +189,7 @@ function completeForJudges(
       .upstream.complete(model === undefined ? request : { ...request, model }, ...call);
 }
 
-/** An upstream that only judges use: at an address of their own, or at the same with a key of their own. */
+/** An upstream for judges alone: at their own address, or at the same address with their own key. */
 export function upstreamOfJudges({ judge, upstream }: Config): UpstreamOptions | undefined {
   const { timeoutMs, retries, keepAlive, client, urls } = upstream;
   const rest = { name: "judges", apiKey: judge.apiKey, timeoutMs, retries, keepAlive, client };

@@ -26,13 +26,13 @@ import { readAgain } from "./compose-deployments.ts";
 import type { OpenedStore } from "./storage.ts";
 import { shareOf } from "./workers.ts";
 
-/** The real environments of the file; none without one. */
+/** The real environments of the file; none without a file. */
 export async function composeRealEnvironments(
   config: Config,
   logger: Pick<Logger, "info" | "error">,
   { runEvaluator }: Pick<JudgeServices, "runEvaluator">,
 ) {
-  // Texts of real environments share the threads as if they were of one more account.
+  // Texts of real environments share the threads like those of one more account.
   const requester = { accountId: "real environments", signal: neverAborted };
   const realEnvironments = createRealEnvironments(await readRealEnvironments(config), (pattern, text) =>
     matches({ runEvaluator }, requester, pattern, text),
@@ -80,14 +80,14 @@ export function composeWatch({ logger }: Log, store: Store): RealityWatch {
   );
 }
 
-/** Replays may wait. A step's answer is read outside of its turn, so that little of it is measured. */
+/** Replays may wait. A step's answer is read outside its turn, so only a small part of its work is measured. */
 const restPerStep = 40;
-/** A character takes two bytes, and is in a row too before that is stored. */
+/** A character takes two bytes, and is also in a row until that is stored. */
 const bytesOfLargest = 4 * maxCharacters;
 /** Replays with many texts may take an eighth of the memory budget. */
 const partsForReplays = 8;
 
-/** Replays what reality checks wait for, behind live requests. */
+/** Replays the episodes that reality checks wait for, behind live requests. */
 export function composeReplays(
   log: Log,
   services: Omit<
@@ -104,7 +104,7 @@ export function composeReplays(
       slots: Math.max(1, Math.floor(memoryBytes / partsForReplays / bytesOfLargest)),
     }),
     askInBackground: askInBackground(services, calls),
-    // What a power failure undoes is replayed again.
+    // A replay that a power failure undoes is repeated.
     storeReplayed: (requester, checkId, replayed) =>
       store.writers?.background.send("replayed", JSON.stringify([checkId, replayed])) ??
       storeReplayed(store.writer(requester), checkId, replayed),

@@ -32,7 +32,7 @@ const partsForRuns = 8;
 /** Runs leave the other connections to requests. */
 const writingConnections = 2;
 
-/** What works on runs. Work begins with `start`. */
+/** The services that work on runs. Work begins with `start`. */
 export function composeRuns(
   config: Config,
   log: Log,
@@ -48,7 +48,7 @@ export function composeRuns(
     wake() {
       for (const runner of runners) runner.wake();
     },
-    /** Begins to work on runs, this process's and those that others left, or on one only. */
+    /** Begins to work on runs, both new ones and those left by other processes, or on one run only. */
     start(services: StepServices, only?: Lease) {
       const runnerServices: RunnerServices = {
         ...services,
@@ -64,7 +64,7 @@ export function composeRuns(
         if (isStoreUnavailable(error)) log.storeFailed(error);
         else log.logger.error({ err: error }, "a run stopped; it will be continued");
       };
-      // A command has one for each of its runs.
+      // A command has a runner for each of its runs.
       runners.push(startRunner(runnerServices, onError, only));
     },
     async dispose() {
@@ -81,7 +81,7 @@ function writeInTurns(database: Database): WriteWork {
   };
 }
 
-/** What a world is not deleted from under. */
+/** The environments and runs that prevent the deletion of a world. */
 export const worldUses: WorldUses = async (transaction, accountId, name) => {
   const environments = await selectEnvironmentsThrough(transaction, accountId, {
     world: name,
@@ -94,7 +94,7 @@ export const worldUses: WorldUses = async (transaction, accountId, name) => {
   ];
 };
 
-/** Warns of worlds that a request's `model` no longer means. */
+/** Warns of worlds that can no longer be reached by a request's `model`. */
 export async function warnOfHiddenWorlds(
   { database }: Pick<Store, "database">,
   deployments: Pick<Deployments, "all">,

@@ -36,25 +36,25 @@ import { type OpenedStore, openStore } from "./storage.ts";
 import type { SupervisorLink } from "./supervise.ts";
 import type { WorkerStart } from "./workers.ts";
 
-/** For requests without a prediction's texts or samples. */
+/** The body limit of requests without a prediction's texts or samples. */
 const maxShortBodyBytes = 1024 * 1024;
 
 export interface Presage {
   app: App;
-  /** Where browsers reach it. */
+  /** The address that browsers use. */
   publicUrl: string;
   setPhase(phase: Phase): void;
   /** The owner's first key, if this start created it. It is not stored. */
   firstKey: string | undefined;
   /** The one-time sign-in link of local mode. It is not stored. */
   signInAddress: string | undefined;
-  /** Reads the files of deployments, of prices and of real environments again. */
+  /** Reads the files of deployments, prices and real environments again. */
   rereadFiles(): Promise<void>;
   /** Writes what is pending and releases all resources. */
   dispose(): Promise<void>;
 }
 
-/** What only a worker process has. */
+/** Options that only a worker process has. */
 export interface WorkerOptions extends Pick<WorkerStart, "instanceId"> {
   link: Pick<SupervisorLink, "readMetrics" | "forgetKey" | "answerWith">;
   /** Whether it replaces a worker that ended: it prints no sign-in link. */
@@ -63,7 +63,7 @@ export interface WorkerOptions extends Pick<WorkerStart, "instanceId"> {
 
 type Base = Awaited<ReturnType<typeof composeBase>>;
 
-/** What all features stand on. */
+/** The services that all features build on. */
 async function composeBase(config: Config, log: Log, worker: WorkerOptions | undefined) {
   const { logger } = log;
   const { reread: rereadPrices, ...prices } = await composePrices(config, logger);
@@ -91,7 +91,7 @@ async function composeBase(config: Config, log: Log, worker: WorkerOptions | und
   };
 }
 
-/** How users sign in, and with what. */
+/** Everything for sign-in and keys. */
 async function composeAccess(
   config: Config,
   store: OpenedStore,
@@ -111,7 +111,7 @@ async function composeAccess(
   };
 }
 
-/** The deployments, with what is kept of their completions. */
+/** The deployments, with the cache of their completions. */
 async function composeUpstreams(config: Config, log: Log, { metrics, memory, store, redis, usage }: Base) {
   const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
   const completions = createCompletionCache({
@@ -125,7 +125,7 @@ async function composeUpstreams(config: Config, log: Log, { metrics, memory, sto
 
 type Upstreams = Awaited<ReturnType<typeof composeUpstreams>>;
 
-/** What the features do beside answering requests, and how it ends. */
+/** The work of the features apart from requests, and how it ends. */
 async function composeFeatures(
   config: Config,
   log: Log,
@@ -190,15 +190,15 @@ async function composeFeatures(
     async dispose(stopSandbox: () => Promise<void>): Promise<void> {
       await disposeRetention();
       await Promise.all([runs.dispose(), reality.replays.stop()]);
-      // Before the sandbox: a step that it cuts off has not failed.
+      // Comes before the sandbox stops: a step that this would cut off has not failed.
       await disposeEnvironments();
       await stopSandbox();
       await worlds.indexes.stop();
       await disposeDatasets();
       await disposeEvaluation();
-      // What ended with them is counted, too.
+      // Also counts the work that ended above.
       await usage.stop();
-      // The spans of runs and of evaluations at work end with them.
+      // Comes last, as the spans of unfinished runs and evaluations end with them.
       await tracing.stop().catch(warnOfUnsent(log));
     },
   };
@@ -209,7 +209,7 @@ const warnOfUnsent =
   (error: unknown) =>
     logger.warn({ err: error }, "could not send the last traces and metrics");
 
-/** How successes end in reality: what is known of it, and what finds it out. */
+/** Everything about how successes end in reality: the figures, and the replays behind them. */
 async function composeReality(
   config: Config,
   log: Log,
@@ -239,7 +239,7 @@ interface Parts {
   sockets: OpenSockets;
 }
 
-/** What operations are given, and what works on runs. */
+/** The services for operations, and those for the work on runs. */
 function toServices(
   config: Config,
   log: Log,
@@ -360,7 +360,7 @@ export async function composeServer(
     signInAddress,
     rereadFiles,
     async dispose() {
-      // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
+      // If the database is down, the entry stays, and `presage sign-in` notices that this server does not answer.
       const forgotten = forgetInstance(store.database, instanceId).catch(() => {});
       await Promise.all([clocks.stop(), forgotten, features.stopWriting()]);
       await features.dispose(upstreams.stopSandbox);
@@ -371,7 +371,7 @@ export async function composeServer(
   };
 }
 
-/** Where the prompts of predictions are stored that runs and episodes made. */
+/** Finds the prompts of predictions that runs and episodes made. */
 function composePrompts(store: Store): FindPrompts {
   return {
     run: (requester, prediction) => findRunPrompt({ store }, requester, prediction),

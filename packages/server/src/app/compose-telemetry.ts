@@ -36,19 +36,19 @@ import type { composeEvaluation } from "./compose-evaluation.ts";
 import type { Services } from "./services.ts";
 import { logFailure } from "./storage.ts";
 
-/** A server that stops has little time before it is killed. */
+/** A server that is stopping has little time before it is killed. */
 const maxStopMs = 10_000;
 
-/** Two thousand spans may wait to be sent. */
+/** The limit on the texts of one span, as two thousand spans may wait to be sent. */
 const maxSpanCharacters = 128 * 1024;
 
-/** Texts in spans, as in exports without secrets. */
+/** Texts as they appear in spans: without secrets, like exports. */
 function spanTexts(messages: readonly unknown[]): string | undefined {
   const texts = messagesWithParts(createRedactor("default").redactValue(messages));
   return texts.length > maxSpanCharacters ? undefined : texts;
 }
 
-/** Spans and metrics, sent where there is an endpoint. An endpoint that is away costs a line in the log. */
+/** Spans and metrics, sent if there is an endpoint. An unavailable endpoint costs a line in the log. */
 export async function composeTelemetry(
   { telemetry: { attributes, traces, metrics }, workers }: Pick<Config, "telemetry" | "workers">,
   logger: Logger,
@@ -74,7 +74,7 @@ export async function composeTelemetry(
       const timeoutMs = Math.max(0, ...[traces, metrics].map((target) => target?.timeoutMs ?? 0));
       const waitMs = Math.min(timeoutMs, maxStopMs);
       const sent = Promise.all([tracing.stop(), exported?.stop()]);
-      // The SDK waits for several exports, one after the other.
+      // Bounded here, because the SDK waits for several exports one after the other.
       await Promise.race([sent, sleep(waitMs, undefined, { ref: false })]);
     },
   };
@@ -82,7 +82,7 @@ export async function composeTelemetry(
 
 const instanceName = "service.instance.id";
 
-/** Processes count apart: an operator's name is enough for one. */
+/** Processes are counted separately, so an operator's name suffices only for a single process. */
 function instanceOf(
   { [instanceName]: given }: Config["telemetry"]["attributes"],
   instanceId: string,
@@ -91,10 +91,10 @@ function instanceOf(
   return given !== undefined && processes === 1 ? given : `${given ?? instanceId}/${process.pid}`;
 }
 
-/** The error may name the address, which has no credentials; headers are in none. */
+/** The error may contain the address, which has no credentials; it never contains headers. */
 function logEnds(logger: Logger, signal: "traces" | "metrics", url: string): LogExport {
   const outage = watchOutage(logger, {
-    // Metrics are totals, so the next export has everything.
+    // Metrics are totals, so the next export includes everything.
     begins: `could not send ${signal}${signal === "traces" ? "; those in between are lost" : ""}`,
     ends: `${signal} are sent again`,
     fields: { url },
@@ -145,13 +145,13 @@ export function countWorldAnswer(
   { world, abstained, isEscalated, explain }: ObservedAnswer,
 ): void {
   metrics.worldPredictions([world.name, world.answered_by]);
-  // Without a search, or for one that is remembered, there is no time.
+  // Without a search, or if it was cached, there is no time.
   if (explain.retrieval_ms > 0) metrics.retrievalSeconds.observe(explain.retrieval_ms / 1000);
   if (abstained) metrics.worldAbstentions([]);
   if (isEscalated) metrics.worldEscalations([]);
 }
 
-/** What the metrics say of a budget: nothing, if its share is not known. */
+/** The metrics of a budget: none if the used share is not known. */
 function usedRatio(budget: SpentBudget) {
   const ratio = usedShare(budget);
   return ratio === null ? [] : [{ accountId: budget.account_id, keyId: budget.api_key_id, ratio }];
@@ -161,7 +161,7 @@ function falseSuccessOf({ accountId, environment, state }: WatchedEnvironment) {
   return { accountId, environment, ratio: state.value, isAlarm: alarmsIn(state).length > 0 };
 }
 
-/** What the metrics say of a deployment's replicas. */
+/** The metrics of a deployment's replicas. */
 function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
   return upstream.replicas.all.map((replica) => {
     const averageMs = replica.latency.average()?.ms;
@@ -178,7 +178,7 @@ function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
   });
 }
 
-/** Counts requests and tokens, and what budgets have left. */
+/** Counts requests and tokens, and how much of each budget is left. */
 export async function composeUsage(
   { patience }: Pick<Config, "patience">,
   log: Log,
@@ -206,7 +206,7 @@ export async function composeUsage(
   await readBudgets();
   return {
     spending,
-    /** Stores what is counted, and reads all budgets again. */
+    /** Stores the counts, and reads all budgets again. */
     settle: writeNow,
     record: recordAll,
     /** Without latencies: usage has those of clients' predictions only. */

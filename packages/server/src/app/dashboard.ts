@@ -54,7 +54,7 @@ const contentTypes: Record<string, string> = {
 
 const [zip, unzip, unpack] = [promisify(gzip), promisify(gunzip), promisify(brotliDecompress)];
 
-/** The encodings that the build makes of each file instead of the file itself, the smaller first. Fonts are compressed as they are. */
+/** The encodings that the build stores instead of each file itself, the smaller first. Fonts are compressed already. */
 const encodings = [
   { name: "br", extension: "br" },
   { name: "gzip", extension: "gz" },
@@ -68,7 +68,7 @@ const pageHeaders = {
 /** A name that changes with its content. */
 const hasDigest = /-[a-z0-9]{8}\.\w+$/;
 
-/** The dashboard as `packages/web/build.ts` built it: a page for every address, which begins with the scripts it needs, and its files. */
+/** The dashboard as built by `packages/web/build.ts`: a page for every address, starting with the scripts it needs, and its files. */
 export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashboardDirectory"> }): Route[] {
   const directory = settings.dashboardDirectory;
   return [
@@ -89,18 +89,18 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
   ];
 }
 
-/** What the build knows a page's scripts by: the folder that its code is in. */
+/** The name under which the build has a page's scripts: the folder of its code. */
 function sectionOf(path: string): string {
   if (path === "/runs/new") return "new-run";
   const [, first] = path.split("/");
   return first === "log" ? "predictions" : first || "overview";
 }
 
-/** A file of the build, as the browser can read it. */
+/** A file of the build, in an encoding that the browser accepts. */
 async function sendAsset(directory: string, { params, headers }: RoutedRequest): Promise<Response> {
   const name = params?.name ?? "";
   const contentType = contentTypes[name.split(".").at(-1) ?? ""];
-  // The build's names have no slash and no second dot, so none leads out of the folder.
+  // Names of the build's files have no slash and no second dot, so none leads out of the folder.
   if (contentType === undefined || !/^[\w-]+\.\w+$/.test(name)) throw notFound("file");
   const cacheControl = hasDigest.test(name) ? "public, max-age=31536000, immutable" : "public, max-age=86400";
   const sent = { "content-type": contentType, "cache-control": cacheControl, vary: "accept-encoding" };
@@ -126,7 +126,7 @@ function accepts(accepted: string | null, encoding: string): boolean {
   return negotiator.encodings([encoding]).includes(encoding);
 }
 
-/** The API as an OpenAPI document and as pages, which the dashboard's build makes of that document and of the guides. */
+/** The API as an OpenAPI document and as pages, which the dashboard's build generates from that document and the guides. */
 export function docsRoutes(services: Services): Route[] {
   let document: string | undefined;
   const docs = (path: string, nameOf: (params: Record<string, string>) => string) =>
@@ -167,10 +167,10 @@ async function readPage(path: string): Promise<string> {
   return (await unpack(await file.bytes())).toString();
 }
 
-/** The navigation with the link of a page marked, and the section that it is in opened. */
+/** The navigation with a page's link marked and its section opened. */
 function markPage(navigation: string, address: string): string {
   const link = `href="${address}"`;
-  // The logo leads to the introduction as well, and is before it.
+  // The logo's link also leads to the introduction, and comes first.
   const at = navigation.lastIndexOf(link);
   if (at < 0) return navigation;
   const section = navigation.lastIndexOf("<details", at);

@@ -19,7 +19,7 @@ import { type AgePosition, countsTables, forgetDeletions } from "../results/dele
 import { deleteEndedShares } from "../shares/shares-store.ts";
 import { deleteOldUsage } from "../usage/usage-store.ts";
 
-/** One small transaction of what is to be deleted, at most `limit` rows. */
+/** One small transaction of a deletion, of at most `limit` rows. */
 export type DeletionStep = { limit: number } & (
   | { kind: "results"; before: Micros; place: AgePosition | undefined }
   | { kind: "predictions"; before: Micros }
@@ -30,7 +30,7 @@ export type DeletionStep = { limit: number } & (
 );
 
 type WithoutPlace<Step> = Step extends unknown ? Omit<Step, "limit" | "place"> : never;
-/** What a step deletes, without where it begins and how much it may take. */
+/** The data that a step deletes, without where it begins and how much it may take. */
 type DeletionTarget = WithoutPlace<DeletionStep>;
 
 export type Place = AgePosition | Keyset | CountsPosition | true;
@@ -54,7 +54,7 @@ export async function takeDeletionStep(database: Database, step: DeletionStep): 
   }
 }
 
-/** Requests forget those before them; what the last ones leave goes a part at a time. */
+/** New requests delete expired ones; those left by the last requests are deleted as if after this many new ones. */
 const forgottenRequests = 50;
 /** For how long a deletion by filter can be looked up after its end. */
 const deletionsDays = 30;
@@ -65,7 +65,7 @@ export interface DeletionWork {
   onDeleted(kind: DeletionStep["kind"], rows: number, heldMs: number): void;
 }
 
-/** Deletes everything that is too old at a time. */
+/** Deletes everything that is too old at a given time. */
 export async function deleteWhatIsOld(
   work: DeletionWork,
   { results, predictions, episodes, usage, audit }: Partial<Config["retention"]>,
@@ -90,18 +90,18 @@ export async function deleteWhatIsOld(
   await forgetOldRequests(database, forgottenRequests);
 }
 
-/** Deletes the results of all deletions by filter that wait. */
+/** Deletes the results of all pending deletions by filter. */
 export async function deleteWhatIsChosen(work: DeletionWork, signal: AbortSignal): Promise<void> {
   await deleteAll(work, { kind: "chosen results" }, signal);
 }
 
-/** Where a kind is stored that every server looks for. */
+/** The tables of kinds that every server looks for. */
 const tablesOf: Partial<Record<DeletionStep["kind"], readonly (keyof Tables)[]>> = {
   predictions: ["predictions"],
   "empty counts": countsTables,
 };
 
-/** In an SQLite file a step starts a thread, which a server without any such rows does without. */
+/** In an SQLite file a step starts a thread, which is not needed if there are no such rows. */
 async function mayFind(database: Database, kind: DeletionStep["kind"]): Promise<boolean> {
   for (const table of tablesOf[kind] ?? []) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(database);
@@ -114,7 +114,7 @@ async function deleteAll(work: DeletionWork, what: DeletionTarget, signal: Abort
   if (!(await mayFind(work.database, what.kind))) return;
   await deleteInBatches<Place>(
     work.database,
-    // A step returns the kind of place that the next one of its kind takes.
+    // A step returns the kind of place that the next step of its kind takes.
     (place, limit) => work.takeStep({ ...what, place, limit } as DeletionStep),
     { signal, onDeleted: (rows, heldMs) => work.onDeleted(what.kind, rows, heldMs) },
   );

@@ -6,9 +6,9 @@ import { isOpenAiPath, openAiError } from "../http/errors.ts";
 import { type SocketEvents, socketHandler } from "../http/sockets.ts";
 import type { App } from "./routes.ts";
 
-/** How many connections the kernel may hold until they are accepted; it caps it at net.core.somaxconn. */
+/** How many connections the kernel may hold until they are accepted; the kernel caps it at net.core.somaxconn. */
 const backlog = 4096;
-/** Linux's constants, the same on each processor that Bun runs on. */
+/** Linux's constants, the same on every processor that Bun runs on. */
 const solSocket = 1;
 const soAcceptConn = 30;
 
@@ -17,12 +17,12 @@ const openLibrary = () =>
     getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
     listen: { args: ["i32", "i32"], returns: "i32" },
   });
-/** Compiling its functions takes longer than all else that listening does. */
+/** Kept, because compiling its functions takes longer than the rest of listening. */
 let library: ReturnType<typeof openLibrary> | undefined;
 
 /**
- * Lets the kernel hold more new connections than the 512 that Bun asks for: trainers open thousands at once, and those beyond it are reset
- * after seconds. On Linux a second `listen` on a socket changes just that. Elsewhere, and without a C library, it does nothing.
+ * Lets the kernel hold more new connections than the 512 that Bun asks for: trainers open thousands at the same time, and the excess
+ * is reset after seconds. On Linux, a second `listen` on a socket changes only that. Elsewhere, and without a C library, does nothing.
  */
 function widenBacklog(): void {
   if (process.platform !== "linux") return;
@@ -36,7 +36,7 @@ function widenBacklog(): void {
       if (isListening[0] === 1) listen(fd, backlog);
     }
   } catch {
-    // The server works with the smaller one.
+    // The server works with the smaller backlog.
   }
 }
 
@@ -56,8 +56,8 @@ export interface Listening {
   use(app: App): void;
   /**
    * Stops accepting connections after at most a second, and returns once all requests in flight have a response and all WebSockets are
-   * closed, or after 30 s. Returns the number of requests and of WebSockets' messages that it aborted. Tests, which know that no client is
-   * left, wait for none.
+   * closed, or after 30 s. Returns the number of aborted requests and WebSocket messages. Tests, which know that no client is left, do not
+   * wait for any.
    */
   drain(quietMs?: number): Promise<number>;
 }
@@ -70,7 +70,7 @@ export class ListenError extends Error {
   }
 }
 
-/** Explains why `Bun.serve` failed, where the cause is known. */
+/** Explains why `Bun.serve` failed, if the cause is known. */
 function explainListenError(error: unknown, host: string, port: number): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE") return addressInUseError(host, port, error);
@@ -108,11 +108,11 @@ export function isLoopback(host: string): boolean {
 export interface ListenOptions {
   host: string;
   port: number;
-  /** Whether other processes of this user may listen at the address too, if they all say so. */
+  /** Whether other processes of this user may also listen at the address, if all of them set this. */
   reusePort?: boolean;
 }
 
-/** Listens at once, and responds that the server is starting until it is given an app. */
+/** Starts listening immediately, and responds that the server is starting until it is given an app. */
 export function listen({ host, port, reusePort = false }: ListenOptions): Listening {
   let app = startingApp();
   const serve = () =>
@@ -121,9 +121,9 @@ export function listen({ host, port, reusePort = false }: ListenOptions): Listen
       port,
       idleTimeout: idleTimeoutS,
       maxRequestBodySize,
-      // Stated, because with `development: false` Bun shares the port with a second server, which would answer every other call.
+      // Set explicitly, because with `development: false` Bun shares the port with a second server, which would answer every other call.
       reusePort,
-      // Otherwise Bun's error page would show source code.
+      // Without this, Bun's error page would show source code.
       development: false,
       routes: app.routes,
       fetch: app.fetch,
@@ -137,7 +137,7 @@ export function listen({ host, port, reusePort = false }: ListenOptions): Listen
   }
   widenBacklog();
 
-  /** Bun's stop closes idle connections at once, and would lose a request that a client is just sending on one of them. */
+  /** Bun's stop closes idle connections immediately, and would lose a request that a client is just sending on one of them. */
   async function waitForQuiet(startedAtMs: number, quietMs: number): Promise<void> {
     let quietSinceMs = startedAtMs;
     while (performance.now() - startedAtMs < noticeMs && performance.now() - quietSinceMs < quietMs) {
@@ -147,7 +147,7 @@ export function listen({ host, port, reusePort = false }: ListenOptions): Listen
     }
   }
 
-  /** Aborted requests still write their log lines, and aborted sockets their last message. */
+  /** Aborted requests still have to write their log lines, and aborted sockets their last message. */
   async function settleAborted(): Promise<void> {
     const startedAtMs = performance.now();
     const isBusy = () => app.inFlight() > 0 || server.pendingWebSockets > 0;
@@ -189,7 +189,7 @@ export async function probeAddress({ host, port }: Pick<ListenOptions, "host" | 
   }
 }
 
-/** Served until there is an app: the process is up, and does not accept requests yet. */
+/** Served until there is an app: the process is up, but does not accept requests yet. */
 function startingApp(): App {
   const category = "unavailable";
   const starting = { detail: "The server is starting.", category };

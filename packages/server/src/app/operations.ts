@@ -119,7 +119,7 @@ export async function openApiDocument(chatCompatibility: Settings["chatCompatibi
   });
 }
 
-/** By their sections of the document. */
+/** The operations by their sections of the document. */
 const operations = {
   prediction: [predictRoute, ...modelRoutes],
   "stored predictions": [...storedPredictionRoutes, exportPredictionsRoute],
@@ -172,7 +172,7 @@ const operations = {
   ],
 } satisfies Record<string, readonly Operation<Services>[]>;
 
-/** What is said of each section, in the order in which they are shown. */
+/** The description of each section, in the order in which they are shown. */
 const sections: Record<keyof typeof operations | "probes", string> = {
   prediction: "Predict next states with the world model.",
   "stored predictions": "Predictions that were stored, with what was asked.",

@@ -118,7 +118,7 @@ export const probePaths: ZodOpenApiPathsObject = {
   },
 };
 
-/** Has the instance id of the server that answers `/ready`, by which commands know a server on their database. */
+/** Carries the instance id of the server in responses of `/ready`, by which commands recognise a server on their database. */
 export const instanceHeader = "x-presage-instance";
 
 /** Neither probe queries the database or the upstream: an outage there must not get the process restarted. */

@@ -24,9 +24,9 @@ export function composeCapture(
   { memory, metrics }: { memory: ByteBudget; metrics: Metrics },
 ): Capture {
   const { logger } = log;
-  // A counter that begins with the first loss shows no increase.
+  // Created at 0: a counter that begins with the first loss shows no increase.
   for (const outcome of ["written", "dropped"]) metrics.captured([outcome], 0);
-  // In a terminal, a line has 80 columns.
+  // Short, as a line in a terminal has 80 columns.
   if (setting === "off") logger.info("predictions are stored only for keys set to capture");
   else logger.info({ setting, maxAgeDays: retention.predictions }, "predictions are stored");
   return createCapture({
@@ -49,20 +49,20 @@ export function composeCapture(
 }
 
 const ageIntervalMs = 10 * 60_000;
-/** How soon work that another process left unfinished is noticed. */
+/** How soon a process notices work that another one left unfinished. */
 const lookIntervalMs = 5_000;
-/** Deleted texts are gone from SQLite's files in a minute, with a few attempts. */
+/** Deleted texts are gone from SQLite's files within a minute, after a few attempts. */
 const logIntervalMs = 15_000;
 const clockJumped =
   "the clock jumped by days since a server last ran; nothing is deleted by age for 24 h of running. Correct the clock if it is wrong";
 
 interface RetentionOptions {
   metrics: Pick<Metrics, "deletedRows" | "deletionSeconds" | "deletionsComplete" | "retentionWaits">;
-  /** Results were deleted, so counts and rollups change. */
+  /** Called when results were deleted, as counts and rollups change. */
   onResultsDeleted(): void;
 }
 
-/** Deletes what is too old, and what was chosen by a filter. Of several processes, one at a time does each. */
+/** Deletes data that is too old or was chosen by a filter. Only one process at a time does each. */
 export function composeRetention(
   { retention, patience }: Pick<Config, "retention" | "patience">,
   log: Log,
@@ -77,10 +77,10 @@ export function composeRetention(
     logFailure(log, error, "could not delete old or chosen data; will retry");
 
   let waits = false;
-  // From here on it is known: so that what never succeeds is seen, too.
+  // Set from the start, so that deletions which never succeed are noticed, too.
   metrics.deletionsComplete.set(Date.now() / 1_000);
 
-  /** Deletes by age, unless the clock may be wrong: what it deletes is gone for good. */
+  /** Deletes by age, unless the clock may be wrong: deleted data is gone for good. */
   async function deleteByAge(held: DeletionWork, until: AbortSignal): Promise<void> {
     const { now, believed, jumped } = await seeClock(database);
     const times = { clock: toIsoInstant(now), lastRun: toIsoInstant(believed) };
@@ -113,12 +113,12 @@ export function composeRetention(
   const emptying = startLooking({
     look: (signal) => emptyLog(store, signal),
     intervalMs: logIntervalMs * patience,
-    // It starts a thread, which a server that starts has no time for.
+    // Delayed, because it starts a thread, for which a starting server has no time.
     firstAfterInterval: true,
     onFailure: (error) => logFailure(log, error, "could not empty the database's log; will retry"),
   });
   return {
-    /** There is a deletion by filter to work on. */
+    /** To be called when there is a deletion by filter. */
     schedule: chosen.schedule,
     async dispose() {
       await Promise.all([age.stop(), chosen.stop(), emptying.stop()]);
@@ -126,7 +126,7 @@ export function composeRetention(
   };
 }
 
-/** Deletes unless another process is doing it. Returns whether it was done. */
+/** Deletes unless another process is doing so. Returns whether it was done. */
 function deletingAlone(
   { database, writers }: Pick<OpenedStore, "database" | "writers">,
   { metrics, onResultsDeleted }: RetentionOptions,

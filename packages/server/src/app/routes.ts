@@ -8,15 +8,15 @@ import { operationsOf } from "./operations.ts";
 import { metricsRoutes, probeRoutes } from "./probes.ts";
 import type { Services } from "./services.ts";
 
-/** What `Bun.serve` is given: a handler for each path, and `fetch` for all other paths. */
+/** The parts that `Bun.serve` is given: a handler for each path, and `fetch` for all other paths. */
 export interface App {
   routes: Record<string, ServePath>;
   fetch: ServePath;
   /** When the last request arrived, on the clock of `performance.now()`. */
   lastRequestAtMs(): number;
-  /** The number of requests that are not recorded yet. */
+  /** The number of requests that are not yet recorded. */
   inFlight(): number;
-  /** Its WebSockets, to be stopped with the server. */
+  /** The app's WebSockets, to be stopped with the server. */
   sockets: Pick<OpenSockets, "stop" | "abort">;
 }
 

@@ -33,7 +33,7 @@ import type { WorldUses } from "../worlds/worlds.ts";
 import type { ComposedEnvironments } from "./compose-environments.ts";
 import type { Uploads } from "./uploads.ts";
 
-/** What operations on evaluators, profiles, taxonomies and results need. */
+/** The services for operations on evaluators, profiles, taxonomies and results. */
 export interface EvaluationServices {
   readonly store: Store;
   readonly registry: Registry;
@@ -49,13 +49,13 @@ export interface EvaluationServices {
   readonly clientCounts: ClientCounts;
   readonly resultWriter: ResultWriter;
   readonly countsMerger: Pick<CountsMerger, "schedule">;
-  /** Deletions by filter are worked off in the background. */
+  /** Deletions by filter are carried out in the background. */
   readonly deletions: { schedule(): void };
   readonly datasets: DatasetUploads & { readonly uploads: Uploads };
   readonly runs: RunQueue;
 }
 
-/** What the operations of all features need. Made once, by `composeServer`; an operation says what of it it needs. */
+/** The services for operations of all features. Made once, by `composeServer`; each operation names those that it needs. */
 export interface Services
   extends HttpServices,
     WorldParts,
@@ -73,19 +73,19 @@ export interface Services
   /** Limits of requests that evaluate. */
   readonly evaluationAdmission: Admission;
   readonly capture: Capture;
-  /** Whether a caller is of the operator's account, which may see replicas. */
+  /** Whether a caller belongs to the operator's account, which may see replicas. */
   isOperator(caller: Caller): Promise<boolean>;
   readonly findPrompt: FindPrompts;
   readonly prices: PriceList;
   readonly spending: Spending;
-  /** Stores what is counted of usage, and reads the budgets again. */
+  /** Stores the counted usage, and reads the budgets again. */
   settleUsage(): Promise<void>;
-  /** The models that are asked unless a request names another, as far as they are known. */
+  /** The models used unless a request names another, as far as they are known. */
   pricedModels(): string[];
   /** The lines of a dataset in which each episode that checks replayed is a trajectory of what really happened. */
   realityLines(requester: Requester, selection: RealityCheckSelection): AsyncIterable<Uint8Array>;
   readonly realityOf: RealityWatch["stateOf"];
-  /** Replays what reality checks wait for. */
+  /** Replays the episodes that reality checks wait for. */
   readonly replays: { wake(): void };
   readonly runStreams: RunStreams;
   /** The WebSockets of this process. */
@@ -102,22 +102,22 @@ export interface Services
 }
 
 export interface Settings {
-  /** Identifies this start of the server; the database has it too. */
+  /** Identifies this start of the server; also stored in the database. */
   readonly instanceId: string;
   /** Body limit of requests with a prediction's texts or samples. */
   readonly maxBodyBytes: number;
   /** Body limit of all other requests. */
   readonly maxShortBodyBytes: number;
-  /** Whether the deployments have names that clients know, as they are in a file. */
+  /** Whether deployments have names that clients know, because they come from a file. */
   readonly listsDeployments: boolean;
   /** Which predictions of clients are stored, and for how long. */
   readonly capture: Readonly<{ setting: string; maxAgeDays: number }>;
   /** Whether `/v1/predict` returns the prompt. */
   readonly debugFields: boolean;
-  /** Whether chats are the contract's, or also what else OpenAI's clients send. */
+  /** Whether chats follow the contract only, or may have whatever else OpenAI's clients send. */
   readonly chatCompatibility: "strict" | "openai";
   /** Required by `/metrics`; if absent, only this machine may read them. */
   readonly metricsToken: string | undefined;
-  /** Where the built dashboard is. */
+  /** The directory of the built dashboard. */
   readonly dashboardDirectory: string;
 }

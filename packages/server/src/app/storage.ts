@@ -15,16 +15,16 @@ import { isStoreUnavailable } from "../platform/storage/store-error.ts";
 import { smallHeap, type Writer, writerThread } from "../platform/storage/thread.ts";
 import type { BackgroundWrites, LiveWrites, WriterRole } from "./writer-thread.ts";
 
-/** The threads that write into an SQLite file. Two, so that nothing live waits while something is deleted or counted. */
+/** The threads that write into an SQLite file. There are two, so that live writes do not wait for deleting or counting. */
 export interface Writers {
-  /** What is sent is on disk when it has been written. */
+  /** Its writes are on disk when they return. */
   live: Writer<LiveWrites>;
-  /** What is sent is repeated if a power failure undoes it. */
+  /** Its writes are repeated if a power failure undoes them. */
   background: Writer<BackgroundWrites>;
   end(): Promise<void>;
 }
 
-/** An idle thread keeps 10 MB. Longer than between two counts by tag while results arrive. */
+/** An idle thread takes 10 MB. Longer than the time between two counts by tag while results arrive. */
 const idleMs = 5_000;
 
 /** Threads start with the first write. */
@@ -36,7 +36,7 @@ export function startWriters(sqlitePath: string, startWorker = startWriterWorker
     live,
     background,
     async end() {
-      // One after the other: the last SQLite connection to close removes the log, and of several at once none would be the last.
+      // One after the other: the last SQLite connection to close removes the log, and if several closed together, none would be the last.
       await background.end();
       await live.end();
     },
@@ -47,7 +47,7 @@ export function startWriterWorker(role: WriterRole, data: WriterData): Worker {
   return new Worker(new URL("./writer-thread.ts", import.meta.url), smallHeap({ role, ...data }));
 }
 
-/** Warns of background work that failed and is retried. An outage of the store has a log line of its own. */
+/** Warns of background work that failed and will be retried. An outage of the store has its own log line. */
 export function logFailure(log: Log, error: unknown, message: string, isFirst = true): void {
   if (isStoreUnavailable(error)) log.storeFailed(error);
   else if (isFirst) log.logger.warn({ err: error }, message);
@@ -79,7 +79,7 @@ export async function openStore(config: Config, log: Log): Promise<OpenedStore> 
   });
 }
 
-/** This process dates keys and sessions, the database dates results, so their clocks must agree. */
+/** This process dates keys and sessions, and the database dates results, so their clocks must agree. */
 async function refuseWrongClock({ database }: OpenedStore): Promise<void> {
   const skew = await findClockSkew(database);
   if (skew !== undefined) throw new ClockSkewError(skew);

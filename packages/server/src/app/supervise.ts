@@ -18,12 +18,12 @@ import {
 
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
-/** A worker that ran this long did not fail at once. */
+/** A worker that ran this long did not fail right at its start. */
 const soundAfterMs = 10_000;
 
 type RestartPause = ReturnType<typeof createRestartPause>;
 
-/** The first restart is at once. The pause doubles while the worker ends soon after each start. */
+/** The first restart is immediate. The pause doubles while the worker ends soon after each start. */
 export function createRestartPause() {
   let failures = 0;
   return {
@@ -43,7 +43,7 @@ export interface SupervisorOptions {
   onReady(started: Started): void;
 }
 
-/** A worker's slot, which is filled again when the worker ends. */
+/** A worker's slot, which is refilled when the worker ends. */
 interface Slot {
   readonly index: number;
   readonly pause: RestartPause;
@@ -90,7 +90,7 @@ async function superviseWorkers(
     }
   }
 
-  // Otherwise the workers follow this process.
+  // Without such files, SIGHUP ends this process, and the workers follow.
   if (hasFilesToReread(config)) process.on("SIGHUP", () => void askAll({ kind: "reread-files" }));
 
   const first = slots.startFirst();
@@ -125,7 +125,7 @@ function createSlots(
   );
   if (firstSlot === undefined) throw new Error("A supervisor needs workers");
   const slots = [firstSlot, ...others];
-  /** Where the first worker listens. */
+  /** The port of the first worker. */
   let port: number | undefined;
   let areFilled = false;
 
@@ -144,7 +144,7 @@ function createSlots(
     if (!areFilled) return;
     figures.countRestart();
     const pauseMs = slot.pause.after(performance.now() - worker.startedAtMs);
-    // A worker that was told to end is no error.
+    // The end of a worker that was told to end is not an error.
     logger[exit.code === 0 ? "info" : "error"](
       { worker: slot.index + 1, processId: worker.pid, ...exit, pauseMs },
       "a worker ended; starting another",
@@ -160,12 +160,12 @@ function createSlots(
     shareAddress(given: number): void {
       port = given;
     },
-    /** Starts the others. From now on each that ends is followed by another. */
+    /** Starts the other workers. From now on, each worker that ends is replaced. */
     keepFilled(): void {
       areFilled = true;
       for (const slot of others) start(slot);
     },
-    /** Returns the exit code of the server: 0 if every worker stopped as it was told. */
+    /** Returns the exit code of the server: 0 if every worker stopped as told. */
     async stop(signal: NodeJS.Signals): Promise<number> {
       areFilled = false;
       for (const { restart } of slots) clearTimeout(restart);
@@ -180,20 +180,20 @@ function createSlots(
   };
 }
 
-/** Longer than the supervisor waits for the other workers. */
+/** Longer than the supervisor waits for the other workers' answers. */
 const responseTimeoutMs = 3_000;
 
 /** A worker's channel to its supervisor. */
 export interface SupervisorLink {
-  /** The server listens, but is not ready. */
+  /** Reports that the server listens, but is not ready. */
   listening(port: number): void;
   ready(started: Started): void;
   readMetrics(): Promise<string>;
-  /** Returns once all other workers have forgotten the key, or have had their time. */
+  /** Returns once all other workers have forgotten the key, or their time is up. */
   forgetKey(digest: string): Promise<void>;
-  /** How the supervisor's questions are answered from now on. */
+  /** Sets the answers to the supervisor's questions from now on. */
   answerWith(answers: Answers): void;
-  /** Before the worker ends: its counts remain. */
+  /** To be called before the worker ends, so that its counts remain. */
   sendLastFigures(): Promise<void>;
   /** Resolves when the supervisor has ended. */
   readonly closed: Promise<string>;
@@ -205,7 +205,7 @@ interface Answers {
   rereadFiles(): Promise<void>;
 }
 
-/** Connects to the process that started this one, or returns undefined if that is no supervisor. */
+/** Connects to the process that started this one, or returns undefined if that is not a supervisor. */
 export function connectToSupervisor(): SupervisorLink | undefined {
   if (process.send === undefined) return undefined;
   const waiting = new Map<number, (text: string | undefined) => void>();
@@ -222,7 +222,7 @@ export function connectToSupervisor(): SupervisorLink | undefined {
     if (question.kind === "figures") return await answers?.figures();
     if (question.kind === "forget-key") answers?.forgetKey(question.digest);
     else if (answers !== undefined) await answers.rereadFiles();
-    // A file may have been read before it changed.
+    // A file may have been read before it changed, so it is read again later.
     else missedReread = true;
     return undefined;
   }
@@ -261,7 +261,7 @@ export function connectToSupervisor(): SupervisorLink | undefined {
       return (await request({ kind: "metrics" })) ?? "";
     },
     async forgetKey(digest) {
-      // The database has the revocation: a worker that is not told looks the key up within 5 s.
+      // The database has the revocation: a worker that is not told looks the key up again within 5 s.
       await request({ kind: "forget-key", digest }).catch(() => {});
     },
     answerWith(given) {

@@ -9,35 +9,35 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { serveRequests, workInBackground } from "../platform/storage/thread.ts";
 import type { PredictionsUpload, UploadedPredictions } from "../runs/imported.ts";
 
-// Runs in a worker, which has one upload at a time: it decompresses, reads and stores the body on a connection of its own.
+// Runs in a worker, which handles one upload at a time: it decompresses, reads and stores the body on its own connection.
 
-/** What is uploaded: a dataset's revision, or a run's predictions. A preview stores nothing. */
+/** The upload: a dataset's revision, or a run's predictions. A preview stores nothing. */
 export type UploadTask =
   | { kind: "revision"; upload: Upload }
   | { kind: "predictions"; upload: PredictionsUpload }
   | { kind: "preview"; upload: ReadUpload & { accountId: string } };
 export type Uploaded = UploadedRevision | UploadedPredictions | ImportPreview;
 
-/** What the thread is sent: the upload, its body in chunks, then its end or that there is none. */
+/** The messages to the thread: the upload, its body in chunks, then its end or an abort. */
 export type UploadRequest = { begin: UploadTask } | Chunk | "end" | "abort";
 
-/** How an upload ended, if not with an error of the store. */
+/** How an upload ended, unless with an error of the store. */
 export type UploadOutcome =
   | { uploaded: Uploaded }
   | { faults: readonly UploadFault[]; total: number }
   | { refusal: { code: ServiceErrorCode; message: string } };
 
-/** After a chunk, whether another one is wanted; at the end, the outcome. */
+/** After a chunk, whether another is wanted; at the end, the outcome. */
 export type UploadReply = { isWanted: boolean } | UploadOutcome;
 
-/** Left to itself, the collector falls behind a body that comes fast (bench/MEASUREMENTS.md, imports of traces). */
+/** Left alone, the garbage collector falls behind a body that arrives fast (bench/MEASUREMENTS.md, imports of traces). */
 const collectEveryBytes = 32 * 1024 * 1024;
 let uncollectedBytes = 0;
 
 let database: Database | undefined;
 let current: { feed: Feed<Chunk>; outcome: Promise<UploadOutcome> } | undefined;
 
-// No more: others wait for its transactions on SQLite, though their pace makes those shorter that wait for a processor.
+// Not nicer: on SQLite others wait for its transactions, although pacing shortens those that had to wait for a processor.
 workInBackground(5);
 
 serveRequests<UploadRequest, UploadReply>({
@@ -72,7 +72,7 @@ function collectAfter(bytes: number): void {
 function begin(database: Database, task: UploadTask) {
   const feed = createFeed<Chunk>();
   const outcome = run(database, task, feed);
-  // It is reported at the end.
+  // The error is reported at the end.
   outcome.catch(() => {});
   return { feed, outcome };
 }
@@ -90,7 +90,7 @@ async function run(database: Database, task: UploadTask, feed: Feed<Chunk>): Pro
 }
 
 async function store(database: Database, task: UploadTask, body: AsyncIterable<Uint8Array>) {
-  // Each loads what it needs when it is first sent.
+  // Each branch loads its modules on first use.
   if (task.kind === "revision") {
     const { uploadRevision } = await import("../datasets/upload/upload-revision.ts");
     return await uploadRevision(database, task.upload, body);
@@ -108,9 +108,9 @@ interface Feed<Item> {
   add(item: Item): Promise<boolean>;
   end(): void;
   fail(error: Error): void;
-  /** The reader has stopped. */
+  /** To be called when the reader has stopped. */
   close(): void;
-  /** For one reader. */
+  /** For a single reader. */
   items: AsyncGenerator<Item, void>;
 }
 
@@ -119,7 +119,7 @@ function createFeed<Item>(): Feed<Item> {
   let isClosed = false;
   let next = Promise.withResolvers<{ item: Item } | "end">();
   let wanted = Promise.withResolvers<void>();
-  // Without a reader, its rejection is never observed.
+  // Without a reader, the rejection of `next` is never observed.
   next.promise.catch(() => {});
 
   async function* read(): AsyncGenerator<Item, void> {

@@ -22,10 +22,10 @@ export interface Uploads extends PredictionsUploads {
 type Body = AsyncIterable<Uint8Array>;
 
 const maxWaitMs = 60_000;
-/** For the next of several small uploads: starting a thread takes longer. What follows a large one needs the memory. */
+/** For the next of several small uploads: starting a thread takes longer. Work after a large one needs the memory. */
 const idleMs = { afterSmall: 2_000, afterLarge: 100 };
 const mostOfSmallBytes = 100_000;
-/** Each has a thread; one is left to other accounts. */
+/** Each slot has a thread; one is left to other accounts. */
 const turns = { slots: 4, slotsEach: 3 };
 const queue = { maxWaitingEach: 100, maxWaitMs, refuse: refuseUpload };
 
@@ -35,7 +35,7 @@ function refuseUpload(): ServiceError {
 }
 
 export interface UploadRunner extends Uploads {
-  /** Ends what is idle. */
+  /** Ends idle threads. */
   stop(): Promise<void>;
 }
 
@@ -52,8 +52,8 @@ export function uploadInPlace(database: Database): UploadRunner {
 type Thread = ThreadClient<UploadRequest, UploadReply>;
 
 /**
- * Uploads in a thread for each, with a connection of its own, so that other requests wait neither for what is read nor for what is
- * written. Accounts take turns. One thread is kept for a while, for the next upload.
+ * Uploads in threads of their own, each with its own connection, so that other requests wait neither for reading nor for writing.
+ * Accounts take turns. One thread is kept for a while, for the next upload.
  */
 export function uploadInThreads(databaseUrl: string, hasLiveRequests: () => boolean): UploadRunner {
   const slots = createFairSlots({ ...turns, queue });
@@ -68,7 +68,7 @@ export function uploadInThreads(databaseUrl: string, hasLiveRequests: () => bool
     return threadClient(new Worker(new URL("./upload-thread.ts", import.meta.url), smallHeap(databaseUrl)));
   }
 
-  /** It takes 30 MB. */
+  /** A kept thread takes 30 MB. */
   function keepForAWhile(thread: Thread, uploadedBytes: number): void {
     idle = thread;
     const forMs = uploadedBytes > mostOfSmallBytes ? idleMs.afterLarge : idleMs.afterSmall;
@@ -103,7 +103,7 @@ export function uploadInThreads(databaseUrl: string, hasLiveRequests: () => bool
   }
 
   return {
-    // A thread returns what its task is about.
+    // A thread returns the type of result that its task asks for.
     uploadRevision: async (upload, ...call) =>
       (await run({ kind: "revision", upload }, ...call)) as UploadedRevision,
     uploadPredictions: async (upload, ...call) =>
@@ -117,16 +117,16 @@ export function uploadInThreads(databaseUrl: string, hasLiveRequests: () => bool
   };
 }
 
-/** One chunk is read while the thread works on the one before. */
+/** Reads one chunk while the thread works on the one before. */
 async function feed(thread: Thread, body: Body, hasLiveRequests: () => boolean): Promise<UploadReply> {
   let before: Promise<UploadReply> | undefined;
   try {
     for await (const chunk of body) {
-      // Whoever makes a chunk of its own memory needs it no more.
+      // A chunk that has its own memory is transferred: its maker no longer needs it.
       const isWhole = chunk.byteLength === chunk.buffer.byteLength;
       const transferred = isWhole ? [chunk.buffer as ArrayBuffer] : [];
       const sent = thread.send({ chunk, givesWay: hasLiveRequests() }, transferred);
-      // It is looked at with the next chunk, or never if the body fails first.
+      // The result is awaited with the next chunk, or never if the body fails first.
       sent.catch(() => {});
       const reply = await before;
       before = sent;
@@ -134,7 +134,7 @@ async function feed(thread: Thread, body: Body, hasLiveRequests: () => boolean):
     }
     await before;
   } catch (error) {
-    // The thread discards what it has stored, and fails.
+    // The thread discards what it has stored, and fails the upload.
     await thread.send("abort").catch(() => {});
     throw error;
   }

@@ -12,7 +12,7 @@ function createWorker(): TestWorker {
   return { metrics, ask: async () => (await metrics.registry.getMetricsAsJSON()) as Figures };
 }
 
-/** The value of a series as it is written; undefined if there is none. */
+/** The value of a series as written; undefined if there is no such series. */
 function readSeries(text: string, series: string): number | undefined {
   const line = text.split("\n").find((one) => one.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length));
@@ -31,7 +31,7 @@ test("a worker that ends after its answer, before that of another, counts once, 
   const answered = Promise.withResolvers<void>();
   const [answerOfEnding, answerOfStaying] = [await ends.ask(), await stays.ask()];
   ends.ask = async () => {
-    // Its end is seen after its answer was, as both come from the process in this order.
+    // Its end is noticed after its answer, as both come from the process in this order.
     setTimeout(answered.resolve);
     return answerOfEnding;
   };

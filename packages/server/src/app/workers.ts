@@ -17,11 +17,11 @@ export interface HeldAddress {
 
 /**
  * Makes sure that no other process listens at the address, or throws a `ListenError`. Workers share their port (SO_REUSEPORT), so the
- * system would let those of a second server join them. A first look without it finds everybody who listens already; a name of the
- * abstract namespace, which the system releases with the process, keeps two supervisors from looking at once.
+ * system would let a second server's workers join them. Listening once without it detects everyone who already listens; a name in the
+ * abstract namespace, which the system releases with the process, keeps two supervisors from trying at the same time.
  */
 export async function holdAddress({ host, port }: { host: string; port: number }): Promise<HeldAddress> {
-  // The system gives the first worker a free port.
+  // The system gives the first worker a free port, which nobody else has.
   if (port === 0) return { release() {} };
   const lock = takeName(`presage ${listenAddress(host, port)}`);
   if (lock === undefined) throw addressInUseError(host, port);
@@ -46,27 +46,27 @@ function takeName(name: string): { stop(closeActive: boolean): void } | undefine
 /** The metrics of one process. */
 export type Figures = MetricObjectWithValues<MetricValue<string>>[];
 
-/** What the supervisor asks of a worker. */
+/** The questions that the supervisor asks a worker. */
 export type Question =
   | { kind: "figures" }
   /** Look this key up again before its next use: it was revoked. */
   | { kind: "forget-key"; digest: string }
   | { kind: "reread-files" };
 
-/** From the supervisor to a worker. */
+/** Messages from the supervisor to a worker. */
 export type ToWorker =
   | { kind: "question"; id: number; question: Question }
   /** The response to a request of the worker; `text` has the metrics of all workers. */
   | { kind: "response"; id: number; text?: string };
 
-/** From a worker to the supervisor. Each request gets a response. */
+/** Messages from a worker to the supervisor. Each request gets a response. */
 export type ToSupervisor =
   | { kind: "listening"; port: number }
   | { kind: "ready"; started: Started }
   | { kind: "answer"; id: number; figures?: Figures }
   | { kind: "request"; id: number; request: SupervisorRequest };
 
-/** What a worker asks of the supervisor: the metrics of all workers, that all others forget a key, or that its own last metrics be kept. */
+/** A worker's requests to the supervisor: for the metrics of all workers, that all others forget a key, or to keep its own last metrics. */
 export type SupervisorRequest =
   | { kind: "metrics" }
   | { kind: "forget-key"; digest: string }
@@ -76,17 +76,17 @@ export type SupervisorRequest =
 export interface WorkerStart {
   /** From 0. */
   index: number;
-  /** The same for all workers: they are one server. */
+  /** The same for all workers, as they are one server. */
   instanceId: string;
-  /** Where the others listen already. Absent for the first one, which listens before it is ready, like a single process. */
+  /** Where the other workers already listen. Absent for the first worker, which listens before it is ready, like a single process. */
   port?: number;
 }
 
-/** A server that is ready, as its operator is told of it. */
+/** A server that is ready, as reported to its operator. */
 export interface Started {
-  /** Where it listens. */
+  /** The address that it listens at. */
   address: string;
-  /** Where browsers reach it. */
+  /** The address that browsers use. */
   publicUrl: string;
   /** The one-time sign-in link of local mode. */
   signInAddress: string | undefined;
@@ -94,12 +94,12 @@ export interface Started {
   firstKey: string | undefined;
 }
 
-/** One worker's part of a limit that holds for all of them together; at least 1, and all of it for a single process. */
+/** One worker's share of a limit for all of them together; at least 1, and the whole limit for a single process. */
 export function shareOf(limit: number, { count, index }: Workers): number {
   return Math.max(1, Math.floor(limit / count) + (index < limit % count ? 1 : 0));
 }
 
-/** The configuration of one worker: each limit of the whole server is divided, but for rates, which `composeLimits` divides. */
+/** The configuration of one worker: each limit of the whole server is divided, except rates, which `composeLimits` divides. */
 export function configOfWorker(config: Config, index: number): Config {
   const workers = Object.freeze({ count: config.workers.count, index });
   const { cache, prediction, evaluation, runs, judge, memoryBudgetBytes } = config;
@@ -122,7 +122,7 @@ export function configOfWorker(config: Config, index: number): Config {
 /** How long a worker may take to answer a question. */
 const answerTimeoutMs = 1_000;
 
-/** A worker process, as the supervisor sees it. */
+/** A worker process, as seen by the supervisor. */
 export interface WorkerProcess {
   readonly pid: number;
   readonly startedAtMs: number;
@@ -133,7 +133,7 @@ export interface WorkerProcess {
   readonly exited: Promise<WorkerExit>;
 }
 
-/** One of the two is null. */
+/** Either `code` or `signal` is null. */
 export interface WorkerExit {
   code: number | null;
   signal: string | null;
@@ -167,7 +167,7 @@ export function startWorker(
     try {
       child.send(message);
     } catch {
-      // It has ended, or is about to.
+      // The worker has ended, or is about to.
     }
   }
 
@@ -195,7 +195,7 @@ export function startWorker(
   };
 }
 
-/** What runs this program: Bun and a file, or the compiled executable. */
+/** The command that runs this program: Bun and a file, or the compiled executable. */
 function programArguments(): string[] {
   const isCompiled = Bun.main.startsWith("/$bunfs/");
   return [process.execPath, ...process.execArgv, ...(isCompiled ? [] : [Bun.main])];
@@ -205,9 +205,9 @@ type Worker = Pick<WorkerProcess, "ask">;
 
 /** The metrics of all workers together. */
 export interface WorkerFigures<Of extends Worker = Worker> {
-  /** In Prometheus' text format. A worker that does not answer in time counts as it last did. */
+  /** In Prometheus' text format. A worker that does not answer in time is counted with its last answer. */
   read(workers: readonly Of[]): Promise<string>;
-  /** What a worker that is about to end has counted. */
+  /** Keeps the last figures of a worker that is about to end. */
   keep(worker: Of, figures: Figures): void;
   /** Keeps the counts of a worker that has ended, as far as they are known. */
   retire(worker: Of): void;
@@ -238,7 +238,7 @@ export function createWorkerFigures<Of extends Worker>(): WorkerFigures<Of> {
       const answered = await Promise.all(
         workers.map(async (worker) => {
           const figures = await worker.ask({ kind: "figures" });
-          // At once, as the worker may be retired before the others have answered.
+          // Stored immediately, as the worker may be retired before the others have answered.
           if (figures !== undefined) latest.set(worker, figures);
           return figures !== undefined;
         }),
@@ -250,7 +250,7 @@ export function createWorkerFigures<Of extends Worker>(): WorkerFigures<Of> {
     retire(worker) {
       const figures = latest.get(worker) ?? [];
       latest.delete(worker);
-      // Without these the sums would fall. Prometheus takes that for a restart of the whole server, and counts everything once more.
+      // Without these counts the sums would fall, which Prometheus takes for a restart of the whole server, counting everything once more.
       const counts = figures.filter(({ type }) => ["counter", "histogram"].includes(String(type)));
       if (counts.length > 0) retired = sum([retired, counts]).getMetricsAsArray() as Figures;
     },

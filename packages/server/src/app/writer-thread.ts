@@ -17,9 +17,9 @@ export type BackgroundWrites = typeof background;
 
 let writeResults: WriteResults | undefined;
 
-// Each loads what it needs when it is first sent something: all of it would take 10 MB.
+// Each kind loads its modules when first used: all of them would take 10 MB.
 
-/** What clients and runs wait for, as JSON. */
+/** Writes that clients and runs wait for, as JSON. */
 const live = {
   async results(database: Database, records: string) {
     const { createWriteInParts, toRecords } = await import("../results/write/write-results.ts");
@@ -40,7 +40,7 @@ const live = {
   },
 } satisfies Writes;
 
-/** What nobody waits for: it must never stand before what is live. */
+/** Writes that nobody waits for: they must never delay live ones. */
 const background = {
   async tags(database: Database, _: undefined) {
     const { rollUpSomeTags } = await import("../results/summary/tags.ts");

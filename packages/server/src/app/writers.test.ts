@@ -14,7 +14,7 @@ import { selectResults } from "../results/write/stored-results-store.ts";
 import { toText } from "../results/write/write-results.ts";
 import { startWriters, startWriterWorker } from "./storage.ts";
 
-/** A program that asks for a write and ends the thread at once. */
+/** A program that asks for a write and ends the thread immediately. */
 const writeAndEnd = `
   import { ordinaryRecord } from ${JSON.stringify(join(import.meta.dir, "../results/evaluation-record.fixture.ts"))};
   import { startWriters } from ${JSON.stringify(join(import.meta.dir, "storage.ts"))};
@@ -39,7 +39,7 @@ async function migrateFile(): Promise<void> {
   await destroy();
 }
 
-/** As another connection sees them. */
+/** The stored results as another connection sees them. */
 async function storedResults(ids: readonly number[]) {
   const database = openSqliteDatabase(path);
   return await selectResults(database, ordinaryRecord.accountId, ids).finally(() => database.destroy());
@@ -145,7 +145,7 @@ test("a thread that dies leaves calls in progress uncertain, and the next call s
     return worker;
   });
   await write([ordinaryRecord]);
-  // They cannot end before the thread does.
+  // Holds the lock, so that the writes cannot end before the thread does.
   const other = new Database(path);
   other.run("begin immediate");
   const failures = [failureOf(write([ordinaryRecord])), failureOf(write([ordinaryRecord]))];
