@@ -28,7 +28,7 @@ afterAll(() => server.stop(true));
 const never = (_: unknown, signal: AbortSignal): Promise<Reply> =>
   orAborted(new Promise<Reply>(() => {}), signal).catch((error: unknown) => ({ text: String(error) }));
 
-/** What is received until the socket is closed, after sending a message if there is one. */
+/** Returns what is received until the socket is closed, after sending a message if one is given. */
 async function converse(message?: string, onOpen = () => {}): Promise<{ texts: string[]; code: number }> {
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}`);
   const texts: string[] = [];
@@ -65,7 +65,7 @@ test("an aborted socket says so before it is closed", async () => {
   const { texts, code } = await conversation;
   expect(texts).toEqual([expect.stringContaining("The server is stopping.")]);
   expect(code).toBe(closeCode.goingAway);
-  // One that is opened after that is closed at once.
+  // A socket that is opened after that is closed immediately.
   expect(await converse()).toEqual({ texts: [], code: closeCode.goingAway });
   sockets = createOpenSockets();
 });
@@ -87,7 +87,7 @@ test("an account has at most three quarters of the sockets, so that it cannot sh
   leave();
   leave();
   expect(limited.count()).toBe(7);
-  // What was refused to another is not for the one that had the most.
+  // A place that was refused to another account does not go to the one that had the most.
   expect(() => limited.add("a", socket())).toThrow("All accounts together have too many");
   limited.add("b", socket());
 });

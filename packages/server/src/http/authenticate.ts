@@ -6,7 +6,7 @@ import type { HttpServices } from "./exchange.ts";
 
 export type SessionServices = Pick<HttpServices, "authenticator" | "sessionCookie">;
 
-/** What authenticates; a promise only where something has to be looked up, which most keys have not. */
+/** The authenticated caller; a promise only if something has to be looked up, which is rare for keys. */
 type Authenticated = Caller | Promise<Caller>;
 
 /** The caller of a request; throws if there is none. A key in a header takes precedence over the cookie. */
@@ -19,7 +19,7 @@ export function authenticate(services: SessionServices, call: Call): Authenticat
   return isCommandLine ? authenticator.commandLine.findCaller() : callerOf(authenticator, keys);
 }
 
-/** The caller whose key a request has; throws if there is none. */
+/** The caller with the key of a request; throws if there is none. */
 export function authenticateKey(
   { authenticator }: Pick<HttpServices, "authenticator">,
   { request: { headers } }: Call,
@@ -27,7 +27,7 @@ export function authenticateKey(
   return callerOf(authenticator, presentedKeys(headers));
 }
 
-/** The caller of a program. Its key may be the password of Basic authentication, which a URL's userinfo becomes. */
+/** The caller of a program. Its key may be the password of Basic authentication, as which clients send a URL's userinfo. */
 export function authenticateProgram(
   { authenticator }: Pick<HttpServices, "authenticator">,
   { request: { headers } }: Call,
@@ -56,7 +56,7 @@ export function keyOfProgram(headers: Headers): string {
   return key;
 }
 
-/** What follows the user's name. Keys are ASCII, so other bytes need not be read. */
+/** The password after the user's name. Keys are ASCII, so other bytes need not be read. */
 function passwordOf(authorization: string | null): string | undefined {
   const encoded = authorization === null ? undefined : /^Basic +(.*)$/i.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
@@ -108,13 +108,13 @@ function checkCsrf({ method, headers }: Request, csrfToken: string): void {
   throw new ServiceError("forbidden", "Missing or invalid X-CSRF-Token. Reload the page and try again.");
 }
 
-/** Whether the browser says that a page of this server sent the request. Old browsers do not say, and pass. */
+/** Whether a page of this server sent the request, according to the browser. Old browsers do not say, and pass. */
 export function isSameOrigin(headers: Headers): boolean {
   const site = headers.get("sec-fetch-site");
   return site === null || site === "same-origin" || site === "none";
 }
 
-/** Takes the same time however much of the secret is right: digests have one length. */
+/** Takes the same time however much of the secret is right: the compared digests always have the same length. */
 export function isSameSecret(given: string, expected: string): boolean {
   const digest = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

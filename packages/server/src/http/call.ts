@@ -23,7 +23,7 @@ export interface CallWithCaller extends Call {
 
 /** A request for a page by a browser that is signed in. */
 export interface CallForPage extends CallWithCaller {
-  /** The page sends it as `x-csrf-token` with each request that changes something. */
+  /** The token that the page sends as `x-csrf-token` with each request that changes something. */
   csrfToken: string;
 }
 
@@ -32,24 +32,24 @@ export const environmentParameter = "env";
 
 /**
  * A connection without any traffic for this long is closed. So is one whose body arrives too slowly: Bun restarts this time
- * only with each 16 KB for every second of it.
+ * only after another 16 KB for each of its seconds.
  */
 export const idleTimeoutS = 30;
 
 /**
  * Keeps the connection open while a client waits for its response, however long: the upstream, threads, the store and the queues
- * before them have deadlines of their own. Called only once the body, which has to arrive in time, is complete.
+ * before them have their own deadlines. Called only once the body, which has to arrive in time, is complete.
  */
 export function keepOpen({ server, request }: Pick<Call, "server" | "request">): void {
   server.timeout(request, 0);
 }
 
-/** Restores the usual limit when it is the client's turn. Bun would keep the other for the rest of the connection. */
+/** Restores the usual limit when it is the client's turn; otherwise Bun keeps the other for the rest of the connection. */
 export function closeWhenIdle({ server, request }: Pick<Call, "server" | "request">): void {
   server.timeout(request, idleTimeoutS);
 }
 
-/** The same texts. While one is made, the client waits for the server; in between, the server waits for the client. */
+/** Passes texts on. While one is made, the client waits for the server; in between, the server waits for the client. */
 export async function* keepOpenForEach<Text>(
   call: Pick<Call, "server" | "request">,
   texts: AsyncGenerator<Text, void>,
@@ -76,7 +76,7 @@ export function requestAddress({ url }: Request): URL {
   );
 }
 
-/** The account of a call and who acts in it, with a signal that is aborted when its client disconnects. */
+/** The account and the actor of a call, with a signal that is aborted when its client disconnects. */
 export function requesterOf({ caller, request, exchange }: CallWithCaller): Changer {
   const actor = actorOf(caller, exchange.requestId);
   return { accountId: caller.accountId, signal: request.signal, actor };
@@ -88,7 +88,7 @@ export function accessChangerOf(call: CallWithCaller): AccessChanger {
 }
 
 const loopback = /^(::ffff:)?127\.|^::1$/;
-/** A request through a proxy on this machine seems to come from this machine. */
+/** A request through a proxy on this machine appears to come from this machine. */
 const forwardingHeaders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 /** Whether a program on the server's own machine sent the request, and no proxy passed it on. */

@@ -37,7 +37,7 @@ export function checkAccess({ role, proof }: Pick<Caller, "role" | "proof">, nee
   );
 }
 
-/** Refuses what a new key would have and its creator has not: a key never creates one that can do more, or for longer. */
+/** Refuses rights that a new key would have and its creator lacks: a key never creates one that can do more, or lasts longer. */
 export function checkNewKey(
   { role, proof }: Pick<Caller, "role" | "proof">,
   { scopes, expiresAt }: { scopes: KeyScope[] | null; expiresAt: Date | null },
@@ -85,48 +85,48 @@ export type Proof =
       /** Null: never. */
       expiresAt: Micros | null;
       limits: KeyLimits;
-      /** What it may do, within the user's role; null: all that the role may. */
+      /** The key's scopes, within the user's role; null: everything that the role allows. */
       scopes: readonly KeyScope[] | null;
-      /** Which predictions are kept; null: the server's setting. */
+      /** Which of its predictions are kept; null: the server's setting. */
       capture: string | null;
     }
   | { kind: "session"; sessionId: string }
-  /** A command on the server's machine, with the key of this start; in a process of its own it says who it is. */
+  /** A command on the server's machine, with the key of this start; a command in its own process states its actor. */
   | { kind: "command_line"; scopes: readonly KeyScope[]; actor?: Actor };
 
 /** A session that is live, with its user. */
 export interface LiveSession {
   caller: Caller & { proof: Extract<Proof, { kind: "session" }> };
-  /** Pages send it as `x-csrf-token` with each request that changes something. */
+  /** The token that pages send as `x-csrf-token` with each request that changes something. */
   csrfToken: string;
 }
 
-/** Finds whose a key or a session is; undefined: nobody's. */
+/** Finds the caller of a key or a session; undefined if there is none. */
 export interface Authenticator {
   verifyKey(key: string): Caller | undefined | Promise<Caller | undefined>;
   verifySession(token: string): Promise<LiveSession | undefined>;
-  /** The key of this start, with which commands on the server's machine call it. */
+  /** The key of this start, with which commands on the server's machine call the server. */
   commandLine: { isKey(key: string): boolean; findCaller(): Promise<Caller> };
 }
 
-/** Who changes a user's access, until they disconnect. */
+/** A caller who changes a user's access, until they disconnect. */
 export interface AccessChanger extends Changer {
   caller: Caller;
 }
 
-/** Whose limits a request counts against: each key has its own, the sessions of a user share them. */
+/** Whose limits a request counts against: each key has its own, the sessions of a user share theirs. */
 export function limitHolders({ userId, accountId, proof }: Caller): LimitHolders {
   return proof.kind === "key"
     ? { userId, accountId, keyOrUserId: proof.keyId, keyLimits: proof.limits }
     : { userId, accountId, keyOrUserId: userId, keyLimits: noKeyLimits };
 }
 
-/** The key of a caller; undefined: another proof. */
+/** The key of a caller; undefined for any other proof. */
 export function keyIdOf({ proof }: Caller): string | undefined {
   return proof.kind === "key" ? proof.keyId : undefined;
 }
 
-/** Who pays for what a caller asks: the key or, without one, the user. */
+/** Who pays for a caller's requests: the key or, without one, the user. */
 export function spenderOf(caller: Caller): { accountId: string; keyId: string } {
   return { accountId: caller.accountId, keyId: keyIdOf(caller) ?? caller.userId };
 }

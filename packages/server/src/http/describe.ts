@@ -17,7 +17,7 @@ export function response<Schema extends z.ZodType>(description: string, schema: 
   return { description, content: json(schema, example) };
 }
 
-/** The response to a request that failed. `detail` is an example of what it says. */
+/** The response to a request that failed. `detail` is an example of its message. */
 export function errorResponse(description: string, detail: string, more: Partial<ErrorResponse> = {}) {
   return response(description, ErrorResponse, { detail, ...more });
 }
@@ -70,7 +70,7 @@ export const pageTooLarge = {
   ),
 };
 
-/** The response to what would cost more than a budget allows. */
+/** The response to a request that would exceed a budget. */
 export const budgetSpent = {
   "402": errorResponse(
     "The monthly budget of the account or the key is spent, and it is one that stops",
@@ -102,7 +102,7 @@ export const unavailable = {
   },
 } satisfies ZodOpenApiResponsesObject;
 
-/** The paths of the document, from what is served. */
+/** The paths of the document, from the operations that are served. */
 export function pathsOf(
   operations: readonly Pick<TaggedOperation<never>, "tag" | "declaration">[],
 ): ZodOpenApiPathsObject {
@@ -164,7 +164,7 @@ function bodyOf({ body: schema, bodyExample, bodyIsOptional = false }: Described
   return { required: !bodyIsOptional, content: json(schema, bodyExample) };
 }
 
-/** The 403 of a caller whose role or key does not allow it and, if it changes something, of a session without its page's token. */
+/** The 403 for a caller whose role or key forbids the operation and, if it changes something, for a session without its page's token. */
 function forbidden({ method, needs }: Described): ZodOpenApiResponsesObject {
   if (method === "GET" && needs === "nothing") return {};
   return { "403": forbiddenResponse(method !== "GET") };
@@ -175,7 +175,7 @@ type Open = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary" |
   description: string;
 };
 
-/** A probe: it needs no authentication, and fails in no other ways than `responses` says; `summary` is its title. */
+/** A probe: it needs no authentication, and fails only as `responses` says; `summary` is its title. */
 export function openOperation(operationId: string, summary: string, rest: Open): ZodOpenApiOperationObject {
   return { operationId, tags: ["probes"], summary, ...rest, security: [] };
 }
@@ -188,7 +188,7 @@ function forbiddenResponse(isChange: boolean) {
   );
 }
 
-/** What an operation with a key or session may return, depending on what it reads. */
+/** The failures of an operation with a key or session, depending on what it reads. */
 function commonFailures(hasParams: boolean, hasBody: boolean): ZodOpenApiResponsesObject {
   return {
     ...unauthorized,

@@ -20,7 +20,7 @@ import { isStoreUnavailable, storeUnavailable } from "../platform/storage/store-
 import { clientDisconnectedStatus } from "./exchange.ts";
 import { InvalidRequestError, valueError } from "./validate.ts";
 
-/** A request to a known path with a method that it does not have. */
+/** A request to a known path with a method that the path does not have. */
 export class MethodNotAllowedError extends ServiceError {
   readonly allow: string;
 
@@ -49,7 +49,7 @@ const upstreamCode = {
   timeout: "upstream_timeout",
 } as const;
 
-/** Tells errors apart that have the same status. */
+/** Distinguishes errors that have the same status. */
 type ErrorCode =
   | ServiceErrorCode
   | (typeof upstreamCode)[ErrorCategory]
@@ -202,7 +202,7 @@ function plain(status: number, code: ErrorCode, body: HttpErrorResponse["body"])
 
 const maxIssuesInMessage = 5;
 
-/** The codes that OpenAI's clients know. Every other error keeps the code that Presage has for it. */
+/** The codes that OpenAI's clients know. Every other error keeps Presage's own code. */
 const openAiCodes: Partial<Record<ErrorCode, string>> = {
   unauthenticated: "invalid_api_key",
   rate_limited: "rate_limit_exceeded",
@@ -210,7 +210,7 @@ const openAiCodes: Partial<Record<ErrorCode, string>> = {
   context_exceeded: "context_length_exceeded",
 };
 
-/** Whether OpenAI's clients call this path. They show what an error's body has under `error`, and nothing else of it. */
+/** Whether OpenAI's clients call this path. Of an error's body they show only what is under `error`. */
 export function isOpenAiPath(path: string): boolean {
   return path === "/v1/chat/completions" || path === "/v1/models" || path.startsWith("/v1/models/");
 }
@@ -239,7 +239,7 @@ function typeOf(status: number): OpenAiError["type"] {
   return status < 500 ? "invalid_request_error" : "server_error";
 }
 
-/** What an error's body says, in one text. */
+/** The message of an error's body as one text. */
 export function inWords(issues: HttpErrorResponse["body"]["detail"]): string {
   if (typeof issues === "string") return issues;
   const listed = issues
@@ -249,7 +249,7 @@ export function inWords(issues: HttpErrorResponse["body"]["detail"]): string {
   return listed.join("; ") + (omitted === 0 ? "" : `; and ${omitted} more`);
 }
 
-/** That a body is no JSON says nothing without the reason. */
+/** "Invalid JSON" is useless without the reason. */
 function reasonOf({ type, msg, ctx }: ValidationError): string {
   return type === "json_invalid" ? `${msg}: ${ctx?.error}` : msg;
 }

@@ -15,7 +15,7 @@ const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
 /** The header that names a deployment in requests, and in responses the one that answered. */
 export const deploymentHeader = "x-presage-deployment";
 
-/** The header that says where a prediction is from. */
+/** The header that says where a prediction came from. */
 export const cacheHeader = "x-presage-cache";
 
 /** Its values: cached, shared with a concurrent equal request, requested, or not cacheable. */
@@ -36,11 +36,11 @@ export interface Use {
   completionTokens: number | undefined;
   /** The part of the prompt that the upstream had in its own cache. Absent: none. */
   upstreamCachedTokens?: number | undefined;
-  /** The part of the prompt that were a world's examples. Absent: none. */
+  /** The part of the prompt that consisted of a world's examples. Absent: none. */
   exampleTokens?: number | undefined;
-  /** The name that was sent to the upstream. Absent: it was not asked, or its tokens are not known. */
+  /** The name that was sent to the upstream. Absent: the upstream was not asked, or its tokens are not known. */
   model?: string | undefined;
-  /** Whether the upstream was asked for these tokens; if not, they are counted apart. Absent: it was. */
+  /** Whether the upstream was asked for these tokens; if not, they are counted separately. Absent: it was. */
   wasAsked?: boolean;
   /** A further call to a model for a request that is counted already. */
   isFurtherCall?: boolean;
@@ -49,13 +49,13 @@ export interface Use {
   upstreamMs: number | undefined;
 }
 
-/** What a call to a model took. */
+/** The tokens of a call to a model. */
 type ModelCall = Pick<
   Use,
   "model" | "promptTokens" | "completionTokens" | "upstreamCachedTokens" | "exampleTokens" | "wasAsked"
 >;
 
-/** What serving any request needs. Made once, by `composeServer`. */
+/** The services for serving any request. Made once, by `composeServer`. */
 export interface HttpServices {
   readonly settings: {
     /** Body limit of requests with a prediction's texts or samples. */
@@ -76,21 +76,21 @@ export interface HttpServices {
   readonly sessionCookie: SessionCookie;
 }
 
-/** What is learned about one request while it is served, for its log line, metrics and headers, and the memory it reserves. */
+/** The facts collected about a request while it is served, for its log line, metrics and headers, and the memory it reserves. */
 export interface Exchange extends Holder {
   readonly requestId: string;
   readonly startedAtMs: number;
   /** Absent if there is nothing to trace. */
   readonly span: RequestSpan | undefined;
-  /** Where reading a long body waits for its turn. */
+  /** The queue in which reading a long body waits for its turn. */
   readonly longWork: LongWork;
   keyId: string | undefined;
-  /** Shown on a terminal instead of its id. */
+  /** Shown on a terminal instead of the key's id. */
   keyName: string | undefined;
   sessionId: string | undefined;
   /** Whether it is one of the many requests of the dashboard's pages, logged at debug. */
   isOfDashboard: boolean;
-  /** The account and operation to count it under. */
+  /** The account and operation to count the request under. */
   countsFor: { accountId: string; keyId: string; operation: UsageOperation } | undefined;
   /** What is left of the key's rate limit or, if it has none, of its user's or account's. */
   rate: RateStatus | undefined;
@@ -103,17 +103,17 @@ export interface Exchange extends Holder {
   completionTokens: number | undefined;
   /** The part of the prompt that the upstream had in its own cache. */
   upstreamCachedTokens: number | undefined;
-  /** The part of the prompt that were a world's examples. */
+  /** The part of the prompt that consisted of a world's examples. */
   exampleTokens: number | undefined;
   /** The model named in the request to the upstream. */
   model: string | undefined;
   /** The name of the deployment that answered. */
   deployment: string | undefined;
-  /** Where a prediction is from. */
+  /** Where a prediction came from. */
   cache: CacheResult | undefined;
   /** Whether the upstream was asked for the last call's tokens. */
   wasAsked: boolean;
-  /** The age of a prediction that was kept. */
+  /** The age of a cached prediction. */
   ageS: number | undefined;
   /** Called once the response is ready. */
   atEnd: (() => void) | undefined;
@@ -166,7 +166,7 @@ export function openExchange(
   };
 }
 
-/** Keeps the figures of the last call to a model, before those of another one replace them. */
+/** Keeps the figures of the last call to a model, before those of the next one replace them. */
 export function keepCall(exchange: Exchange): void {
   const { model, promptTokens, completionTokens, upstreamCachedTokens, exampleTokens, wasAsked } = exchange;
   const tokens = { promptTokens, completionTokens, upstreamCachedTokens, exampleTokens };
@@ -217,7 +217,7 @@ export function recordExchange(
   recordWork(services, exchange, ending);
 }
 
-/** The same for what is no request of its own: a message of a socket. */
+/** Like `recordExchange`, for work that is not a request itself: a message of a socket. */
 export function recordWork(
   { log, metrics, recordUsage }: Pick<HttpServices, "log" | "metrics" | "recordUsage">,
   exchange: Exchange,

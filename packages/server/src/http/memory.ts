@@ -33,7 +33,7 @@ export function pullStream(
 
 /**
  * A body is in memory several times while it is read, partly as garbage not yet collected. Measured with one body of 16 MB:
- * 100 MB, 170 MB if one character of an ASCII text is not ASCII; with 40 at once, far less for each.
+ * 100 MB, 170 MB if one character of an ASCII text is not ASCII; with 40 at the same time, far less for each.
  */
 const bytesPerBodyByte = 6;
 
@@ -45,17 +45,17 @@ const bytesPerStoredByte = 8;
 
 /** In texts that are not all Latin-1, a character takes two bytes. */
 const bytesPerCharacter = 2;
-/** A result while it is written, besides its texts. */
+/** The memory of a result while it is written, besides its texts. */
 const bytesPerResult = 1_000;
 /** A response that is written as it is read: the current piece, and what the connection has not sent yet. */
 const bytesPerLongResponse = 1_000_000;
 
-/** The size of a piece, but for one with a single long item. */
+/** The size of a piece, unless it has a single long item. */
 const bytesOfPiece = 1_000_000;
 
 /** An upload's chunks and its batch, on their way to the store. */
 const bytesPerUpload = 8_000_000;
-/** The lines of a compressed one are not seen before the thread that decompresses it. */
+/** The lines of a compressed upload are unknown here, so the amount is fixed: only the decompressing thread sees them. */
 const bytesPerCompressedUpload = 24_000_000;
 
 /** A smaller reservation is released with the response: it fits the system's own buffers. */
@@ -63,7 +63,7 @@ const worthReservingBytes = 1_000_000;
 /** A response is handed to the connection in slices of this length. */
 const sliceBytes = 256 * 1024;
 
-/** Reserves memory for what a response reads at once. What exceeds the whole budget is admitted alone. */
+/** Reserves memory for data that a response reads in one go. More than the whole budget is admitted alone. */
 export function reserveStored(holder: Holder, storedBytes: number): void {
   const { reservedBytes, memory } = holder;
   reserveBytes(holder, Math.min(reservedBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
@@ -84,7 +84,7 @@ export function reserveHeld(holder: Holder, characters: number): void {
   reserveBytes(holder, Math.max(characters, bytesOfPiece) * bytesPerStoredByte);
 }
 
-/** Reserves memory for an upload and its current line, as far as that has arrived. What exceeds the whole budget is admitted alone. */
+/** Reserves memory for an upload and its current line, as far as that has arrived. More than the whole budget is admitted alone. */
 export function reserveUpload(holder: Holder, lineBytes: number, isCompressed: boolean): void {
   const bytes = isCompressed ? bytesPerCompressedUpload : bytesPerUpload + lineBytes * bytesPerBodyByte;
   reserveBytes(holder, Math.min(bytes, holder.memory.maxBytesOfOne));
@@ -95,7 +95,7 @@ export function reserveResponse(holder: Holder, responseBytes: number): void {
   reserveBytesAnyway(holder, 2 * responseBytes);
 }
 
-/** What a body takes that was read and is kept: its texts. To be called while the holder's reservation is the body's. */
+/** The memory of a body that has been read and is kept: its texts. To be called while the holder's reservation is the body's. */
 export function bytesOfValues({ reservedBytes }: Holder): number {
   return (reservedBytes / bytesPerBodyByte) * bytesPerCharacter;
 }
@@ -108,13 +108,13 @@ export function reserveSentBody(holder: Holder): void {
 export interface NewResults {
   /** The number of results to store. */
   stored: number;
-  /** In the texts of all results to store. */
+  /** Characters in the texts of all results to store. */
   storedCharacters: number;
   isResponseLong: boolean;
 }
 
 /**
- * Reserves memory for what is made of a body that has been read, in place of the body's: its texts, and the larger of the
+ * Replaces the reservation of a body that has been read by one for what is made from it: its texts, and the larger of the
  * results and the response. Called before the work, so that nothing is refused after it. Returns a function that reserves
  * memory for the response alone.
  */
@@ -132,7 +132,7 @@ export function reserveResults(
 }
 
 /**
- * Releases the memory of a request: at once if that is little, otherwise when the client has read the whole response or has
+ * Releases the memory of a request: immediately if it is little, otherwise when the client has read the whole response or has
  * disconnected. Bun reports both for a stream, and neither for a response that it is given as a whole.
  */
 export function releaseMemory(response: Response, exchange: Exchange): Response {
@@ -152,7 +152,7 @@ function releaseWhenRead(
   return new Response(stream, { status, headers });
 }
 
-/** The same bytes, one slice for each read. */
+/** The same bytes in slices, one for each read. */
 function inSlices(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let rest: Uint8Array = new Uint8Array();

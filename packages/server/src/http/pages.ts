@@ -1,4 +1,4 @@
-/** A listener's address as a browser on this machine can open it: not as "all addresses". */
+/** A listener's address in a form that a browser on this machine can open: not "all addresses". */
 export function browserAddress(address: string): string {
   const url = new URL(address);
   if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "localhost";
@@ -19,10 +19,10 @@ const policyWith = (styles: string, images: string) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-/** For the small pages of the server. */
+/** The policy of the server's small pages. */
 const pagePolicy = policyWith("'self'", "data:");
 
-/** For the dashboard and the API reference: their scripts set styles, for example to place dialogs and charts. */
+/** The policy of the dashboard and the API reference: their scripts set styles, for example to place dialogs and charts. */
 export const appPolicy = policyWith("'self' 'unsafe-inline'", "'self' data:");
 
 /** The logo, as SVG; the dashboard has it in `shell/mark.tsx`. */

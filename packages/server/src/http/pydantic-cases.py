@@ -1,8 +1,8 @@
-"""Prints bodies and the issues that pydantic finds in them, one JSON object a line: python pydantic-cases.py > pydantic-cases.jsonl
+"""Prints bodies and the issues that pydantic finds in them, one JSON object per line: python pydantic-cases.py > pydantic-cases.jsonl
 
-Made with pydantic 2.13. The models follow packages/contract. Every body is a valid one with one or two changes; kept are
-those with an issue that no earlier one has. With --all every body is kept, valid ones too. Left out is what Presage decides
-otherwise: fields of several types, numbers as date-times, other spellings of UUIDs, and rules that JSON Schema cannot express.
+Made with pydantic 2.13. The models follow packages/contract. Every body is a valid one with one or two changes; it is
+kept if it has an issue that no earlier one has. With --all every body is kept, valid ones too. Cases that Presage decides
+otherwise are left out: fields of several types, numbers as date-times, other spellings of UUIDs, and rules that JSON Schema cannot express.
 """
 
 import copy

@@ -6,16 +6,16 @@ import { reserveUpload } from "./memory.ts";
 import { InvalidRequestError, valueError } from "./validate.ts";
 
 const lineFeed = 0x0a;
-/** What is longer is read in parts, or refused. */
+/** Longer lines are read in parts, or refused. */
 const longestLine = 16 * 1024 * 1024;
 
-/** Has the lines of a request's body stored as they arrive. A wrong line is an issue at its number. */
+/** Passes the lines of a request's body to `store` as they arrive. A wrong line is an issue at its number. */
 export async function receiveUpload<Result>(
   call: CallWithCaller,
   store: (body: AsyncGenerator<Uint8Array, void>, options: { isGzip: boolean }) => Promise<Result>,
 ): Promise<Result> {
   const isGzip = readIsGzip(call.request.headers);
-  // Until it is its turn.
+  // Stays open until it is the upload's turn.
   keepOpen(call);
   try {
     return await store(chunksOf(call, isGzip), { isGzip });
@@ -53,7 +53,7 @@ function readIsGzip(headers: Headers): boolean {
   ]);
 }
 
-/** The body as it arrives. While it does not, the connection may become idle; while it is being stored, it waits for the server. */
+/** The body as it arrives. While none arrives, the connection may become idle; while some is being stored, the client waits for the server. */
 async function* chunksOf(call: CallWithCaller, isGzip: boolean): AsyncGenerator<Uint8Array, void> {
   const { body } = call.request;
   if (body === null) return;

@@ -78,7 +78,7 @@ async function readBytes(request: Request, maxBodyBytes: number, onLength?: (byt
   throw new ServiceError("body_too_large", `The request body is larger than ${maxBodyBytes} bytes.`);
 }
 
-/** The JSON of a whole body, for which a long one waits until it may be read. */
+/** The JSON of a whole body; a long one waits until it may be read. */
 async function readJsonInTurn(bytes: Uint8Array, takeTurn?: TakeTurn): Promise<JsonReading> {
   if (takeTurn === undefined || bytes.length <= longBodyBytes) return await readJsonBytes(bytes);
   const endTurn = await takeTurn();
@@ -89,7 +89,7 @@ async function readJsonInTurn(bytes: Uint8Array, takeTurn?: TakeTurn): Promise<J
   }
 }
 
-/** The same of bytes that have arrived. */
+/** The JSON of bytes that have already arrived. */
 export async function readJsonBytes(bytes: Uint8Array): Promise<JsonReading> {
   return bytes.length > shortBodyBytes ? orNothing(await parseInTurns(bytes)) : readShortJson(bytes);
 }
@@ -164,7 +164,7 @@ function parseExactly(text: string): unknown {
   return JSON.parse(text, keepLongNumber);
 }
 
-/** Checks the depth of the whole value as well. Plain loops, because every request passes here. */
+/** Also checks the depth of the whole value. Uses plain loops, because every request passes through here. */
 function hasLongNumber(value: unknown, depth: number): boolean {
   if (typeof value === "number") return isInexact(value);
   if (typeof value !== "object" || value === null) return false;
@@ -227,7 +227,7 @@ export async function readExactBody<Schema extends z.ZodType>(
   return await readExactBytes(call, schema, await readBodyBytes(call, maxBodyBytes));
 }
 
-/** A request's body as it is, for which memory is reserved. */
+/** A request's body as it is, with memory reserved for it. */
 export function readBodyBytes({ request, exchange }: Call, maxBodyBytes: number): Promise<Uint8Array> {
   return readBytes(request, maxBodyBytes, (bytes) => reserveBody(exchange, bytes));
 }
@@ -255,7 +255,7 @@ function readBytesAs<Schema extends z.ZodType>(call: Call, schema: Schema, bytes
     return checkBody(call, schema, readShortJson(bytes));
   }
   const reading = readJsonInTurn(bytes, () => {
-    // The server waits now, not the client.
+    // The client waits for the server now.
     keepOpen(call);
     return exchange.longWork.take(accountOf(call), request.signal, bytes.length);
   });
@@ -300,7 +300,7 @@ export function readPath<Schema extends z.ZodType>({ request }: Call, schema: Sc
   return validate(schema, request.params, "path");
 }
 
-/** The client's name for a request, by which a retry is recognised. */
+/** The client's key for a request, by which a retry is recognised. */
 export function readIdempotencyKey(headers: Headers): string | undefined {
   const key = headers.get("idempotency-key");
   if (key === null || /^[!-~]{1,200}$/.test(key)) return key ?? undefined;

@@ -18,8 +18,8 @@ export function isLongResponse(value: unknown): boolean {
 }
 
 /**
- * A value as a JSON response. A long one, as a text may have 16 MB and is in a response several times, is written in pieces as
- * its reader takes them, so that it delays no other request. `onBroken` is given the error if the response breaks off.
+ * A value as a JSON response. A text may have 16 MB and occur several times, so a long response is written in pieces as its reader
+ * takes them, and delays no other request. `onBroken` is given the error if the response breaks off.
  */
 export function jsonResponse(
   value: unknown,
@@ -39,7 +39,7 @@ export function jsonResponse(
   });
 }
 
-/** The JSON of a value in pieces of about the same length, wherever its texts are. */
+/** The JSON of a value in pieces of about the same length, regardless of where its texts are. */
 function* writeInPieces(value: unknown): Generator<Uint8Array, void> {
   let joined = "";
   for (const part of partsOf(value, new Map())) {
@@ -162,7 +162,7 @@ async function* listTexts<Item>(
 
 const msPerDay = 86_400_000;
 
-/** A day, counted from 1970-01-01 UTC, as a date of ISO 8601. */
+/** A day, counted from 1970-01-01 UTC, as an ISO 8601 date. */
 export function toIsoDay(day: number): string {
   return new Date(day * msPerDay).toISOString().slice(0, 10);
 }

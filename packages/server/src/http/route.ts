@@ -19,14 +19,14 @@ interface OpenRoute {
   isPage: boolean;
   /** Whether it is a page, or a file that pages load; logged at debug. */
   isOfDashboard: boolean;
-  /** Whether its address is a secret: nothing may keep a copy, name it as where it came from, or list it. */
+  /** Whether its address is a secret: its responses must not be cached or indexed, nor the address be sent as a referrer. */
   isSecret?: boolean;
   handle: Handle<Call>;
 }
 
 /**
  * Who may call: `caller` needs a key, or a session and, if it changes something, the CSRF token of its page. `key` ignores cookies.
- * `program` is for protocols whose programs may have no way to send a header: the key may also be a URL's password, and neither
+ * `program` is for protocols whose programs may be unable to send a header: the key may also be a URL's password, and neither
  * sessions nor requests of web pages are let in.
  */
 type Access = "caller" | "key" | "program";
@@ -60,7 +60,7 @@ export function openPage(path: string, handle: OpenRoute["handle"]): Route {
   return { method: "GET", path, access: "open", isPage: true, isOfDashboard: true, handle };
 }
 
-/** A page that whoever has its address may see. Only its path as declared is in logs, metrics and traces. */
+/** A page for everyone who has its address. Logs, metrics and traces contain only its path as declared. */
 export function openSecretPage(path: string, handle: OpenRoute["handle"]): Route {
   return { method: "GET", path, access: "open", isPage: true, isOfDashboard: false, isSecret: true, handle };
 }
@@ -70,14 +70,14 @@ export function openRedirect(path: string, handle: OpenRoute["handle"]): Route {
   return { method: "GET", path, access: "open", isPage: true, isOfDashboard: false, handle };
 }
 
-/** A page that needs a session of any role; a browser without one is redirected to sign in. What it shows comes from other routes. */
+/** A page that needs a session of any role; a browser without one is redirected to sign in. Its data comes from other routes. */
 export function page(path: string, handle: PageRoute["handle"]): Route {
   return { method: "GET", path, access: "page", handle };
 }
 
 type Responses = Readonly<Record<string, ZodOpenApiResponseObject>>;
 
-/** What a schema of the declaration reads; undefined where the declaration has none. */
+/** The type that a schema of the declaration reads; undefined if the declaration has none. */
 type Read<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined;
 
 /** A response before it is written: JSON, unless the body is undefined. */
@@ -98,53 +98,53 @@ type RepliesOf<Of extends Responses> = {
     : never;
 }[keyof Of];
 
-/** What a handler is given of the request, checked. */
+/** The checked parts of a request, as its handler is given them. */
 export interface Input<Params, Query, Body> {
   call: CallWithCaller;
   requester: Changer;
   params: Read<Params>;
   query: Read<Query>;
   body: Read<Body>;
-  /** Takes memory for as long as the request is handled, and refuses what one request may not have. */
+  /** Reserves memory for as long as the request is handled; throws beyond what one request may have. */
   reserve(bytes: number): void;
-  /** If the declaration has `once` and the client sent an `Idempotency-Key`. */
+  /** Present if the declaration has `once` and the client sent an `Idempotency-Key`. */
   once: Once | undefined;
 }
 
-/** An operation of the API: what is served and what `/openapi.json` says of it. */
+/** An operation of the API: what is served and what `/openapi.json` says about it. */
 export interface Declaration<Services, Params, Query, Body, Of extends Responses> {
-  /** In the document, if the router's path says it in another way. */
+  /** The path in the document, if it is written differently from the router's. */
   describedPath?: string;
   /** Absent: `caller`. */
   access?: Access;
   needs: Need;
   id: string;
   summary: string;
-  /** What it does, in one to four sentences. */
+  /** What the operation does, in one to four sentences. */
   description: string;
   params?: Params;
   query?: Query;
-  /** Whether unknown parameters of the query are passed over, not refused. */
+  /** Whether unknown parameters of the query are ignored rather than refused. */
   allowsUnknown?: boolean;
   body?: Body;
-  /** It can be sent as it is. */
+  /** An example that can be sent as it is. */
   bodyExample?: unknown;
   bodyIsOptional?: boolean;
   /** `long`: the body has a prediction's texts or samples. */
   bodyLimit?: "short" | "long";
-  /** Whether numbers that a double cannot represent keep their digits, as in what is forwarded or stored. */
+  /** Whether numbers that a double cannot represent keep their digits, as in bodies that are forwarded or stored. */
   isExact?: boolean;
-  /** What it does, to a client that repeats it with the same `Idempotency-Key`: it is done once. */
+  /** Names the operation for requests with an `Idempotency-Key`, which take effect once however often they are repeated. */
   once?: string;
   /** Whether its requests may use old names. */
   hasOldNames?: boolean;
-  /** Without the failures that all operations with a key or session have in common, unless it has more to say of one. */
+  /** Excludes the failures that all operations with a key or session have in common, unless one needs its own description. */
   responses: Of;
-  /** Whether it fails in no other ways than `responses` says. */
+  /** Whether `responses` has all of its failures. */
   hasOwnFailures?: boolean;
   /** Whether the document leaves it out. */
   hidden?: true;
-  /** What else the document says, such as a body that the handler reads by itself. */
+  /** Other parts of the document, such as a body that the handler reads by itself. */
   more?: Partial<ZodOpenApiOperationObject>;
   handle(
     services: Services,
@@ -152,10 +152,10 @@ export interface Declaration<Services, Params, Query, Body, Of extends Responses
   ): Response | RepliesOf<Of> | Promise<Response | RepliesOf<Of>>;
 }
 
-/** What reading a request and writing its response need. */
+/** The services for reading a request and writing its response. */
 type RouteServices = Pick<HttpServices, "settings" | "log">;
 
-/** A declared operation. Its services are given when the server is put together; the document needs none. */
+/** A declared operation. It gets its services when the server is put together; the document needs none. */
 export interface Operation<Services> {
   declaration: Described;
   bind: (services: Services & RouteServices) => Route;
@@ -195,7 +195,7 @@ export function route<
       path,
       access,
       needs,
-      // No async functions: thousands of predictions wait here at once, and each would hold a frame more.
+      // No async functions: thousands of predictions wait here at the same time, and each would hold another frame.
       handle(call) {
         const run = (input: unknown) => declaration.handle(services, input as Input<Params, Query, Body>);
         const finish = (answer: Response | Reply<number, unknown>) =>
@@ -243,7 +243,7 @@ async function readWithBody(
 ) {
   const limit = declaration.bodyLimit === "long" ? settings.maxBodyBytes : settings.maxShortBodyBytes;
   const read = () => (declaration.isExact ? readExactBody : readBody)(call, schema, limit);
-  // That a request uses old names is noted even if its path is refused.
+  // The body is read first, so that old names are noted even if the path is refused.
   if (declaration.hasOldNames) {
     const body = await read();
     return new ReadInput(call, declaration, readAddress(call, declaration), body);
@@ -261,7 +261,7 @@ function readAddress(call: CallWithCaller, { params, query, allowsUnknown }: Des
   };
 }
 
-/** A class, so that what few handlers ask for is made only for them. */
+/** A class with getters, so that parts that few handlers use are made only for them. */
 class ReadInput {
   readonly call: CallWithCaller;
   readonly params: unknown;

@@ -66,7 +66,7 @@ function toAscii(path: string): string {
 export interface RequestCounter {
   /** A request arrived, at this time on the clock of `performance.now()`. */
   begin(atMs: number): void;
-  /** Its response is ready and it is recorded. */
+  /** A request's response is ready, and the request is recorded. */
   end(): void;
 }
 
@@ -91,7 +91,7 @@ export function servePath(
 
   function routeFor(request: RoutedRequest): Route {
     const { method, params } = request;
-    // Paths that begin with an environment's name leave those alone that are Presage's own.
+    // Paths that begin with an environment's name do not match the names that Presage reserves for itself.
     const environment = params?.[environmentParameter];
     const isForeign = environment !== undefined && isReservedName(environment.toLowerCase());
     if (path === unmatched || isForeign) {
@@ -127,7 +127,7 @@ export function servePath(
     const totalMs = msSince(exchange);
     setHeaders(response.headers, exchange, totalMs);
     if (isSecret) hideAddress(response.headers);
-    // The client opens a new connection, to another process.
+    // Makes the client open a new connection, to another process.
     if (services.phase() === "stopping") response.headers.set("connection", "close");
     end(exchange, { method: request.method, route: path, status: response.status, totalMs });
     return response;
@@ -208,7 +208,7 @@ function respondToError(
   const failed = errorResponse(error, requestId);
   const { status, body, headers, category, isUnexpected } = failed;
   if (category !== undefined) exchange.category = category;
-  // A client that is asked for a password may ask a person.
+  // A program that is asked for a password may in turn ask a person.
   if (route?.access === "program") delete headers["www-authenticate"];
   if (error instanceof RateLimitError) exchange.rate = error.rate;
   if (isUnexpected) log.logger.error({ requestId, err: error }, "unexpected error");
@@ -217,7 +217,7 @@ function respondToError(
     log.logger.warn({ requestId, failure: error.kind, reason: error.reason }, "sign-in failed");
   }
   if (!expectsPage(route, request)) {
-    // Whoever calls a path that is not there may be such a client, with a wrong base URL.
+    // A call to an unknown path may come from such a client, with a wrong base URL.
     const isOpenAi = isOpenAiPath(path) || path === unmatched;
     const sent = isOpenAi ? { ...body, error: openAiError(failed) } : body;
     return Response.json(sent, { status, headers });
@@ -256,7 +256,7 @@ function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void
   if (ageS !== undefined) headers.set("age", String(ageS));
   if (usesOldNames) headers.set("deprecation", deprecatedSince);
   if (rate === undefined) return;
-  // OpenAI's names.
+  // These names are OpenAI's.
   headers.set("x-ratelimit-limit-requests", String(rate.limit));
   headers.set("x-ratelimit-remaining-requests", String(rate.remaining));
 }

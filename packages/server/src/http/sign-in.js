@@ -1,4 +1,4 @@
-// The token is in the fragment, which no server, proxy or log ever sees. It leaves the address bar and the history at once.
+// The token is in the fragment, which no server, proxy or log ever sees. It is removed from the address bar and the history immediately.
 const status = document.getElementById("status");
 const help = document.getElementById("help");
 
@@ -9,7 +9,7 @@ const copyButton = document.getElementById("copy");
 copyButton.addEventListener("click", copyCommand);
 copyButton.hidden = false;
 readToken();
-// The link may be opened in a tab that shows this page already.
+// The link may be opened in a tab that already shows this page.
 addEventListener("hashchange", readToken);
 
 function readToken() {

@@ -4,9 +4,9 @@ import { itemOfTurn } from "../platform/limits/turns.ts";
 
 /** The longest message that is accepted, as long as a short body over HTTP. Bun closes the socket of a longer one with 1009. */
 const maxMessageBytes = 1024 * 1024;
-/** Beyond this much that a client has not read, its socket is closed. Only one response is sent before it has to be read. */
+/** A socket is closed once its client has left this much unread. Only one response is sent before it has to be read. */
 const maxUnreadBytes = 64 * 1024 * 1024;
-/** A client that neither sends anything nor responds to pings for this long has gone. */
+/** A client that neither sends anything nor responds to pings for this long is gone. */
 const silenceS = 120;
 
 /** RFC 6455's reasons to close a socket. */
@@ -20,7 +20,7 @@ export const closeCode = {
 
 type Socket = Bun.ServerWebSocket<SocketEvents>;
 
-/** What happens on a WebSocket that a route accepted. */
+/** The events of a WebSocket that a route accepted. */
 export interface SocketEvents {
   opened(socket: Socket): void;
   /** A text, or the bytes of a binary message. */
@@ -30,7 +30,7 @@ export interface SocketEvents {
   closed(): void;
 }
 
-/** Hands what happens on each WebSocket to the route that accepted it. */
+/** Passes the events of each WebSocket to the route that accepted it. */
 export const socketHandler: Bun.WebSocketHandler<SocketEvents> = {
   maxPayloadLength: maxMessageBytes,
   backpressureLimit: maxUnreadBytes,
@@ -43,7 +43,7 @@ export const socketHandler: Bun.WebSocketHandler<SocketEvents> = {
   close: (socket) => socket.data.closed(),
 };
 
-/** What a client may send ahead while a message is being answered. */
+/** How many messages, and how many characters or bytes, a client may send ahead while a message is being answered. */
 const maxWaiting = 64;
 const maxWaitingLength = 256 * 1024;
 
@@ -58,15 +58,15 @@ export interface Reply {
 export interface AnswerOptions {
   /** Answers a message. The signal is aborted when the client disconnects or the server cannot wait any longer. */
   answer(message: string | Buffer, signal: AbortSignal): Promise<Reply>;
-  /** A socket is closed on which nothing was sent or answered for this long. */
+  /** A socket is closed when nothing was sent or answered on it for this long. */
   idleMs: number;
   onOpen?(): Reply | undefined;
   onClose(): void;
 }
 
 /**
- * Answers the messages of one socket, one after the other and in their order. The next one is taken up only after the client has read
- * the answer to the last, so a socket holds one message, one answer and a bounded number of messages that wait.
+ * Answers the messages of one socket, one after the other and in their order. The next message is taken only after the client has read
+ * the answer to the last one, so a socket holds one message, one answer and a bounded number of waiting messages.
  */
 export function answerInOrder({
   answer,
@@ -81,7 +81,7 @@ export function answerInOrder({
   let isStopping = false;
   let onDrained: (() => void) | undefined;
   const idle = setTimeout(() => {
-    // A client that does not read would not read why, either.
+    // A client that does not read would not read the reason, either.
     if (onDrained !== undefined) socket?.terminate();
     else close({ code: closeCode.normal, reason: `Nothing happened for ${idleMs / 60_000} minutes.` });
   }, idleMs);
@@ -120,7 +120,7 @@ export function answerInOrder({
     onRead?.();
   }
 
-  /** Returns when the client has read it, or is gone. */
+  /** Returns when the client has read the text, or is gone. */
   async function send(text: string): Promise<void> {
     const sent = socket?.sendText(text);
     if (sent === 0) socket?.terminate();
@@ -171,9 +171,9 @@ export function answerInOrder({
   };
 }
 
-/** Each holds a connection and a few kilobytes. */
+/** Each socket holds a connection and a few kilobytes. */
 const maxSockets = 16_384;
-/** Sockets may stay open for days, so what is left for others cannot wait until one account closes some. */
+/** Sockets may stay open for days, so other accounts cannot wait until one account closes some. */
 const shareOfAccount = 3 / 4;
 
 /** A socket that can be told to stop. */
@@ -184,14 +184,14 @@ export interface StoppableSocket {
   abort(): void;
 }
 
-/** The WebSockets of this process. Accounts share their number, and none may have all of them. */
+/** The WebSockets of this process. Accounts share the limit on their number, and none may use all of it. */
 export interface OpenSockets {
   /** Adds a socket of an account, or throws a `ServiceError` that says who has too many. Returns a function that removes it. */
   add(accountId: string, socket: StoppableSocket): () => void;
   count(): number;
-  /** Stops all sockets, for good. */
+  /** Stops all sockets, including any added later. */
   stop(): void;
-  /** Aborts the sockets that are still open. Returns how many that are. */
+  /** Aborts the sockets that are still open. Returns how many there were. */
   abort(): number;
 }
 

@@ -3,7 +3,7 @@
     python3 -m venv /tmp/confidence && /tmp/confidence/bin/pip install numpy==2.4.6 scipy==1.17.1 scikit-learn==1.9.1 statsmodels==0.15.0
     /tmp/confidence/bin/python confidence.fixture.py > confidence.fixture.jsonl
 
-Each figure without a trajectory is the whole figure of the other predictions, made anew. Isotonic regression, AUROC and the Brier score are
+Each figure without a trajectory is the whole figure of the other predictions, recomputed. Isotonic regression, AUROC and the Brier score are
 scikit-learn's. The script stops if statsmodels' logistic regression without a ridge differs by more than the ridge lets it, or its Wilson
 bounds at all.
 """
@@ -95,7 +95,7 @@ def figure(make, c, y, of):
 
 
 def bins(c):
-    """15 bins of equal count: by how many have a lower confidence."""
+    """15 bins of equal count, by the number of lower confidences."""
     lower = np.array([np.sum(c < one) for one in c])
     return 15 * lower // len(c)
 

@@ -1,11 +1,11 @@
-"""Makes `corrected-rate.fixture.jsonl`: 60 seeded sets of labels with the figures of ppi_py, one verdict a trajectory.
+"""Makes `corrected-rate.fixture.jsonl`: 60 seeded sets of labels with the figures of ppi_py, one verdict per trajectory.
 
     python3 -m venv /tmp/ppi && /tmp/ppi/bin/pip install ppi-python==0.2.3
     /tmp/ppi/bin/python corrected-rate.fixture.py > corrected-rate.fixture.jsonl
 
 Each label is what people said and what the evaluator said, 1 or 0. λ and the rate are ppi_py's, with λ of a set without weights; the
-interval leaves out one trajectory at a time. Every third set has weights: its unlabelled verdicts are no sample of all, and all take their
-place.
+interval leaves out one trajectory at a time. Every third set has weights: its unlabelled verdicts are not a sample of all, so all verdicts
+take their place.
 """
 
 import json
