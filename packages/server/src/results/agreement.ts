@@ -103,10 +103,10 @@ async function measureAgreement(
   }));
 }
 
-/** What a list shows of a text. */
+/** The most characters of a text that a list shows. */
 const maxTextCharacters = 300;
 
-/** Results of a profile whose verdict a person has turned round, the latest corrections first, with the beginnings of their texts. */
+/** Results of a profile whose verdict a person has reversed, latest corrections first, with the beginnings of their texts. */
 async function listDisagreements(
   { store, builtInProfiles }: AgreementServices,
   requester: Requester,
@@ -191,7 +191,7 @@ function addAgreed(cells: readonly AgreementCell[]): Agreed {
   };
 }
 
-/** A result without a cluster is one of its own. */
+/** A result without a cluster is a cluster by itself. */
 function alone(cells: readonly AgreementCell[]): Agreed[] {
   return cells.flatMap((cell) =>
     Array.from({ length: cell.count }, () => ({ count: 1, sum: Number(hasAgreed(cell)) })),

@@ -91,7 +91,7 @@ function countedOf({ pass, score }: Verdict) {
   };
 }
 
-/** Corrections that turn a verdict of a profile round, the latest of their results, newest first. */
+/** Corrections that reverse a verdict of a profile, the latest of each result, newest first. */
 export async function selectDisagreements(
   reader: Database,
   accountId: string,
@@ -113,7 +113,7 @@ export async function selectDisagreements(
   return rows.map(({ result_id }) => result_id);
 }
 
-/** The latest corrections of results of a profile, newest first, one a result. */
+/** The latest corrections of results of a profile, newest first, one per result. */
 export async function findCorrections(
   reader: Database,
   accountId: string,

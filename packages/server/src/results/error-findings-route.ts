@@ -70,7 +70,7 @@ const recentFindings = route("GET", `${path}/recent-findings`, {
 
 export const errorFindingRoutes = [countFindings, recentFindings];
 
-/** What an account's evaluations against a revision of a taxonomy found, the most frequent errors first. */
+/** The errors that an account's evaluations against a revision of a taxonomy found, the most frequent first. */
 async function findErrorFindings(
   { store }: { store: Store },
   requester: Requester,
@@ -95,12 +95,12 @@ async function findErrorFindings(
 
 type Writer = Pick<JudgedResult, "model" | "baseline">;
 
-/** No index has what a result found, so the newest ones are read, without their texts. */
+/** No index covers what a result found, so the newest results are read, without their texts. */
 const maxConsidered = 2_000;
 const maxExamples = 3;
 const maxRuns = 50;
 
-/** What the newest evaluations against a revision found: by model, and by run, those with the newest results first. */
+/** The errors that the newest evaluations against a revision found: by model, and by run, those with the newest results first. */
 async function findRecentFindings(
   { store }: { store: Store },
   requester: Requester,
@@ -117,7 +117,7 @@ async function findRecentFindings(
   const judged = (await selectJudgedResults(reader, ids)).filter(
     (result) => result.revisionId === revisionId,
   );
-  // Of as many, those of no named model stand there.
+  // Among equal counts, results without a named model sort as "undefined".
   const nameOf = ({ model, baseline }: Writer) => baseline ?? model ?? "undefined";
   const isBaseline = ({ baseline }: Writer) => Number(baseline !== null);
   const writers = Map.groupBy(judged, ({ model, baseline }) => JSON.stringify({ model, baseline }));
@@ -150,7 +150,7 @@ function countErrors(
 ): RecentErrorFindingsResponse["models"][number]["findings"] {
   const counts = new Map<string, number>();
   for (const { found } of results) {
-    // A tree may have two leaves of one path, which count as one kind of error.
+    // A tree may have two leaves with the same path, which count as one kind of error.
     for (const key of new Set(found.map(({ path }) => JSON.stringify(path)))) {
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }

@@ -14,13 +14,13 @@ const pathNamespace = "b3d1c7a0-64ab-4d0e-8a53-0f6f4f0c9d27";
 /** Counts the evaluations themselves: the path of a leaf has at least one name. */
 const noPath = "[]";
 
-/** What only the family `error-taxonomy` returns beside its verdict. */
+/** The fields that only the family `error-taxonomy` returns in addition to its verdict. */
 interface ErrorsFound {
   error_taxonomy_revision_id: string;
   categories: readonly { path: string[]; reason?: string }[];
 }
 
-/** A result with what is stored as JSON beside its verdict. */
+/** A result and the JSON that is stored alongside its verdict. */
 interface ResultWithInfo {
   row: Pick<EvaluationResultsTable, "account_id" | "created_at" | "evaluator_family" | "status">;
   texts: Pick<EvaluationPayloadsTable, "additional_info">;
@@ -53,7 +53,7 @@ export function countErrorFindings(results: readonly ResultWithInfo[]): ErrorFin
   return [...counts.values()];
 }
 
-/** A tree may have two leaves of one path, which count as one kind of error. */
+/** A tree may have two leaves with the same path, which count as one kind of error. */
 function pathsOf({ categories = [] }: Partial<ErrorsFound>): Set<string> {
   return new Set([noPath, ...categories.map(({ path }) => JSON.stringify(path))]);
 }
@@ -122,17 +122,17 @@ export async function selectErrorFindings(
 
 const idsAtOnce = 1_000;
 
-/** What a judge found, without the texts that it judged. */
+/** The errors that a judge found, without the texts that it judged. */
 export interface JudgedResult {
   id: number;
   createdAt: Micros;
-  /** The model that wrote the output, or the world without one. */
+  /** The model that wrote the output, or the world that answered without a model. */
   model: string | null;
-  /** The rule that wrote it, if the run is one of a baseline. */
+  /** The rule that wrote the output, if the run is one of a baseline. */
   baseline: RecentErrorFindingsResponse["models"][number]["baseline"];
-  /** As the result names it. */
+  /** The run's id as the result has it. */
   runId: string | null;
-  /** If that is one of the account's runs. */
+  /** The run's name, if the account has the run. */
   runName: string | null;
   revisionId: string | undefined;
   found: { path: string[]; reason: string | null }[];

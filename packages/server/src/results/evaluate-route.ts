@@ -85,20 +85,20 @@ interface EvaluationRequest {
   accountId: string;
   /** Who evaluates, and so who creates the project. */
   actor: Actor;
-  /** Calls to judges' models count for it. Absent: they count for no key. */
+  /** The key that calls to judges' models count for; no key if absent. */
   keyId?: string | undefined;
   sample: Sample;
   evaluators: readonly WantedEvaluator[];
   metadata: ResultMetadata;
-  /** In place of the metadata's project id. It is created, if there is none of this name, when a result is to be stored. */
+  /** Used instead of the metadata's project id. If no project has this name, it is created when a result is to be stored. */
   project?: NewProject | undefined;
   /** Which results are stored: all, all that did not pass, or none. */
   capture: "all" | "fails-only" | "none";
   /** Whether each score comes with the interval of all earlier ones. */
   hasConfidenceInterval: boolean;
-  /** The client's name for this request. A verdict that is stored under it is returned again instead of being found again. */
+  /** The client's name for this request. A verdict that is stored under it is returned again instead of being computed again. */
   idempotencyKey?: string | undefined;
-  /** Calls to models are traced below it. */
+  /** The span under which calls to models are traced. */
   span?: EvaluatedSpan | undefined;
 }
 
@@ -260,7 +260,7 @@ export async function evaluate(
   if (keys.length === 0) return await evaluateAll(services, request, resolved, clientSignal);
   const accountKeys = keys.map((key) => `${accountId}/${key}`);
   return await services.keysInFlight.withKeys(accountKeys, clientSignal, async () => {
-    // A few rows by their keys, not behind long reads.
+    // A few rows by their keys, so they need not queue behind long reads.
     const earlier = await selectByRequestKeys(services.store.database, accountId, keys);
     return await evaluateAll(services, request, resolved, clientSignal, keys, earlier);
   });
@@ -341,7 +341,7 @@ export async function findConfidenceInterval(
   };
 }
 
-/** The evaluations with their project. It is created only for results that are about to be stored. */
+/** Adds the project to evaluations. It is created only if a result is about to be stored. */
 async function place(
   services: EvaluateServices,
   request: EvaluationRequest,

@@ -87,7 +87,7 @@ const importOfClient = route("POST", "/v1/evaluations/batch", {
   },
   async handle(services: ImportServices, { call, requester, body }) {
     const { evaluations } = body;
-    // The client repeats a batch until it succeeds, and sends no key. Its ids tell the batch from every other one.
+    // The client repeats a batch until it succeeds, and sends no key. Its ids distinguish the batch from all others.
     const key = readIdempotencyKey(call.request.headers) ?? digestOf(body);
     const results = readClientEvaluations(evaluations, call.caller.userId);
     reserveImport(call, results);
@@ -103,7 +103,7 @@ const importOfClient = route("POST", "/v1/evaluations/batch", {
   },
 });
 
-/** The two ways in for results of other tools: under Presage's names, and as a client sends those of its own evaluators. */
+/** The two routes for results of other tools: with Presage's field names, and with a client's for its own evaluators. */
 export const resultImportRoutes = [importOfResults, importOfClient];
 
 /** An external result: only the names of its evaluator and profile are known. */
@@ -112,7 +112,7 @@ export interface ImportedResult {
   profileName: string | undefined;
   sample: Sample;
   metadata: ResultMetadata;
-  /** In place of the metadata's project id. It is created if there is none of this name. */
+  /** Used instead of the metadata's project id. Created if no project has this name. */
   project: NewProject | undefined;
   outcome: Omit<EvaluatorOutcome, "status">;
 }
@@ -121,7 +121,7 @@ type ImportReceipt = EvaluationResultBatchResponse["evaluation_results"][number]
 
 /**
  * Stores external results, all or none. A repeated request gets what the first one stored: the import is recorded under a
- * name, which with their positions makes the results' request keys, and these are unique.
+ * name, and the name and the results' positions form their request keys, which are unique.
  */
 async function importResults(
   services: ImportServices,
@@ -152,7 +152,7 @@ async function nameImport(store: Store, requester: Requester, once: Once): Promi
     recordRequest(transaction, once, newName),
   );
   if (earlier !== undefined) return earlier;
-  // A failed deletion is made up for by a later request.
+  // If the deletion fails, a later request makes up for it.
   void forgetOldRequests(store.database).catch(() => {});
   return newName;
 }
@@ -237,7 +237,7 @@ function readImportedResults(
   return read;
 }
 
-/** Reads what a client sends of its own evaluators. A result keeps what it has no field for as details of its verdict. */
+/** Reads the results of a client's own evaluators. Fields that a result does not have become details of its verdict. */
 function readClientEvaluations(evaluations: readonly ClientEvaluation[], userId: string): ImportedResult[] {
   const scores = evaluations.map(({ score }) => (isUnitScore(score) ? score : undefined));
   const results = evaluations.map((evaluation, index) => ({ ...evaluation, score_raw: scores[index] }));

@@ -18,13 +18,13 @@ export type Placement = Pick<ResultMetadata, "projectId" | "experimentId">;
 
 /** How a request says where its result belongs. */
 export interface WantedPlacement extends Placement {
-  /** In place of the id. */
+  /** Used instead of the id. */
   project: NewProject | undefined;
 }
 
 /**
- * Where results belong. The project of an experiment's results is the experiment's. Otherwise a named project precedes an id,
- * and one that does not exist stands for none. Ids that the account has nothing of are kept as they are.
+ * Where results belong. The project of an experiment's results is the experiment's. Otherwise a project's name precedes an id,
+ * and an unknown name means no project. Ids that do not exist in the account are kept as they are.
  */
 export async function findPlacements(
   { store }: { store: Store },
@@ -34,7 +34,7 @@ export async function findPlacements(
   return (await resolve(store.database, accountId, wanted)).placements;
 }
 
-/** Where results that are about to be written belong. Projects that are named and do not exist are created, all or none. */
+/** Where results that are about to be written belong. Named projects that do not exist are created, all or none. */
 export async function placeResults(
   services: { store: Store },
   requester: Changer,
@@ -61,11 +61,11 @@ export async function placeResults(
 
 interface Resolved {
   placements: Placement[];
-  /** Those of a name that no project has, each once. */
+  /** Named projects that do not exist, without duplicates. */
   missing: NewProject[];
 }
 
-/** From a few rows by their keys, not behind long reads. */
+/** Reads only a few rows by their keys, so it need not queue behind long reads. */
 async function resolve(
   database: Database,
   accountId: string,
@@ -93,17 +93,17 @@ async function resolve(
   };
 }
 
-/** Texts that are no run's id, or that of an external run, with the account before them. */
+/** Texts that are not the id of a run that Presage made, each prefixed with the account. */
 export type FreeRunIds = Pick<LRUCache<string, true>, "has" | "set">;
 
 const maxFreeRunIds = 10_000;
 
-/** A process's. An id never becomes a run's later: new runs get new ids, and no run becomes another's kind. */
+/** One process's free ids. They stay free: new runs get new ids, and no run changes its kind. */
 export function createFreeRunIds(): FreeRunIds {
   return new LRUCache<string, true>(lruLimit(maxFreeRunIds));
 }
 
-/** As runs have them; any other text is free. */
+/** The form of runs' ids; any other text is free. */
 const runId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Only Presage adds results to the runs that it makes itself. Throws if one of these is the id of such a run of the account. */
@@ -117,7 +117,7 @@ export async function refuseRunIds(
     if (id !== undefined && runId.test(id) && !freeRunIds.has(`${accountId}/${id}`)) unknown.add(id);
   }
   if (unknown.size === 0) return;
-  // A few rows by their keys, not behind long reads.
+  // A few rows by their keys, so they need not queue behind long reads.
   const [own] = await selectOwnRunIds(store.database, accountId, [...unknown]);
   if (own !== undefined)
     throw conflict(

@@ -91,7 +91,7 @@ export interface CreatedProject {
   isNew: boolean;
 }
 
-/** The account's project of a name, created if there is none: clients create their project before every experiment. */
+/** The account's project with a name, created if it does not exist: clients create their project before every experiment. */
 async function createProject(
   { store }: { store: Store },
   requester: Changer,

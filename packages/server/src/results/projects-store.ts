@@ -12,13 +12,13 @@ export interface NewProject {
   userId: string;
 }
 
-/** A run whose target is external, as `/v1/experiments` has it. */
+/** A run whose target is external, as `/v1/experiments` shows it. */
 export interface ExperimentRow extends Pick<RunsTable, "id" | "name" | "tags" | "metadata" | "created_at"> {
   project_id: string;
 }
 
 export interface ExperimentPage {
-  /** Absent: of any project. */
+  /** Any project if absent. */
   projectId: string | undefined;
   limit: number;
   offset: number;
@@ -30,9 +30,9 @@ const experimentColumns = ["id", "name", "tags", "metadata", "created_at"] as co
 /** Without a parameter, so that the indexes of these runs serve it. */
 const isExperiment: RawBuilder<boolean> = sql`target_kind = 'external' and status <> 'deleted'`;
 
-/** Stores projects of an account, except those whose name it has already; returns how many it stored. */
+/** Stores an account's projects, except those whose names are taken; returns how many were stored. */
 export async function insertProjects(transaction: Database, projects: readonly ProjectsTable[]) {
-  // Of two transactions with the same names the second waits for the first: always in one order, to avoid deadlocks.
+  // Transactions with the same names wait for each other: always in one order, to avoid deadlocks.
   const rows = projects.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return (await insertRows(transaction, "projects", rows, unlessNameIsTaken)).length;
 }
@@ -90,7 +90,7 @@ export async function selectProjects(
     .execute();
 }
 
-/** Which of these are ids of an account's runs whose results Presage makes. */
+/** The ids among these that belong to an account's runs whose results Presage makes. */
 export async function selectOwnRunIds(database: Database, accountId: string, ids: readonly string[]) {
   const rows = await database
     .selectFrom("runs")

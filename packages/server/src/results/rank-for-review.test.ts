@@ -100,7 +100,7 @@ test("what a seed draws is as likely to have one kind as another, where kinds ta
       .filter(({ id }) => id % 2 === 0);
     variance += (even.length / drawn - 0.5) ** 2 / seeds;
   }
-  // Of 100 of 1,000, drawn without replacement.
+  // The variance of 100 of 1,000, drawn without replacement.
   const expected = (0.25 / drawn) * (1 - drawn / candidates.length);
   expect(variance / expected).toBeWithin(0.6, 1.6);
 });

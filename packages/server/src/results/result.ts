@@ -39,7 +39,7 @@ export interface EvaluatedModel {
   selectedModel?: string | undefined;
 }
 
-/** The profile revision that a result was made with. Of an imported result at most the name is known. */
+/** The profile revision that a result was made with. For an imported result, at most the name is known. */
 export interface UsedProfile {
   name: string;
   publicId?: string | undefined;
@@ -55,7 +55,7 @@ export interface EvaluationRecord {
   profile?: UsedProfile | undefined;
   explainStrategy: ExplainStrategy;
   isExternal: boolean;
-  /** At most one result of an account is stored under it. */
+  /** At most one result of an account is stored under this key. */
   requestKey?: string | undefined;
   sample: Sample;
   metadata: ResultMetadata;
@@ -65,7 +65,7 @@ export interface EvaluationRecord {
 export interface StoredResult extends EvaluationRecord {
   id: number;
   createdAt: Micros;
-  /** The latest. */
+  /** The latest correction. */
   correction?: Correction | undefined;
 }
 
@@ -82,13 +82,13 @@ export function clusterOf(metadata: ResultMetadata): number | null {
   return clusterIdOf({ ...metadata, trajectoryId: metadata.tags?.[trajectoryTag] });
 }
 
-/** A result as it is stored: what it is found by, and what is only shown. */
+/** A result as it is stored: the columns it is found by, and the texts that are only shown. */
 export interface ResultRows {
   row: EvaluationResultsTable;
   texts: EvaluationPayloadsTable;
 }
 
-/** In place of a number and a time, which a result gets as it is stored. */
+/** A placeholder for the number and the time, which a result gets when it is stored. */
 const notYet = 0;
 
 export function toRows({ sample, metadata, outcome, profile, ...record }: EvaluationRecord): ResultRows {
@@ -144,12 +144,12 @@ export function toRows({ sample, metadata, outcome, profile, ...record }: Evalua
   };
 }
 
-/** Whether both are the same text, white space at the ends apart. */
+/** Whether both are the same text, ignoring white space at the ends. */
 function isEqual(output: string | undefined, goldAnswer: string | undefined): boolean {
   return output !== undefined && goldAnswer !== undefined && trimmed(output) === trimmed(goldAnswer);
 }
 
-/** As the database trims (labels/labels-store.ts): of these four characters only. */
+/** Trims like the database (labels/labels-store.ts): these four characters only. */
 function trimmed(text: string): string {
   const isBlank = (at: number) => " \t\r\n".includes(text.charAt(at));
   let [start, end] = [0, text.length];
@@ -158,7 +158,7 @@ function trimmed(text: string): string {
   return text.slice(start, end);
 }
 
-/** The tags of a result, which are JSON beside its texts, as rows to find it by. */
+/** A result's tags, which are stored as JSON with its texts, as rows to find it by. */
 export function toTagRows(
   { id, account_id }: Pick<EvaluationResultsTable, "id" | "account_id">,
   tags: string | null | undefined,
@@ -226,7 +226,7 @@ function fromJson<Value>(text: string | null): Value | undefined {
   return text === null ? undefined : (JSON.parse(text) as Value);
 }
 
-/** A result in a response, under new names and old. One that was not stored has no id. */
+/** A result in a response, under new names and old. A result that was not stored has no id. */
 export function toEvaluationResult(record: EvaluationRecord | StoredResult): EvaluationResult {
   return withOldResultNames(toCurrentResult(record));
 }

@@ -16,7 +16,7 @@ const idsAtOnce = 1_000;
 
 type Matching = Pick<Search, "accountId" | "filter">;
 
-/** Those of some ids whose results match a filter. */
+/** The ids among these whose results match a filter. */
 async function selectMatching(reader: Database, { accountId, filter }: Matching, ids: readonly number[]) {
   const { rows } = await sql<{ id: number }>`
     select result.id from evaluation_results as result
@@ -25,7 +25,7 @@ async function selectMatching(reader: Database, { accountId, filter }: Matching,
 }
 
 interface Nearest {
-  /** One of the verdicts of an evaluator and a revision of a profile. */
+  /** The evaluator and the revision of a profile whose verdicts are looked up. */
   series: Pick<ReviewRow, "evaluator_id" | "public_id" | "revision">;
   /** In thousandths, like the distance. */
   threshold: number;
@@ -66,7 +66,7 @@ export async function selectNearest(
   return ids;
 }
 
-/** Those of some results whose output is the gold answer, white space at the ends apart. */
+/** The results among these whose output is the gold answer, ignoring white space at the ends. */
 export async function selectEqualToGold(reader: Database, ids: readonly number[]) {
   const trimmed = (column: string) => sql`trim(${sql.ref(column)}, ${" \t\r\n"})`;
   const { rows } = await sql<{ id: number }>`select result_id as id from evaluation_payloads
@@ -91,7 +91,7 @@ function isSame(column: string, value: string | number | null): RawBuilder<unkno
   return value === null ? sql`${ref} is null` : sql`${ref} = ${value}`;
 }
 
-/** What the order of a review needs to know of a result, without its texts. */
+/** The fields of a result that the order of a review depends on, without its texts. */
 export type ReviewRow = Awaited<ReturnType<typeof selectReviewRows>>[number];
 
 export async function selectReviewRows(reader: Database, ids: readonly number[]) {
@@ -137,7 +137,7 @@ function reviewRows(reader: Database) {
     );
 }
 
-/** The other verdicts on the samples that some verdicts are about, in the same runs. */
+/** Other verdicts on the same samples in the same runs. */
 export async function selectOtherVerdicts(
   reader: Database,
   accountId: string,
@@ -165,9 +165,9 @@ export async function selectOtherVerdicts(
   return others;
 }
 
-/** As many primary keys are looked up by one statement. */
+/** The number of primary keys that one statement looks up. */
 const drawsAtOnce = 2_000;
-/** Where fewer than one in a thousand results matches, a draw of fewer ids has to do. */
+/** The most draws: if one in a thousand results matches, about fifty ids are found, however many are wanted. */
 const maxDraws = 50_000;
 
 interface DrawWanted {
@@ -178,7 +178,7 @@ interface DrawWanted {
   count: number;
 }
 
-/** Ids of results that match, each as likely as any other: ids of the whole range are drawn, and those that match are kept. */
+/** Ids of matching results, all equally likely: ids are drawn from the whole range, and those that match are kept. */
 export async function drawCandidates(
   reader: Database,
   { accountId, filter, seed, count }: DrawWanted,
@@ -196,7 +196,7 @@ export async function drawCandidates(
   return [...drawn];
 }
 
-/** The same for the same seed on every machine. */
+/** Draws the same id for the same seed on every machine. */
 function drawId(seed: number, index: number, first: number, last: number): number {
   return first + Number(Bun.hash(`${seed} ${index}`) % BigInt(last - first + 1));
 }

@@ -56,11 +56,11 @@ const reviewQueue = route("POST", "/v1/evaluation-results/review", {
 
 export const reviewRoutes = [reviewQueue];
 
-/** Up to this many verdicts are all compared with each other: their narrow rows are read in some ten milliseconds. Of more, a sample is. */
+/** Up to this many verdicts are all compared with each other: reading their narrow rows takes some ten milliseconds. More are sampled. */
 const maxRead = 5_000;
 /** Evaluators and revisions of profiles whose scores are looked up, those with the most verdicts first. */
 const maxSeries = 12;
-/** How many revisions of profiles one statement looks up; those beyond are taken to have no threshold. */
+/** How many revisions of profiles one statement looks up; any others are taken to have no threshold. */
 const maxRevisions = 200;
 /** How many outputs one statement compares with their gold answers. */
 const comparedAtOnce = 500;
@@ -73,7 +73,7 @@ export interface QueueWanted {
   limit: number;
 }
 
-/** What a person should look at, of all results of a filter. */
+/** The results of a filter that a person should look at. */
 export async function queueForReview(
   services: ReviewServices,
   requester: Requester,
@@ -95,7 +95,7 @@ export async function queueForReview(
   ].some((name) => name !== undefined);
   const read = (ids: readonly number[]) => readCandidates(reader, services, accountId, ids, namesEvaluator);
   const drawn = hasMore ? await drawCandidates(reader, { accountId, filter, seed, count: readsUpTo }) : [];
-  // In a random order nothing may be likelier because it is new.
+  // In a random order, new results must not be more likely than others.
   const first = hasMore && order === "random" && drawn.length >= limit ? drawn : [...newest, ...drawn];
   const candidates = await read([...new Set(first)]);
   if (hasMore && order === "least-certain") {
@@ -162,7 +162,7 @@ async function readThresholds(
   );
 }
 
-/** The first of a queue, without texts that equal their gold answers: a person has nothing to add to those. */
+/** The first items of a queue, without outputs that equal their gold answers: a person has nothing to add to those. */
 async function takeDifferentFromGold(reader: Database, ranked: readonly Ranked[], limit: number) {
   const taken: Ranked[] = [];
   for (let from = 0; from < ranked.length && taken.length < limit; from += comparedAtOnce) {
@@ -205,23 +205,23 @@ export interface Candidate extends ReviewRow {
   isModelJudged: boolean;
   /** Whether it was read only to be compared with those that match. */
   isOther: boolean;
-  /** The lowest score that passes; undefined where no threshold decides. */
+  /** The lowest score that passes; undefined if no threshold decides. */
   threshold: number | undefined;
 }
 
-/** Whether a person has corrected or labelled it. */
+/** Whether a person has corrected or labelled the verdict. */
 function isReviewed({ correction_id, label_id }: Candidate): boolean {
   return correction_id !== null || label_id !== null;
 }
 
 export type Ranked = Omit<ReviewQueueItem, "id"> & { id: number };
 
-/** Scores this near to their threshold are said to be so. */
+/** Scores this near to their threshold are reported as near. */
 const nearDistance = 0.1;
 
 /**
- * The unreviewed verdicts, least certain first: evaluators or repeats that disagree, of which one stands for all; then scores near their
- * threshold, the nearest first; then models' verdicts before rules'. What is equal is in the order of the seed.
+ * The unreviewed verdicts, least certain first: evaluators or repeats that disagree, one of which stands for all; then scores near their
+ * threshold, the nearest first; then models' verdicts before rules'. Ties are ordered by the seed.
  */
 export function rankByCertainty(candidates: readonly Candidate[], seed: number): Ranked[] {
   const repeats = groupRepeats(candidates);
@@ -272,13 +272,13 @@ function reasonOf({
   return isModelJudged ? "model-judged" : "drawn";
 }
 
-/** Without a distance nothing is known, which is not near. */
+/** Sorts unknown distances last. */
 function compareDistances(a: number | null, b: number | null): number {
   if (a === b) return 0;
   return (a ?? Number.POSITIVE_INFINITY) - (b ?? Number.POSITIVE_INFINITY);
 }
 
-/** Null if it is not near. A full score is not uncertain, however high its threshold is. */
+/** Null if the score is not near its threshold. A full score is not uncertain, however high its threshold is. */
 function distanceOf({ score, threshold }: Candidate): number | null {
   if (score === null || threshold === undefined || score >= 1) return null;
   const distance = Math.abs(score - threshold);
@@ -295,7 +295,7 @@ interface Disagreement {
 const countsOf = (group: Disagreement | undefined) =>
   group === undefined ? null : { passed: group.passed, not_passed: group.not_passed };
 
-/** Samples of runs on which none was reviewed, and of whose evaluators one always passes what another one never does. */
+/** Samples of runs without a reviewed verdict, which one evaluator always passes and another never does. */
 function groupEvaluators(candidates: readonly Candidate[]): Map<string, Disagreement> {
   const found = new Map<string, Disagreement>();
   for (const [key, members] of Map.groupBy(candidates, (candidate) => sampleOf(candidate) ?? "")) {
@@ -316,7 +316,7 @@ function groupEvaluators(candidates: readonly Candidate[]): Map<string, Disagree
   return found;
 }
 
-/** Repeats that disagree and of which none was reviewed. The newest verdict of the rarer kind stands for all. */
+/** Repeats that disagree, none of which was reviewed. The newest verdict of the rarer kind stands for all. */
 function groupRepeats(candidates: readonly Candidate[]): Map<string, Disagreement> {
   const groups = Map.groupBy(candidates, (candidate) => repeatsOf(candidate) ?? "");
   const found = new Map<string, Disagreement>();
@@ -347,7 +347,7 @@ function repeatsOf(candidate: Candidate): string | undefined {
   return sample === undefined ? undefined : sample + seriesOf(candidate);
 }
 
-/** A number that id and seed decide, so that the order is the same on every page and machine. CRC-32 would not do: it is linear. */
+/** A number that depends on id and seed only: the order is the same on every page and machine. CRC-32 is linear and would not do. */
 function draw(id: number, seed: number): number {
   return Bun.hash.xxHash32(`${seed} ${id}`);
 }

@@ -16,7 +16,7 @@ const resultsAtOnce = 200;
 
 const usuallyEveryMs = 60_000;
 
-/** Beyond it the exact number does not matter. */
+/** Beyond this number, the exact count does not matter. */
 const mostCounted = 10_000;
 
 /** No result has a time that those dated in the future could take. */
@@ -29,7 +29,7 @@ export class NoSoundTimeError extends Error {
 
 /**
  * Gives results dated after `lastSound` the time of their nearest earlier neighbour that is not, and counts them in that day. Works in
- * batches, each a transaction of its own, so that another run resumes where the last one stopped. Returns the number of results.
+ * batches, each in its own transaction, so that another run resumes where the last one stopped. Returns the number of results.
  */
 export async function mendTimes(database: Database, lastSound: Micros): Promise<number> {
   if (isPostgres(database)) await mergeCounts(database);
@@ -55,7 +55,7 @@ export async function mendCorrections(database: Database, lastSound: Micros): Pr
   }
 }
 
-/** Logs when clocks begin to differ, when results are dated in the future, and when either ends. Checks at once, then every minute. */
+/** Logs when clocks begin to differ, when results are dated in the future, and when either ends. Checks now, then every minute. */
 export function watchClocks(
   database: Database,
   logger: Pick<Logger, "warn" | "info">,
@@ -117,7 +117,7 @@ export async function describeFuture(database: Database, lastSound: Micros) {
 
 async function mendSome(transaction: Database, lastSound: Micros): Promise<number> {
   if (isPostgres(transaction)) await lockMerging(transaction);
-  // Before the rows, as who deletes results does.
+  // Before the rows, as when results are deleted.
   await lockRollUp(transaction);
   const rows = await lockFutureResults(transaction, lastSound, resultsAtOnce);
   const ids = rows.map(({ id }) => id);
@@ -210,7 +210,7 @@ async function recomputeTimes(transaction: Database, ids: readonly number[]) {
   }
 }
 
-/** What error-taxonomy results store as JSON beside their verdict, by id. */
+/** The JSON that error-taxonomy results store alongside their verdict, by id. */
 async function selectAdditionalInfo(
   database: Database,
   ids: readonly number[],
@@ -224,7 +224,7 @@ async function selectAdditionalInfo(
   return new Map(rows.map(({ result_id, additional_info }) => [result_id, additional_info]));
 }
 
-/** Some of the corrections dated after `lastSound`, the earliest first. Those of a result dated so itself could get no sound time. */
+/** Some of the corrections dated after `lastSound`, earliest first, unless their result is too: those could get no sound time. */
 async function selectFutureCorrections(database: Database, lastSound: Micros, limit: number) {
   return await database
     .selectFrom("evaluation_corrections as correction")

@@ -22,7 +22,7 @@ import {
   selectOldest,
 } from "./deleted-results-store.ts";
 
-/** A millisecond or two, and no one waits for it. */
+/** Takes a millisecond or two, and no one waits for it. */
 const usuallyLookedAt = 2_000;
 
 /** How far the counts were looked at: one table after the other, each in the order of its key. */
@@ -31,7 +31,7 @@ export interface CountsPosition {
   after: CountsKey | undefined;
 }
 
-/** Deletes some counts of days whose results are all deleted, or corrected: they say nothing. Then values of tags without counts. */
+/** Deletes some counts of days whose results were all deleted or corrected, as they say nothing, then tag values without counts. */
 export async function deleteEmptyCounts(
   database: Database,
   { tableIndex, after }: CountsPosition = { tableIndex: 0, after: undefined },
@@ -42,7 +42,7 @@ export async function deleteEmptyCounts(
   if (table === undefined) return { deleted: 0, heldMs: 0, next: undefined };
   const { empty, last } = await selectEmptyCounts(database, table, after, lookedAt);
   const some = empty.slice(0, limit);
-  // What is empty beyond the limit is looked for again.
+  // Empty counts beyond the limit are looked for again.
   const reached = some.length < empty.length ? some.at(-1) : last;
   const next = { tableIndex: reached === undefined ? tableIndex + 1 : tableIndex, after: reached };
   if (some.length === 0) return { deleted: 0, heldMs: 0, next };
@@ -52,12 +52,12 @@ export async function deleteEmptyCounts(
   return { deleted: result, heldMs, next };
 }
 
-/** To look at results that stay takes microseconds each. */
+/** Looking at results that are kept takes microseconds each. */
 const candidatesAtOnce = 500;
 
 /**
- * Deletes some results of the deletion that waits longest, and stores how far it is in the same transaction. A process that ends in the
- * middle leaves the rest to the next one. Results corrected since the request stay: the count did not include them as they are now.
+ * Deletes some results of the deletion that has waited longest, and stores its progress in the same transaction. If a process ends
+ * halfway, the next one continues. Results corrected since the request stay: the count did not include them as they are now.
  */
 export async function deleteMatchingResults(database: Database, limit: number): Promise<DeletedBatch<true>> {
   const deletion = await selectNextDeletion(database);
@@ -100,7 +100,7 @@ export async function deleteMatchingResults(database: Database, limit: number): 
 
 const start: AgePosition = { created_at: Number.MIN_SAFE_INTEGER, id: 0 };
 
-/** Deletes some results of all accounts from before a time, but for those of runs and experiments. */
+/** Deletes some results of all accounts from before a time, except those of runs and experiments. */
 export async function deleteOldResults(
   database: Database,
   before: Micros,
@@ -111,11 +111,11 @@ export async function deleteOldResults(
   const startedAtMs = performance.now();
   const candidates = await selectOldest(database, before, position ?? start, wanted);
   const deletable = candidates.filter(({ is_of_run }) => !is_of_run).slice(0, limit);
-  // Those between the last one that is deleted and the end are looked at again.
+  // Results between the last deleted one and the end are looked at again.
   const isCut = deletable.length === limit;
   const last = isCut ? deletable.at(-1) : candidates.at(-1);
   const next = isCut || candidates.length === wanted ? last : undefined;
-  // Runs may keep millions, which every look passes: with a pause after each part of them.
+  // Runs may keep millions of results, which every look passes, with a pause after each part of them.
   if (deletable.length === 0) return { deleted: 0, heldMs: performance.now() - startedAtMs, next };
   const { result, heldMs } = await inTimedTransaction(
     database,
@@ -129,7 +129,7 @@ export async function deleteOldResults(
   return { deleted: result, heldMs, next };
 }
 
-/** Deletes one result of the account, with its corrections. Those of a run stay as long as that does. */
+/** Deletes one result of the account, with its corrections. Results of a run stay as long as the run does. */
 export async function deleteResult(
   { store, countsMerger }: { store: Store; countsMerger: Pick<CountsMerger, "schedule"> },
   requester: Changer,

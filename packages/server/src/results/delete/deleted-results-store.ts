@@ -17,10 +17,10 @@ import { lockMerging } from "../write/merge-counts.ts";
 /** Far below the number of parameters that a statement may have. */
 const tagsAtOnce = 2_000;
 
-/** A position in the order in which results are too old. */
+/** A position in the order of results by age. */
 export type AgePosition = Pick<EvaluationResultsTable, "id" | "created_at">;
 
-/** Whether a run or an experiment of its account names the result. Runs that are deleted name nothing. */
+/** Whether a run or an experiment of its account has the result. Deleted runs do not count. */
 const isOfRun = sql<SqlBool | number>`exists (select 1 from runs
   where runs.id in (result.run_id, result.experiment_id) and runs.account_id = result.account_id
     and runs.status <> 'deleted')`;
@@ -55,7 +55,7 @@ export async function selectCandidatesOf(
     .execute();
 }
 
-/** Those without a correction since a time. They are locked against corrections until the transaction ends. */
+/** The results among these without a correction since a time, locked against corrections until the transaction ends. */
 export async function lockUncorrected(transaction: Database, ids: readonly number[], since: Micros) {
   if (ids.length === 0) return [];
   const rows = await lockResults(transaction, ids);
@@ -79,12 +79,12 @@ function candidates(database: Database) {
 }
 
 /**
- * Deletes results with everything that is stored about them, and takes them from every rollup. Results that are gone already are passed
- * over. Returns how many were deleted.
+ * Deletes results with everything that is stored about them, and subtracts them from every rollup. Results that no longer exist are
+ * skipped. Returns how many were deleted.
  */
 export async function deleteResultRows(transaction: Database, ids: readonly number[]) {
   if (ids.length === 0) return 0;
-  // Before the rows: who counts by tag may take long, and rows that wait for that hold up corrections.
+  // Before the rows: counting by tag may take long, and locked rows that wait for it would hold up corrections.
   await lockRollUp(transaction);
   const rows = await lockResults(transaction, ids);
   const found = rows.map(({ id }) => id);
@@ -116,7 +116,7 @@ export async function deleteResultRows(transaction: Database, ids: readonly numb
   return found.length;
 }
 
-/** What other families store is long, and not counted. */
+/** Other families store long texts here, which are not counted. */
 const findingsOnly: RawBuilder<string | null> = sql`case when result.evaluator_family = 'error-taxonomy'
   then payload.additional_info end`;
 
@@ -126,12 +126,12 @@ async function lockResults(transaction: Database, ids: readonly number[]) {
     .select(countableColumns)
     .where("id", "in", ids)
     .orderBy("id")
-    // No one can correct them any more.
+    // From here on, nobody can correct them.
     .$if(isPostgres(transaction), (query) => query.forUpdate())
     .execute();
 }
 
-/** By their key: they are in the order of names. */
+/** Deletes tags by their whole key, which begins with the account and the name. */
 async function deleteTags(transaction: Database, tags: readonly EvaluationTagsTable[]) {
   for (let at = 0; at < tags.length; at += tagsAtOnce) {
     const keys = tags
@@ -143,7 +143,7 @@ async function deleteTags(transaction: Database, tags: readonly EvaluationTagsTa
   }
 }
 
-/** What is counted, by its key, and then what is known of tags: series before values, and values before names: each is unused without those before. */
+/** The keys of the tables of counts, then of tags: series before values, and values before names, each unused without the one before. */
 const keys = {
   evaluation_counts: ["series_id", "day", "verdict", "score_mille"],
   evaluation_total_counts: ["account_id", "day", "score_mille", "verdict"],
@@ -154,7 +154,7 @@ const keys = {
   evaluation_tag_names: ["account_id", "name"],
 } as const;
 
-/** What evaluations insert is merged into these. The others are written by who counts by tag. */
+/** The tables that the counts of new results are merged into. Counting by tag writes the others. */
 const mergedTables: readonly CountsTable[] = [
   "evaluation_counts",
   "evaluation_total_counts",
@@ -167,7 +167,7 @@ export const countsTables = Object.keys(keys) as CountsTable[];
 /** The values of a table's key. */
 export type CountsKey = (string | number)[];
 
-/** Whether a row says nothing: all results that it counted are deleted, or corrected, or nothing names it. */
+/** Whether a row says nothing: all results that it counted were deleted or corrected, or nothing refers to it. */
 function isEmpty(table: CountsTable) {
   switch (table) {
     case "evaluation_tag_series":
@@ -175,7 +175,7 @@ function isEmpty(table: CountsTable) {
     case "evaluation_tag_values":
       return sql<SqlBool>`not exists (select 1 from evaluation_tag_series where tag_id = evaluation_tag_values.id)`;
     case "evaluation_tag_names":
-      // One that is no longer counted may have results without values.
+      // A name that is no longer counted may have results without values.
       return sql<SqlBool>`counted_up_to is null and not exists (select 1 from evaluation_tag_values as tag
         where tag.account_id = evaluation_tag_names.account_id and tag.name = evaluation_tag_names.name)`;
     default:
@@ -183,7 +183,7 @@ function isEmpty(table: CountsTable) {
   }
 }
 
-/** Looks at some rows after one, in the order of their keys. Returns those that are empty, and the last one if there may be more. */
+/** Looks at some rows after a key, in the order of keys. Returns the empty ones, and the last one if there may be more. */
 export async function selectEmptyCounts(
   database: Database,
   table: CountsTable,
@@ -206,9 +206,9 @@ export async function selectEmptyCounts(
   };
 }
 
-/** Deletes those that are still empty, and locks them until the transaction ends. */
+/** Deletes the rows that are still empty, under a lock that lasts until the transaction ends. */
 export async function deleteCounts(transaction: Database, table: CountsTable, rows: readonly CountsKey[]) {
-  // Before the rows, so that no one waits for this while holding them.
+  // Before the rows, so that nobody waits for this lock while holding rows.
   if (!mergedTables.includes(table)) await lockRollUp(transaction);
   else if (isPostgres(transaction)) await lockMerging(transaction);
   const columns = sql.join(keys[table].map((name) => sql.ref(name)));
@@ -227,7 +227,7 @@ export async function selectSomeIdsOf(database: Database, accountId: string, lim
   const { rows } = await sql<{ id: number }>`select id from evaluation_results
     where account_id = ${accountId} and status = 'success' order by id limit ${limit}`.execute(database);
   if (rows.length > 0) return rows.map(({ id }) => id);
-  // Few have no verdict, and another index.
+  // Few results have no verdict; another index has those.
   const others = await sql<{ id: number }>`select id from evaluation_results
     where account_id = ${accountId} and status <> 'success' limit ${limit}`.execute(database);
   return others.rows.map(({ id }) => id);
@@ -272,10 +272,10 @@ export async function selectDeletion(
     .executeTakeFirst();
 }
 
-/** As the index of these rows has it. */
+/** The condition of the partial index of these rows. */
 const isUnfinished = sql<SqlBool>`finished_at is null`;
 
-/** The deletion that waits longest. */
+/** The deletion that has waited longest. */
 export async function selectNextDeletion(database: Database): Promise<ResultDeletionsTable | undefined> {
   return await database
     .selectFrom("result_deletions")
@@ -286,7 +286,7 @@ export async function selectNextDeletion(database: Database): Promise<ResultDele
     .executeTakeFirst();
 }
 
-/** A deletion has dealt with results up to a number. In the transaction that deletes them, so that they are counted once. */
+/** Records that a deletion is done up to a number. In the transaction that deletes the results, so that they are counted once. */
 export async function advanceDeletion(
   transaction: Database,
   id: string,
@@ -300,7 +300,7 @@ export async function advanceDeletion(
     .execute();
 }
 
-/** How deletions ended can be read for some time. */
+/** Deletes ended deletions, whose result can be read for some time. */
 export async function forgetDeletions(database: Database, before: Micros) {
   await database.deleteFrom("result_deletions").where("finished_at", "<", before).execute();
 }

@@ -31,7 +31,7 @@ import { insertDeletion, selectCandidatesOf, selectDeletion } from "./deleted-re
 
 interface DeletionServices {
   store: Store;
-  /** Deletions by filter are worked off in the background. */
+  /** Works through deletions by filter in the background. */
   deletions: { schedule(): void };
 }
 
@@ -124,15 +124,15 @@ const deleteOne = route("DELETE", `${path}/:id`, {
 
 export const resultDeletionRoutes = [deleteMany, getDeletion, deleteOne];
 
-/** Some tens of milliseconds. */
+/** Takes some tens of milliseconds. */
 const idsAtOnce = 5_000;
 
-/** What a deletion by filter is about. */
+/** The results that a deletion by filter concerns. */
 export interface DeletableResults {
   count: number;
   /** Results of runs and experiments, which stay. */
   kept: number;
-  /** The greatest number among them; 0: there are none. */
+  /** The greatest number of these results; 0 if there are none. */
   upToId: number;
 }
 
@@ -160,13 +160,13 @@ async function countDeletable(
   }
 }
 
-/** Deletes the results of a filter in the background if they are as many as the caller expects. Later ones stay. */
+/** Deletes the results of a filter in the background if there are as many as the caller expects. Later results stay. */
 async function startDeletion(
   services: DeletionServices,
   requester: Changer,
   { filter, expectedCount, userId }: { filter: SearchFilter; expectedCount: number; userId: string },
 ): Promise<ResultDeletionsTable> {
-  // Before the count, by the clock of corrections: what is corrected from now on stays.
+  // Before the count, by the clock of corrections: results that are corrected from now on stay.
   const createdAt = await readDatabaseClock(services.store.database);
   const { count, upToId } = await countDeletable(services, requester, filter);
   if (count !== expectedCount)

@@ -13,7 +13,7 @@ export type Annotator = Pick<EvaluationLabelsTable, "user_id" | "annotator">;
 
 export type LabelRow = Omit<EvaluationLabelsTable, "account_id" | "correction_id"> & { email: string | null };
 
-/** The labels of some results, the first given first. */
+/** The labels of some results, oldest first. */
 export async function selectLabels(reader: Database, resultIds: readonly number[]): Promise<LabelRow[]> {
   if (resultIds.length === 0) return [];
   return await reader
@@ -27,7 +27,7 @@ export async function selectLabels(reader: Database, resultIds: readonly number[
     .execute();
 }
 
-/** A person's label of a result that is locked, if there is one. */
+/** A person's label of a locked result, if there is one. */
 export async function selectOwnLabel(
   transaction: Database,
   resultId: number,
@@ -65,7 +65,7 @@ export async function selectVerdict(transaction: Database, resultId: number) {
 /** A result that lines may name, by its id or by its run and sample. */
 export type NamedResult = Awaited<ReturnType<typeof selectNamedResults>>[number];
 
-/** Those of an account's results with a verdict whose id, or whose run and sample's key, is among these. */
+/** An account's results with a verdict whose id, or whose run and sample key, is among these. */
 export async function selectNamedResults(
   reader: Database,
   accountId: string,
@@ -89,7 +89,7 @@ export async function selectNamedResults(
     .execute();
 }
 
-/** Whose verdicts, of one run or of all. Stored without the prefix of imported ones. */
+/** Selects an evaluator's verdicts, of one run or of all. Names of imported ones are without their prefix, as in the store. */
 export interface VerdictsOf {
   runId: string | undefined;
   evaluatorId: string;
@@ -109,9 +109,9 @@ export function storedEvaluator(name: string): Pick<VerdictsOf, "evaluatorId" | 
 export interface DrawableRow {
   id: number;
   pass: number;
-  /** Whether the output is the gold answer, white space at the ends apart. */
+  /** Whether the output is the gold answer, ignoring white space at the ends. */
   is_equal: number;
-  /** Its trajectory or sample. */
+  /** The trajectory or sample. */
   cluster_id: string | null;
 }
 
@@ -170,7 +170,7 @@ export async function selectLabelSamples(
   return await selectNewestFirst(ofRun, page);
 }
 
-/** All of an account's draws, or of one of its runs: what their probabilities are made of. */
+/** All of an account's draws, or those of one of its runs, with what their probabilities are computed from. */
 export async function selectDraws(reader: Database, accountId: string, runId: string | undefined) {
   return await reader
     .selectFrom("label_samples")
@@ -180,7 +180,7 @@ export async function selectDraws(reader: Database, accountId: string, runId: st
     .execute();
 }
 
-/** One of an account's draws, if it is there. */
+/** One of an account's draws, if it exists. */
 export async function selectLabelSample(
   reader: Database,
   accountId: string,
@@ -194,7 +194,7 @@ export async function selectLabelSample(
     .execute();
 }
 
-/** Which labelled results these draws took. */
+/** The labelled results that these draws contain. */
 export async function selectDrawnResults(reader: Database, accountId: string, runId: string | undefined) {
   const rows = await reader
     .selectFrom("label_samples as sample")
@@ -221,7 +221,7 @@ export async function selectSampleItems(reader: Database, sampleIds: readonly st
 /** A label with the verdict that it is about. */
 export type LabelledVerdict = Awaited<ReturnType<typeof selectLabelledVerdicts>>[number];
 
-/** The labels of an evaluator's verdicts, those of a result one after the other. */
+/** The labels of an evaluator's verdicts, ordered by result. */
 export async function selectLabelledVerdicts(
   reader: Database,
   accountId: string,

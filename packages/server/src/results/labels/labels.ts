@@ -41,7 +41,7 @@ export const resultNotFound = noSuch("result", "evaluation result");
 export interface NewLabel {
   resultId: number;
   by: Annotator;
-  /** Null: the person says nothing any more. */
+  /** Null withdraws an earlier label. */
   label: "pass" | "fail" | null;
   score: number | null;
 }
@@ -51,7 +51,7 @@ interface NewCorrection {
   userId: string;
   resultId: number;
   pass: boolean;
-  /** Null: 1 for a pass, 0 for a fail; none if the evaluator gave none. */
+  /** Null: the evaluator's score if the verdict agrees, otherwise 1 for a pass, 0 for a fail; none if the evaluator gave none. */
   score: number | null;
   comment: string | null;
 }
@@ -131,8 +131,8 @@ async function labelResult(
 }
 
 /**
- * A user's label that disagrees with the verdict corrects it, unless somebody has. Such a correction goes with its label. A named annotator
- * is nobody who can be asked about a correction, and makes none.
+ * A user's label that disagrees with the verdict corrects it, unless somebody has already. Such a correction is deleted with its label. A
+ * named annotator cannot be asked about a correction, and makes none.
  */
 export async function putLabel(
   transaction: Database,
@@ -175,7 +175,7 @@ export async function putLabel(
   });
 }
 
-/** What people say of a result that is the account's, as is known. */
+/** People's labels of a result that is known to be the account's. */
 export async function labelsOf(
   { store }: { store: Store },
   requester: Requester,
@@ -184,7 +184,7 @@ export async function labelsOf(
   return (await selectLabels(store.reader(requester), [resultId])).map(toLabel);
 }
 
-/** The same of any result, with the correction that counts. */
+/** People's labels of any result, with the correction that counts. */
 async function listOfLabels(
   services: { store: Store },
   requester: Requester,
@@ -215,7 +215,7 @@ export function annotatorOf(annotator: string | null | undefined, userId: string
   return annotator == null ? { user_id: userId, annotator: null } : { user_id: null, annotator };
 }
 
-/** How people are called. */
+/** The name that a person is shown under. */
 export function nameOf({
   annotator,
   email,
@@ -225,8 +225,8 @@ export function nameOf({
 }
 
 /**
- * Appends a correction, which counts in searches and summaries from then on, and returns the result with it. Whether such a result
- * can be corrected is checked first, since a writing transaction blocks others.
+ * Appends a correction, which counts in searches and summaries from then on, and returns the result with it. Whether the result can
+ * be corrected is checked first, because a writing transaction blocks others.
  */
 export async function correctResult(
   services: { store: Store; countsMerger: Pick<CountsMerger, "schedule"> },
@@ -261,7 +261,7 @@ export async function correctResult(
   return { ...result, correction: toCorrection(row) };
 }
 
-/** Takes back the latest correction of a result, if it is the user's own. The verdict from before it counts again. */
+/** Takes back the latest correction of a result, if it is the user's own. The previous verdict counts again. */
 export async function withdrawCorrection(
   services: { store: Store; countsMerger: Pick<CountsMerger, "schedule"> },
   requester: Changer,
@@ -297,7 +297,7 @@ async function takeBack(
   await removeCorrection(transaction, locked, latest.id);
 }
 
-/** Of two corrections of one result the second waits for the first, so that it sees what the first one counted. */
+/** The second of two corrections of a result waits for the first, so that it sees the verdict that the first one counted. */
 async function appendCorrection(
   transaction: Database,
   accountId: string,

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { toThousandths } from "../result.ts";
 import { scoreGroups, thousandthsPerStep } from "./filter.ts";
 
-/** Every thousandth of some groups, as often as they have it. */
+/** Every thousandth in these groups, as often as it occurs. */
 function thousandthsOf(groups: ReturnType<typeof scoreGroups>): number[] {
   return groups
     .flatMap(({ unit, value }) =>

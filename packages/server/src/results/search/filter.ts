@@ -63,7 +63,7 @@ export function accessPathsOf(filter: SearchFilter): [AccessPath, ...AccessPath[
 /** Results that are all explained, or all not: their strategy says so, and for some also the evaluator's verdict. */
 export interface ExplanationGroup {
   strategy: ExplainStrategy;
-  /** Undefined: with any verdict. */
+  /** Any verdict if undefined. */
   pass: boolean | undefined;
 }
 
@@ -123,7 +123,7 @@ export interface ResultFilter {
   evaluatorId?: string | undefined;
   /** True: only imported results. */
   isExternal?: true | undefined;
-  /** Absent: any status. */
+  /** Any status if absent. */
   status?: EvaluationStatus | undefined;
   evaluatorFamily?: string | undefined;
   profileName?: string | undefined;
@@ -144,9 +144,9 @@ export interface ResultFilter {
   pass?: boolean | undefined;
   minScore?: number | undefined;
   maxScore?: number | undefined;
-  /** Only later ones. */
+  /** Only results from after this time. */
   createdAfter?: Micros | undefined;
-  /** Only earlier ones. */
+  /** Only results from before this time. */
   createdBefore?: Micros | undefined;
   /** Only greater ids. */
   afterId?: number | undefined;
@@ -163,7 +163,7 @@ export interface SearchFilter extends ResultFilter {
 
 export type TimeOrder = "newest-first" | "oldest-first";
 
-/** By the ids of their samples, or by their scores, then by their own ids. Results without are left out. */
+/** By the ids of their samples, or by their scores, then by their own ids. Results without a sample or a score are left out. */
 export type ColumnOrder =
   | "first-sample-first"
   | "last-sample-first"
@@ -173,7 +173,7 @@ export type ColumnOrder =
 export interface SearchPage<Order = TimeOrder> {
   order: Order;
   limit: number;
-  /** Longer texts are cut to this; absent: texts are whole. */
+  /** Longer texts are cut to this length; none is cut if absent. */
   maxTextCharacters?: number | undefined;
 }
 

@@ -19,7 +19,7 @@ onEachDatabase((database) => {
       ended.push(what);
     };
     await search("first", 10);
-    // Until all of them have asked, the connections are in use.
+    // The connections are in use until all searches have asked for one.
     const slow =
       database.name === "SQLite"
         ? sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000000) select max(i) from n`
@@ -28,7 +28,7 @@ onEachDatabase((database) => {
     await Bun.sleep(10);
     const long = Array.from({ length: 12 }, () => search("long", 1_000));
     await search("short", 10);
-    // PostgreSQL has four connections for an account, so that some may begin with it.
+    // PostgreSQL has four connections for an account, so some of the long searches may have begun.
     expect(ended.filter((what) => what === "long").length).toBeLessThanOrEqual(4);
     await Promise.all([...busy, ...long]);
   });

@@ -160,7 +160,7 @@ export async function searchIds(
     );
   }
   const page = { order, limit };
-  // In this order: all that follows finds what is settled.
+  // In this order, so that whatever follows sees only settled results.
   const settled = await withSettledOnly(reader, filter, page);
   return await selectResultIds(reader, { accountId, filter: await withTimesAsIds(reader, settled), page });
 }
@@ -249,7 +249,7 @@ function readTags(text: string): EvaluationResultFilter["tags"] {
   throw new InvalidRequestError([issue]);
 }
 
-/** An empty text is none, as where results are written. */
+/** An empty text counts as absent, as when results are written. */
 function given<Value>(value: Value | null | undefined): Value | undefined {
   return value === "" ? undefined : (value ?? undefined);
 }

@@ -32,7 +32,7 @@ import {
 } from "./search-results.ts";
 import { listApps, listTags } from "./values-store.ts";
 
-/** Writes results one after the other. */
+/** A format for results that are written one after the other. */
 export interface ExportFormat {
   contentType: string;
   head: string;
@@ -93,7 +93,7 @@ type SearchServices = FilterServices & Pick<HttpServices, "log">;
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
 const defaultTagLimit = 1_000;
-/** An export reads about this much at once, more only if one result is larger. */
+/** An export reads about this much at a time, more only if one result is larger. */
 const bytesOfExport = 1_000_000;
 
 const search = route("POST", `${path}/search`, {

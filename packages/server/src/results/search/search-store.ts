@@ -29,7 +29,7 @@ export interface Search {
 
 export interface ChosenPath {
   path: AccessPath;
-  /** How many entries it has, counted up to a bound. */
+  /** How many entries the path has, counted up to a bound. */
   count: number;
 }
 
@@ -37,7 +37,7 @@ interface CountedEntries {
   /** Its place among the paths of the filter. */
   path: number;
   count: number;
-  /** Of the last entry that was counted; null if the entries are not in the order of ids. */
+  /** The id of the last entry that was counted; null if the entries are not in the order of ids. */
   last_id: number | null;
 }
 
@@ -183,7 +183,7 @@ function isOfSamples(keys: readonly string[]): Condition {
   return keys.length === 0 ? sql`1 = 0` : sql`result.sample_key in (${sql.join(keys)})`;
 }
 
-/** Literally as in the conditions of the partial indexes: SQLite compares nothing else. */
+/** Written literally as in the conditions of the partial indexes: SQLite recognises nothing else. */
 export function hasStatus({ status }: SearchFilter): Condition {
   const literal = sql`result.status = ${sql.lit(status)}`;
   return status === "success" ? literal : sql`${literal} and result.status <> 'success'`;
@@ -239,7 +239,7 @@ export function otherConditions({
   ];
 }
 
-/** An evaluation without a verdict has none. */
+/** An evaluation without a verdict has no explanation. */
 function hasExplanation(isExplained: boolean): Condition {
   const explained = sql`(result.status = 'success' and (${sql.join(
     explanationGroups(true).map(isInExplanationGroup),

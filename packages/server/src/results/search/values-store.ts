@@ -49,7 +49,7 @@ export async function selectApps(
     .select(app.as("app"))
     .distinct()
     .where("account_id", "=", accountId)
-    // Every result is counted in such a series too; those of single runs may be many.
+    // Every result is also counted in such a series; series of single runs may be many.
     .where("spans_runs", "=", 1)
     .where(hasCounts(reader));
   if (after !== undefined) query = query.where(app, ">", after);
@@ -57,13 +57,13 @@ export async function selectApps(
   return rows.map((row) => row.app);
 }
 
-/** As many results are sorted; of more, the index of the column finds enough for a page by itself. */
+/** Up to this many results are sorted; if there are more, the column's index alone finds enough for a page. */
 const maxSorted = 20_000;
 
 const columns = {
   "first-sample-first": "sample_key",
   "last-sample-first": "sample_key",
-  // To a thousandth, as the index has them.
+  // Rounded to thousandths, as in the index.
   "lowest-score-first": "score_mille",
   "highest-score-first": "score_mille",
 } as const satisfies Record<ColumnOrder, string>;
@@ -80,7 +80,7 @@ interface ColumnSearch {
   beforeId: number | undefined;
 }
 
-/** The ids of an account's results of a filter in the order of their samples or scores, a page of them. Those without are left out. */
+/** A page of the ids of an account's results of a filter, by their samples or scores. Results without one are left out. */
 export async function selectIdsByColumn(
   reader: Database,
   search: ColumnSearch,
@@ -122,7 +122,7 @@ function keyed(column: Column, ids: RawBuilder<unknown>): RawBuilder<unknown> {
     from (${ids}) as walk)`;
 }
 
-/** For results as the index of the column has them, each checked against the filter. */
+/** Conditions for reading results in the order of the column's index, each checked against the filter. */
 function walkConditions(
   accountId: string,
   filter: SearchFilter,
@@ -136,7 +136,7 @@ function walkConditions(
   ];
 }
 
-/** The result that a page begins beside is gone, and its place with it. An empty page in its stead would read as the end. */
+/** The result that a page starts from was deleted, and its place is unknown. An empty page would look like the end. */
 export class GonePlaceError extends Error {
   readonly id: number;
 
@@ -193,7 +193,7 @@ export async function listTags(
   return { tags: found.slice(0, limit), next: found.length > limit ? found[limit - 1] : undefined };
 }
 
-/** Steps from each tag to the next by the index, so that it takes as long as there are tags, however many results have them. */
+/** Steps from each tag to the next by the index, so the time depends on the number of tags, not on how many results have them. */
 export async function selectTags(
   reader: Database,
   accountId: string,

@@ -26,7 +26,7 @@ interface Wanted<Filter, Tag> {
   tag: Tag;
 }
 
-/** Cells of results. The tag is the name of the one to group by. */
+/** Cells of results. `tag` is the name of the tag to group by. */
 type WantedResults = Wanted<ResultFilter, string | undefined>;
 /** Cells of counts by tag. */
 type WantedCounts = Wanted<RollupFilter, CountedTag>;
@@ -71,7 +71,7 @@ export function clusteredCells(
     sql`result.counted_score as score`,
   ];
   const isClustered = sql`result.cluster_id is not null`;
-  // In the order in which they lie on the disk; SQLite would follow the index of clusters from one evaluator to the next.
+  // In the order on disk; SQLite would follow the index of clusters from one evaluator to the next.
   const those = isPostgres(reader) ? isClustered : sql`${notIndexable(isClustered)} order by result.id`;
   return sql<ClusteredCell>`(${tagValues(accountId, tag)} select ${sql.join(fields)}
     ${fromResults(accountId, filter, tag)} and result.status = 'success' and ${those} limit ${limit})`;
@@ -88,8 +88,8 @@ export async function hasClusters(reader: Database, accountId: string, evaluator
 }
 
 /**
- * An account's counts of results with a tag, as a statement yet to be run. What is counted has the evaluators' verdicts;
- * people's corrections are few, and exchanged here. All in one statement, so that each result is in it once.
+ * An account's counts of results with a tag, as an unexecuted statement. The counts contain the evaluators' verdicts; the few that
+ * people corrected are replaced here, all in one statement, so that each result is in it once.
  */
 export function tagCells(reader: Database, wanted: WantedCounts): Expression<SummaryCell> {
   const { accountId, filter, columns } = wanted;
@@ -136,8 +136,8 @@ export async function isCountedByTag(reader: Database, accountId: string, name: 
 }
 
 /**
- * The tags of `result`, one a row, as a join: `tagged.key` and `tagged.value`. From the payload, since the tags' own table is not in
- * the order of results.
+ * The tags of `result`, one per row, as a join: `tagged.key` and `tagged.value`. From the payload, because the tags' own table is not
+ * in the order of results.
  */
 export function joinTags(database: Database): Fragment {
   const tags = isPostgres(database)
@@ -147,7 +147,7 @@ export function joinTags(database: Database): Fragment {
   return sql`cross join evaluation_payloads as payload cross join ${tags} as tagged`;
 }
 
-/** Belongs to `joinTags`. */
+/** The condition that goes with `joinTags`. */
 export const isPayloadOfResult = sql`payload.result_id = result.id`;
 
 /** How a result was counted by tag: with its evaluator's verdict, which never changes. */
@@ -176,10 +176,10 @@ const figures = ["verdict", "score_mille", "count", "score_sum", "score_sum_of_s
   sql.ref(name),
 );
 
-/** To read this many results one by one takes some tens of milliseconds; without the counts, only those with the tag are read. */
+/** Reading this many results one by one takes some tens of milliseconds; without the counts, only results with the tag are read. */
 const maxUncounted = 20_000;
 
-/** The number up to which results of the name are counted. */
+/** The number up to which results with a tag of this name are counted. */
 function countedUpTo(accountId: string, { name }: CountedTag): Fragment {
   return sql`(select coalesce((select counted_up_to from evaluation_tag_names
     where account_id = ${accountId} and name = ${name}), up_to) from evaluation_tag_progress)`;
@@ -218,11 +218,11 @@ function uncountedCells(reader: Database, wanted: WantedCounts): Fragment[] {
   );
 }
 
-/** Counted results that were corrected: less the evaluator's verdict, and with the one that counts. */
+/** Corrections of counted results: the evaluator's verdict is subtracted, and the one that counts is added. */
 function correctedCells(reader: Database, wanted: WantedCounts): Fragment[] {
   const { accountId, filter, columns, tag } = wanted;
   if (filter.status !== undefined && filter.status !== "success") return [];
-  // PostgreSQL would read all results to find a few.
+  // PostgreSQL would read all results to find a few of them.
   const result = isPostgres(reader)
     ? sql`lateral (select * from evaluation_results as found where found.id = corrected.result_id offset 0)`
     : sql`evaluation_results`;
@@ -260,7 +260,7 @@ function fromResults(accountId: string, filter: ResultFilter, tag: string | unde
     where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** What a filter says of `result`. */
+/** The conditions that a filter puts on `result`. */
 function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
   const { tags, minScore, maxScore, createdAfter, createdBefore, afterId, beforeId } = filter;
   const bounds: [column: string, operator: Fragment, value: number | undefined][] = [
@@ -288,7 +288,7 @@ function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
   ];
 }
 
-/** Conditions that together let results of a status through, or all; each belongs into a statement of its own. */
+/** Conditions that together let results of a status through, or all results; each needs its own statement. */
 function statusConditions(status: ResultFilter["status"]): Fragment[] {
   // Literally as in the conditions of the two kinds of partial indexes.
   const verdicts = sql`result.status = 'success'`;

@@ -35,7 +35,7 @@ import {
   toTagRollupFilter,
 } from "./summary-store.ts";
 
-/** A response of 4 MB, and more than anyone reads or draws. */
+/** Makes a response of 4 MB, which is more than anyone reads or draws. */
 const maxGroups = 10_000;
 /** Results in clusters are read one by one for the intervals, which takes seconds for this many. */
 const maxClusteredResults = 2_000_000;
@@ -45,7 +45,7 @@ interface WantedSummary {
   dimensions: readonly Dimension[];
   /** The name of the tag to group by, with the dimension `tag`. */
   tag?: string | undefined;
-  /** Without them no result is read for a filter that the rollup answers. */
+  /** Without intervals, no result is read for a filter that the rollup answers. */
   hasIntervals: boolean;
 }
 
@@ -185,7 +185,7 @@ function orNull<Value>(value: Value | undefined): Value | null | undefined {
   return value === undefined ? undefined : value || null;
 }
 
-/** A group of the response, with the key as the store has it; null where there are too few results. */
+/** A group of the response, with the key as the store has it; figures are null if there are too few results. */
 type SummaryGroup = Omit<EvaluationSummaryGroup, "key"> & { key: GroupKey };
 
 /** The figures of every group, by day if that is a dimension, then the largest groups first. */
@@ -273,12 +273,12 @@ function intervalsOf(totals: GroupTotals & Partial<ClusterTotals>): Intervals {
   };
 }
 
-/** Whether all scores are 0 or 1: one number has one interval. */
+/** Whether all scores are 0 or 1: their mean is then a rate, and gets the interval of a rate. */
 function areVerdicts({ score_sum, score_sum_of_squares }: GroupTotals): boolean {
   return score_sum === score_sum_of_squares;
 }
 
-/** A result without a cluster is one of its own. */
+/** A result without a cluster is a cluster by itself. */
 function momentsOfVerdicts(totals: GroupTotals & Partial<ClusterTotals>): ClusteredMoments {
   const { passed, not_passed } = totals;
   const count = passed + not_passed;

@@ -22,7 +22,7 @@ const clusterTotalNames = [
   "passed_squares",
   "judged_passed",
   "judged_squares",
-  // The same of scores.
+  // The same for scores.
   "scored_clusters",
   "scored_in_clusters",
   "score_sum_in_clusters",
@@ -33,10 +33,10 @@ const clusterTotalNames = [
   "scored_squares",
 ] as const;
 
-/** Sums over the clusters of a group; null where it has none. */
+/** Sums over the clusters of a group; null if it has none. */
 export type ClusterTotals = Record<(typeof clusterTotalNames)[number], number | null>;
 
-/** Another part of a statement: `clusters`, the sums over the clusters of each group. Numbers come first, as SQLite sorts by them faster. */
+/** Another part of a statement, `clusters`: sums over the clusters of each group. Numbers come first, as SQLite sorts by them faster. */
 function withClusters(
   cells: Expression<ClusteredCell>,
   columns: readonly (keyof GroupKey)[],
@@ -91,7 +91,7 @@ export interface SummaryCell extends GroupKey {
 
 interface WantedTotals {
   cells: Expression<SummaryCell>;
-  /** Absent: the sums over clusters are null. */
+  /** If absent, the sums over clusters are null. */
   clustered?: Expression<ClusteredCell> | undefined;
   columns: readonly (keyof GroupKey)[];
   limit: number;
@@ -167,7 +167,7 @@ function orNull(names: readonly string[]): (name: string) => RawBuilder<unknown>
     names.includes(name) ? sql.ref(name) : sql`cast(null as double precision) as ${sql.ref(name)}`;
 }
 
-/** The rollup has a column for these, and for no filter that is added later. */
+/** The filters that the rollup has columns for. A filter that is added later has none. */
 const rollupNames = [
   "app",
   "evaluatorId",
@@ -211,7 +211,7 @@ export function toRollupFilter(
 /** A tag to group by, or one that results must have. */
 export interface CountedTag {
   name: string;
-  /** Absent: any value, and none. */
+  /** If absent, any value or none. */
   value?: string | undefined;
 }
 
@@ -250,7 +250,7 @@ function daysBefore(time: Micros): Pick<RollupFilter, "untilDay"> | undefined {
 /** On PostgreSQL, recent counts that are not merged yet count as well. One statement reads both tables in the same state. */
 type CountsTable = "evaluation_counts" | "evaluation_count_deltas";
 
-/** An account's counts, as a statement yet to be run. Those over all series are a fraction of those by series. */
+/** An account's counts, as an unexecuted statement. The counts over all series have far fewer rows than those by series. */
 export function rollupCells(
   reader: Database,
   accountId: string,
@@ -286,7 +286,7 @@ export function rollupCells(
   return sql<SummaryCell>`(${merged} union all ${cellsBySeries("evaluation_count_deltas")})`;
 }
 
-/** What a filter says of counts. */
+/** The conditions that a filter puts on counts. */
 function cellConditions(filter: RollupFilter): RawBuilder<boolean>[] {
   const verdicts = verdictsOf(filter);
   const conditions: RawBuilder<boolean>[] = [];
@@ -298,7 +298,7 @@ function cellConditions(filter: RollupFilter): RawBuilder<boolean>[] {
   return conditions;
 }
 
-/** What a filter says of a series, except its run. */
+/** The columns of a series that a filter fixes, except its run. */
 export function seriesMatches(filter: RollupFilter) {
   const matches = [
     ["app", filter.app],
@@ -322,7 +322,7 @@ export function verdictsOf({ pass, status }: RollupFilter): CountedVerdict[] | u
   return ofStatus === undefined || ofStatus.includes(verdict) ? [verdict] : [];
 }
 
-/** How often an evaluator gave each score, in thousandths, with a revision of a profile. A score may come twice: add its counts up. */
+/** How often an evaluator gave each score, in thousandths, with a profile's revision. A score may appear twice: add up its counts. */
 export async function selectScoreCounts(
   reader: Database,
   accountId: string,
@@ -361,7 +361,7 @@ export async function hasResultsOf(reader: Database, accountId: string, evaluato
     .select("id")
     .where("account_id", "=", accountId)
     .where("evaluator_id", "=", evaluatorId)
-    // Every result is counted in such a series too; those of single runs may be many.
+    // Every result is also counted in such a series; series of single runs may be many.
     .where("spans_runs", "=", 1)
     .where(hasCounts(reader))
     .limit(1)
@@ -369,7 +369,7 @@ export async function hasResultsOf(reader: Database, accountId: string, evaluato
   return series !== undefined;
 }
 
-/** Of a series, which stays when its last result is deleted: whether it has any. */
+/** Whether a series has results: it stays when its last result is deleted. */
 export function hasCounts(reader: Database): RawBuilder<SqlBool> {
   const isIn = (table: CountsTable) =>
     sql`exists (select 1 from ${sql.table(table)} where series_id = evaluation_series.id and count > 0)`;

@@ -7,7 +7,7 @@ import { type CountsMerger, mergeSoon } from "../write/merge-counts.ts";
 import { selectLastSettled } from "../write/results-store.ts";
 import { evaluatorsVerdict, type Fragment, isPayloadOfResult, joinTags, squareOf } from "./cells-store.ts";
 
-/** What a series of a tag has in common, and how it is read from a result. */
+/** The columns of a tag's series, and how each is read from a result. */
 const seriesSources = {
   app: sql`result.app`,
   evaluator_id: sql`result.evaluator_id`,
@@ -47,18 +47,18 @@ export function rollUpSoon(
   };
 }
 
-/** A few milliseconds on SQLite, for which other writers wait. */
+/** Takes a few milliseconds on SQLite, for which other writers wait. */
 const usualResultsAtOnce = 1_000;
 /** A tag with more values names single results rather than groups of them, and is not counted any further. */
 export const maxCountedValues = 100;
-/** As many names of an account are counted. */
+/** At most this many names of an account are counted. */
 const maxCountedNames = 100;
 /** Next to the lock of merging. */
 const rollUpLock = sql.raw(`${firstWriterLock} - 3`);
 
 /**
  * Counts the next results by tag, in one transaction with the number up to which they are counted. Returns whether more may follow.
- * Of several processes one does so at a time; the others have nothing to do.
+ * One process does so at a time; for any other there is nothing to do.
  */
 export async function rollUpSomeTags(database: Database, resultsAtOnce = usualResultsAtOnce) {
   return await database.transaction().execute(async (transaction) => {
@@ -79,7 +79,7 @@ export async function rollUpSomeTags(database: Database, resultsAtOnce = usualRe
 
 /** Whether any result is not counted by tag yet. */
 export async function hasUncounted(database: Database): Promise<boolean> {
-  // Not as text: with the builder, SQLite reads it beside a write in progress.
+  // With the query builder rather than as text, because SQLite then reads while a write is in progress.
   const uncounted = await database
     .selectFrom("evaluation_results")
     .select("id")
@@ -91,8 +91,8 @@ export async function hasUncounted(database: Database): Promise<boolean> {
 }
 
 /**
- * Locks counting by tag until the transaction ends. On SQLite there is one writer at a time. PostgreSQL plans no merge joins in it: to know
- * what one costs, it would search an index for the first row that is left, past all that a long deletion has deleted.
+ * Locks counting by tag until the transaction ends. On SQLite there is one writer at a time. PostgreSQL plans no merge joins meanwhile: to
+ * estimate their cost, it would search an index for the first remaining row, past all that a long deletion has deleted.
  */
 export async function lockRollUp(transaction: Database): Promise<void> {
   if (!isPostgres(transaction)) return;
@@ -101,14 +101,14 @@ export async function lockRollUp(transaction: Database): Promise<void> {
   );
 }
 
-/** The same, and its commit does not wait for the disk: what a power failure undoes is deleted again. */
+/** The same, but its commit does not wait for the disk: rows that come back after a power failure are deleted again. */
 export async function lockRollUpToDelete(transaction: Database): Promise<void> {
   await lockRollUp(transaction);
   if (isPostgres(transaction))
     await sql`select set_config('synchronous_commit', 'off', true)`.execute(transaction);
 }
 
-/** Forgets all counts by tag, so that they are made again from the results as they are when this transaction is committed. */
+/** Deletes all counts by tag, so that they are made again from the results as they are when this transaction is committed. */
 export async function resetTagRollup(transaction: Database): Promise<void> {
   await lockRollUp(transaction);
   for (const table of ["counts", "series", "values", "names"])
@@ -130,7 +130,7 @@ interface Batch {
   results: number;
 }
 
-/** The next results that no other can precede any more. On SQLite every visible result is one. */
+/** The next results that no other result can precede any more. On SQLite that is every visible result. */
 async function selectBatch(transaction: Database, resultsAtOnce: number): Promise<Batch | undefined> {
   const settled = await selectLastSettled(transaction);
   const isSettled = settled === undefined ? sql`` : sql`and id <= ${settled}`;
@@ -145,7 +145,7 @@ async function selectBatch(transaction: Database, resultsAtOnce: number): Promis
   return { ...row, upTo: row.upTo };
 }
 
-/** The batch's results with their tags, one row for each. */
+/** The batch's results with their tags, one row per tag. */
 function fromTagged(transaction: Database, { after, upTo }: Batch) {
   return sql`from evaluation_results as result ${joinTags(transaction)}
     where result.id > ${after} and result.id <= ${upTo} and ${isPayloadOfResult}
@@ -164,7 +164,7 @@ const ofSeries = sql.join([
   ...Object.entries(seriesSources).map(([name, source]) => sql`${source} as ${sql.ref(name)}`),
 ]);
 
-/** For every result of the batch and each of its tags: whose it is, the tag, and what its series has in common. */
+/** For every result of the batch and each of its tags: the account, the tag, and the columns of its series. */
 function tagged(transaction: Database, batch: Batch) {
   return sql`select ${ofSeries} ${fromTagged(transaction, batch)}`;
 }
@@ -176,7 +176,7 @@ const isSeries = sql`series.tag_id = tag.id and ${sql.join(
   sql` and `,
 )}`;
 
-/** Usually there are none, and nothing but counts change. */
+/** Usually there are no new series, and only counts change. */
 async function hasNewSeries(transaction: Database, batch: Batch): Promise<boolean> {
   const { rows } = await sql`
     select 1 from (${tagged(transaction, batch)}) as new
@@ -187,7 +187,7 @@ async function hasNewSeries(transaction: Database, batch: Batch): Promise<boolea
   return rows.length > 0;
 }
 
-/** Beyond the most names of an account, a name is known and not counted. */
+/** Once an account has the most names, further names are stored but not counted. */
 async function addNames(transaction: Database, batch: Batch): Promise<void> {
   await sql`insert into evaluation_tag_names (account_id, name, counted_up_to)
     select account_id, name, case when place + (
@@ -201,14 +201,14 @@ async function addNames(transaction: Database, batch: Batch): Promise<void> {
     ) as new`.execute(transaction);
 }
 
-/** The batch's tags that are not known yet, each once. */
+/** The batch's tags that are not known yet, without duplicates. */
 function newValues(transaction: Database, batch: Batch) {
   return sql`select new.account_id, new.name, new.value
     from (select distinct result.account_id, tagged.key as name, tagged.value as value ${fromTagged(transaction, batch)}) as new
     where not exists (select 1 from evaluation_tag_values as tag where ${isValue})`;
 }
 
-/** A name that would have too many values with this batch is not counted from here on. */
+/** Stops counting names that would have too many values with this batch. */
 async function closeNames(transaction: Database, batch: Batch): Promise<void> {
   await sql`update evaluation_tag_names set counted_up_to = ${batch.after}
     where counted_up_to is null and (account_id, name) in (
@@ -242,7 +242,7 @@ async function addCounts(transaction: Database, batch: Batch): Promise<void> {
   await changeCounts(transaction, { from: fromTagged(transaction, batch), isCounted, sign: 1 });
 }
 
-/** Takes results from the counts, as far as they are counted. They are still stored, and no other process counts meanwhile. */
+/** Subtracts results from the counts, if they are counted. They are still stored, and no other process counts meanwhile. */
 export async function takeFromCounts(transaction: Database, ids: readonly number[]): Promise<void> {
   const from = sql`from evaluation_results as result ${joinTags(transaction)}
     where result.id in (${sql.join(ids)}) and ${isPayloadOfResult}
@@ -251,7 +251,7 @@ export async function takeFromCounts(transaction: Database, ids: readonly number
   await changeCounts(transaction, { from, isCounted, sign: -1 });
 }
 
-/** Adds the tagged results of a `from` clause to the counts, or takes them away. */
+/** Adds the tagged results of a `from` clause to the counts, or subtracts them. */
 async function changeCounts(
   transaction: Database,
   change: { from: Fragment; isCounted: Fragment; sign: 1 | -1 },

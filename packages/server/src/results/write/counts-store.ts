@@ -63,7 +63,7 @@ function verdictOf({ status, counted_pass }: Countable): CountedVerdict {
   return counted_pass === 1 ? "pass" : "fail";
 }
 
-/** What tells series apart. */
+/** The fields that distinguish series. */
 type Dimensions = Omit<Countable, "id" | "created_at" | "status" | "counted_pass" | "counted_score">;
 
 /** The series that results will be counted in. */
@@ -119,7 +119,7 @@ function addSeriesOf(known: Map<string, EvaluationSeriesTable>, result: Dimensio
   return series;
 }
 
-/** It follows from the dimensions, so that processes need not agree on it. */
+/** The id follows from the dimensions, so that processes need not agree on it. */
 export function seriesIdOf(dimensions: Omit<EvaluationSeriesTable, "id">): string {
   return Bun.randomUUIDv5(keyOf(dimensions), seriesNamespace);
 }
@@ -138,7 +138,7 @@ function keyOf(dimensions: Omit<EvaluationSeriesTable, "id">): string {
   ]);
 }
 
-/** Adds to the rollup, including series that are missing. Negative counts subtract. */
+/** Adds to the rollup, including missing series. Negative counts subtract. */
 export async function addCounted(transaction: Database, { series, counts }: Counted): Promise<void> {
   await addSeries(transaction, series);
   await addCounts(transaction, counts);
@@ -161,7 +161,7 @@ const addToCounts = `on conflict (series_id, day, verdict, score_mille) do updat
   score_sum = score_sum + excluded.score_sum,
   score_sum_of_squares = score_sum_of_squares + excluded.score_sum_of_squares`;
 
-/** Each run has series of its own, so their number is unbounded. */
+/** Each run has its own series, so their number is unbounded. */
 const maxKnown = 10_000;
 /** A database restored from a backup may lack series that were known to exist. */
 const knownForMs = 60_000;
@@ -169,13 +169,13 @@ const knownForMs = 60_000;
 export interface SeriesMemory {
   /** Ensures that series exist before results are counted in them. */
   ensure(series: readonly EvaluationSeriesTable[]): Promise<void>;
-  /** They were deleted since. */
+  /** Called for series that were deleted. */
   forget(series: readonly EvaluationSeriesTable[]): void;
 }
 
 /**
- * Ensures that series exist, and remembers which do. On PostgreSQL that happens outside the writers' transactions: of two that insert
- * the same series the second would wait for the first, and this one is short.
+ * Ensures that series exist, and remembers which do. On PostgreSQL that happens outside the writers' transactions: a writer waits for
+ * another that inserts the same series, and this transaction is short.
  */
 export function createSeriesMemory(database: Database): SeriesMemory {
   const known = new Set<string>();
@@ -202,8 +202,8 @@ export function createSeriesMemory(database: Database): SeriesMemory {
 }
 
 /**
- * Whether all series exist and none of their accounts is closed, on PostgreSQL. As it is one statement and holds the lock of those who
- * look, none of them is deleted before the transaction ends: whoever erases an account closes it first, and waits for the lock.
+ * Whether all series exist and none of their accounts is closed, on PostgreSQL. It is one statement and locks the table for reading,
+ * so that no series is deleted before the transaction ends: erasing an account first closes it, then waits for that lock.
  */
 export async function haveOpenSeries(transaction: Database, series: readonly EvaluationSeriesTable[]) {
   const accountIds = [...new Set(series.map(({ account_id }) => account_id))];

@@ -8,7 +8,7 @@ import { getResult } from "./stored-results-store.ts";
 
 test("one result is read where no long read is in progress", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
-  // It has no tables: a query of it fails.
+  // It has no tables, so any query fails.
   const empty = openSqliteDatabase(":memory:");
   const store = { ...storeOf(database), reader: () => empty };
   expect(await getResult({ store }, anyRequester(), 1).catch((error: unknown) => error)).toEqual(

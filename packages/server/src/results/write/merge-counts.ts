@@ -95,8 +95,8 @@ const merges: readonly Merge[] = [
 ];
 
 /**
- * Adds up what writers appended on PostgreSQL and merges it into the stored counts. Each statement is a transaction of its own,
- * so that a process that stops in the middle neither loses nor locks anything. Of several processes one merges at a time.
+ * Adds up what writers appended on PostgreSQL and merges it into the stored counts. Each statement is its own transaction, so that a
+ * process that stops in the middle neither loses nor locks anything. Only one process merges at a time.
  */
 export async function mergeCounts(database: Database): Promise<void> {
   for (const merge of merges) {
@@ -106,7 +106,7 @@ export async function mergeCounts(database: Database): Promise<void> {
       moved += some;
       if (some < rowsAtOnce) break;
     }
-    // Reclaimed at once, the space of deleted rows is reused and the table stays small.
+    // Reclaims the space of deleted rows immediately, so that it is reused and the table stays small.
     if (moved > 0) await sql`vacuum (truncate false, skip_locked) ${sql.ref(merge.from)}`.execute(database);
   }
 }

@@ -55,8 +55,8 @@ export function createResultWriter(write: WriteResults) {
   }
 
   /**
-   * If the store rejects a batch, or undoes it for another transaction, its calls are retried one by one, so that no call fails because of another's records. If the store
-   * is unavailable, all waiting calls fail at once instead of in turn, and the error is returned.
+   * A batch that the store rejects, or undoes for another transaction, is retried call by call, so that no call fails because of
+   * another's records. If the store is unavailable, all waiting calls fail immediately, not one by one, and the error is returned.
    */
   async function writeOrSplit(batch: readonly WaitingCall[]): Promise<unknown> {
     try {
@@ -109,7 +109,7 @@ export function createResultWriter(write: WriteResults) {
   };
 }
 
-/** Each call with its part of the results of all. */
+/** Resolves each call with its part of the results. */
 function resolveAll(calls: readonly WaitingCall[], results: readonly StoredResult[]): void {
   let start = 0;
   for (const { records, stored } of calls) {

@@ -14,7 +14,7 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { type ResultRows, toTagRows } from "../result.ts";
 
-/** The numbers (ids) of results that are stored together, ascending, and when that is. */
+/** The numbers (ids) of results that are stored together, ascending, and the time at which they are stored. */
 export interface Numbers {
   ids: number[];
   createdAt: Micros;
@@ -69,9 +69,9 @@ async function takeFromClock(transaction: Database, results: number): Promise<Nu
 }
 
 /**
- * Takes the numbers of results from another database, or as many greater ones if some of them are taken. Returns how much greater. Until
- * the transaction ends, readers upwards and what counts by tag stop before them: they become visible together. On PostgreSQL the numbers
- * are taken in a transaction of its own, for which writers wait a moment.
+ * Takes the numbers of results from another database, or as many greater ones if some of them are taken. Returns the difference. Until
+ * the transaction ends, ascending reads and counting by tag stop before these numbers: the results become visible together. On
+ * PostgreSQL the numbers are taken in a separate transaction, for which writers briefly wait.
  */
 export async function takeGivenNumbers(
   database: Database,
@@ -87,7 +87,7 @@ export async function takeGivenNumbers(
     transaction,
   );
   return await database.transaction().execute(async (taking) => {
-    // Locks the sequence until this is committed: it changes nothing.
+    // Changes nothing, but locks the sequence until the commit.
     await sql`alter sequence ${sequence} increment by 1`.execute(taking);
     const { rows } = await sql<{ last_value: number }>`select last_value from ${sequence}`.execute(taking);
     const offset = Math.max(0, (rows[0]?.last_value ?? 0) + 1 - first);
@@ -141,7 +141,7 @@ function stretchesOf(results: readonly Timed[]): EvaluationTimesTable[] {
   }));
 }
 
-/** Ids between which all results of a period lie, possibly with others; null where there is no bound. */
+/** Ids between which all results of a period lie, possibly with others; null if there is no bound. */
 export interface IdBounds {
   afterId: number | null;
   beforeId: number | null;
@@ -188,7 +188,7 @@ export async function claimRequestKeys(
 ): Promise<readonly ResultRows[]> {
   const keyed = results.map(({ row }) => row).filter(({ request_key }) => request_key !== null);
   if (keyed.length === 0) return results;
-  // Of two transactions with the same keys the second waits for the first: always in one order, to avoid deadlocks.
+  // Transactions with the same keys wait for each other: always in one order, to avoid deadlocks.
   keyed.sort((a, b) => ((a.request_key ?? "") < (b.request_key ?? "") ? -1 : 1));
   const rows = await insertRows(transaction, "evaluation_results", keyed, unlessKeyIsTaken);
   if (rows.length === keyed.length) return results;
@@ -226,7 +226,7 @@ export async function countPayloads(database: Database, ids: readonly number[]):
 /** Fewer than the parameters that SQLite allows in a statement. */
 const idsAtOnce = 10_000;
 
-/** Deletes texts that no result has. */
+/** Deletes texts that belong to no result. */
 export async function deletePayloads(database: Database, ids: readonly number[]): Promise<void> {
   for (let at = 0; at < ids.length; at += idsAtOnce) {
     await deleteUnusedPayloads(database)

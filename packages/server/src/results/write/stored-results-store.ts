@@ -38,7 +38,7 @@ export async function selectResults(
     .select(payloadTexts(reader, maxTextCharacters))
     .select(latestCorrectionId(reader, "result.id").as("correction_id"))
     .where("result.id", "in", ids)
-    // Here and not afterwards: the texts of another account's result are not even read.
+    // Here and not afterwards, so that the texts of another account's result are not even read.
     .where("result.account_id", "=", accountId)
     .execute();
   const corrections = await selectCorrections(
@@ -85,7 +85,7 @@ export async function selectPayloadBytes(
   );
 }
 
-/** The most that a result has. */
+/** The most contexts that a result has. */
 const maxContexts = 50;
 const longColumns = [
   ...textColumns,
@@ -95,7 +95,7 @@ const longColumns = [
   "tags",
 ] as const;
 
-/** The id, if the account has a result of it. */
+/** The id, if it is that of one of the account's results. */
 async function selectOwnId(reader: Database, accountId: string, id: number): Promise<number | undefined> {
   const row = await reader
     .selectFrom("evaluation_results")
@@ -150,7 +150,7 @@ export function latestCorrectionId(database: Database, resultId: string) {
     .limit(1);
 }
 
-/** By the ids of their results. */
+/** Corrections by the ids of their results. */
 async function selectCorrections(reader: Database, ids: readonly string[]): Promise<Map<number, Correction>> {
   if (ids.length === 0) return new Map();
   const rows = await reader.selectFrom("evaluation_corrections").selectAll().where("id", "in", ids).execute();

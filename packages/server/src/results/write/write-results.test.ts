@@ -84,7 +84,7 @@ test("small writes get through while results with long texts are written", async
   });
   let letIn = 0;
   for (let small = 0; !isOver; small++) {
-    // Their numbers are taken, and none of them is visible.
+    // The numbers of the long results are taken, but none of these results is visible.
     const isUnderWay = (await lastNumber()) > 1;
     await claimOnce(opened.database, `small ${small}`);
     if (isUnderWay && (await countRows()).results === 1) letIn += 1;
@@ -167,7 +167,7 @@ test("what a killed process left behind is swept by the next one", async () => {
   const left = await countRows();
   expect(left.results).toBe(0);
   expect(left.payloads).toBeGreaterThan(0);
-  // Of a running process, which sweeps nothing.
+  // This write comes from a running process, which sweeps nothing.
   await createWriteResults(opened.database)([ordinaryRecord]);
   const next = writeInThread(path);
   const { ids } = await next.write([ordinaryRecord]);

@@ -35,7 +35,7 @@ interface Shared {
   systemPrompts: string[];
   samples: (Omit<Sample, "systemPrompt"> & { systemPrompt?: number | undefined })[];
   metadata: EvaluationRecord["metadata"][];
-  /** Of each record the places of its sample and of its metadata, and the rest of it. */
+  /** For each record, the places of its sample and its metadata, and its other fields. */
   records: [sample: number, metadata: number, rest: Omit<EvaluationRecord, "sample" | "metadata">][];
 }
 
@@ -70,7 +70,7 @@ function placeOf<Item>(places: Map<Item, number>, item: Item): number {
   return place;
 }
 
-/** The records of a text of `toText`. */
+/** The records in a text from `toText`. */
 export function toRecords(text: string): EvaluationRecord[] {
   const { systemPrompts, samples, metadata, records } = JSON.parse(text) as Shared;
   const read = samples.map(
@@ -84,12 +84,12 @@ export function toRecords(text: string): EvaluationRecord[] {
   }));
 }
 
-/** The texts of one transaction: some tens of milliseconds. */
+/** The most characters of texts in one transaction, which take some tens of milliseconds. */
 const partCharacters = 2_000_000;
 /** Longer than other writers pause between two attempts at the file. */
 const pauseMs = 15;
 
-/** The numbers of results that were stored together, in their order, and when that was. */
+/** The numbers of results that were stored together, in their order, and the time at which they were. */
 export interface Written extends Numbers {
   /** The result that already had a record's request key, by the record's index. */
   earlier: ReadonlyMap<number, StoredResult>;
@@ -117,7 +117,7 @@ function writeAfterSeries(database: Database): WriteResults {
       return await storeNumbered(transaction, results, numbers, { hasSeries: true });
     });
     if (written !== undefined) return written;
-    // Erasing the account deleted them, and someone has joined it since. Throws if it is still closed.
+    // The series were deleted with the account's data, and someone has joined the account since. Throws if it is still closed.
     memory.forget(series);
     return await writeWithSeries(database, results);
   };
@@ -130,7 +130,7 @@ async function writeWithSeries(database: Database, results: readonly ResultRows[
   }));
 }
 
-/** What is stored ahead of results. */
+/** The parts of results that are stored already. */
 interface IsThere {
   hasSeries: boolean;
   hasPayloads?: boolean;
@@ -249,7 +249,7 @@ async function findEarlier(
 
 /**
  * Stores results as they were in another database, under numbers that are taken, and counts them with the verdicts that count. Returns
- * the ids of those that were not there; if any was, nothing else is stored.
+ * the ids of results that did not exist; if any did, nothing else is stored.
  */
 export async function restoreResults(
   transaction: Database,
