@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, setSystemTime, test } from "bun:test";
 import type { Use } from "../http/exchange.ts";
-import { collectUsage, middleOf, type UsageTotals } from "./collect-usage.ts";
+import { bucketOf, collectUsage, createCountedModels, middleOf, type UsageTotals } from "./collect-usage.ts";
 
 const noon = new Date("2026-03-01T12:00:00Z");
 const use: Use = {
@@ -170,4 +170,45 @@ test("a row that the database refuses keeps no other one back", async () => {
     ["account", 1],
   ]);
   expect(failures).toEqual([refusal]);
+});
+
+const names = (count: number) => Array.from({ length: count }, (_, number) => `name ${number}`);
+
+test("an account has 100 names an hour besides those with a price", () => {
+  const counted = createCountedModels((model) => model === "priced");
+  for (const name of names(100)) expect(counted("a", 1, name)).toBe(name);
+  expect(counted("a", 1, "one more")).toBeUndefined();
+  expect(counted("a", 1, "name 7")).toBe("name 7");
+  expect(counted("a", 1, "priced")).toBe("priced");
+  expect(counted("b", 1, "one more")).toBe("one more");
+  expect(counted("a", 2, "one more")).toBe("one more");
+});
+
+test("names that are long, or that no database stores, are not counted", () => {
+  const counted = createCountedModels(() => false);
+  for (const name of ["", "x".repeat(201), "a\0", "a\nb", "\ud800", "\u202e"])
+    expect(counted("a", 1, name)).toBeUndefined();
+  for (const name of ["x".repeat(200), "Qwen/Qwen3-8B wm", "模型"]) expect(counted("a", 1, name)).toBe(name);
+  expect(counted("a", 1, undefined)).toBeUndefined();
+});
+
+test("from 10 µs to a day, a bucket's middle is at most 3 % away from its latencies", () => {
+  for (let latencyMs = 0.01; latencyMs < 24 * 60 * 60_000; latencyMs *= 1.003) {
+    const ratio = middleOf(bucketOf(latencyMs)) / latencyMs;
+    expect(Math.abs(ratio - 1)).toBeLessThan(0.03);
+  }
+});
+
+test("a longer latency never falls into an earlier bucket", () => {
+  let last = 0;
+  for (let latencyMs = 0.01; latencyMs < 1e6; latencyMs *= 1.01) {
+    expect(bucketOf(latencyMs)).toBeGreaterThanOrEqual(last);
+    last = bucketOf(latencyMs);
+  }
+});
+
+test("latencies beyond all buckets fall into the first or the last", () => {
+  for (const latencyMs of [0, -1, 0.001]) expect(bucketOf(latencyMs)).toBe(0);
+  expect(bucketOf(Number.POSITIVE_INFINITY)).toBe(bucketOf(24 * 60 * 60_000));
+  expect(bucketOf(Number.POSITIVE_INFINITY)).toBeLessThan(500);
 });
