@@ -33,7 +33,7 @@ export function readChatRequest(body: unknown): ChatRequest | string {
   };
 }
 
-/** The last user turn. If it has no state, the conversation is one: it began with a state, and the world answered since. */
+/** The last user turn. If it has no state, the conversation is the state: it began with one, and the world has answered since. */
 function readUserTurn(messages: readonly { role: unknown; text: string }[]): string {
   const turns = messages.filter(({ role }) => role === "user" || role === "assistant");
   const last = turns.findLast(({ role }) => role === "user")?.text ?? "";

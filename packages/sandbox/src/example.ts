@@ -10,7 +10,7 @@ interface ExampleSample {
   tags: { house: string };
 }
 
-/** A prediction of one of them, as a line of an upload. */
+/** A prediction of such a step, as a line of an upload. */
 interface ExamplePrediction {
   trajectory_id: string;
   step: number;
@@ -26,8 +26,8 @@ const trajectoriesOfHouse = 15;
 const steps = 8;
 
 /**
- * Trajectories through rooms of the sandbox, and its own predictions of them. The recording remembers everything that has happened;
- * the predictor is told the last observation only, and forgets what was moved, opened and where it is. Always the same.
+ * Trajectories through rooms of the sandbox, and the sandbox's own predictions of them. The recording remembers everything that happened;
+ * the predictor is told only the last observation, and forgets what was moved or opened and where it is. Always the same.
  */
 export function makeExample(): Example {
   const trajectories = houses.flatMap((house, position) =>
@@ -84,7 +84,7 @@ const portable = [
 const doors = ["cupboard", "fridge", "chest", "locker"];
 const devices = ["stove", "lantern", "fan", "radio", "lamp"];
 
-/** What an agent might do there: more often what the room has. */
+/** The actions that an agent might choose from, most of them with things that it sees. */
 function actionsIn(view: string, seen: readonly string[], rooms: readonly string[]): string[] {
   const here = (names: readonly string[]) => names.filter((name) => view.includes(name));
   const held = portable.filter((name) => seen.some((text) => text.includes(`the ${name} to the inventory`)));
@@ -101,7 +101,7 @@ function actionsIn(view: string, seen: readonly string[], rooms: readonly string
   ];
 }
 
-/** Chooses pseudo-randomly, the same for a seed (mulberry32). */
+/** Chooses pseudo-randomly; a seed always gives the same choices (mulberry32). */
 function chooser(seed: number): <Item>(items: readonly Item[]) => Item {
   let state = seed + 0x9e3779b9;
   function next(): number {
@@ -117,7 +117,7 @@ function chooser(seed: number): <Item>(items: readonly Item[]) => Item {
   };
 }
 
-/** A small world: what the system turn says of it, and where the agent can be. */
+/** A small world: what the system turn says about it, and where the agent can be. */
 interface House {
   name: string;
   environment: string;

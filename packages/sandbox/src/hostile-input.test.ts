@@ -3,7 +3,7 @@ import { simulateTurn } from "./simulate-turn.ts";
 import { house } from "./test-world.ts";
 
 const bytes = process.env.PRESAGE_TEST_ALL === undefined ? 100_000 : 1_000_000;
-/** Of processor time, since other tests run beside this one. */
+/** A limit on processor time, since other tests run at the same time. */
 const maxMs = bytes / 200;
 const processorMs = () => process.cpuUsage().user / 1000;
 

@@ -6,7 +6,7 @@ import { type Referent, refer, type ThingVerb, type Verb } from "./verbs/verb.ts
 
 /**
  * The observation of a rule-based text world after the action of a user turn. Nothing is kept between turns: the system
- * turn contains the map (`world/`), the state describes what has happened since (`read-events`, `scene`), and the
+ * turn contains the map (`world/`), the state describes what has happened since (`scene`), and the
  * action is performed on the resulting scene (`act`, `verbs/`). Tool calls are handled separately.
  */
 export function simulateTurn(systemPrompt: string, userTurn: string): string {

@@ -2,24 +2,24 @@
 export interface CallOptions {
   /** Aborts the call, including retries and waits; the call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Time limit of the whole call in milliseconds, including retries. An export has it for its start and again for each chunk. */
+  /** Time limit of the whole call in milliseconds, including retries. For an export, it applies to the start and again to each chunk. */
   timeoutMs?: number | undefined;
   /** Maximum number of retries. */
   retries?: number | undefined;
-  /** Receives the status and headers of every response, also of those that are retried, for example `Server-Timing`. */
+  /** Receives the status and headers of every response, including those that are retried, for example `Server-Timing`. */
   onResponse?: ((response: { status: number; headers: Headers }) => void) | undefined;
 }
 
 /** Options of lists that are read page by page. */
 export interface ListOptions extends CallOptions {
-  /** Stops after as many items; later pages are not requested. Absent: all. */
+  /** Stops after this many items; later pages are not requested. All items if absent. */
   atMost?: number | undefined;
 }
 
 /** A page of a list. */
 export interface PageOptions extends CallOptions {
   limit?: number | undefined;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   after?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface PageOptions extends CallOptions {
 export interface WriteOptions extends CallOptions {
   /**
    * The server answers a repeated request with the same key as it answered the first. 1 to 200 visible ASCII characters,
-   * remembered for a day. Absent: a new key for each call.
+   * remembered for a day. If absent, each call has a new key.
    */
   idempotencyKey?: string | undefined;
 }
@@ -43,8 +43,8 @@ export interface Call {
   content?: string | Uint8Array<ArrayBuffer> | Blob | FormData | ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
   /**
-   * Whether repeating the call is harmless, so that it may be retried even if the outcome of the first try is unknown. Absent: only
-   * of a GET.
+   * Whether repeating the call is harmless, so that it may be retried even if the outcome of the first try is unknown. If absent,
+   * only a GET is.
    */
   isRepeatable?: boolean;
 }
@@ -52,7 +52,7 @@ export interface Call {
 /** Query parameters; those that are null or undefined are not sent. */
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-/** A query of the contract, of which any field may be undefined. What it has as a text may be a number or a boolean. */
+/** A query of the contract in which any field may be undefined, and a text may also be a number or a boolean. */
 export type QueryOf<Fields> = {
   [Name in keyof Fields]?:
     | Fields[Name]

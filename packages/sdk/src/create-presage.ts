@@ -25,9 +25,9 @@ import { createTransport, type Fetch } from "./transport.ts";
 
 /** Options of `createPresage`. */
 export interface PresageOptions {
-  /** URL of Presage, without `/v1`. Absent: the page's own origin; required outside of a page. */
+  /** URL of Presage, without `/v1`. The page's own origin if absent; required outside a page. */
   baseUrl?: string | undefined;
-  /** Absent: requests carry the page's session cookie, to its own origin only. */
+  /** If absent, requests carry the page's session cookie, to the page's own origin only. */
   apiKey?: string | undefined;
   /** Sent as `x-csrf-token` with session-authenticated calls other than GET, to prove that they come from the page. */
   csrfToken?: (() => string | undefined) | undefined;
@@ -39,7 +39,7 @@ export interface PresageOptions {
   timeoutMs?: number | undefined;
 }
 
-/** What a client has, by the name it is found under. */
+/** The resources of a client, by name. */
 const resources = {
   predict,
   evaluate,

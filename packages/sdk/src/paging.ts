@@ -1,4 +1,4 @@
-/** Reads the first page of a list, or the one behind an item. */
+/** Reads the first page of a list, or the one that `after` leads to. */
 type ReadPage<Item> = (query: { after?: string }) => Promise<{ data: Item[]; next: string | null }>;
 
 /** Reads every item of a list, or the first `atMost`, following `next` from page to page. */
@@ -18,7 +18,7 @@ export async function listAllPages<Item>(
   }
 }
 
-/** Yields every item of a list. A page is requested once the one before has been read. */
+/** Yields every item of a list. A page is requested once the previous one has been read. */
 export async function* iterateAllPages<Item>(
   readPage: ReadPage<Item>,
 ): AsyncGenerator<Item, void, undefined> {
@@ -33,7 +33,7 @@ export async function* iterateAllPages<Item>(
 
 const pageSize = 1_000;
 
-/** Reads every item of a list that is paged by offset. An item that a new one moves to the next page is there once. */
+/** Reads every item of a list that is paged by offset. An item that a new one pushes to the next page is returned only once. */
 export async function readAllOffsets<Item extends { id: string }>(
   readPage: (query: { limit: number; offset: number }) => Promise<Item[]>,
 ): Promise<Item[]> {

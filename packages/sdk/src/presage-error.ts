@@ -17,7 +17,7 @@ export type PresageErrorCategory =
   | "connection"
   | "unexpected";
 
-/** What a `PresageError` is made of, beside its message. */
+/** The fields of a `PresageError`, besides its message. */
 export interface PresageErrorFields {
   category: PresageErrorCategory;
   status?: number | undefined;

@@ -1,7 +1,7 @@
 import type { ErrorResponse, HTTPValidationError, ValidationError } from "@presage/contract";
 import { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 
-/** For responses of proxies too, which have no `category`. */
+/** Also for responses from proxies, which have no `category`. */
 const categoryOfStatus: Record<number, PresageErrorCategory> = {
   400: "invalid",
   401: "unauthenticated",
@@ -44,7 +44,7 @@ export async function readError(
   });
 }
 
-/** Browsers show of a redirect only that it is one. */
+/** Browsers reveal only that a response is a redirect, not its status or target. */
 export function isRedirect({ type, status }: Response): boolean {
   return type === "opaqueredirect" || (status >= 300 && status < 400);
 }
@@ -65,7 +65,7 @@ function wordRedirect(location: string | undefined, baseUrl: string, path: strin
   return `${baseUrl} redirects to ${location}; is this the URL of a Presage server?`;
 }
 
-/** Without its query, which may hold a secret. */
+/** The redirect's target, without its query, which may contain a secret. */
 function readLocation(headers: Headers, from: string): string | undefined {
   const location = headers.get("location");
   if (location === null || !URL.canParse(location, from)) return undefined;
@@ -73,7 +73,7 @@ function readLocation(headers: Headers, from: string): string | undefined {
   return origin + pathname;
 }
 
-/** A 413 is the model's or the server's: only the first says `context_exceeded`. A 502 may be an answer of no use, a 409 an alarm. */
+/** Only the model's 413 says `context_exceeded`, not the server's own. A 502 may be an unusable completion, and a 409 an alarm. */
 function categoryOf(status: number, { category }: Body): PresageErrorCategory {
   if (status === 413 && category === "context_exceeded") return category;
   if (status === 409 && category === "reality_alarm") return category;

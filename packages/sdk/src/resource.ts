@@ -28,7 +28,7 @@ export function callsOf({ json }: Transport) {
     async remove(path: string, options?: CallOptions, query: object = {}): Promise<void> {
       await json({ method: "DELETE", path, query: { ...query } }, options);
     },
-    /** What all pages have, or the first `atMost`. */
+    /** The items of all pages, or the first `atMost`. */
     list: <Item>(
       path: string,
       { atMost, ...options }: ListOptions = {},
@@ -36,7 +36,7 @@ export function callsOf({ json }: Transport) {
     ): Promise<Item[]> => listAllPages((page) => get(path, options, { ...query, ...page }), atMost),
     iterate: <Item>(path: string, options?: CallOptions, query: object = {}) =>
       iterateAllPages<Item>((page) => get(path, options, { ...query, ...page })),
-    /** Sends JSON Lines. They are not sent twice: a stream is gone after the first try, and some are accepted once only. */
+    /** Sends JSON Lines. They are not sent twice: a stream is gone after the first try, and some lines are accepted only once. */
     sendLines: <Value>(
       path: string,
       content: NonNullable<Call["content"]>,
@@ -48,7 +48,7 @@ export function callsOf({ json }: Transport) {
   };
 }
 
-/** What says how a body is written. A browser writes the content type of `FormData` itself. */
+/** The headers that say how a body is encoded. A browser sets the content type of `FormData` itself. */
 export function headersOfBody(
   content: NonNullable<Call["content"]>,
   {
@@ -62,7 +62,7 @@ export function headersOfBody(
   };
 }
 
-/** The paths of things by their ids or names. */
+/** The paths of objects by their ids or names. */
 export function pathsUnder(root: string) {
   return (id: string | number, rest = "") => `${root}/${encodeURIComponent(id)}${rest}`;
 }

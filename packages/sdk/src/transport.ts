@@ -129,7 +129,7 @@ export function createTransport(settings: TransportSettings): Transport {
     lines: (call, options) => received(call, options, readLines),
   };
 
-  /** What is read of a response as it arrives. */
+  /** Yields what is read from a response as it arrives. */
   async function* received<Item>(
     call: Call,
     options: CallOptions = {},

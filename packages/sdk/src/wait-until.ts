@@ -2,9 +2,9 @@ import type { CallOptions } from "./call.ts";
 import { sleep } from "./deadline.ts";
 import { PresageError } from "./presage-error.ts";
 
-/** Options of methods that wait for something which the server does in the background. */
+/** Options of methods that wait for something that the server does in the background. */
 export interface WaitOptions<Value> extends CallOptions {
-  /** Called with what was read each time. What it throws ends the waiting. */
+  /** Called with each value that was read. An error thrown here ends the waiting. */
   onProgress?: ((value: Value) => void) | undefined;
   /** Longest pause between two reads in milliseconds: the first ones are shorter. Default: 1,000. */
   pollEveryMs?: number | undefined;
@@ -16,7 +16,7 @@ const firstPauseMs = 100;
 const defaultPollEveryMs = 1_000;
 const defaultPatienceMs = 60_000;
 
-/** Reads until what was read is over, and returns it. */
+/** Reads until `isOver` is true of the value, and returns that value. */
 export async function waitUntil<Value>(
   read: (options: CallOptions) => Promise<Value>,
   isOver: (value: Value) => boolean,
@@ -44,7 +44,7 @@ export async function waitUntil<Value>(
   }
 }
 
-/** Whether a later try may succeed. No read asks a model: an `upstream` error is a proxy's, whose server restarts. */
+/** Whether a later try may succeed. No read asks a model, so an `upstream` error is a proxy's whose server is restarting. */
 function isPassing(error: unknown): boolean {
   return (
     error instanceof PresageError &&

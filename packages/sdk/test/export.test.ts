@@ -130,7 +130,7 @@ describe("an export", () => {
     const slowly = async () => {
       const lines: string[] = [];
       for await (const line of presage.results.exportLines({}, { timeoutMs: 300 })) {
-        // Longer than the time-out, once: the reader's pause is what is tested.
+        // Longer than the time-out, once, because the reader's pause is what is tested.
         if (lines.length === 0) await Bun.sleep(350);
         lines.push(line);
       }

@@ -12,7 +12,7 @@ import { json, startScriptedServer } from "./support/scripted-server.ts";
 
 interface Write {
   call(presage: Presage, name: string): Promise<unknown>;
-  /** Counts the things with this name. */
+  /** Counts the objects with this name. */
   count(presage: Presage, name: string): Promise<number>;
 }
 
@@ -39,7 +39,7 @@ onSqlite((database) => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  /** A client with a proxy of its own that loses the first response. */
+  /** A client with its own proxy, which loses the first response. */
   async function loseResponse(
     how: Loss,
   ): Promise<{ proxy: FaultyProxy; shaky: Presage; lost: Promise<void> }> {
@@ -61,7 +61,7 @@ onSqlite((database) => {
     },
     "corrects a result": {
       call: (presage, name) => presage.results.correct(resultId, { pass: false, comment: name }),
-      // The API shows only the last one.
+      // The API shows only the last correction.
       async count(_, name) {
         const rows = store.database.selectFrom("evaluation_corrections").select("id");
         return (await rows.where("comment", "=", name).execute()).length;

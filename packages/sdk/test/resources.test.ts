@@ -121,7 +121,7 @@ describe("against a real Presage", () => {
   test("runs are reported and compared", async () => {
     const runs = runClient(server);
     const { id } = await presage.datasets.create({ name: "reports" });
-    // Every second action changes nothing.
+    // Every other action changes nothing.
     const samples = ["a", "b", "c"].flatMap((trajectory_id) =>
       [0, 1, 2, 3].map((step) => ({
         trajectory_id,

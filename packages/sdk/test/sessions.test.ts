@@ -10,7 +10,7 @@ import { caught } from "./support/caught.ts";
 let directory: string;
 let server: TestPresage;
 let presage: Presage;
-/** What a page would have. */
+/** The token that a page would have. */
 let csrfToken: string | undefined;
 
 beforeAll(async () => {

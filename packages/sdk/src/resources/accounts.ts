@@ -45,7 +45,7 @@ export interface ApiKeys {
   list(options?: CallOptions): Promise<ApiKeyResponse[]>;
   /** Creates a key: `POST /v1/api-keys`. Only this response contains the key itself. */
   create(request: ApiKeyCreateRequest, options?: WriteOptions): Promise<ApiKeyCreateResponse>;
-  /** Changes a key's limits: `PATCH /v1/api-keys/{id}`. What is absent stays; null restores the server's limit. */
+  /** Changes a key's limits: `PATCH /v1/api-keys/{id}`. Absent fields stay; null restores the server's limit. */
   update(id: string, request: ApiKeyUpdateRequest, options?: CallOptions): Promise<ApiKeyResponse>;
   /** Revokes a key for good: `DELETE /v1/api-keys/{id}`. */
   revoke(id: string, options?: CallOptions): Promise<void>;
@@ -72,7 +72,7 @@ export interface Sessions {
   end(id: string, options?: CallOptions): Promise<void>;
 }
 
-/** Ends the session of this call and returns where the page goes next: `POST /auth/sign-out`. Not with a key. */
+/** Ends the session of this call and returns where the page goes next: `POST /auth/sign-out`. Not available with a key. */
 export type SignOut = (options?: CallOptions) => Promise<SignOutResponse>;
 
 const sessionsPath = "/v1/sessions";
@@ -107,12 +107,12 @@ export function members(transport: Transport): Members {
   };
 }
 
-/** Which changes; without any field, all. */
+/** Selects changes; all of them if no field is set. */
 export type AuditEventFilter = Omit<AuditEventListQuery, "limit" | "after">;
 
 /** Who changed what in the account. For owners. */
 export interface AuditEvents {
-  /** Yields all that match, newest first, page by page: `GET /v1/audit-events`. */
+  /** Yields all matching changes, newest first, page by page: `GET /v1/audit-events`. */
   iterate(filter?: AuditEventFilter, options?: CallOptions): AsyncGenerator<AuditEvent, void, undefined>;
   /** Lists one page, newest first: `GET /v1/audit-events`. `next` is null on the last page. */
   list(query?: AuditEventListQuery, options?: CallOptions): Promise<AuditEventListResponse>;
@@ -139,7 +139,7 @@ export interface Usage {
 
 /** What the account and its keys may spend in a calendar month (UTC). */
 export interface Budgets {
-  /** Lists the budgets and what is spent of them: `GET /v1/budgets`. */
+  /** Lists the budgets and how much of them is spent: `GET /v1/budgets`. */
   list(options?: CallOptions): Promise<BudgetListResponse>;
   /** Sets a budget, or removes it if `limit` is null: `PATCH /v1/budgets`. For owners. */
   set(request: BudgetRequest, options?: CallOptions): Promise<BudgetListResponse>;

@@ -18,49 +18,49 @@ import type { CallOptions, ListOptions, PageOptions, QueryOf, WriteOptions } fro
 import { callsOf, headersOfBody, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
-/** A file: a text, bytes, a `Blob`, or a stream, which can be sent once only. `FormData` has several files. */
+/** A file: text, bytes, a `Blob`, or a stream, which can be sent only once. `FormData` can contain several files. */
 export type DatasetLines = string | Uint8Array<ArrayBuffer> | Blob | FormData | ReadableStream<Uint8Array>;
 
-/** How files become samples, as the query of `POST /v1/datasets/{id}/revisions` has it. */
+/** How files become samples, as in the query of `POST /v1/datasets/{id}/revisions`. */
 export type ImportOptions = QueryOf<ImportPreviewQuery>;
 
 /** How a file is previewed. */
 export interface PreviewOptions extends CallOptions, ImportOptions {
   /** Whether the body is compressed with gzip on its way. A file that is gzip, zstd or zip itself needs no flag. */
   isGzip?: boolean | undefined;
-  /** Of a stream that has several files: `multipart/form-data; boundary=…`. */
+  /** For a stream that contains several files: `multipart/form-data; boundary=…`. */
   contentType?: string | undefined;
 }
 
 /** How files become a revision. */
 export interface UploadOptions extends PreviewOptions {
-  /** Whether the new revision has the lines of the latest one before these. A conflict if another revision is added meanwhile. */
+  /** Whether the new revision begins with the lines of the latest one. A conflict if another revision is added meanwhile. */
   append?: boolean | undefined;
 }
 
 /** Which revision of a dataset. */
 export interface RevisionOptions extends CallOptions {
-  /** The number of a revision. Absent: the latest. */
+  /** The number of a revision; the latest if absent. */
   revision?: number | undefined;
 }
 
 /** Which samples of a trajectory. */
 export interface TrajectoryOptions extends RevisionOptions {
-  /** At most this many samples, up to 1,000. Absent: all. */
+  /** At most this many samples, up to 1,000; all if absent. */
   limit?: number | undefined;
-  /** Only samples behind this step. */
+  /** Only samples after this step. */
   after?: string | number | undefined;
 }
 
-/** Which trajectories of which revision, in which order: by id, or by the number of steps. */
+/** Selects the trajectories of a revision, and their order: by id, or by the number of steps. */
 export interface TrajectoryFilter extends Pick<DatasetTrajectoryListQuery, "contains" | "order"> {
-  /** The number of a revision. Absent: the latest. */
+  /** The number of a revision; the latest if absent. */
   revision?: number | undefined;
 }
 
 /** What is deleted with a dataset. */
 export interface DeleteDatasetOptions extends CallOptions {
-  /** Deletes the dataset's runs as well. Absent: a dataset with runs is not deleted. */
+  /** Deletes the dataset's runs as well. If absent, a dataset with runs is not deleted. */
   withRuns?: boolean | undefined;
 }
 
@@ -96,7 +96,7 @@ export interface Datasets {
   /** Uploads files to the dataset of this name, which is created if there is none. */
   import(name: string, files: DatasetLines, options?: UploadOptions): Promise<ImportedDataset>;
   /**
-   * Makes a revision of which each trajectory is an episode, or finds the one that has these steps:
+   * Makes a revision in which each trajectory is an episode, or finds the one that has these steps:
    * `POST /v1/datasets/{id}/revisions?from=episodes`. Set `timeoutMs` for many episodes.
    */
   uploadEpisodes(
@@ -105,7 +105,7 @@ export interface Datasets {
     options?: CallOptions & Pick<UploadOptions, "append">,
   ): Promise<DatasetRevision>;
   /**
-   * Makes a revision of which each trajectory is what really happened to the actions of an episode that reality checks replayed:
+   * Makes a revision in which each trajectory is what really followed the actions of an episode that reality checks replayed:
    * `POST /v1/datasets/{id}/revisions?from=reality-checks`.
    */
   uploadRealityChecks(
@@ -127,7 +127,7 @@ export interface Datasets {
   getTrajectory(id: string, trajectoryId: string, options?: TrajectoryOptions): Promise<DatasetTrajectory>;
   /** Yields the lines of a revision as they arrive: `GET /v1/datasets/{id}/export`. Throws if the export was cut off. */
   exportLines(id: string, options?: RevisionOptions): AsyncGenerator<string, void, undefined>;
-  /** Yields a revision as a file of a format, as it arrives: `GET /v1/datasets/{id}/export`. */
+  /** Yields a revision as a file in the given format, as it arrives: `GET /v1/datasets/{id}/export`. */
   export(
     id: string,
     query?: QueryOf<DatasetExportQuery>,
@@ -143,7 +143,7 @@ export function datasets(transport: Transport): Datasets {
   const { get, create, remove, list, iterate } = callsOf(transport);
 
   async function* iterateSamples(id: string, { revision, ...options }: RevisionOptions = {}) {
-    // Of the revision that is the latest now, also if another one follows meanwhile.
+    // All pages are of the revision that is the latest now, even if another one is added meanwhile.
     const fixed = revision ?? (await get<Dataset>(pathOf(id), options)).latest_revision?.revision;
     yield* iterate<DatasetSample>(pathOf(id, "/samples"), options, { revision: fixed });
   }
@@ -157,7 +157,7 @@ export function datasets(transport: Transport): Datasets {
         path: pathOf(id, "/revisions"),
         query: { ...query, ...(append === true && { append: "true" }) },
         ...sent,
-        // The same lines are the same revision, but appended twice they are refused. A stream is gone after the first try.
+        // The same lines give the same revision, but appending them twice is refused. A stream is gone after the first try.
         isRepeatable: !isOnce,
       },
       options,
@@ -196,7 +196,7 @@ export function datasets(transport: Transport): Datasets {
       try {
         return { dataset: made, revision: await upload(made.id, files, options) };
       } catch (error) {
-        // A dataset that was made for nothing is not left behind, unless others have found a use for it.
+        // After a failed upload the new dataset is deleted, unless it has got a revision meanwhile.
         const left =
           found === undefined ? await get<Dataset>(pathOf(made.id), call).catch(() => undefined) : undefined;
         if (left?.latest_revision === null) await remove(pathOf(made.id), call).catch(() => {});

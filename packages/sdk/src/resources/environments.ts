@@ -39,7 +39,7 @@ export interface Environments {
   list(options?: ListOptions): Promise<Environment[]>;
   /** Gets one environment in its latest revision: `GET /v1/environments/{name}`. */
   get(name: string, options?: CallOptions): Promise<EnvironmentDetail>;
-  /** Lists what it was made of in each revision, the highest number first: `GET /v1/environments/{name}/revisions`. */
+  /** Lists an environment's revisions, the highest number first: `GET /v1/environments/{name}/revisions`. */
   listRevisions(name: string, options?: ListOptions): Promise<EnvironmentRevision[]>;
   /** Creates an environment without tasks: `POST /v1/environments`. */
   create(request: EnvironmentCreateRequest, options?: WriteOptions): Promise<Environment>;
@@ -86,7 +86,7 @@ export function environments(transport: Transport): Environments {
   };
 }
 
-/** Which episodes. */
+/** Selects episodes. */
 export interface EpisodeFilter extends Omit<EpisodeListQuery, "revision" | "index" | "limit" | "after"> {
   revision?: number | undefined;
   /** The task's place in its split. */
@@ -97,7 +97,7 @@ export interface EpisodeFilter extends Omit<EpisodeListQuery, "revision" | "inde
 export interface Episodes {
   /** Starts an episode with a task of an environment: `POST /v1/episodes`. */
   start(request: EpisodeCreateRequest, options?: WriteOptions): Promise<EpisodeStart>;
-  /** Takes a step, once however often it is retried: `POST /v1/episodes/{id}/step`. */
+  /** Takes a step, which takes effect once even if it is retried: `POST /v1/episodes/{id}/step`. */
   step(id: string, action: string, options?: WriteOptions): Promise<StepResponse>;
   /** Gets an episode with its steps: `GET /v1/episodes/{id}`. */
   get(id: string, options?: CallOptions): Promise<Episode>;
@@ -105,12 +105,12 @@ export interface Episodes {
   list(filter?: EpisodeFilter, options?: ListOptions): Promise<EpisodeSummary[]>;
   /** Gets one page of the episodes that match: `GET /v1/episodes`. */
   page(filter?: EpisodeFilter, options?: PageOptions): Promise<EpisodeListResponse>;
-  /** Yields the episodes that match as a file of a format, as it arrives: `GET /v1/episodes/export`. */
+  /** Yields the episodes that match as a file in the given format, as it arrives: `GET /v1/episodes/export`. */
   export(
     query?: QueryOf<EpisodeExportQuery>,
     options?: CallOptions,
   ): AsyncGenerator<Uint8Array, void, undefined>;
-  /** How episodes went, by environment and one thing more: `GET /v1/episodes/figures`. */
+  /** Gets how episodes went, by environment and one more field: `GET /v1/episodes/figures`. */
   figures(query?: EpisodeFiguresQuery, options?: CallOptions): Promise<EpisodeFigures[]>;
   /** Deletes an episode with its steps: `DELETE /v1/episodes/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;

@@ -38,7 +38,7 @@ export interface ErrorTaxonomies {
   recentFindings(revisionId: string, options?: CallOptions): Promise<RecentErrorFindingsResponse>;
   /** Creates a revision, and its taxonomy if there is none of that name: `POST /v1/error-taxonomy-revision`. */
   create(request: ErrorTaxonomyRevisionCreateRequest, options?: WriteOptions): Promise<ErrorTaxonomyRevision>;
-  /** Sets labels; a label that another revision of the taxonomy has moves: `POST …/{id}/set-labels`. */
+  /** Sets labels; a label of another revision of the taxonomy moves to this one: `POST …/{id}/set-labels`. */
   setLabels(
     revisionId: string,
     labels: readonly string[],

@@ -17,7 +17,7 @@ import type { CallOptions, WriteOptions } from "../call.ts";
 import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
-/** What can evaluate. */
+/** The available evaluators. */
 export interface Evaluators {
   /** Lists every version of every family: `GET /v1/evaluators`. */
   list(options?: CallOptions): Promise<Evaluator[]>;
@@ -64,7 +64,7 @@ export interface EvaluatorProfiles {
   /** Gets how far people agreed with each revision: `GET /v1/evaluator-profiles/{public_id}/agreement`. */
   agreement(publicId: string, options?: CallOptions): Promise<AgreementResponse>;
   /**
-   * Lists results whose verdict a person has turned round, the latest corrections first:
+   * Lists results whose verdict a person has reversed, the latest corrections first:
    * `GET /v1/evaluator-profiles/{public_id}/disagreements`.
    */
   disagreements(

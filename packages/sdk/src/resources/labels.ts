@@ -12,19 +12,19 @@ import { callsOf, type LinesOptions, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 import type { DatasetLines } from "./datasets.ts";
 
-/** What people say of outputs, apart from the evaluators. */
+/** People's verdicts on outputs, independent of the evaluators'. */
 export interface Labels {
-  /** Gets the labels of a result, one a person, and the correction that counts: `GET /v1/evaluation-results/{id}/labels`. */
+  /** Gets the labels of a result, one for each person, and the correction that counts: `GET /v1/evaluation-results/{id}/labels`. */
   list(resultId: string | number, options?: CallOptions): Promise<LabelListResponse>;
   /** Stores a person's label in place of an earlier one; null takes it back: `POST /v1/evaluation-results/{id}/labels`. */
   give(resultId: string | number, label: LabelRequest, options?: WriteOptions): Promise<LabelListResponse>;
-  /** Stores labels from elsewhere, JSON Lines; none if a line is wrong: `POST /v1/evaluation-labels`. Sent again they change nothing. */
+  /** Stores labels from elsewhere as JSON Lines; none if a line is wrong: `POST /v1/evaluation-labels`. Repeating it changes nothing. */
   import(lines: DatasetLines, options?: LinesOptions): Promise<LabelImport>;
   /** Draws verdicts of a run to be labelled: `POST /v1/runs/{id}/label-sample`. */
   draw(runId: string, wanted: LabelSampleRequest, options?: WriteOptions): Promise<LabelSample>;
   /** Lists what was drawn from a run, the newest first: `GET /v1/runs/{id}/label-samples`. */
   listDrawn(runId: string, options?: CallOptions): Promise<LabelSample[]>;
-  /** Gets how far an evaluator agrees with people, or with another one of its run: `GET /v1/agreement`. */
+  /** Gets how far an evaluator agrees with people, or with another evaluator of its run: `GET /v1/agreement`. */
   agreement(query?: QueryOf<AgreementOfLabelsQuery>, options?: CallOptions): Promise<LabelAgreement>;
 }
 

@@ -18,11 +18,11 @@ export type Prediction = WorldModelPrediction & Partial<Pick<WorldModelResponse,
 
 /** Options of `predict`. */
 export interface PredictOptions extends CallOptions {
-  /** Name of the deployment that is asked. Absent: the default one. The response's header `x-presage-deployment` says who answered. */
+  /** Name of the deployment to ask; the default one if absent. The response's header `x-presage-deployment` says which one answered. */
   deployment?: string | undefined;
   /** Calls with the same id go to the same replica, where their prefix is in memory. 1 to 256 visible ASCII characters. */
   sessionId?: string | undefined;
-  /** The header `Cache-Control`, where the deployment keeps completions: `no-store`, `no-cache` or `max-age=SECONDS`. */
+  /** The header `Cache-Control`, for a deployment that caches completions: `no-store`, `no-cache` or `max-age=SECONDS`. */
   cacheControl?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export function models(transport: Transport): Models {
   return { list: async (options) => (await get<ModelListResponse>("/v1/models", options)).data };
 }
 
-/** The models behind the server, and how they do. */
+/** The models behind the server, and their condition. */
 export interface Deployments {
   /** Lists the models behind the server and, for the account `default`, their replicas: `GET /v1/deployments`. */
   list(options?: CallOptions): Promise<DeploymentStatus[]>;

@@ -40,7 +40,7 @@ export function projects(transport: Transport): Projects {
 
 /** Selects experiments. */
 export interface ExperimentFilter {
-  /** Only this project's. */
+  /** Only experiments of this project. */
   project_id?: string | undefined;
   /** 1 to 1,000. Default: 1,000. */
   limit?: number | undefined;

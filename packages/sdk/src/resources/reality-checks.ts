@@ -16,15 +16,15 @@ import type { CallOptions, ListOptions, WriteOptions } from "../call.ts";
 import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
-/** Simulated against real outcomes of episodes. */
+/** Comparisons of the simulated and real outcomes of episodes. */
 export interface RealityChecks {
-  /** Lists reality checks, newest first, of one environment or with one status if it is given: `GET /v1/reality-checks`. */
+  /** Lists reality checks, newest first, optionally of one environment or with one status: `GET /v1/reality-checks`. */
   list(
     options?: ListOptions & { environment?: string; status?: RealityCheck["status"] },
   ): Promise<RealityCheck[]>;
-  /** Stores episodes whose two outcomes are known: `POST /v1/reality-checks`. */
+  /** Creates a reality check, of known outcomes or of episodes or recordings to replay: `POST /v1/reality-checks`. */
   create(request: RealityCheckRequest, options?: WriteOptions): Promise<RealityCheck>;
-  /** Gets a reality check with what it says: `GET /v1/reality-checks/{id}`. */
+  /** Gets a reality check with its figures: `GET /v1/reality-checks/{id}`. */
   get(id: string, options?: CallOptions): Promise<RealityCheckDetail>;
   /** Lists a reality check's episodes, by position: `GET /v1/reality-checks/{id}/episodes`. */
   episodes(
@@ -33,11 +33,11 @@ export interface RealityChecks {
   ): Promise<RealityEpisode[]>;
   /** Gets what really happened to an episode's actions: `GET /v1/episodes/{id}/reality`. */
   ofEpisode(id: string, options?: CallOptions): Promise<EpisodeReality>;
-  /** Ends a reality check before its time: `POST /v1/reality-checks/{id}/cancel`. */
+  /** Ends a reality check early: `POST /v1/reality-checks/{id}/cancel`. */
   cancel(id: string, options?: CallOptions): Promise<RealityCheck>;
-  /** Goes on with a paused reality check: `POST /v1/reality-checks/{id}/resume`. */
+  /** Resumes a paused reality check: `POST /v1/reality-checks/{id}/resume`. */
   resume(id: string, options?: CallOptions): Promise<RealityCheck>;
-  /** Gets the run of what really happened and what was simulated, which may be made by this: `POST /v1/reality-checks/{id}/run`. */
+  /** Gets the run that compares what was simulated with what really happened, or makes it: `POST /v1/reality-checks/{id}/run`. */
   run(id: string, request?: RealityCheckRunRequest, options?: CallOptions): Promise<Run>;
   /** Deletes a reality check: `DELETE /v1/reality-checks/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;
@@ -51,7 +51,7 @@ export interface RealityChecks {
 
 /** The real environments that the operator of the server has declared. */
 export interface RealEnvironments {
-  /** Lists them, with how they do: `GET /v1/real-environments`. */
+  /** Lists the real environments and their condition: `GET /v1/real-environments`. */
   list(options?: CallOptions): Promise<RealEnvironmentStatus[]>;
 }
 

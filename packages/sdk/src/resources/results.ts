@@ -50,7 +50,7 @@ type Bounded<Filter extends object> = Omit<Filter, keyof IdBounds> & IdBounds;
 /** Selects results; all given filters must match. */
 export type ResultFilter = Bounded<EvaluationResultFilter>;
 
-/** By time, or by the ids of samples. */
+/** The order of results: by time, by the ids of samples, or by score. */
 export type ResultOrder = Pick<EvaluationResultSearchRequest, "order">;
 
 /** Which results to find, and which page of them. */
@@ -65,12 +65,12 @@ export type ReviewRequest = Bounded<ReviewQueueRequest>;
 /** Which results to export, and how. */
 export type ExportRequest = ResultFilter & Pick<EvaluationResultExportQuery, "format" | "order">;
 
-/** Filters as a query has them. */
+/** Filters in the form of a query. */
 function resultFilterQuery({ tags, ...rest }: ExportRequest): Query {
   return { ...rest, ...(tags ? { tags: JSON.stringify(tags) } : {}) };
 }
 
-/** Options of reading all results page by page. */
+/** Options for reading all results page by page. */
 export interface IterateOptions extends CallOptions {
   /** Results per request, 1 to 1,000. Default: 100. */
   pageSize?: number | undefined;
@@ -82,7 +82,7 @@ export interface EvaluationResults extends ResultDeletions {
   get(id: string | number, options?: CallOptions): Promise<EvaluationResult>;
   /** Gets one page of results: `POST /v1/evaluation-results/search`. Results without a verdict are found only by status. */
   search(request?: SearchRequest, options?: CallOptions): Promise<EvaluationResult[]>;
-  /** Yields all results, page by page, each page starting after the last id of the one before. */
+  /** Yields all results, page by page, each page starting after the last id of the previous one. */
   iterate(
     filter?: ResultFilter & ResultOrder,
     options?: IterateOptions,
@@ -103,8 +103,8 @@ export interface EvaluationResults extends ResultDeletions {
     options?: WriteOptions,
   ): Promise<EvaluationResult>;
   /**
-   * Takes back the latest correction of a result, if it is the caller's own: `DELETE /v1/evaluation-results/{id}/correction`. What counted
-   * before it counts again.
+   * Takes back the latest correction of a result, if it is the caller's own: `DELETE /v1/evaluation-results/{id}/correction`. Whatever
+   * counted before it counts again.
    */
   withdrawCorrection(id: string | number, options?: CallOptions): Promise<EvaluationResult>;
   /** Gets what a person should review, least certain first or at random: `POST /v1/evaluation-results/review`. */
@@ -146,7 +146,7 @@ export function evaluationResults(transport: Transport): EvaluationResults {
       return (await stored).evaluation_results;
     },
     correct: (id, body, options) => one(create(pathOf(id, "/correction"), body, options)),
-    // Repeated, it would take back the correction before.
+    // A repeated call would take back the previous correction, too.
     withdrawCorrection: (id, options) =>
       one(
         transport.json({ method: "DELETE", path: pathOf(id, "/correction"), isRepeatable: false }, options),
@@ -163,7 +163,7 @@ const defaultPageSize = 100;
 
 /**
  * Pages by id: unlike with an offset, results added meanwhile neither repeat nor hide others. A page is requested once the
- * one before has been read. If a page is too large for one response, smaller ones are requested.
+ * previous one has been read. If a page is too large for one response, smaller ones are requested.
  */
 async function* iteratePages(
   search: (request: SearchRequest) => Promise<EvaluationResult[]>,
@@ -189,7 +189,7 @@ async function* iteratePages(
   }
 }
 
-/** For owners. Results of runs and experiments stay as long as these do. */
+/** For owners. Results of a run or an experiment stay as long as it does. */
 export interface ResultDeletions {
   /** Deletes one result with its texts and corrections: `DELETE /v1/evaluation-results/{id}`. */
   delete(id: string | number, options?: CallOptions): Promise<void>;
@@ -200,7 +200,7 @@ export interface ResultDeletions {
   ): Promise<EvaluationResultDeletionCount>;
   /**
    * Begins to delete all results that match, in the background: `DELETE /v1/evaluation-results`. `expectedCount` is the `count` of
-   * `countDeletable`; if another number matches by now, nothing is deleted and it rejects with a `conflict`. Without any filter, all match.
+   * `countDeletable`; if another number matches by then, nothing is deleted and it rejects with a `conflict`. Without any filter, all match.
    */
   deleteMatching(
     filter: Omit<ResultFilter, "has_run">,

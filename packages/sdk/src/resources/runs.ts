@@ -29,7 +29,7 @@ import type { Transport } from "../transport.ts";
 import { type WaitOptions, waitUntil } from "../wait-until.ts";
 import type { DatasetLines } from "./datasets.ts";
 
-/** Which runs: of a dataset, with a status, of a name. */
+/** Selects runs, by dataset, status and name. */
 export type RunFilter = Pick<RunListQuery, "dataset_id" | "status" | "name">;
 
 /** Which predictions of a run. `pass` needs `evaluator`. */
@@ -44,9 +44,9 @@ export interface RunSampleFilter
   changed?: boolean | undefined;
 }
 
-/** In which order a run's predictions are, and how much of their texts comes with them. An order by score needs an evaluator. */
+/** The order of a run's predictions, and how much of their texts to return. An order by score needs an evaluator. */
 export type RunSampleView = Pick<RunSampleListQuery, "order" | "order_evaluator" | "order_profile_name"> & {
-  /** How many characters of each prediction to return. Absent: none. */
+  /** How many characters of each prediction to return; none if absent. */
   text_limit?: number | undefined;
 };
 
@@ -66,7 +66,7 @@ export interface Runs extends RunReports {
     filter?: RunFilter & { limit?: number | undefined; after?: string | undefined },
     options?: CallOptions,
   ): Promise<{ data: ListedRun[]; next: string | null }>;
-  /** Gets the latest figures of each target and dataset, beside baseline, goal and the run before: `GET /v1/headlines`. */
+  /** Gets the latest figures of each target and dataset, with baseline, goal and the previous run: `GET /v1/headlines`. */
   headlines(options?: CallOptions): Promise<Headline[]>;
   /** Ends a run; what it has done stays. Cancelling it again changes nothing: `POST /v1/runs/{id}/cancel`. */
   cancel(id: string, options?: CallOptions): Promise<Run>;
@@ -78,7 +78,7 @@ export interface Runs extends RunReports {
   finish(id: string, options?: CallOptions): Promise<Run>;
   /** Deletes a run with its predictions and verdicts; evaluation results stay: `DELETE /v1/runs/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** Has its predictions judged by more evaluators; none is made again: `POST /v1/runs/{id}/evaluators`. */
+  /** Has the run's predictions judged by more evaluators; no prediction is made again: `POST /v1/runs/{id}/evaluators`. */
   addEvaluators(id: string, evaluators: readonly EvaluatorReference[], options?: CallOptions): Promise<Run>;
   /** Gets one page of the predictions with their verdicts: `GET /v1/runs/{id}/samples`. */
   pageOfSamples(
@@ -94,7 +94,7 @@ export interface Runs extends RunReports {
   ): AsyncGenerator<RunSample, void, undefined>;
   /** Yields all predictions with texts and verdicts, line by line as they arrive: `GET /v1/runs/{id}/export`. Throws if the export was cut off. */
   exportLines(id: string, options?: CallOptions): AsyncGenerator<string, void, undefined>;
-  /** Yields the predictions as a file of a format, as it arrives: `GET /v1/runs/{id}/export`. */
+  /** Yields the predictions as a file in the given format, as it arrives: `GET /v1/runs/{id}/export`. */
   export(
     id: string,
     query?: QueryOf<RunExportQuery>,
@@ -154,7 +154,7 @@ export interface Goals {
   list(options?: CallOptions): Promise<Goal[]>;
   /** Sets the goal of all runs of a name: `PUT /v1/goals/{run_name}`. */
   set(runName: string, goal: GoalRequest, options?: CallOptions): Promise<Goal>;
-  /** Removes it: `DELETE /v1/goals/{run_name}`. */
+  /** Removes the goal of a name: `DELETE /v1/goals/{run_name}`. */
   remove(runName: string, options?: CallOptions): Promise<void>;
 }
 
@@ -171,11 +171,11 @@ export function goals(transport: Transport): Goals {
 
 /** Reports of runs. */
 export interface RunReports {
-  /** Gets what a run says so far: `GET /v1/runs/{id}/report`. */
+  /** Gets a run's report so far: `GET /v1/runs/{id}/report`. */
   report(id: string, options?: CallOptions): Promise<RunReport>;
   /** Gets the same as one HTML page without scripts, or as Markdown. */
   reportAs(id: string, format: "html" | "md", options?: CallOptions): Promise<string>;
-  /** Gets whether its confidences may be trusted, by one evaluator: `GET /v1/runs/{id}/calibration`. */
+  /** Gets whether a run's confidences can be trusted, by one evaluator: `GET /v1/runs/{id}/calibration`. */
   calibration(
     id: string,
     query?: QueryOf<RunCalibrationQuery>,
@@ -193,7 +193,7 @@ function runReports(transport: Transport): RunReports {
   };
 }
 
-/** Which samples of a comparison: of one evaluator, and whether the candidate's score is lower or higher. */
+/** Selects samples of a comparison, by evaluator and by whether the candidate's score is lower or higher. */
 export type ComparedSampleFilter = Pick<ComparedSampleListQuery, "evaluator" | "profile_name" | "direction">;
 
 /** The two runs of a list of samples. */
@@ -202,15 +202,15 @@ export interface ComparedPair {
   candidate: string;
 }
 
-/** A part of a list of samples. */
+/** A page of a list of samples. */
 export interface ComparedSamplePage {
-  /** The most samples of the page. Default: 100. */
+  /** The most samples on the page. Default: 100. */
   limit?: number | undefined;
   /** The `next` of an earlier page. */
   after?: string | undefined;
 }
 
-/** Runs beside each other. */
+/** Comparisons of runs. */
 export interface Comparisons {
   /** Compares runs with the first one: `GET /v1/comparisons`. At most 10. */
   get(runIds: readonly string[], options?: CallOptions): Promise<Comparison>;
@@ -250,11 +250,11 @@ export function comparisons(transport: Transport): Comparisons {
   };
 }
 
-/** Links that show a run or a comparison to whoever has them. */
+/** Links that show a run, a comparison or a reality check to anyone who has them. */
 export interface Shares {
   /** Makes a link: `POST /v1/shares`. Only this response contains the link itself, as a path of the server. */
   create(request: ShareCreateRequest, options?: CallOptions): Promise<ShareCreateResponse>;
-  /** Lists the account's links that work, newest first, over all pages: `GET /v1/shares`. With ids, those to this run or comparison. */
+  /** Lists the account's links that work, newest first, over all pages: `GET /v1/shares`. With ids, only links to those. */
   list(ids?: readonly string[], options?: CallOptions): Promise<Share[]>;
   /** Ends a link: `DELETE /v1/shares/{id}`. */
   revoke(id: string, options?: CallOptions): Promise<void>;
@@ -265,7 +265,7 @@ const sharesPath = "/v1/shares";
 export function shares(transport: Transport): Shares {
   const { repeatable, list } = callsOf(transport);
   return {
-    // A repeated one would make a second link.
+    // A repeated call would make a second link.
     create: (body, options) =>
       transport.json({ method: "POST", path: sharesPath, body, isRepeatable: false }, options),
     list: (ids, options) => list(sharesPath, options, { ids: ids?.join(",") }),

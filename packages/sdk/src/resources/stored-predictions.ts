@@ -13,53 +13,53 @@ import type { CallOptions, QueryOf } from "../call.ts";
 import { callsOf, pathsUnder } from "../resource.ts";
 import type { Transport } from "../transport.ts";
 
-/** Which predictions; without any field, all. */
+/** Selects predictions; all of them if no field is set. */
 export type StoredPredictionFilter = Omit<
   StoredPredictionListQuery,
   "limit" | "after" | "text_limit" | "order"
 >;
 
-/** Which predictions of live traffic from before a time; without any field, all. */
+/** Selects predictions of live traffic from before a time; all of them if no field is set. */
 export type LivePredictionFilter = Omit<StoredPredictionDeleteQuery, "source" | "before">;
 
-/** Which page of stored predictions, and how much of their texts. */
+/** Selects a page of stored predictions, and how much of their texts to return. */
 export interface StoredPredictionPage {
-  /** The most predictions of the page. Default: 100. */
+  /** The most predictions on the page. Default: 100. */
   limit?: number | undefined;
   /** The `next` of an earlier page. */
   after?: string | undefined;
-  /** With each prediction its verdicts and cost, and this many characters of the action, of what was predicted or why it failed, and of what was expected. */
+  /** Returns with each prediction its verdicts and cost, and this many characters of the action, the prediction or its error, and the expected next state. */
   text_limit?: number | undefined;
   /** Which come first. Default: the newest. */
   order?: "newest" | "oldest" | undefined;
 }
 
-/** Predictions that were stored, with what was asked. */
+/** Stored predictions, with what was asked. */
 export interface StoredPredictions {
   /** Lists one page, newest first: `GET /v1/predictions`. `next` is null on the last page. */
   list(
     filter?: StoredPredictionFilter & StoredPredictionPage,
     options?: CallOptions,
   ): Promise<StoredPredictionListResponse>;
-  /** Yields all, newest first, page by page: `GET /v1/predictions`. */
+  /** Yields all matching predictions, newest first, page by page: `GET /v1/predictions`. */
   iterate(
     filter?: StoredPredictionFilter,
     options?: CallOptions,
   ): AsyncGenerator<StoredPrediction, void, undefined>;
-  /** Counts those that match, up to 10,000: `GET /v1/predictions/count`. */
+  /** Counts matching predictions, up to 10,000: `GET /v1/predictions/count`. */
   count(filter?: StoredPredictionFilter, options?: CallOptions): Promise<StoredPredictionCountResponse>;
-  /** Lists for each filter the values that those matching all others have, with counts: `GET /v1/predictions/values`. */
+  /** Lists, for each filter, the values that exist with all other filters applied, with counts: `GET /v1/predictions/values`. */
   values(filter?: StoredPredictionFilter, options?: CallOptions): Promise<StoredPredictionValuesResponse>;
-  /** Yields those that match as spans in OTLP's JSON, one a line, as they arrive: `GET /v1/predictions/export`. */
+  /** Yields matching predictions as spans in OTLP JSON, one per line, as they arrive: `GET /v1/predictions/export`. */
   export(
     query?: QueryOf<PredictionExportQuery>,
     options?: CallOptions,
   ): AsyncGenerator<Uint8Array, void, undefined>;
-  /** Gets one with what was asked and answered: `GET /v1/predictions/{id}`. */
+  /** Gets a prediction with what was asked and answered: `GET /v1/predictions/{id}`. */
   get(id: string, options?: CallOptions): Promise<StoredPredictionDetail>;
-  /** Deletes one of live traffic: `DELETE /v1/predictions/{id}`. */
+  /** Deletes a prediction of live traffic: `DELETE /v1/predictions/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** Deletes those of live traffic from before a time (ISO 8601) that match and returns how many: `DELETE /v1/predictions`, until none remain. */
+  /** Deletes matching predictions of live traffic from before a time (ISO 8601) and returns how many: `DELETE /v1/predictions`, until none remain. */
   deleteLive(before: string, options?: CallOptions & { filter?: LivePredictionFilter }): Promise<number>;
 }
 

@@ -27,17 +27,17 @@ export interface Worlds {
   delete(name: string, options?: CallOptions): Promise<void>;
   /** Lists a world's revisions, the highest number first: `GET /v1/worlds/{name}/revisions`. */
   listRevisions(name: string, options?: ListOptions): Promise<World[]>;
-  /** Fits on a finished run of its latest revision what its confidences mean, in a new revision: `POST /v1/worlds/{name}/calibrations`. */
+  /** Calibrates a world's confidences on a finished run of its latest revision, in a new revision: `POST /v1/worlds/{name}/calibrations`. */
   calibrate(name: string, request: WorldCalibrationRequest, options?: CallOptions): Promise<World>;
-  /** Gets whether the confidences of its newest finished run may be trusted: `GET /v1/worlds/{name}/calibration`. */
+  /** Gets whether the confidences of a world's newest finished run can be trusted: `GET /v1/worlds/{name}/calibration`. */
   calibration(
     name: string,
     query?: RunCalibrationQuery,
     options?: CallOptions,
   ): Promise<WorldCalibrationCard>;
-  /** Gets how well its examples cover what its newest finished run asked: `GET /v1/worlds/{name}/coverage`. */
+  /** Gets how well a world's examples cover what its newest finished run asked: `GET /v1/worlds/{name}/coverage`. */
   coverage(name: string, query?: RunCalibrationQuery, options?: CallOptions): Promise<WorldCoverage>;
-  /** Says what a prediction would send, and which examples it leans on; asks no model: `POST /v1/worlds/{name}/preview`. */
+  /** Says what a prediction would send, and which examples it leans on, without asking a model: `POST /v1/worlds/{name}/preview`. */
   preview(name: string, request: WorldPreviewRequest, options?: CallOptions): Promise<WorldPreview>;
 }
 

@@ -32,7 +32,7 @@ export async function installPackage(): Promise<Consumer> {
   await succeed(["npm", "pack", built, "--pack-destination", work], work);
   const archive = (await readdir(work)).find((name) => name.endsWith(".tgz")) ?? "";
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
-  // What npm does with a package that has no dependency, without its start.
+  // What npm does with a package without dependencies, but without npm's start-up.
   const packageFolder = join(folder, "node_modules", "@presage", "sdk");
   await mkdir(packageFolder, { recursive: true });
   await succeed(["tar", "-xzf", join(work, archive), "-C", packageFolder, "--strip-components=1"], folder);
