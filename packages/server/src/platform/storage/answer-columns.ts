@@ -1,28 +1,28 @@
 import { toStorableText } from "./columns.ts";
 import type { PredictionsTable } from "./schema/runs.ts";
 
-/** What is stored of a model's answer. */
+/** The stored parts of a model's answer. */
 export interface Answer {
   output: string;
   reasoning: string | null;
   finishReason: string | null;
   deployment: string;
-  /** As the response names it. */
+  /** The model as the response names it. */
   model: string | null;
   /** The name that was sent; null if it has no price, as any but the configured ones. */
   sentModel: string | null;
-  /** Null: it came from the cache. */
+  /** Null if the answer came from the cache. */
   replica: string | null;
   promptTokens: number;
-  /** Tokens of the prompt that the upstream had in its own cache, or all tokens of what came from ours. */
+  /** Tokens of the prompt that the upstream had in its own cache, or all tokens of an answer from ours. */
   cachedTokens: number;
   completionTokens: number;
-  /** How sure a world is of it, from 0 to 1: as its methods say, and calibrated. */
+  /** How sure a world is of the answer, from 0 to 1: as its methods say, and calibrated. */
   score?: number | null;
   confidence?: number | null;
 }
 
-/** Of the model and the finish reason, which an upstream may send in any length. */
+/** The limit for the model and the finish reason, which an upstream may send in any length. */
 const maxNameCharacters = 200;
 
 /** The columns of a prediction that its answer fills; undefined without an answer. */

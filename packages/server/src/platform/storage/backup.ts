@@ -21,7 +21,7 @@ import { mayRunOn, newerSchemaError, oldestVersionSetting, readSchemaOf, SchemaE
 import { migrations } from "./migrations/index.ts";
 import { isDatabaseLocked } from "./store-error.ts";
 
-/** A file that cannot stand for the database; the message says why. */
+/** A file that cannot be used as the database; the message says why. */
 export class DatabaseFileError extends Error {
   constructor(message: string) {
     super(message);
@@ -57,11 +57,11 @@ export function checkSqlite(path: string): string {
 }
 
 /**
- * Writes the database at `path`, as it is now, into the empty file at `copy`. Other connections write meanwhile: they are
- * not waited for, and do not wait. SQLite's backup interface would start again at every write of another process.
+ * Writes the database at `path`, as it is now, into the empty file at `copy`. Other connections may write meanwhile: neither side
+ * waits for the other. SQLite's backup interface would start again at every write of another process.
  */
 export function copySqlite(path: string, copy: string): void {
-  // Not for reading only: such a connection would leave its side files behind.
+  // Not read-only: such a connection would leave its side files behind.
   const database = new Database(path, { readwrite: true });
   try {
     database.run("PRAGMA busy_timeout = 5000");
@@ -74,9 +74,9 @@ export function copySqlite(path: string, copy: string): void {
 const suffix = ".partial-";
 
 /**
- * Has `write` fill an empty file beside the one that is `named` so, and then gives it this name. Whenever the process or the machine stops, there is what
- * was there before or the whole new file. What an earlier process left of its own is removed. Only its owner can read the file,
- * unless it `isShared`: then it has the mode of the one that it replaces, and a link to that stays one.
+ * Has `write` fill an empty file next to the one `named`, and then gives it that name. Whenever the process or the machine stops, either
+ * the old file or the whole new one is there. Partial files of ended processes are removed. Only its owner can read the file, unless it
+ * `isShared`: then it takes the mode of the file that it replaces, and a link to that stays a link.
  */
 export async function replaceFile(
   named: string,
@@ -128,13 +128,13 @@ export class DatabaseInUseError extends Error {
   }
 }
 
-/** Whether it was left as one file, which is so unless it is damaged. Refused while any process has it open. */
+/** Returns whether the database was left as one file, which it is unless it is damaged. Refuses while any process has it open. */
 function closeLog(path: string): boolean {
   try {
     const database = new Database(path, { readwrite: true });
     try {
       database.run("PRAGMA busy_timeout = 0");
-      // Only the last connection may leave the mode with a log.
+      // Only the last connection may switch off the log.
       database.run("PRAGMA journal_mode = DELETE");
     } finally {
       database.close();
@@ -158,7 +158,7 @@ export function setAside(path: string, aside: string): void {
     try {
       linkSync(path, aside);
     } catch {
-      // A file system without links.
+      // The file system has no links.
       copyFileSync(path, aside, constants.COPYFILE_EXCL);
     }
   }

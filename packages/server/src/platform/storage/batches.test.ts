@@ -14,7 +14,7 @@ class Dialect extends PostgresDialect {
   }
 }
 
-/** How many rows each of the first transactions is for, if each takes as long as it says. */
+/** The limits of the first transactions, if each holds the lock for this long. */
 async function sizesOf(adapter: PostgresAdapter | SqliteAdapter, heldMs: number): Promise<number[]> {
   const sizes: number[] = [];
   await deleteInBatches<number>(

@@ -3,8 +3,8 @@ import type { Database } from "./schema/tables.ts";
 import { isPostgres } from "./store.ts";
 
 /**
- * Hands items that are added at the same time to one call of `work`: while one is in progress, the next items are collected. Each
- * item gets its own part of what the call returned, once that is done.
+ * Passes items that are added at the same time to one call of `work`: while a call is in progress, the next items are collected. Each
+ * item gets its own part of what the call returned.
  */
 export function doTogether<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -22,7 +22,7 @@ export function doTogether<Item, Result>(
       waiting = [];
       try {
         const results = await work(batch.map(({ item }) => item));
-        // One for each item.
+        // One result for each item.
         for (const [index, { done }] of batch.entries()) done.resolve(results[index] as Result);
       } catch (error) {
         for (const { done } of batch) done.reject(error);
@@ -42,7 +42,7 @@ export function doTogether<Item, Result>(
 export const usualIntervalMs = 5_000;
 
 interface BatchedWrites<Value> {
-  /** What is collected for the next batch. To be called again for each change: every batch has its own map. */
+  /** The map that collects the next batch. To be called again for each change, as every batch has its own map. */
   pending(): Map<string, Value>;
   writeNow(): Promise<void>;
   /** Writes what is pending and stops. */
@@ -54,11 +54,11 @@ export interface Batching<Value> {
   intervalMs?: number | undefined;
   /** If it throws, entries that it has removed from the batch are not written again. */
   write(batch: Map<string, Value>): Promise<void>;
-  /** Called at each interval, also if there was nothing to write. Nothing is written meanwhile. */
+  /** Called at each interval, even if there was nothing to write. No batch is written meanwhile. */
   afterwards?: (() => Promise<void>) | undefined;
-  /** Returns what could not be written to what was collected meanwhile. Absent: of each, the newer value counts. */
+  /** Returns an unwritten batch to the entries collected meanwhile. Absent: for each key, the newer value counts. */
   putBack?(batch: ReadonlyMap<string, Value>, pending: Map<string, Value>): void;
-  /** `isFirst`: the previous batch was written. */
+  /** `isFirst` if the previous batch was written. */
   onFailure(error: unknown, isFirst: boolean): void;
 }
 
@@ -74,7 +74,7 @@ export function writeInBatches<Value>({
 }: Batching<Value>): BatchedWrites<Value> {
   let pending = new Map<string, Value>();
   let writing: Promise<void> = Promise.resolve();
-  /** Waits for the one before it. */
+  /** The write that waits for the one before it. */
   let next: Promise<void> | undefined;
   let isFailing = false;
 
@@ -93,7 +93,7 @@ export function writeInBatches<Value>({
   }
 
   function writeNow(): Promise<void> {
-    // While the store is away, attempts would queue, and a stop would wait for all of them.
+    // Otherwise attempts would queue while the store is unavailable, and a stop would wait for all of them.
     if (next !== undefined) return writing;
     next = writing.then(() => {
       next = undefined;
@@ -116,10 +116,10 @@ export function writeInBatches<Value>({
 
 interface Pace {
   targetMs: number;
-  /** Where even few rows take longer than this, they are made fewer. */
+  /** If even few rows take longer than this, the next batch has fewer. */
   mostMs: number;
   leastRows: number;
-  /** Whether they are never made fewer than `leastRows`: where round trips take the time, fewer rows are no faster. */
+  /** Whether batches never have fewer than `leastRows`: where round trips take the time, fewer rows are no faster. */
   keepsLeast: boolean;
   minPauseMs: number;
   /** The least length of a pause, as a multiple of the transaction before it. */
@@ -127,8 +127,8 @@ interface Pace {
 }
 
 /**
- * SQLite has one writer at a time: another write may wait for as long as a batch takes. Pauses are longer than other processes' between
- * two attempts at the file.
+ * SQLite has one writer at a time: another write may wait for as long as a batch takes. Pauses are longer than those of other processes
+ * between two attempts to write.
  */
 const paceOnSqlite: Pace = {
   targetMs: 4,
@@ -138,7 +138,7 @@ const paceOnSqlite: Pace = {
   minPauseMs: 12,
   pausePerHeld: 1.5,
 };
-/** Others write meanwhile, and most of the time goes into round trips. */
+/** Others can write meanwhile, and most of the time goes into round trips. */
 const paceOnPostgres: Pace = {
   targetMs: 8,
   mostMs: 25,
@@ -149,24 +149,24 @@ const paceOnPostgres: Pace = {
 };
 const firstRows = 20;
 const maxRows = 2_000;
-/** A batch may be followed by one of at most this many times its rows: what rows take differs much. */
+/** A batch has at most this many times the rows of the one before: the time that rows take varies a lot. */
 const maxGrowth = 1.5;
 
 /** What one small transaction of a long deletion did. */
 export interface DeletedBatch<Place> {
   deleted: number;
-  /** What is compared with `limit`; absent: the number of rows. */
+  /** The size that is compared with `limit`; absent: the number of rows. */
   size?: number;
   /** How long the transaction kept others from writing. */
   heldMs: number;
-  /** Where the next one begins; absent: nothing is left. */
+  /** Where the next transaction begins; undefined if nothing is left. */
   next: Place | undefined;
 }
 
 /** Deletes at most `limit` rows from a place on; at first from the start. */
 type DeleteSome<Place> = (place: Place | undefined, limit: number) => Promise<DeletedBatch<Place>>;
 
-/** Deletes in transactions of a few milliseconds, whose size follows from what the last one took, with pauses between them. */
+/** Deletes in transactions of a few milliseconds, sized by how long the last one took, with pauses between them. */
 export async function deleteInBatches<Place>(
   database: Database,
   deleteSome: DeleteSome<Place>,
@@ -182,7 +182,7 @@ export async function deleteInBatches<Place>(
     if (batch.deleted > 0) onDeleted?.(batch.deleted, batch.heldMs);
     if (batch.next === undefined) break;
     place = batch.next;
-    // Only looking for rows blocks no one.
+    // Merely looking for rows blocks no one.
     if (batch.heldMs === 0) continue;
     if (batch.deleted > 0) rows = nextRows(batch, pace);
     const pauseMs = Math.max(pace.minPauseMs, pace.pausePerHeld * batch.heldMs);
@@ -195,14 +195,14 @@ function nextRows(
   { deleted, size = deleted, heldMs }: DeletedBatch<unknown>,
   { targetMs, mostMs, leastRows, keepsLeast }: Pace,
 ): number {
-  // Much of a small transaction's time is the commit's.
+  // Much of a small transaction's time goes into the commit.
   const least = Math.min(leastRows, Math.ceil(size * maxGrowth));
   if (heldMs > mostMs) return Math.max(Math.floor(size / 2), keepsLeast ? least : 1);
   const growth = Math.min(Math.max(targetMs / heldMs, 0.5), maxGrowth);
   return Math.min(Math.max(Math.floor(size * growth), least), maxRows);
 }
 
-/** A transaction, and for how long it kept others from writing. `lock` waits for others before it begins to. */
+/** Runs a transaction, and measures how long it kept others from writing. `lock` waits for others first. */
 export async function inTimedTransaction<Result>(
   database: Database,
   work: (transaction: Database) => Promise<Result>,
@@ -211,7 +211,7 @@ export async function inTimedTransaction<Result>(
   let startedAtMs = performance.now();
   const result = await database.transaction().execute(async (transaction) => {
     await lock(transaction);
-    // It has waited for others until now.
+    // Until now, the lock waited for others.
     startedAtMs = performance.now();
     return await work(transaction);
   });
@@ -226,10 +226,10 @@ const written = {
   /** This many are written within milliseconds on any disk. */
   firstRows: 200,
 };
-/** Longer than other writers pause between two attempts at an SQLite file. */
+/** Longer than other writers pause between two attempts to write an SQLite file. */
 export const pauseMs = 12;
 
-/** Batches that are written or deleted, one after the other. */
+/** The pace of batches that are written or deleted one after the other. */
 export interface WritePace {
   /** How many rows the next batch may have. */
   maxRows(): number;
@@ -242,7 +242,7 @@ export function createWritePace(database: Database): WritePace {
   return {
     maxRows: () => maxRows,
     async write(rows, work) {
-      // On SQLite other writers have their time. What was read since the last batch counts as waiting.
+      // Leaves time to other writers on SQLite. Time spent reading since the last batch counts as waiting.
       const leftMs = wroteAtMs + pauseMs - performance.now();
       if (leftMs > 0 && !isPostgres(database)) await sleep(leftMs);
       const startedAtMs = performance.now();

@@ -6,7 +6,7 @@ const start = Date.UTC(2026, 10, 1) * 1_000;
 const minute = 60 * microsPerSecond;
 const jump = start + 40 * microsPerDay;
 
-/** Looks from a time on, every ten minutes, until the clock is believed or as often as given. */
+/** Looks at the clock every ten minutes from a time on, until it is believed or `most` times. */
 function look(seen: SeenClock, from: number, most = 1_000): { seen: SeenClock; after: number } {
   let last = seen;
   for (let count = 0; count < most; count += 1) {

@@ -46,9 +46,9 @@ export async function findClockSkew(database: Database): Promise<ClockSkew | und
   return skew > maxSkewMs * microsPerMs ? { own: after, database: theirs } : undefined;
 }
 
-/** No server ran for longer than this, or the clock is wrong: nobody can tell. */
+/** After a longer gap, either no server ran or the clock is wrong: there is no way to tell. */
 const longestGap = 2 * microsPerDay;
-/** For how long servers run until the clock is believed all the same. */
+/** For how long servers run until the clock is believed anyway. */
 const untilBelieved = microsPerDay;
 /** Time between two looks at the clock that counts as running; servers look every ten minutes. */
 const longestPause = microsPerDay / 96;
@@ -64,8 +64,8 @@ export interface SeenClock {
 export const seenClockSetting = "seen_clock";
 
 /**
- * Looks at the database's clock before something is deleted by it. `jumped` is set while the clock may be wrong: days past the last time
- * that a server ran, until servers have run for a day.
+ * Looks at the database's clock before anything is deleted by it. `jumped` is set while the clock may be wrong: from when it is days past
+ * the last time that a server ran, until servers have run for a day.
  */
 export async function seeClock(database: Database): Promise<SeenClock & { now: Micros }> {
   const now = await readDatabaseClock(database);
@@ -78,7 +78,7 @@ export function parseSeen(setting: string | undefined): SeenClock | undefined {
   return setting === undefined ? undefined : JSON.parse(setting);
 }
 
-/** What is known after a look at the clock. The first one is believed: there is nothing to compare it with. */
+/** The state after a look at the clock. The first look is believed: there is nothing to compare it with. */
 export function nextSeen(last: SeenClock | undefined, now: Micros): SeenClock {
   if (last === undefined || now - last.believed <= longestGap) return { believed: now };
   const { seen, ran } = last.jumped ?? { seen: now, ran: 0 };

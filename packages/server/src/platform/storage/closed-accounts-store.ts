@@ -7,7 +7,7 @@ import { isPostgres } from "./store.ts";
 
 const pollMs = 50;
 
-/** From its commit on, nothing more is stored for an account, except by transactions that checked earlier: see `waitForEarlierWriters`. */
+/** From the commit on, nothing more is stored for an account, except by transactions that checked earlier: see `waitForEarlierWriters`. */
 export async function closeAccount(transaction: Database, accountId: string): Promise<void> {
   await transaction
     .insertInto("closed_accounts")
@@ -20,7 +20,7 @@ export async function reopenAccount(database: Database, accountId: string): Prom
   await database.deleteFrom("closed_accounts").where("account_id", "=", accountId).execute();
 }
 
-/** Which of some accounts are closed. To be asked in the transaction that stores for them: a request may take long, and begin before. */
+/** Which of some accounts are closed. To be called in the transaction that stores for them, as a long request may have begun before. */
 export async function selectClosed(
   transaction: Database,
   accountIds: Iterable<string>,
@@ -50,15 +50,15 @@ export async function refuseClosedAccounts(transaction: Database, accountIds: It
 }
 
 interface WriterWait {
-  /** Is called once, if it takes longer than `slowMs`. */
+  /** Called once if the wait takes longer than `slowMs`. */
   onSlow(): void;
   slowMs: number;
   maxMs: number;
 }
 
 /**
- * Waits until the transactions have ended that may have looked before an account was closed. On PostgreSQL each has a lock on the table
- * until then, as has a backup by `pg_dump`; on SQLite they take turns. Returns whether they have ended within the time.
+ * Waits for the end of transactions that may have checked before an account was closed. On PostgreSQL each holds a lock on the table
+ * until then, as does a backup by `pg_dump`; on SQLite they take turns. Returns whether all of them ended in time.
  */
 export async function waitForEarlierWriters(database: Database, { onSlow, slowMs, maxMs }: WriterWait) {
   if (!isPostgres(database)) return true;

@@ -38,7 +38,7 @@ export function toStorableText(text: string, maxCharacters = Number.POSITIVE_INF
 
 const maxVerbCharacters = 100;
 
-/** The column `verb` of an action: its first word in lower case; of a JSON call or a list of them, the name of the first one. */
+/** The column `verb` of an action: its first word in lower case; for a JSON call or a list of calls, the name of the first one. */
 export function verbOf(action: string): string {
   const word = nameOfCall(readCall(action)) ?? /\S+/.exec(action)?.[0] ?? "";
   return toStorableText(word.toLowerCase(), maxVerbCharacters);
@@ -86,13 +86,13 @@ interface SampleOrigin {
 /** The tag that names a sample's trajectory. */
 export const trajectoryTag = "trajectory_id";
 
-/** How much of a digest a number holds exactly. */
+/** How many bytes of a digest a number represents exactly. */
 const digestBytes = 6;
 
 /**
  * The cluster of a result: results of one trajectory, otherwise of one sample, are not independent of each other. Null if the
- * result names neither. A number takes less room than the names; that two of a million clusters share theirs has a chance of
- * 1 in 500, and they would then count as one. Stored results depend on it, so it can never change.
+ * result names neither. A number takes less room than the names; the chance that two of a million clusters share one is 1 in 500, and
+ * they would then count as one cluster. Stored results depend on it, so it can never change.
  */
 export function clusterIdOf({ trajectoryId, datasetId, datasetSampleId }: SampleOrigin): number | null {
   const dataset = datasetId ?? null;
@@ -117,7 +117,7 @@ const maxLength = 10 ** lengthDigits - 1;
 export function sampleKey(id: number | string): string {
   const text = String(id);
   const [, negative] = /^-([1-9]\d*)$/.exec(text) ?? [];
-  // The larger its value, the earlier a negative number comes.
+  // Negative numbers of larger magnitude come earlier.
   if (negative !== undefined) return `-${inLength(maxLength - negative.length)}${complementOf(negative)}`;
   return text.replace(/\d+/g, keyOfDigits);
 }

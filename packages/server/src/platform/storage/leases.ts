@@ -6,12 +6,12 @@ import type { Database } from "./schema/tables.ts";
 /** Another process may have renewed a lease since the clock was read. */
 const graceMs = 5_000;
 
-/** When a lease of this length ends at the latest. One that ends later was taken before the clock was set back, and holds nothing. */
+/** The latest end of a lease of this length. A lease that ends later was taken before the clock was set back, and is void. */
 export function latestEnd(now: Micros, leaseMs: number): Micros {
   return now + (leaseMs + graceMs) * microsPerMs;
 }
 
-/** Takes a lease, or keeps it for longer. Returns false while another process has it. */
+/** Takes or renews a lease. Returns false while another process has it. */
 export async function takeLease(
   database: Database,
   { name, holder, forMs }: { name: string; holder: string; forMs: number },
@@ -27,7 +27,7 @@ export async function takeLease(
   return rows.length > 0;
 }
 
-/** Whether a process of this machine is there. Another user's may not be signalled, but is. */
+/** Whether a process of this machine is running. Another user's process may not be signalled, but exists. */
 export function isProcessRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -36,7 +36,7 @@ export function isProcessRunning(pid: number): boolean {
   }
 }
 
-/** Lets another process have it. */
+/** Gives up a lease, so that another process can take it. */
 export async function endLease(database: Database, { name, holder }: { name: string; holder: string }) {
   await database.deleteFrom("leases").where("name", "=", name).where("holder", "=", holder).execute();
 }
@@ -46,13 +46,13 @@ const leaseMs = 5_000;
 const renewAfterMs = 1_500;
 
 interface Lease {
-  /** Renews the lease if it is time to: call it between small pieces of work. */
+  /** Renews the lease when it is due; to be called between small pieces of work. */
   renew(): Promise<void>;
   /** Aborts when the lease is lost to another process, or with the caller's signal. */
   signal: AbortSignal;
 }
 
-/** Works while this process holds the lease, and not at all if another one does. Returns whether it was held to the end. */
+/** Works while this process holds the lease, and not at all if another process does. Returns whether it was held to the end. */
 export async function withLease(
   database: Database,
   named: { name: string; holder: string },
@@ -77,7 +77,7 @@ export async function withLease(
 }
 
 export interface Looker {
-  /** Looks soon, and once more if it is looking already: there is something to do. */
+  /** Reports something to do: looks soon, and once more if a look is in progress. */
   schedule(): void;
   /** Ends after the current statement. */
   stop(): Promise<void>;
@@ -88,13 +88,13 @@ interface LookerOptions {
   look(signal: AbortSignal): Promise<void>;
   /** Absent: it looks only when asked to. */
   intervalMs?: number;
-  /** Absent: it also looks at once. */
+  /** Absent: it also looks immediately. */
   firstAfterInterval?: boolean;
-  /** What fails because of `stop` is no failure. */
+  /** Not called for failures because of `stop`. */
   onFailure(error: unknown): void;
 }
 
-/** Looks regularly and when asked to, one look after the other. What could not be done is done the next time. */
+/** Looks regularly and when asked to, one look after the other. Work that fails is done the next time. */
 export function startLooking({
   look,
   intervalMs,

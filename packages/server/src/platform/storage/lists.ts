@@ -41,12 +41,12 @@ export function isAfter({ createdAt, id }: Keyset, of = sql``) {
   return sql<SqlBool>`(${of}created_at, ${of}id) < (${createdAt}, ${id})`;
 }
 
-/** The same of a list with the oldest first. */
+/** Like `isAfter`, for a list with the oldest first. */
 export function isLater({ createdAt, id }: Keyset) {
   return sql<SqlBool>`(created_at, id) > (${createdAt}, ${id})`;
 }
 
-/** A page of a query, newest first, and one row more. `table` has the time and the id. */
+/** A page of a query, newest first, plus one row. `table` has the time and the id. */
 export function newestFirst<DB, Table extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, Table, Row>,
   { limit, after }: KeysetPage,
@@ -86,7 +86,7 @@ export interface NumberedPage {
   below: number | undefined;
 }
 
-/** The page of rows of which one more than its limit was looked for, and the number below which the next one starts. */
+/** The page of rows that were selected with one row more than its limit, and the number below which the next page starts. */
 export function toNumberedPart<Row>(
   rows: readonly Row[],
   { limit }: NumberedPage,
@@ -96,7 +96,7 @@ export function toNumberedPart<Row>(
   return { rows: rows.slice(0, limit), next: last === undefined ? null : String(numberOf(last)) };
 }
 
-/** The limits of one read. While a text crosses threads and is serialised, it takes several times its memory. */
+/** The limits of one read. While a text crosses threads and is serialised, it takes several times its size in memory. */
 const piece = { maxIds: 100, maxBytes: 1_000_000 };
 const maxPageBytes = 64_000_000;
 
@@ -108,7 +108,7 @@ export interface Pieces<Item> {
   read(): AsyncGenerator<Item[], void>;
 }
 
-/** Items in the order of their ids, in pieces of about a megabyte. A larger item is a piece of its own. */
+/** Items in the order of their ids, in pieces of about a megabyte. A larger item is a piece by itself. */
 export function readInPieces<Id, Item>(
   ids: readonly Id[],
   bytesOf: ReadonlyMap<Id, number>,
@@ -126,7 +126,7 @@ export function readInPieces<Id, Item>(
 
 export const idOf = ({ id }: { id: string }) => id;
 
-/** Items of these sizes in their order, without those that are gone meanwhile, and then `rest`, which is in memory. */
+/** Items of these sizes in their order, without those deleted meanwhile, and then `rest`, which is in memory. */
 export function readListed<Size extends { bytes: number }, Item>(
   sizes: readonly Size[],
   keyOf: (one: Size | Item) => unknown,
@@ -154,7 +154,7 @@ export async function builtInOfPage<Item>(
   return builtIn.slice(skipped, skipped + limit - own);
 }
 
-/** Splits ids into consecutive pieces within the limits. An item beyond the limit is a piece of its own. */
+/** Splits ids into consecutive pieces within the limits. An item beyond the limit is a piece by itself. */
 export function splitByBytes<Id>(
   ids: readonly Id[],
   bytesOf: ReadonlyMap<Id, number>,
@@ -176,7 +176,7 @@ export function splitByBytes<Id>(
   return pieces;
 }
 
-/** The size of a page, unless it is too large. One of a single item is allowed at any size, or paging would stop at it. */
+/** The size of a page, unless it is too large. A page of a single item may have any size, or paging would stop there. */
 export function refuseLargePage(
   sizes: readonly { bytes: number }[],
   what: string,

@@ -19,7 +19,7 @@ export function hasSqliteSchema(path: string): boolean {
   }
 }
 
-/** The same for a PostgreSQL database. */
+/** Like `hasSqliteSchema`, for a PostgreSQL database. */
 export async function hasPostgresSchema(database: Database): Promise<boolean> {
   const { rows } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(database);
@@ -40,14 +40,14 @@ export function readSchemaOf(file: SqliteFile) {
   };
 }
 
-/** The setting in which it is stored, as JSON. */
+/** The setting that stores the oldest version, as JSON. */
 export const oldestVersionSetting = "oldest_version";
 
-/** The oldest version that may run on a schema, by the last migrations of both. Each new schema says so for itself. */
+/** The oldest version that may run on a schema; both are named by their last migrations. Each new schema states its own. */
 const OldestVersion = z.object({ schema: z.string(), oldest: z.string() });
 type OldestVersion = z.output<typeof OldestVersion>;
 
-/** Keeps what a newer schema says: a process of an earlier version may have looked at the schema before it was migrated, and be late. */
+/** Keeps a newer schema's value: a process of an earlier version may have looked at the schema before it was migrated, and be late. */
 export async function saveOldestVersion(database: Database, own: OldestVersion): Promise<void> {
   const value = JSON.stringify(own);
   if ((await readSetting(database, oldestVersionSetting)) === value) return;
@@ -70,7 +70,7 @@ export function mayRunOn(executed: readonly string[], said: string | undefined):
   );
 }
 
-/** Undefined if it was never set, or is damaged. */
+/** Undefined if the setting was never made, or is damaged. */
 function parse(said: string | undefined): OldestVersion | undefined {
   try {
     return OldestVersion.safeParse(JSON.parse(said ?? "")).data;
@@ -82,7 +82,7 @@ function parse(said: string | undefined): OldestVersion | undefined {
 
 const newestMigration = Object.keys(migrations).at(-1) ?? "";
 
-/** Whether a schema with these migrations was left by a version before 0.1.0, or by one in development: nothing leads from it to today's. */
+/** Whether a schema with these migrations was left by a version before 0.1.0, or by one in development: it cannot be upgraded. */
 export function isTooOld(executed: readonly string[]): boolean {
   return executed.length > 0 && !executed.includes(baselineName);
 }
@@ -103,8 +103,8 @@ export function newerSchemaError(unknownMigrations: readonly string[]): SchemaEr
 }
 
 /**
- * Brings the schema up to date. When several processes start at once, one migrates under the database's lock and the others wait. A
- * schema that is newer stays as it is: docs/upgrades.md.
+ * Brings the schema up to date. When several processes start at the same time, one migrates under the database's lock and the others
+ * wait. A newer schema stays as it is: docs/upgrades.md.
  */
 export async function migrate(database: Database): Promise<Migrated> {
   const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });
@@ -126,9 +126,9 @@ export async function migrate(database: Database): Promise<Migrated> {
   return { applied: (results ?? []).map((result) => result.migrationName), newer: [] };
 }
 
-/** Kysely's own look reads every column of every table, a third of a server's start. A name is there once its migration is committed. */
+/** Kysely's own check reads every column of every table, a third of a server's start. A migration's name is there once it is committed. */
 async function isUpToDate(database: Database): Promise<boolean> {
-  // PostgreSQL logs an error for each table that is not there.
+  // PostgreSQL logs an error for each table that does not exist.
   if (isPostgres(database) && !(await hasPostgresSchema(database))) return false;
   const executed = await executedMigrations(database).catch(() => []);
   return executed.join() === Object.keys(migrations).sort().join();

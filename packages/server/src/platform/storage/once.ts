@@ -31,7 +31,7 @@ export async function recordRequests<Request extends Once & { receipt: string }>
   transaction: Database,
   requests: readonly Request[],
 ): Promise<ReadonlySet<Request>> {
-  // Of duplicates, the first counts.
+  // The first of several duplicates counts.
   const first = new Map(requests.toReversed().map((request) => [request.id, request]));
   // Always in the same order, so that no two transactions wait for each other.
   const sorted = [...first.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -57,7 +57,7 @@ export async function recordRequest(
   return recorded.size > 0 ? undefined : await findReceipt(transaction, { id, requestDigest });
 }
 
-/** The receipt of a request that was made before: what it asked for may be gone since. Undefined: it is made for the first time. */
+/** The receipt of a request that was made before, even if what it made is gone since. Undefined if the request is new. */
 async function findReceipt(database: Database, { id, requestDigest }: Once): Promise<string | undefined> {
   const earlier = await database
     .selectFrom("idempotent_requests")
@@ -70,14 +70,14 @@ async function findReceipt(database: Database, { id, requestDigest }: Once): Pro
   return earlier.receipt;
 }
 
-/** What an equal request did before, asked before anything is checked that may have changed since. */
+/** The result of an equal earlier request, to be recalled before anything is checked that may have changed since. */
 export async function recallEarlier<Result, Receipt>(
   database: Database,
   once: Once | undefined,
   recall: (receipt: Receipt) => Promise<Result>,
 ): Promise<Result | undefined> {
   const receipt = once && (await findReceipt(database, once));
-  // It was written as this type.
+  // The receipt was written as this type.
   return receipt === undefined ? undefined : await recall(JSON.parse(receipt) as Receipt);
 }
 
@@ -101,9 +101,9 @@ export async function forgetOldRequests(database: Database, requests = 1): Promi
 }
 
 interface OnceWork<Result, Receipt> {
-  /** If it rejects, nothing is done and nothing remembered. */
+  /** If it rejects, no change is made and no request remembered. */
   work(transaction: Database): Promise<Result>;
-  /** What is stored as JSON to recreate the result: ids rather than texts, and no secrets. */
+  /** The data stored as JSON to recreate the result: ids rather than texts, and no secrets. */
   toReceipt(result: Result): Receipt | Promise<Receipt>;
   recall(receipt: Receipt): Promise<Result>;
 }
@@ -130,7 +130,7 @@ export async function doOnce<Result, Receipt>(
       .execute();
     return { result };
   });
-  // It was written as this type.
+  // The receipt was written as this type.
   if ("receipt" in done) return await recall(JSON.parse(done.receipt) as Receipt);
   // In the background. If it fails, a later request deletes them.
   void forgetOldRequests(database).catch(() => {});

@@ -140,7 +140,7 @@ test("a migration that waits for a table lets other statements pass, and runs on
   await Promise.all([holder.end(), watcher.end()]);
   const { migrated, destroy } = await opening;
   expect(migrated).not.toEqual([]);
-  // It had given up and released its locks for a moment.
+  // The migration gave up and released its locks for a moment.
   expect(Math.max(...waits)).toBeGreaterThan(2);
   expect(Math.max(...waits)).toBeLessThan(4);
   await destroy();

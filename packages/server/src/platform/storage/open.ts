@@ -82,7 +82,7 @@ async function connectSqlite(
     sqlitePath: path,
     migrated,
     async destroy() {
-      // One after the other: the last SQLite connection to close removes the log, and of several at once none would be the last.
+      // One after the other: the last SQLite connection to close removes the log, and if several closed together, none would be the last.
       await long.destroy();
       await brief.destroy();
       await database.destroy();
@@ -93,7 +93,7 @@ async function connectSqlite(
 /** The first in-memory database of this process, without data. Making its tables takes half of a server's start. */
 let firstInMemory: { bytes: Uint8Array; migrated: Migrated } | undefined;
 
-/** The first one makes its tables, later ones begin as its copies. An in-memory database belongs to its one connection. */
+/** The first in-memory database makes its tables, later ones begin as its copies. Each belongs to its one connection. */
 async function openInMemory(onSuccess: () => void): Promise<OpenedDatabase> {
   const file = openSqlite(firstInMemory?.bytes ?? inMemoryPath);
   const database = new Kysely<Tables>({ dialect: sqliteDialect(file, onSuccess) });
@@ -102,13 +102,13 @@ async function openInMemory(onSuccess: () => void): Promise<OpenedDatabase> {
   return { ...inPlace(database), sqlitePath: undefined, migrated };
 }
 
-/** All that is read and written goes through one connection of this thread. */
+/** Reads and writes through one connection of this thread. */
 function inPlace(database: Database) {
   const here = () => database;
   return { database, writer: here, reader: here, briefReader: here, destroy: () => database.destroy() };
 }
 
-/** A database as a look at it finds it. */
+/** The state of a database as an inspection finds it. */
 export interface InspectedDatabase {
   /** The engine and its version. */
   engine: string;
@@ -124,7 +124,7 @@ export interface InspectedDatabase {
   mayRun: boolean;
   /** How far its clock is ahead of this machine's; undefined if it has none of its own. */
   aheadMs: number | undefined;
-  /** What servers noted of its clock. */
+  /** What servers have noted about its clock. */
   seenClock: SeenClock | undefined;
 }
 

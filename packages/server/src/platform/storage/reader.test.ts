@@ -6,7 +6,7 @@ import { openDatabase } from "./open.ts";
 import type { Database } from "./schema/tables.ts";
 
 onEachDatabase(({ name, create }) => {
-  /** Takes a tenth of a second, or some. */
+  /** Takes one or a few tenths of a second. */
   const slowStatement =
     name === "SQLite"
       ? sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 200000) select max(i) from n`

@@ -10,7 +10,7 @@ export type Insertion = {
   [Table in keyof Tables]: { table: Table; rows: readonly Tables[Table][] };
 }[keyof Tables];
 
-/** What ends an insertion of what an account has by its name. */
+/** The end of a statement that inserts something with a name unique in its account. */
 export const unlessNameIsTaken = "on conflict (account_id, name) do nothing returning id";
 
 /**
@@ -36,7 +36,7 @@ export async function insertRows<Table extends keyof Tables>(
   return returned;
 }
 
-/** On SQLite, with one statement for a row, which stays prepared however many rows there are. All are inserted or none. */
+/** Inserts on SQLite with a statement for one row, which stays prepared however many rows there are. All rows are inserted or none. */
 async function insertEach<Table extends keyof Tables>(
   database: Database,
   table: Table,
@@ -113,8 +113,8 @@ async function run<Row>(database: Database, statement: string, parameters: unkno
 }
 
 /**
- * A statement that is compiled once: building a short one takes longer than running it. `build` says what it is, with any values; the
- * values of each execution follow the order in which they stand in the statement.
+ * A statement that is compiled once: building a short one takes longer than running it. `build` builds it with any values; the values of
+ * each execution follow the order of their places in the statement.
  */
 export function prepareStatement<Row>(
   build: (database: Database) => { compile(): CompiledQuery<Row> },
@@ -142,7 +142,7 @@ const named = [
   ),
 ];
 
-/** The names that things of an account have now, by their ids. What is gone, or is another account's, has none. */
+/** The current names of an account's things, by their ids. Things that are gone or belong to another account have none. */
 export async function selectNames(
   reader: Database,
   accountId: string,
@@ -156,7 +156,7 @@ export async function selectNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Ends the links of an account to something that is gone. */
+/** Deletes an account's share links to things that are gone. */
 export async function deleteSharesOf(transaction: Database, accountId: string, goneIds: readonly string[]) {
   const gone = new Set(goneIds);
   const shares = await transaction

@@ -12,12 +12,12 @@ export async function sharedSecret(database: Database, name: string): Promise<st
   return setting.value;
 }
 
-/** True for the first call on this database, false for every other one. */
+/** True for the first call on this database, false for every later one. */
 export async function claimOnce(database: Database, name: string): Promise<boolean> {
   return await insertSetting(database, name, "claimed");
 }
 
-/** Whether it was not there before. */
+/** Returns whether the setting is new. */
 async function insertSetting(database: Database, name: string, value: string): Promise<boolean> {
   const inserted = await database
     .insertInto("settings")
@@ -45,14 +45,14 @@ export async function saveSetting(database: Database, name: string, value: strin
     .execute();
 }
 
-/** Saves what `change` makes of a setting, or leaves it if that is undefined. Others that change it wait. */
+/** Saves the result of `change` as the setting, or leaves the setting if the result is undefined. Concurrent changes wait. */
 export async function changeSetting(
   database: Database,
   name: string,
   change: (value: string | undefined) => string | undefined,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    // Locks it until the transaction ends, whether it exists or not.
+    // Locks the setting until the transaction ends, whether it exists or not.
     await transaction
       .insertInto("settings")
       .values({ name, value: "" })
@@ -66,17 +66,17 @@ export async function changeSetting(
 }
 
 const instancePrefix = "instance:";
-/** Servers that crashed are not removed, so only the newest are kept: far more than run on one database at once. */
+/** Servers that crashed are not removed, so only the newest are kept: far more than ever run on one database at the same time. */
 const maxInstances = 100;
 
 /** A server that was started on this database, and has not stopped unless it crashed. */
 interface ServerInstance {
   id: string;
-  /** Where browsers reach it. Others may share the address. */
+  /** The address that browsers use. Other servers may share it. */
   address: string;
 }
 
-/** Notes a server that starts. Its id is a UUID of version 7, so ids are in the order of starts. */
+/** Records a server that starts. Its id is a UUID of version 7, so ids are in the order of starts. */
 export async function noteInstance(database: Database, { id, address }: ServerInstance): Promise<void> {
   // Several workers are one server.
   await insertSetting(database, instancePrefix + id, address);

@@ -45,7 +45,7 @@ test.each([
   "23505", // unique violation
   "42601", // syntax error
   "42P01", // no such table
-  "22021", // characters that the encoding has not
+  "22021", // characters that the encoding lacks
   "54000", // beyond a limit of the program
   "XX000", // internal error
   "SQLITE_CONSTRAINT_UNIQUE",

@@ -58,7 +58,7 @@ const unavailableCodes = new Set([
 
 const sqlState = /^[0-9A-Z]{5}$/;
 
-/** The database could not do it, and nothing was stored. */
+/** The database failed, and nothing was stored. */
 export function storeUnavailable(cause: unknown): ServiceError {
   const message = "The database is unavailable. Try again in a few seconds.";
   return new ServiceError("store_unavailable", message, { cause });
@@ -85,7 +85,7 @@ export function isStoreUnavailable(error: unknown): boolean {
   return unavailableCodes.has(code) || unavailableCodes.has(code.split("_", 2).join("_"));
 }
 
-/** Whether the database refuses a value of a row, as it would again. */
+/** Whether the database refuses a value of a row, and would refuse it again. */
 export function isRefusedValue(error: unknown): boolean {
   return /^(?:2[23][0-9A-Z]{3}|SQLITE_(?:CONSTRAINT|MISMATCH)(?:_.*)?)$/.test(codeOf(error));
 }
@@ -95,7 +95,7 @@ export function isStoreUncertain(error: unknown): boolean {
   return codeOf(error) === "store_uncertain";
 }
 
-/** Whether PostgreSQL undid the transaction in favour of another. It works again at once. */
+/** Whether PostgreSQL undid the transaction in favour of another. It can be retried immediately. */
 export function isDeadlock(error: unknown): boolean {
   return /^40(?:001|P01)$/.test(codeOf(error));
 }
@@ -115,7 +115,7 @@ export function isDiskFailure(error: unknown): boolean {
   return codeOf(error).startsWith("SQLITE_IOERR");
 }
 
-/** Empty if there is none. */
+/** The error's code; empty if there is none. */
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }

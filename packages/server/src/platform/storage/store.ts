@@ -12,7 +12,7 @@ export function isPostgres(db: Pick<Kysely<unknown>, "getExecutor">): boolean {
 export interface Requester {
   accountId: string;
   signal: AbortSignal;
-  /** About how many rows a read is for: those of its account that are for far more wait behind it. Absent: as many as a long page has. */
+  /** About how many rows a read is for: reads of the same account for far more rows wait behind it. Absent: as many as a long page has. */
   rows?: number;
 }
 
@@ -54,7 +54,7 @@ export interface OpenedDatabase extends Store {
 export interface OpenOptions {
   /** Throws a `NoDatabaseError` instead of creating a database. */
   mustExist?: boolean;
-  /** Nobody else waits meanwhile, as in a command: an SQLite file is read without threads, which take longer to start than most reads. */
+  /** Set if nobody else waits, as in a command: an SQLite file is read without threads, which take longer to start than most reads. */
   readsInPlace?: boolean;
 }
 
@@ -62,13 +62,13 @@ export interface OpenOptions {
 export interface Migrated {
   /** The names of the migrations that ran. */
   applied: string[];
-  /** Migrations of a newer version, which says that this one may run beside it. */
+  /** Migrations of a newer version, which states that this version may run next to it. */
   newer: string[];
 }
 
 const rowsOfLongPage = 1_000;
 
-/** For one account. */
+/** The limit for one account. */
 const maxWaitingReads = 1_000;
 const maxReadWaitMs = 60_000;
 

@@ -7,22 +7,22 @@ import { isStoreUncertain, storeUncertain } from "./store-error.ts";
 
 /** Options of a thread that collects its garbage early instead of after tens of megabytes, and so is a little slower. */
 export function smallHeap(workerData: unknown): WorkerOptions {
-  // Bun's own.
+  // `smol` is Bun's own option.
   const options: WorkerOptions & { smol: boolean } = { workerData, smol: true };
   return options;
 }
 
 /**
- * Lets other threads go before this one, for good: a process without privileges cannot take it back. Nobody who answers may wait for
- * what this thread does, nor, with the usual niceness, for a lock that it holds.
+ * Gives other threads priority over this one, for good: a process without privileges cannot take it back. Whoever answers requests must not
+ * wait for this thread's work nor, with the usual niceness, for a lock that it holds.
  */
 export function workInBackground(niceness = 10): void {
-  // Elsewhere it would be the whole process.
+  // On other systems it would apply to the whole process.
   if (process.platform !== "linux") return;
   try {
     setPriority(niceness);
   } catch {
-    // Not everywhere is that allowed, and it works without.
+    // Not every system allows this, and the thread works without it.
   }
 }
 
@@ -30,7 +30,7 @@ export function workInBackground(niceness = 10): void {
 interface ThreadError {
   message: string;
   code: string | undefined;
-  /** What else it has if it is a `ServiceError`. */
+  /** The other parts of a `ServiceError`. */
   service: { code: ServiceErrorCode; retryAfterS?: number } | undefined;
 }
 
@@ -39,7 +39,7 @@ interface ThreadRequest<Request> {
   request: Request | "close";
 }
 
-/** One for every request; "close" has no result. */
+/** The response to a request; "close" has no result. */
 type ThreadResponse<Result> = { id: number } & ({ result: Result | undefined } | { error: ThreadError });
 
 /** A thread's side of `threadClient`: handles the requests of a lane one after the other. */
@@ -82,7 +82,7 @@ function servicePartsOf({ code, retryAfterS }: ServiceError) {
 
 export interface ThreadClient<Request, Result> {
   hasEnded(): boolean;
-  /** Requests of one lane are handled one after the other, in their order. What is transferred is lost to the sender. */
+  /** Requests of one lane are handled one after the other, in their order. Transferred buffers are lost to the sender. */
   send(request: Request, transferred?: readonly ArrayBuffer[]): Promise<Result>;
   /** Lets the thread close its resources, then ends it. */
   end(): Promise<void>;
@@ -160,11 +160,11 @@ function threadEnded(cause: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: "ERR_WORKER_NOT_RUNNING" });
 }
 
-/** What a thread writes, by kind. */
+/** The writes of a thread, by kind. */
 export type Writes = Record<string, (database: Database, payload: never) => Promise<unknown>>;
 
 export interface Writer<Kinds extends Writes> {
-  /** What is of one kind is written one after the other, in its order. A payload is copied: a long one as text is five times as fast. */
+  /** Writes of one kind are done one after the other, in their order. A payload is copied: a long one as text is five times as fast. */
   send<Kind extends keyof Kinds>(kind: Kind, payload: Parameters<Kinds[Kind]>[1]): ReturnType<Kinds[Kind]>;
   end(): Promise<void>;
 }
@@ -176,7 +176,7 @@ interface WriteRequest {
 
 /**
  * Sends writes to a thread that writes into the SQLite file at `path`, so that only that thread waits for the disk. It starts with the
- * first of them and is replaced if it dies. It ends after `idleMs` without one. Absent: with the process.
+ * first write and is replaced if it dies. It ends after `idleMs` without a write or, if that is absent, with the process.
  */
 export function writerThread<Kinds extends Writes>(
   path: string,
@@ -198,7 +198,7 @@ export function writerThread<Kinds extends Writes>(
     });
   }
 
-  /** A later write starts another one. */
+  /** A later write starts another thread. */
   function end(): Promise<void> {
     clearTimeout(idling);
     const ending = thread;
@@ -215,7 +215,7 @@ export function writerThread<Kinds extends Writes>(
         inProgress -= 1;
         if (inProgress === 0 && idleMs !== undefined) idling = setTimeout(end, idleMs).unref();
       });
-      // The handler of the kind returns it.
+      // The handler of the kind returns this type.
       return written as ReturnType<Kinds[Kind]>;
     },
     end,
@@ -233,7 +233,7 @@ export function serveWrites(open: (data: WriterData) => Database, writes: Writes
     async close() {
       await database?.destroy();
     },
-    // Results with long texts are written in parts, between which the others get through.
+    // Results with long texts are written in parts, and other kinds get through between the parts.
     laneOf: ({ kind }) => kind,
   });
 }

@@ -52,8 +52,8 @@ const searched = [
 ];
 
 /**
- * Searches look at verdicts unless they ask for a status, so that failures in between cost them nothing. Of two indexes that serve a query
- * alike, SQLite takes the one that was made last.
+ * Searches look at verdicts unless they ask for a status, so that failures in between cost them nothing. If two indexes serve a query
+ * equally well, SQLite takes the one that was created last.
  */
 export function resultIndexes(): string {
   const create = (name: string, columns: string, condition: string) =>
@@ -136,7 +136,7 @@ create table "error_finding_count_deltas" (
 
 `;
 
-/** Made from stored results afterwards; nothing is counted yet. */
+/** Filled from stored results afterwards; nothing is counted yet. */
 export const tagTables = ({ number, byKey }: Words) => `
 create table "evaluation_tag_progress" (up_to bigint not null);
 insert into evaluation_tag_progress (up_to) values (0);
@@ -169,8 +169,8 @@ create table "evaluation_tag_counts" (
 
 /**
  * How results get their numbers. On PostgreSQL a sequence gives them, so that no writer waits for another
- * (docs/decisions/0010-result-numbers.md). The first versions took them by an update of a clock: a view stands in its place that hands
- * them numbers of the sequence, in a row as they expect, and does all else that a writer of today does.
+ * (docs/decisions/0010-result-numbers.md). The first versions took them by updating a clock: a view in its place gives them consecutive
+ * numbers of the sequence, as they expect, and does everything else that a writer of today does.
  */
 export function numberResults(isPostgres: boolean): string[] {
   if (!isPostgres)
@@ -227,7 +227,7 @@ export function keepTotals(isPostgres: boolean): string[] {
   return isPostgres ? statementTriggers() : rowTriggers();
 }
 
-/** Folding is one statement for up to thousands of rows. */
+/** One statement folds up to thousands of rows. */
 function statementTriggers(): string[] {
   const before = `select series_id, day, score_mille, verdict, ${figures.map((name) => `-${name} as ${name}`).join(", ")}
     from old_rows`;
@@ -243,7 +243,7 @@ function statementTriggers(): string[] {
   ];
   return triggers.flatMap(({ event, tables, rows }) => {
     const name = `evaluation_total_counts_on_${event}`;
-    // A plan is kept for the session. With a join, one made for many rows would read every series for a single row.
+    // Plans are kept for the session: with a join, a plan made for many rows would read every series even for a single row.
     const body = `${insertInto} select ${key}, ${figures.map((figure) => `sum(${figure})`).join(", ")}
       from (${rows}) as changed cross join lateral (
         select account_id from evaluation_series where id = series_id and spans_runs = 1 offset 0) as series
@@ -261,7 +261,7 @@ function rowTriggers(): string[] {
     { event: "insert", row: "new", changeOf: (name: string) => `new.${name}` },
     // No statement changes the key of a count.
     { event: "update", row: "new", changeOf: (name: string) => `new.${name} - old.${name}` },
-    // Nearly all that is deleted is empty, and its day may have been deleted before.
+    // Nearly all deleted counts are empty, and the total of their day may already be deleted.
     { event: "delete", row: "old", changeOf: (name: string) => `-old.${name}`, when: "when old.count <> 0" },
   ];
   return triggers.map(

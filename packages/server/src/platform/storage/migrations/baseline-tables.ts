@@ -1,4 +1,4 @@
-/** What the two engines write differently in the tables of 0.1.0. What these hold is said in `schema/`. */
+/** The parts of the tables of 0.1.0 that the two engines write differently. `schema/` describes the tables' contents. */
 export interface Words {
   /**
    * The type of a result's number. On SQLite only a primary key of exactly the type `integer` is the row's own number; on PostgreSQL that
@@ -7,9 +7,9 @@ export interface Words {
   resultId: string;
   /** A column that numbers its table's rows. */
   number: string;
-  /** The same, and the number of a deleted row is not given to another. */
+  /** Like `number`, but the number of a deleted row is never reused. */
   neverReusedNumber: string;
-  /** A text that is compared by its bytes: PostgreSQL's default, by the database's locale, is slower and another order. */
+  /** A text that is compared by its bytes: PostgreSQL's default, by the database's locale, is slower and orders differently. */
   byBytes: string;
   /** For rows that are little more than their key: SQLite stores them in the key's tree, which saves a write and a read. */
   byKey: string;
@@ -70,7 +70,7 @@ create table "sign_in_tokens" (
 create index sign_in_tokens_by_expiry on sign_in_tokens (expires_at);
 `;
 
-/** What is kept of all that accounts do. */
+/** Records of everything that accounts do. */
 export const useTables = ({ byKey }: Words) => `
 create table "usage_counts" (
   account_id text not null, hour integer not null, key_id text not null, operation text not null,

@@ -11,15 +11,15 @@ import {
 import * as tables from "./baseline-tables.ts";
 
 /**
- * The last migration of the oldest version that may run on today's schema, beside this one or again after it. To be moved forward with a
- * migration that such a version would contradict or ignore: docs/upgrades.md.
+ * The last migration of the oldest version that may run on today's schema, together with this one or again after it. To be moved forward
+ * with a migration that such a version would contradict or ignore: docs/upgrades.md.
  */
 export const oldestVersion = "028-roles-and-audit";
 
 /** The migration that makes the schema of 0.1.0 from nothing. */
 export const baselineName = "034-dataset-changes";
 
-/** The names of those that made it in steps, which databases of 0.1.0 have recorded, and which 0.1.0 looks for in those of later versions. */
+/** The migrations that once made this schema in steps: databases of 0.1.0 have recorded them, and 0.1.0 looks for them in later databases. */
 const before = [
   "001-identity",
   "002-error-taxonomies",
@@ -122,7 +122,7 @@ export const migrations: Record<string, Migration> = {
         constraint reality_episodes_by_position primary key (check_id, position))`,
   ),
   "043-replays": inOrder(
-    // While it is made, the table can be read; beside a new column, it could not.
+    // While the index is made, the table can be read; together with a new column, it could not.
     "create index episodes_by_end on episodes (environment_id, last_active_at) where status = 'finished'",
     "alter table episodes add column policy text",
     "alter table reality_checks add column environment_id text",
@@ -176,7 +176,7 @@ function inOrder(...statements: string[]): Migration {
 async function createSchema(db: Kysely<unknown>): Promise<void> {
   const words = isPostgres(db) ? tables.postgresWords : tables.sqliteWords;
   const statements = [
-    // Its first table is also how a database with an earlier schema is told: it has that already.
+    // The first table also reveals a database with an earlier schema, which already has it.
     tables.accountTables(),
     tables.useTables(words),
     tables.evaluatorTables(),

@@ -41,7 +41,7 @@ function open(isReadOnly = false, ofSession = limits): Kysely<Notes> {
 
 let directUrl: string;
 
-/** What the test before has left. */
+/** Ends connections that the previous test left behind. */
 const endOthers =
   "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
 
@@ -73,7 +73,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** As another connection sees them. */
+/** The notes as another connection sees them. */
 async function notes(): Promise<string[]> {
   const { rows } = await outside.query<{ body: string }>("select body from notes order by body");
   return rows.map(({ body }) => body);

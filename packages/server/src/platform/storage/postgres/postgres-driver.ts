@@ -28,9 +28,9 @@ interface Session extends DatabaseConnection {
   client: pg.PoolClient;
   openedAtMs: number;
   isInTransaction: boolean;
-  /** Whether it should be replaced. */
+  /** Whether the connection should be replaced. */
   isOutdated: boolean;
-  /** Why it must no longer be used. */
+  /** Why the connection must no longer be used. */
   failure: unknown;
 }
 
@@ -107,7 +107,7 @@ function postgresDriver(
       const session = connection as Session;
       const { command } = await send(session, CompiledQuery.raw("commit"), "commits");
       session.isInTransaction = false;
-      // The response if a statement failed and the error was not passed on.
+      // PostgreSQL's response if a statement failed and the error was not passed on.
       if (command !== "COMMIT")
         throw storeUnavailable(new Error("The transaction was rolled back because a statement in it failed"));
     },
@@ -131,7 +131,7 @@ function postgresDriver(
 
     async destroy() {
       const ended = pool.end();
-      // All of them end, at the latest by their time limits.
+      // All connections in use are returned, at the latest by their time limits.
       if (inUse > 0) await new Promise<void>((resolve) => (onUnused = resolve));
       // A silent server never completes an orderly close.
       const deadlineMs = performance.now() + closeTimeoutMs;
@@ -186,7 +186,7 @@ async function send(session: Session, { sql, parameters }: CompiledQuery, effect
       if (effect === "harmless" || !mayEndServer.test(code) || (await responds(client))) throw error;
     }
     cut(session, error);
-    // The database is not the cause: a parameter cannot be sent.
+    // The cause is not the database, but a parameter that cannot be sent.
     if (error instanceof TypeError || error instanceof RangeError) throw error;
     throw effect === "commits" && code !== idleTimeout ? storeUncertain(error) : storeUnavailable(error);
   }
@@ -199,7 +199,7 @@ async function responds(client: pg.PoolClient): Promise<boolean> {
   );
 }
 
-/** Closes the connection at once, so that the server rolls back. */
+/** Closes the connection immediately, so that the server rolls back. */
 function cut(session: Session, failure: unknown): void {
   session.failure = failure;
   session.client.connection.stream.destroy();
@@ -236,7 +236,7 @@ interface PostgresOptions extends PostgresListeners {
   maxConnections?: number;
   limits?: PostgresLimits;
   isReadOnly?: boolean;
-  /** Once it is aborted, all connections are closed at once. */
+  /** Once it is aborted, all connections are closed immediately. */
   signal?: AbortSignal;
 }
 
@@ -253,7 +253,7 @@ export function postgresDialect(url: string, options: PostgresOptions): Dialect 
     types: {
       getTypeParser: (oid, format) => (numberOids.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
     },
-    // With a statement, because poolers such as PgBouncer refuse them as startup parameters.
+    // Set by a statement, because poolers such as PgBouncer refuse settings as startup parameters.
     onConnect: (client) => applySettings(client as pg.Client, settings),
   });
   // The pool attaches its whole client to the error, which does not belong in a log.
@@ -271,7 +271,7 @@ function sessionSettings({ limits = {}, isReadOnly = false }: PostgresOptions): 
     lock_timeout: limits.lockTimeoutMs,
     idle_in_transaction_session_timeout: limits.idleInTransactionTimeoutMs,
     statement_timeout: limits.statementTimeoutMs,
-    // After waiting for a row, a statement sees its new version; in stricter levels it would fail.
+    // After waiting for a row, a statement sees its new version; at stricter levels it would fail.
     default_transaction_isolation: "'read committed'",
     default_transaction_read_only: isReadOnly ? "on" : undefined,
   };

@@ -37,9 +37,9 @@ export interface AuditEventsTable {
   actor_kind: AuditActorKind;
   /** Null for the command line. */
   actor_user_id: string | null;
-  /** Of the key or session. */
+  /** The id of the key or session. */
   actor_id: string | null;
-  /** The key's name then, or the operating system's user. */
+  /** The key's name at that time, or the operating system's user. */
   actor_name: string | null;
   request_id: string | null;
   /** JSON. */
@@ -52,7 +52,7 @@ export interface AccountsTable {
   created_at: Micros;
 }
 
-/** Accounts that are erased, or being erased: what requests had begun is not stored. */
+/** Accounts that are erased, or being erased: requests that had already begun store nothing more for them. */
 interface ClosedAccountsTable {
   account_id: string;
   closed_at: Micros;
@@ -85,7 +85,7 @@ export interface ApiKeysTable {
   max_in_flight: number | null;
   /** Which of its predictions are stored; null: the server's setting. */
   capture: string | null;
-  /** JSON; null: all that the user may. */
+  /** JSON; null: everything that the user may do. */
   scopes: string | null;
 }
 
@@ -95,7 +95,7 @@ export interface SessionsTable {
   user_id: string;
   /** The issuer as configured at sign-in: a multi-tenant provider names another one in its tokens. */
   issuer: string;
-  /** Of the token in the browser's cookie. */
+  /** The digest of the token in the browser's cookie. */
   digest: string;
   /** Truncated. */
   user_agent: string | null;
@@ -117,19 +117,19 @@ export interface SignInTokensTable {
   used_at: Micros | null;
 }
 
-/** Links that show something to whoever has them. One that is revoked is deleted. */
+/** Links that show something to whoever has them. A revoked link is deleted. */
 export interface SharesTable {
   id: string;
   account_id: string;
-  /** Of the token in the link. */
+  /** The digest of the token in the link. */
   digest: string;
-  /** Who made it, and the key that they made it with, if any: it ends with either. */
+  /** The user who made the link, and the key that they made it with, if any: the link ends with either. */
   user_id: string;
   api_key_id: string | null;
   kind: ShareKind;
-  /** What it shows: an id, or several separated by commas. */
+  /** The id of what the link shows, or several separated by commas. */
   object: string;
-  /** 1: also texts. */
+  /** 1: texts are shown, too. */
   with_texts: number;
   created_at: Micros;
   expires_at: Micros;
@@ -140,17 +140,17 @@ export interface UsageCountsTable {
   account_id: string;
   /** Hours since 1970-01-01 UTC. */
   hour: number;
-  /** The key, or for requests with a session the user. Empty: with a session, before users were counted apart. */
+  /** The key, or for requests with a session the user. Empty: with a session, before users were counted separately. */
   key_id: string;
   operation: UsageOperation;
-  /** Empty: they succeeded; otherwise why they failed. */
+  /** Empty if they succeeded; otherwise why they failed. */
   outcome: UsageFailure | "";
   requests: number;
   prompt_tokens: number;
   completion_tokens: number;
-  /** Of predictions that did not reach the upstream, prompt and completion together. */
+  /** Tokens of predictions that did not reach the upstream, prompt and completion together. */
   cached_tokens: number;
-  /** The part of the prompts that were examples of worlds. */
+  /** The part of the prompts that consisted of worlds' examples. */
   example_tokens: number;
 }
 
@@ -159,7 +159,7 @@ export interface UsageModelTokensTable {
   account_id: string;
   /** Hours since 1970-01-01 UTC. */
   hour: number;
-  /** The key, or for requests with a session the user. Empty: with a session, before users were counted apart. */
+  /** The key, or for requests with a session the user. Empty: with a session, before users were counted separately. */
   key_id: string;
   operation: UsageOperation;
   model: string;
@@ -189,7 +189,7 @@ export interface BudgetsTable {
   api_key_id: string;
   /** Millionths of the currency of the price list. */
   limit_micros: number;
-  /** Whether what would cost more is refused. */
+  /** Whether requests that would cost more are refused. */
   stops: Flag;
   /** The last month for which the warning was logged, as months since 1970-01. */
   warned_month: number;

@@ -13,7 +13,7 @@ export interface RealityChecksTable {
   id: string;
   account_id: string;
   name: string;
-  /** Its name: the environment may be gone. */
+  /** The environment's name, as the environment may be gone. */
   environment: string | null;
   environment_id: string | null;
   /** Null: any. */
@@ -24,18 +24,18 @@ export interface RealityChecksTable {
   /** JSON: the recorded trajectories that the environment plays. */
   recordings: string | null;
   status: RealityCheckStatus;
-  /** Why it is paused. */
+  /** Why the check is paused. */
   reason: string | null;
-  /** Of a continuous check: it has looked at episodes that ended before. */
+  /** For a continuous check: it has looked at the episodes that ended before this time. */
   drawn_until: Micros | null;
   false_success_limit: number | null;
   /** The number of its rows in `reality_episodes`. */
   episodes: number;
   created_by: string;
   created_at: Micros;
-  /** The run of its steps up to the first divergence, once it was asked for. It may be deleted. */
+  /** The run of its steps up to the first divergence, once requested. It may be deleted. */
   run_id: string | null;
-  /** That of all steps. */
+  /** The run of all steps. */
   whole_run_id: string | null;
 }
 
@@ -52,28 +52,28 @@ export interface RealityEpisodesTable {
   replayed: Flag | null;
   simulated_reward: number | null;
   real_reward: number | null;
-  /** That were compared; null if only the outcomes are known. */
+  /** The number of compared steps; null if only the outcomes are known. */
   steps: number | null;
   /** The first step whose observation differs. */
   diverged_at: number | null;
   /** JSON: the first words or tools of its actions. */
   verbs: string | null;
-  /** Null: by a version that did not store it. */
+  /** Null if checked by a version that did not store the time. */
   checked_at: Micros | null;
 }
 
-/** An episode that is still to be replayed, or could not be. Once it was, its row in `reality_episodes` is in its place. */
+/** An episode that is still to be replayed, or could not be. Once it is replayed, a row in `reality_episodes` takes its place. */
 export interface RealityReplaysTable {
   check_id: string;
   position: number;
-  /** Null: it is made of the trajectory. */
+  /** Null for an episode that is made from a trajectory. */
   episode_id: string | null;
   trajectory_id: string | null;
-  /** Why it could not be replayed; null: it is still to be. */
+  /** Why it could not be replayed; null if it still has to be. */
   error: string | null;
 }
 
-/** What happened in the real environment. The step 0 is what is seen before the first action. */
+/** The course of an episode in the real environment. Step 0 is the observation before the first action. */
 export interface RealityStepsTable {
   check_id: string;
   position: number;

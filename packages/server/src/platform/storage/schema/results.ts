@@ -2,7 +2,7 @@ import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
 import type { Generated } from "kysely";
 import type { Flag, Micros } from "../columns.ts";
 
-/** Results, and what is counted of them. */
+/** Results and their counts. */
 export interface ResultTables {
   projects: ProjectsTable;
   evaluation_clock: EvaluationClockTable;
@@ -67,7 +67,7 @@ export interface EvaluationResultsTable {
   request_key: string | null;
   /** The same for all results of one trajectory, otherwise of one sample; null if the result names neither. */
   cluster_id: number | null;
-  /** Whether the output is the gold answer, white space at the ends apart. Null: written before 0.2, to be found by the texts. */
+  /** Whether the output is the gold answer, ignoring white space at the ends. Null: written before 0.2; the texts have to be compared. */
   is_equal: Flag | null;
 }
 
@@ -107,7 +107,7 @@ export interface EvaluationCorrectionsTable {
   id: string;
   result_id: number;
   account_id: string;
-  /** The result's. */
+  /** The profile of the result. */
   profile_public_id: string | null;
   user_id: string;
   pass: Flag;
@@ -116,7 +116,7 @@ export interface EvaluationCorrectionsTable {
   created_at: Micros;
 }
 
-/** What people say of outputs, one a person and result. */
+/** People's labels of outputs, one per person and result. */
 export interface EvaluationLabelsTable {
   id: string;
   account_id: string;
@@ -126,7 +126,7 @@ export interface EvaluationLabelsTable {
   annotator: string | null;
   pass: Flag;
   score: number | null;
-  /** The correction that it set, and which goes with it. */
+  /** The correction that the label set, and which goes with it. */
   correction_id: string | null;
   created_at: Micros;
 }
@@ -166,7 +166,7 @@ interface EvaluationClockTable {
   last_created_at: Micros;
 }
 
-/** The times between which the results of a range of numbers lie. The interval may be too wide, never too narrow. */
+/** The earliest and latest times of results whose numbers are in a range. The interval may be too wide, never too narrow. */
 export interface EvaluationTimesTable {
   /** The numbers divided by `numbersPerStretch`. */
   stretch: number;
@@ -226,7 +226,7 @@ interface EvaluationTagProgressTable {
 interface EvaluationTagNamesTable {
   account_id: string;
   name: string;
-  /** The last result that is counted if the name has too many values to count more; otherwise null. */
+  /** If the name has too many values to count further: the last result that was counted. Otherwise null. */
   counted_up_to: number | null;
 }
 
@@ -272,15 +272,15 @@ export interface ProjectsTable {
   created_at: Micros;
 }
 
-/** Deletions of an account's results by a filter, which are worked off in the background. */
+/** Deletions of an account's results by a filter, which are carried out in the background. */
 export interface ResultDeletionsTable {
   id: string;
   account_id: string;
   /** JSON: the results that match. */
   filter: string;
-  /** How many there were at the request. */
+  /** How many results matched at the time of the request. */
   matched: number;
-  /** Results up to this number are dealt with. */
+  /** Results up to this number have been dealt with. */
   after_id: number;
   /** Results that were stored later stay. */
   up_to_id: number;

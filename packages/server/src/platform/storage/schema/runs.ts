@@ -37,10 +37,10 @@ export interface WorldsTable {
   id: string;
   account_id: string;
   name: string;
-  /** The latest revision's number. A world that is made under the name of a deleted one goes on from it. */
+  /** The latest revision's number. A world made under the name of a deleted one continues from it. */
   last_revision: number;
   archived_at: Micros | null;
-  /** Null while it is there. */
+  /** Null while the world exists. */
   deleted_at: Micros | null;
   created_by: string;
   created_at: Micros;
@@ -51,7 +51,7 @@ export interface WorldRevisionsTable {
   revision: number;
   /** JSON, as given. */
   config: string;
-  /** JSON: what it resolved to. */
+  /** JSON: what the config resolved to. */
   pinned: string;
   created_at: Micros;
 }
@@ -85,9 +85,9 @@ export interface DatasetRevisionsTable {
   digest: string | null;
   trajectories: number | null;
   samples: number;
-  /** The length of its lines as they are exported. */
+  /** The length of its lines when exported. */
   bytes: number;
-  /** When its upload began; once it is sealed, when that was. */
+  /** When its upload began or, for a sealed revision, when it was sealed. */
   created_at: Micros;
   /** When its upload last wrote something. */
   touched_at: Micros;
@@ -103,23 +103,23 @@ export interface DatasetSamplesTable {
   trajectory_id: string;
   step: number;
   sample_id: string;
-  /** The length of its line as it is exported. */
+  /** The length of its line when exported. */
   bytes: number;
 }
 
 export interface DatasetPayloadsTable {
   revision_id: number;
   position: number;
-  /** The part that holds the context, or the last message. */
+  /** The part that contains the context, or the last message. */
   part: string | null;
-  /** JSON: the line's fields that no other column holds. */
+  /** JSON: the line's fields that are in no other column. */
   body: string;
 }
 
-/** What samples of a revision share, each text once: a context, or a message behind the messages before it. */
+/** Texts that samples of a revision share, each stored once: a context, or a message after the messages before it. */
 interface DatasetPartsTable {
   revision_id: number;
-  /** Of the previous part's digest and the text. */
+  /** The digest of the previous part's digest and the text. */
   digest: string;
   /** The digest of the message before this one. */
   previous: string | null;
@@ -187,7 +187,7 @@ export interface EpisodesTable {
   last_active_at: Micros;
 }
 
-/** A step's observation and what it cost are in its prediction, whose `run_id` is the episode's id. */
+/** A step's observation and cost are in its prediction, whose `run_id` is the episode's id. */
 export interface EpisodeStepsTable {
   episode_id: string;
   /** From 1. */
@@ -198,7 +198,7 @@ export interface EpisodeStepsTable {
   reward_error: string | null;
   terminated: Flag;
   truncated: Flag;
-  /** What the client called the request. */
+  /** The client's key for the request. */
   request_key: string | null;
 }
 
@@ -208,7 +208,7 @@ export interface OrsSessionsTable {
   account_id: string;
   /** JSON: the requested environment and task. */
   wanted: string;
-  /** The environment's name; null: no call has named it. Then there is no episode yet. */
+  /** The environment's name; null if no call has named it: then there is no episode yet. */
   environment: string | null;
   /** The last step whose result was sent whole. */
   delivered_steps: number;
@@ -250,7 +250,7 @@ export interface RunsTable {
   metadata: string | null;
   /** Samples times repeats. */
   samples: number;
-  /** How many of them have a prediction. */
+  /** How many of these have a prediction. */
   predicted: number;
   /** How many have an outcome of every evaluator, or will have none. */
   evaluated: number;
@@ -266,9 +266,9 @@ export interface RunsTable {
   tries: string | null;
   /** JSON: versions, digests and the like, as they were when it started. */
   provenance: string;
-  /** JSON, a list: models that the upstream named, and what was waited for. */
+  /** JSON, a list: models that the upstream named, and what the run waited for. */
   notes: string;
-  /** The process that works on it has put its lease's id here, and until when it holds. */
+  /** The id of the lease of the process that works on the run, and when the lease ends. */
   lease_id: string | null;
   lease_until: Micros;
   created_by: string;
@@ -277,11 +277,11 @@ export interface RunsTable {
   created_at: Micros;
   started_at: Micros | null;
   finished_at: Micros | null;
-  /** JSON: figures for lists, made when it has ended. Null: not yet, or the target is external. */
+  /** JSON: figures for lists, made when the run has ended. Null: not made yet, or the target is external. */
   headline: string | null;
 }
 
-/** What runs of a name are to reach. */
+/** Goals for runs of one name. */
 export interface GoalsTable {
   id: string;
   account_id: string;
@@ -299,7 +299,7 @@ export interface RunVerdictsTable {
   run_id: string;
   /** The evaluator's place in the run's list. */
   evaluator: number;
-  /** The sample's, in the run's revision. */
+  /** The position of the sample in the run's revision. */
   position: number;
   repeat: number;
   status: EvaluationStatus;
@@ -312,11 +312,11 @@ export interface RunVerdictsTable {
   result_id: number | null;
 }
 
-/** What reports group the samples of a revision by. Written when a run first reaches the sample. */
+/** The properties that reports group the samples of a revision by. Written when a run first reaches the sample. */
 export interface SampleTraitsTable {
   revision_id: number;
   position: number;
-  /** Of the whole sample, its ids included. */
+  /** The digest of the whole sample, including its ids. */
   digest: string;
   /** The number of changes between the state and the next state; null if they cannot be compared. */
   changes: number | null;
@@ -335,17 +335,17 @@ export interface PredictionsTable {
   account_id: string;
   source: PredictionSource;
   created_at: Micros;
-  /** The run's or the episode's; null if live. */
+  /** The id of the run or the episode; null if live. */
   run_id: string | null;
-  /** Of the sample in the run's revision, or the episode's step. */
+  /** The position of the sample in the run's revision, or the episode's step. */
   position: number | null;
   repeat: number | null;
   status: "success" | "failed";
   error_category: PredictionFailure | null;
   deployment: string | null;
-  /** As the upstream named it. */
+  /** The model as the upstream named it. */
   model: string | null;
-  /** The name that was sent, by which prices are. Null: it has none, or no model was called. */
+  /** The name that was sent, under which prices are listed. Null: it has no price, or no model was called. */
   sent_model: string | null;
   /** The address of the replica that answered, without user and query. */
   replica: string | null;
@@ -365,16 +365,16 @@ export interface PredictionsTable {
 /** The columns of a prediction that are only shown. */
 export interface PredictionPayloadsTable {
   prediction_id: string;
-  /** The context's, if it is live. */
+  /** The digest of the context, if the prediction is live. */
   context_digest: string | null;
-  /** JSON: what was asked, beside the context; of a run or an episode, which follows from its sample or steps, only the world. */
+  /** JSON: the request without its context; for a run or an episode, whose request follows from its sample or steps, only the world. */
   request: string | null;
   output: string | null;
   reasoning: string | null;
   error_message: string | null;
 }
 
-/** Contexts of live predictions, each once for an account. */
+/** Contexts of live predictions, each stored once per account. */
 export interface PredictionContextsTable {
   account_id: string;
   digest: string;

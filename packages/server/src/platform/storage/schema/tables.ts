@@ -5,7 +5,7 @@ import type { RealityTables } from "./reality.ts";
 import type { ResultTables } from "./results.ts";
 import type { RunTables } from "./runs.ts";
 
-/** What evaluators are configured with. */
+/** The configuration of evaluators. */
 interface EvaluatorTables {
   error_taxonomies: ErrorTaxonomiesTable;
   error_taxonomy_revisions: ErrorTaxonomyRevisionsTable;
@@ -36,7 +36,7 @@ export interface ErrorTaxonomyRevisionsTable {
   created_at: Micros;
 }
 
-/** Which revision of a taxonomy has a label. */
+/** The revision of a taxonomy that has a label. */
 interface ErrorTaxonomyLabelsTable {
   taxonomy_id: string;
   label: string;
@@ -73,7 +73,7 @@ export interface Tables extends AccountTables, EvaluatorTables, ResultTables, Ru
 
 export type Database = Kysely<Tables>;
 
-/** Which process does what only one does at a time. */
+/** The processes that do what only one process may do at a time. */
 interface LeasesTable {
   name: string;
   holder: string;
@@ -86,7 +86,7 @@ interface IdempotentRequestsTable {
   id: string;
   /** A digest of the rest of the request. */
   request_digest: string;
-  /** What the response is rebuilt from: JSON, or the name of an import. */
+  /** The data from which the response is rebuilt: JSON, or the name of an import. */
   receipt: string;
   created_at: Micros;
 }

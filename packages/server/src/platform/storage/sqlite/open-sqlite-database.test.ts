@@ -10,10 +10,10 @@ import { openSqliteDatabase } from "./sqlite.ts";
 
 let directory: string;
 let database: Database;
-/** To SQLite the same as another process. */
+/** For SQLite, this is the same as another process. */
 let other: BunDatabase;
 
-/** Of the settings that the tests write. */
+/** The names of the settings that the tests write. */
 const names = async (from: Database) =>
   (await from.selectFrom("settings").select("name").where("name", "<>", "oldest_version").execute()).map(
     ({ name }) => name,

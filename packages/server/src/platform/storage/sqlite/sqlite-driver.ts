@@ -27,7 +27,7 @@ const maxPauseMs = 10;
 /**
  * Kysely's driver, with transactions that take the write lock at their start. Waits for locks of other processes by retrying
  * statements instead of inside SQLite, so that the thread stays free. After a timeout, statements queued behind it are tried
- * only once: the last of them would wait for minutes.
+ * only once: otherwise the last of them would wait for minutes.
  */
 class RetryingSqliteDriver extends SqliteDriver {
   readonly #database: BunDatabase;
@@ -84,7 +84,7 @@ class RetryingSqliteDriver extends SqliteDriver {
     });
   }
 
-  /** With the write lock: a transaction that reads first fails when it writes, if another process wrote in between. */
+  /** Takes the write lock: a transaction that reads first fails when it writes, if another process wrote in between. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     this.#turn?.take();
     try {
@@ -173,7 +173,7 @@ class TransactionalSchemaAdapter extends SqliteAdapter {
   }
 }
 
-/** Its results are rows as JSON. */
+/** The thread's results are rows as JSON. */
 type SqliteThread = ThreadClient<SqliteThreadStatement, string>;
 
 /** A thread that reads the SQLite file at `path`. */
@@ -182,7 +182,7 @@ export function startSqliteWorker(path: string): Worker {
 }
 
 /**
- * Kysely's SQLite dialect over one read-only connection in a thread of its own, so that slow statements do not block the calling
+ * Kysely's SQLite dialect over one read-only connection in its own thread, so that slow statements do not block the calling
  * thread. The thread starts with the first statement, and again if it died. Statements fail after `timeoutMs`.
  */
 export function sqliteThreadDialect(startWorker: () => Worker, timeoutMs: number): Dialect {
@@ -198,7 +198,7 @@ function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Drive
   const nextTurn = takeTurns();
   /** Resolves once no abandoned thread is running. */
   let noneAbandoned: Promise<unknown> = Promise.resolve();
-  /** Resolves when at most one is: with more of them, the next thread would take processors away from the server. */
+  /** Resolves when at most one is running: with more of them, the next thread would take processors away from the server. */
   let mayStart: Promise<unknown> = Promise.resolve();
   const releases = new WeakMap<DatabaseConnection, () => void>();
   let thread: SqliteThread | undefined;
@@ -212,7 +212,7 @@ function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Drive
     return thread;
   }
 
-  /** A running statement cannot be stopped, so its thread is abandoned until it ends, and the next statement gets another. */
+  /** A running statement cannot be stopped, so its thread is abandoned until it ends, and the next statement gets another thread. */
   async function sendInTime(busy: SqliteThread, statement: SqliteThreadStatement): Promise<string> {
     const response = busy.send(statement);
     const overdue = setTimeout(() => {

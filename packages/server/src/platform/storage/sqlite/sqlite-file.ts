@@ -7,30 +7,30 @@ import { LRUCache } from "lru-cache";
 /** How long SQLite itself waits for another connection's lock, blocking the calling thread. */
 export const busyTimeoutMs = 5_000;
 const maxStatements = 200;
-/** A statement keeps a copy of what was last bound to it. With more than this it is not kept. */
+/** A statement keeps a copy of its last bound values. With more than this, the statement is not cached. */
 const maxBoundLength = 64 * 1024;
-/** Who has the turn may be gone, or write for long. */
+/** The thread that has the turn may be gone, or take long to write. */
 const turnPatienceMs = 100;
 const turnFree = 0;
 const turnTaken = 1;
-/** In the shared memory: whether the turn is taken, and how many threads wait for it that do not give way. */
+/** Places in the shared memory: whether the turn is taken, and how many threads that do not give way wait for it. */
 const turnStateAt = 0;
 const turnWaitingAt = 1;
 
 /** A connection's prepared statements by their text. */
 export interface StatementCache {
   /**
-   * For one use, before the next is prepared: either may close it. In place of its parameters it may be given rows of them, for each
-   * of which it is executed.
+   * Prepares a statement for one use, before the next is prepared: either may close it. Instead of its parameters it may be given rows of
+   * parameters, and is then executed for each row.
    */
   prepare(sql: string): SqliteStatement;
-  /** Closes the connection with its statements: SQLite keeps it open for as long as one is left. */
+  /** Closes the connection with its statements: SQLite keeps it open for as long as a statement is left. */
   close(): void;
 }
 
-/** Lets threads that write one file wait for each other: a file that is locked must be tried again and again. */
+/** Lets threads that write one file wait for each other, as a locked file has to be tried again and again. */
 export interface WriteTurn {
-  /** No one waits for what this thread writes: the others go first, even those that came later. */
+  /** Whether the other threads go first, even those that came later, as no one waits for this thread's writes. */
   readonly givesWay: boolean;
   /** Blocks the thread until it is its turn, but not for long: SQLite's lock decides who writes. */
   take(): void;
@@ -43,7 +43,7 @@ export interface WriterData {
   turn: SharedArrayBuffer;
 }
 
-/** Opens a connection whose commits are on disk when they return. Given the bytes of a database, it is a copy in memory. */
+/** Opens a connection whose commits are on disk when they return. Given the bytes of a database, it opens a copy in memory. */
 export function openSqlite(path: string | Uint8Array): Database {
   if (typeof path === "string" && path !== ":memory:") createFile(path);
   const database =
@@ -55,7 +55,7 @@ export function openSqlite(path: string | Uint8Array): Database {
     database.run("PRAGMA journal_mode = WAL");
     database.run("PRAGMA synchronous = FULL");
     database.run("PRAGMA foreign_keys = ON");
-    // What is deleted is overwritten; `fast` would leave the texts in free pages.
+    // Deleted data is overwritten; `fast` would leave the texts in free pages.
     database.run("PRAGMA secure_delete = ON");
   } catch (error) {
     database.close();
@@ -64,7 +64,7 @@ export function openSqlite(path: string | Uint8Array): Database {
   return database;
 }
 
-/** The same for reads only. */
+/** Like `openSqlite`, for reads only. */
 export function openSqliteReader(path: string): Database {
   const database = openSqlite(path);
   database.run("PRAGMA query_only = ON");
@@ -72,7 +72,7 @@ export function openSqliteReader(path: string): Database {
 }
 
 /**
- * Creates a missing file, readable by its owner only: it holds the secret for digests of API keys. An existing file is not
+ * Creates a missing file, readable by its owner only: it contains the secret for digests of API keys. An existing file is not
  * opened: closing any descriptor of it drops the locks of this process's other connections (POSIX), and the next process to
  * open it would take its log for abandoned and delete it.
  */
@@ -105,7 +105,7 @@ export function createStatementCache(database: Database): StatementCache {
     prepare(sql) {
       const statement = find(sql);
 
-      /** Executes it for each row, or once, and returns the results. */
+      /** Executes the statement for each row, or once, and returns the results. */
       function use<Result>(
         parameters: readonly unknown[],
         execute: (bindings: SQLQueryBindings[]) => Result,
@@ -166,7 +166,7 @@ function boundLength(parameters: readonly unknown[]): number {
 /** What the threads of this process share, by file. */
 const turnMemories = new Map<string, SharedArrayBuffer>();
 
-/** For a thread that starts to write a file, perhaps in place of one that died in its turn, or while it waited. */
+/** For a thread that starts to write a file, perhaps replacing one that died during its turn, or while it waited. */
 export function writerData(path: string, isReplacement = false): WriterData {
   const turn = turnMemories.get(path) ?? new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
   turnMemories.set(path, turn);
@@ -184,7 +184,7 @@ export function createWriteTurn(shared: SharedArrayBuffer, { givesWay = false } 
 
   function takeBefore(untilMs: number): void {
     for (;;) {
-      // Less than none where a thread was replaced meanwhile.
+      // The number is negative if a thread was replaced meanwhile.
       const waiting = givesWay ? Math.max(Atomics.load(memory, turnWaitingAt), 0) : 0;
       isMine =
         waiting === 0 && Atomics.compareExchange(memory, turnStateAt, turnFree, turnTaken) === turnFree;
@@ -208,7 +208,7 @@ export function createWriteTurn(shared: SharedArrayBuffer, { givesWay = false } 
       if (!isMine) return;
       isMine = false;
       Atomics.store(memory, turnStateAt, turnFree);
-      // All: one that gives way would leave the others asleep.
+      // Wakes all: waking only one that gives way would leave the others asleep.
       Atomics.notify(memory, turnStateAt);
     },
   };

@@ -61,14 +61,14 @@ export async function copyLog(database: Database): Promise<void> {
   await sql`pragma wal_checkpoint(passive)`.execute(database);
 }
 
-/** The database for a thread that only writes. Its transactions begin in their turn among those of the other threads. */
+/** The database for a thread that only writes. Its transactions take turns with those of the other threads. */
 export function openSqliteWriter({ path, turn }: WriterData): Database {
   return openSqliteDatabase(path, undefined, createWriteTurn(turn));
 }
 
 /**
- * The same for a thread that no one waits for, and that repeats its work if a power failure undoes it. It gives way to the others,
- * and in its turn neither waits for the disk nor copies the log into the file: see `copyLog`.
+ * Like `openSqliteWriter`, for a thread that no one waits for, and that repeats its work if a power failure undoes it. It gives way to the
+ * others, and during its turn neither waits for the disk nor copies the log into the file: see `copyLog`.
  */
 export function openSqliteBackgroundWriter({ path, turn }: WriterData): Database {
   return openSqliteDatabase(path, undefined, createWriteTurn(turn, { givesWay: true }));
@@ -145,7 +145,7 @@ function besideDriver(driver: Driver, path: string, onSuccess: () => void): Driv
       if (writer !== undefined) await driver.releaseConnection(await writer);
     },
     async beginTransaction(connection, settings) {
-      // First the connection: who waits for its turn among threads blocks this one, and so whoever has the connection.
+      // Acquires the connection first: waiting for a turn among threads blocks this thread, and with it any holder of the connection.
       await writers.get(connection)?.acquire();
       await driver.beginTransaction(connection, settings);
     },
@@ -171,7 +171,7 @@ export interface DiskFloor {
   minFreeBytes: number;
 }
 
-/** Of the floor, what the disk itself must have free: SQLite writes its log before it fills unused pages. */
+/** The share of the floor that the disk itself must have free: SQLite writes its log before it fills unused pages. */
 const shareOfDisk = 1 / 2;
 
 /** The floor of the disk that an SQLite database is on; undefined if the data is elsewhere. */
@@ -184,7 +184,7 @@ export function diskFloorOf(config: {
   return { folder: dirname(resolve(sqlitePath(url))), minFreeBytes };
 }
 
-/** Says how little a disk has free; undefined if it is enough, or if the database's file has as much to fill. */
+/** Says how little a disk has free; undefined if it is enough, or if the database's file has enough unused space. */
 export async function describeShortage(
   database: Database,
   floor: DiskFloor | undefined,
@@ -200,7 +200,7 @@ export async function describeShortage(
   return `The database's disk has ${freeBytes} bytes free, and uploads and runs leave ${floor.minFreeBytes} (PRESAGE_MIN_FREE_DISK_BYTES).`;
 }
 
-/** What deleted rows have left in the file, which never shrinks. Otherwise one refused upload would stop all others for good. */
+/** The space that deleted rows left in the file, which never shrinks. Uncounted, one refused upload would block all others for good. */
 async function readUnusedBytes(database: Database): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select freelist_count * page_size as bytes from pragma_freelist_count, pragma_page_size
@@ -218,14 +218,14 @@ export async function refuseShortage(database: Database, floor: DiskFloor | unde
 const patienceMs = 50;
 const pauseMs = 1_000;
 
-/** Copies SQLite's log, which has pages from before a deletion, into the file, and empties it once nobody reads older ones. */
+/** Copies SQLite's log, which has pages from before a deletion, into the file, and empties it once nobody reads older pages. */
 export async function emptyLog(
   { reader, sqlitePath }: Pick<OpenedDatabase, "reader" | "sqlitePath">,
   signal: AbortSignal,
 ): Promise<void> {
   const size = () => statSync(`${sqlitePath}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   if (sqlitePath === undefined || size() === 0) return;
-  // A thread that reads may do it, and blocks no one who writes meanwhile.
+  // A reading thread may do this, and blocks no one who writes meanwhile.
   const connected = reader({ accountId: "", signal }).connection();
   while (!(signal.aborted || (await connected.execute(tryToEmpty))))
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
@@ -233,9 +233,9 @@ export async function emptyLog(
 
 type Checkpoint = Record<"busy" | "log" | "checkpointed", number>;
 
-/** Returns false if others read or write it. */
+/** Returns false if others read or write the database. */
 async function tryToEmpty(connection: Database): Promise<boolean> {
-  // First without keeping others from writing. While older pages are read, more would be in vain.
+  // First without keeping others from writing. While older pages are still read, doing more would be in vain.
   const { rows: copied } = await sql<Checkpoint>`pragma wal_checkpoint(passive)`.execute(connection);
   if (copied[0]?.log !== copied[0]?.checkpointed) return false;
   await sql`pragma busy_timeout = ${sql.lit(patienceMs)}`.execute(connection);

@@ -15,7 +15,7 @@ afterEach(() => cache.close());
 const insert = "insert into notes (body, more) values (?, ?) returning length(body) as size";
 const megabyte = "x".repeat(1_000_000);
 
-/** How often a statement is prepared that is run twice with these parameters. */
+/** How often a statement that is run twice with these parameters is prepared. */
 function preparedFor(...parameters: unknown[]): number {
   using prepare = spyOn(database, "prepare");
   for (let round = 0; round < 2; round++) cache.prepare(insert).all(parameters);
