@@ -26,11 +26,11 @@ interface FamilyBase<Config, Given> {
   threshold?(config: Config): number;
   /** Checks a profile's config and fills in its defaults. Strict: it rejects fields that it does not know. */
   config: z.ZodType<Config, Given>;
-  /** Never changed: earlier results name them. A setting that came later has its default. */
+  /** These never change, because earlier results name them. A setting that was added later has its default. */
   builtInProfiles: readonly BuiltInProfile<NoInfer<Given>>[];
 }
 
-/** The part of a config's check that may take long. The family's schema leaves it out where it is needed. */
+/** The part of a config's check that may take long. If it is needed, the family's schema leaves it out. */
 export interface ExpensiveCheck<Config> {
   isNeeded(config: Config): boolean;
   /** Throws an `Error` that says what is wrong with the field at `path`. */
@@ -41,17 +41,17 @@ export interface ExpensiveCheck<Config> {
 interface RuleFamilyOf<Config, Given> extends FamilyBase<Config, Given> {
   kind: "rule";
   /**
-   * Maximum length of the texts that it needs, all together; longer ones are unusable. Comparing them takes some hundred bytes a
-   * character, and several may be in the threads at once. Absent: only the request's own limit holds.
+   * Maximum length of the texts that it needs, all together; longer ones are unusable. Comparing them takes some hundred bytes per
+   * character, and several may be in the threads at the same time. If absent, only the request's own limit applies.
    */
   maxCharacters?: number;
-  /** The part of a config's check that would block the main thread. It runs in another one, under a deadline. */
+  /** The part of a config's check that would block the main thread. It runs in another thread, under a deadline. */
   expensiveCheck?: ExpensiveCheck<Config>;
   /** Reads a config once for many samples. */
   prepare(config: Config): (sample: Sample) => Verdict;
   /**
    * About how many milliseconds this sample takes. Above 1 it runs in another thread, under a deadline, and behind those of its
-   * account that take far less. Absent: hardly any.
+   * account that take far less. If absent, hardly any.
    */
   estimateMs?(sample: Sample, config: Config): number;
 }
@@ -61,10 +61,10 @@ interface ModelFamilyOf<Config, Given> extends FamilyBase<Config, Given> {
   evaluate(sample: Sample, call: ModelCall<Config>): Promise<Verdict>;
 }
 
-/** What an evaluation by a model is given beside the sample. */
+/** What an evaluation by a model is given besides the sample. */
 export interface ModelCall<Config = unknown> extends JudgeCall {
   config: Config;
-  /** Even if the profile would do without it. */
+  /** Whether the gold answer is shown even if the profile does not need it. */
   showsGold?: boolean | undefined;
 }
 

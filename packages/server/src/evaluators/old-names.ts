@@ -173,7 +173,7 @@ export function withOldItemNames(item: NewItem, result: EvaluationResult | null)
   return { ...item, criterion_id: item.evaluator_id, evaluation_result: result, result };
 }
 
-/** The same as JSON. The result, its longest part, occurs twice and is written once. */
+/** The same as JSON. The result, its longest part, occurs twice but is serialised only once. */
 export function itemJson(item: NewItem, result: EvaluationResult | null): string {
   const rest = JSON.stringify({ ...item, criterion_id: item.evaluator_id });
   const written = JSON.stringify(result);
@@ -183,13 +183,13 @@ export function itemJson(item: NewItem, result: EvaluationResult | null): string
 /** What differs between the two names of profiles: paths, fields of responses, and words of the document. */
 export interface ProfileNaming {
   path: "/v1/evaluator-profiles" | "/v1/evaluator-criteria";
-  /** The fields of one, and of several. */
+  /** The response fields with one profile, and with several. */
   one: keyof EvaluatorProfileResponse | keyof EvaluatorCriteriaResponse;
   many: keyof EvaluatorProfileListResponse | keyof EvaluatorCriteriaListResponse;
-  /** How the ids of operations name one, and several. */
+  /** How the ids of operations name one profile, and several. */
   idOfOne: string;
   idOfMany: string;
-  /** One in a sentence, and several. */
+  /** What a sentence calls one profile, and several. */
   word: string;
   words: string;
   /** The end of each description, for the same operation under the other name. */

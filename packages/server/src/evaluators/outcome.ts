@@ -160,7 +160,7 @@ const allFields = Object.keys(sampleFieldNames) as SampleField[];
 /** The total length of all texts, or of those in some fields. */
 export function charactersOf(sample: Sample, fields: readonly SampleField[] = allFields): number {
   let characters = 0;
-  // Without a list of the texts: it is asked five times for each evaluation.
+  // No list of the texts is built, because this is called five times for each evaluation.
   for (const field of fields) {
     const value = sample[field] ?? "";
     if (typeof value === "string") characters += value.length;

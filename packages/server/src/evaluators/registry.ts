@@ -38,7 +38,7 @@ export interface Registry {
   families: readonly Family[];
   /** Every version of every family; of each family the newest first. */
   evaluators: readonly RegisteredEvaluator[];
-  /** By id, or by the family's name for its newest. */
+  /** Finds an evaluator by its id, or a family's newest by the family's name. */
   find(idOrAlias: string): RegisteredEvaluator | undefined;
   findFamily(name: string): Family | undefined;
 }

@@ -17,7 +17,7 @@ import type { Registry } from "./registry.ts";
 export interface WantedEvaluator {
   /** An id, or an alias. */
   evaluator: string;
-  /** Absent: the family's default. */
+  /** The family's default if absent. */
   profileName?: string | undefined;
   explainStrategy: ExplainStrategy;
 }
@@ -31,7 +31,7 @@ export interface EvaluatorIssue {
   message: string | undefined;
 }
 
-/** A request that names evaluators or profiles that do not exist. Nothing of it was run. */
+/** A request that names evaluators or profiles that do not exist. None of its evaluators was run. */
 export class InvalidEvaluatorsError extends Error {
   readonly issues: readonly EvaluatorIssue[];
 
@@ -76,7 +76,7 @@ export async function findEvaluatorIssues(
   return (await resolveEach(services, accountId, wanted)).filter((one) => "index" in one);
 }
 
-/** Why an account cannot use an evaluator that gives rewards, and the field that is about; undefined: it can. */
+/** Why an account cannot use an evaluator that gives rewards, and the field at fault; undefined if it can. */
 export async function findRewardIssue(
   services: ResolveServices,
   accountId: string,
@@ -118,7 +118,7 @@ async function resolveEach(
   );
 }
 
-/** Each has one revision, which may be named after a colon. */
+/** A built-in profile. Each has one revision, which may be named after a colon. */
 export function builtInProfile(family: Family, nameWithRevision: string): UsableProfile | undefined {
   const name = nameWithRevision.replace(/:1$/, "");
   const profile = findBuiltInProfile(family, name);

@@ -28,7 +28,7 @@ export interface EvaluatorTask {
   accountId: string;
   explainStrategy: ExplainStrategy;
   allowance: RequestAllowance;
-  /** A judge is shown the gold answer even if its profile would do without it. */
+  /** Whether a judge is shown the gold answer even if its profile does not need it. */
   showsGold?: boolean;
 }
 
@@ -70,7 +70,7 @@ export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError
       return withStorableTexts(await run(task, clientSignal, span));
     } catch (error) {
       if (clientSignal.aborted) throw new ClientDisconnectedError();
-      // These fail the request, not the evaluation: they say nothing about the sample.
+      // These errors fail the request, not the evaluation: they say nothing about the sample.
       if (error instanceof ServiceError || isStoreUnavailable(error)) throw error;
       return withStorableTexts(toOutcome(error));
     }
@@ -116,7 +116,7 @@ async function runModel(
   const limits = { timeoutMs, timeoutError, signal: clientSignal };
   const { explain, ...verdict } = await withDeadline(limits, (signal) =>
     family.evaluate(sample, { ...call, signal }).catch((error: unknown) => {
-      // The family's own error says more than that the time was up.
+      // The family's own error says more than the deadline's.
       throw signal.aborted && !(error instanceof EvaluationError) ? signal.reason : error;
     }),
   );
@@ -128,7 +128,7 @@ async function runModel(
     : outcome;
 }
 
-/** Models write anything, and a text that was cut may end in half of a surrogate pair; no store accepts that, nor a NUL. */
+/** Models may write anything, and a text that was cut may end in half a surrogate pair. No store accepts that, or a NUL. */
 function withStorableTexts(outcome: EvaluatorOutcome): EvaluatorOutcome {
   const { errorMessage, explanation } = outcome;
   if (errorMessage === undefined && explanation === undefined) return outcome;
@@ -143,8 +143,8 @@ const maxConfigs = 500;
 const maxConfigCharacters = 4_000_000;
 
 /**
- * Returns a function that returns a profile's config as its family's schema gives it, or throws an `EvaluationError`. A revision never
- * changes, and to check the config of one, a JSON Schema for example, can take a tenth of a second.
+ * Returns a function that returns a profile's config as parsed by its family's schema, or throws an `EvaluationError`. Configs are cached:
+ * a revision never changes, and checking its config, for example a JSON Schema, can take a tenth of a second.
  */
 export function createConfigReader() {
   const checked = new LRUCache<string, { config: unknown }>({

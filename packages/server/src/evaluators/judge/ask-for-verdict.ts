@@ -89,7 +89,7 @@ function judgeRefused(): EvaluationError {
 }
 
 const verdictTokens = 512;
-/** The second is for models that need more, most of them because they think before their verdict. */
+/** The second limit is for models that need more, most of them because they think before their verdict. */
 const tokenLimits = [verdictTokens, verdictTokens + 8_192] as const;
 
 /** A question to a model, from the first request to the verdict. */
@@ -98,7 +98,7 @@ export interface Inquiry {
   readonly question: Question;
   readonly form: VerdictForm<unknown>;
   readonly call: JudgeCall;
-  /** What has been learned of the model so far. */
+  /** What has been learned about the model so far. */
   capabilities: ModelCapabilities;
   attempts: number;
   promptTokens: number;
@@ -114,9 +114,9 @@ async function askInFormat(inquiry: Inquiry, turn: Turn): Promise<CompletionBody
     try {
       body = await askWithinCapabilities(inquiry, turn, tokenLimit);
     } catch (error) {
-      // The first limit was accepted, so it is the larger one that does not fit, or does not end before the evaluation's deadline.
+      // The first limit was accepted, so the larger one does not fit, or the answer does not end before the evaluation's deadline.
       if (isCut && (isTooMuch(error) || inquiry.call.signal.reason instanceof EvaluationError)) break;
-      // A long prompt may leave room for a short verdict only.
+      // A long prompt may leave room only for a short verdict.
       if (needsRoom && tokenLimit !== verdictTokens && isContextExceeded(error)) continue;
       throw error;
     }
@@ -172,7 +172,7 @@ async function askWithinCapabilities(inquiry: Inquiry, turn: Turn, tokenLimit: n
   }
 }
 
-/** The capabilities without the one that the model says it lacks; undefined if that is none of these. */
+/** The capabilities without the one that the model says it lacks; undefined if that is not one of these. */
 function adapt(capabilities: ModelCapabilities, error: UpstreamError): ModelCapabilities | undefined {
   if (!isRejection(error)) return undefined;
   const message = statedMessage(error);
@@ -192,14 +192,14 @@ function countTokens(inquiry: Inquiry, usage: unknown): void {
 
 export interface GivenVerdict<Value> {
   value: Value;
-  /** How it was obtained, for the result's `additional_info.extra`. */
+  /** How the verdict was obtained, for the result's `additional_info.extra`. */
   asked: {
-    /** As the model names itself. */
+    /** The model's name for itself. */
     model: string | null;
     rung: ResponseFormatName;
     /** Requests with a question; a wait for a rate limit belongs to its request. */
     attempts: number;
-    /** Of all attempts together. */
+    /** The tokens of all attempts together. */
     usage: Record<"prompt_tokens" | "completion_tokens", number | null>;
   };
 }
@@ -209,7 +209,7 @@ export type AskForVerdict = ReturnType<typeof createAskForVerdict>;
 /**
  * Asks a model for a verdict in a form. Throws an `EvaluationError` or a `ClientDisconnectedError`.
  *
- * The most reliable format in which the model gives a verdict is found by real questions only. It is remembered by profile
+ * The most reliable format in which the model gives a verdict is found only by real questions. It is remembered by profile
  * and account: an output that manipulates the model must not affect other profiles.
  */
 export function createAskForVerdict(model: JudgeModel) {
@@ -256,7 +256,7 @@ export function createAskForVerdict(model: JudgeModel) {
       const { reading: first } = answer;
       if (first.kind !== "verdict") answer = await ask({ format: answer.format, complaint: first });
       const { reading: second } = answer;
-      // It was asked again for another reason.
+      // The first complaint was for another reason, so the model is asked once more.
       if (second.kind === "contradictory" && first.kind !== "contradictory")
         answer = await ask({ format: answer.format, complaint: second });
       const { format, reading, modelName } = answer;

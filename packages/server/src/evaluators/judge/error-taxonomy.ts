@@ -8,7 +8,7 @@ import type { AskForVerdict } from "./ask-for-verdict.ts";
 import type { VerdictForm } from "./judge-model.ts";
 import { type ErrorKind, taxonomyQuestion } from "./prompts.ts";
 
-/** PostgreSQL rejects a NUL even in a query. */
+/** A taxonomy's name, or a label. PostgreSQL rejects NUL characters even in a query. */
 const name = z
   .string()
   .min(1)

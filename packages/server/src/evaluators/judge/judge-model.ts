@@ -23,7 +23,7 @@ import type { Complaint, ResponseFormatName } from "./prompts.ts";
 
 const retries = 5;
 const minPauseMs = 250;
-/** A longer pause is not waited for. */
+/** Longer pauses are not waited for. */
 const maxPauseMs = 60_000;
 const releaseAfterAbortMs = 10;
 
@@ -39,13 +39,13 @@ export interface JudgeModel {
 export interface JudgeCall {
   accountId: string;
   profilePublicId: string;
-  /** Of the client's request; for a session, the user. Undefined: not known. */
+  /** The key of the client's request; for a session, the user. Undefined if not known. */
   keyId?: string | undefined;
   /** Aborted at the evaluation's deadline, and when the client disconnects. */
   signal: AbortSignal;
   /** Says whether the whole request may call a model again after a failure, and counts it. */
   mayRetry(): boolean;
-  /** The call is traced below it. */
+  /** The span that the call is traced under. */
   span?: ChatParent | undefined;
 }
 
@@ -75,7 +75,7 @@ export async function completeWithRetries(
     try {
       return await traceCompletion(counted, span, request, signal, options);
     } finally {
-      // Calls of one request share its deadline. Given a moment, they leave the queue before the slot goes to one in vain.
+      // Calls of one request share its deadline. After a moment all have left the queue, so that none of them gets the slot in vain.
       if (signal.aborted) setTimeout(release, releaseAfterAbortMs);
       else release();
     }
@@ -102,19 +102,19 @@ export async function completeWithRetries(
 
 /** More than any verdict needs; the end of the text counts. */
 const maxCharacters = 200_000;
-/** Repairing takes quadratic time: this many characters 100 ms at worst. */
+/** Repairing takes quadratic time: 100 ms at worst for this many characters. */
 const maxRepairedCharacters = 10_000;
 const objectStart = /\{\s*"/g;
 
 export interface FoundObject {
-  /** As the model wrote it. */
+  /** The object's text as the model wrote it. */
   source: string;
   value: unknown;
 }
 
 /**
  * The objects that a model wrote among other text, the last first, repaired where they are broken. Nested objects are
- * ignored, as the judged text may be quoted there. It stops at one that cannot be read, which may have been the real verdict.
+ * ignored, as the judged text may be quoted there. It stops at an object that cannot be read, which may be the real verdict.
  */
 export function* jsonInText(answer: string, decidingKey: string): Generator<FoundObject> {
   const text = answer.slice(-maxCharacters);
@@ -126,7 +126,7 @@ export function* jsonInText(answer: string, decidingKey: string): Generator<Foun
   }
 }
 
-/** The last one may be incomplete. */
+/** The objects that are not inside another. The last one may be incomplete. */
 function outermostObjects(text: string): Stretch[] {
   const objects: Stretch[] = [];
   let end = 0;
@@ -156,7 +156,7 @@ function endOfObject(text: string, start: number): number {
   return text.length;
 }
 
-/** One in single quotes, or with unquoted keys. */
+/** An object in single quotes, or with unquoted keys. */
 function looseObject(text: string): Stretch[] {
   const start = text.indexOf("{");
   const end = text.lastIndexOf("}");
@@ -175,7 +175,7 @@ function tryRepaired(text: string, decidingKey: string): unknown {
   if (text.length > maxRepairedCharacters) return undefined;
   try {
     const repaired = jsonrepair(text);
-    // An unescaped quotation can become a key of its own; then it is unclear which of the two was meant.
+    // An unescaped quotation can become a second such key; then it is unclear which of the two was meant.
     const isClear = repaired.split(new RegExp(`"${decidingKey}"\\s*:`)).length === 2;
     return isClear ? JSON.parse(repaired) : undefined;
   } catch {
@@ -184,14 +184,14 @@ function tryRepaired(text: string, decidingKey: string): unknown {
 }
 
 const maxProfiles = 1_000;
-/** Of one profile: a deployment rarely changes its model. */
+/** The most models remembered for a profile: a deployment rarely changes its model. */
 const maxModels = 10;
-/** The server may be replaced under the same name. */
+/** Capabilities are forgotten after this time, because a server may be replaced under the same name. */
 const knownForMs = 60 * 60 * 1000;
 
 /** What has been learned about a model, to ask it in a way that works. */
 export interface ModelCapabilities {
-  /** Empty if it has sent no name, or nothing is known of it. */
+  /** Empty if the model has sent no name, or nothing is known about it. */
   model: string;
   format: ResponseFormatName;
   /** Whether the model has given a verdict in this format before. */
@@ -212,13 +212,13 @@ const unknownModel: ModelCapabilities = {
 };
 
 export interface CapabilityMemory {
-  /** Those of the model that responded last: a deployment names its model only in a response. */
+  /** The capabilities of the model that responded last: a deployment names its model only in a response. */
   recall(): ModelCapabilities;
   learn(model: string, capabilities: ModelCapabilities): void;
   forget(model: string): void;
 }
 
-/** What each profile has found out by itself. After an eviction it is detected again. */
+/** The capabilities that each profile has found out by itself. After an eviction they are detected again. */
 export function rememberCapabilities(): (profile: string) => CapabilityMemory {
   const byProfile = new LRUCache<string, CapabilityMemory>({ max: maxProfiles });
   return (profile) => {
@@ -239,7 +239,7 @@ function createCapabilityMemory(): CapabilityMemory {
     recall: () => byModel.get(lastModel) ?? unknownModel,
     learn(model, capabilities) {
       lastModel = model;
-      // A model that responds in place of another was asked in the other's way, and may support a better one.
+      // A model that responds in place of another was asked in the way that suits the other, and may support a better one.
       if (capabilities.model === "" || capabilities.model === model)
         byModel.set(model, { ...capabilities, model });
     },
@@ -248,9 +248,9 @@ function createCapabilityMemory(): CapabilityMemory {
 }
 
 interface ResponseFormat {
-  /** What it adds to the request. */
+  /** The fields that the format adds to the request. */
   fields(form: VerdictForm<unknown>): Record<string, unknown>;
-  /** What in the response may be the verdict, the likeliest first. */
+  /** The parts of the response that may be the verdict, the most likely first. */
   candidates(choice: CompletionChoice, form: VerdictForm<unknown>, prompt: string): Iterable<unknown>;
 }
 

@@ -151,11 +151,11 @@ function formWith(passScore: number): VerdictForm<JudgeVerdict> {
 export interface JudgeOptions {
   /** Undefined if no model is configured. */
   askForVerdict: AskForVerdict | undefined;
-  /** The account's most recently corrected results of a profile, the newest first, with as much of their texts as is shown and one character. */
+  /** The account's most recently corrected results of a profile, the newest first, with one character more of each text than is shown. */
   findCorrections(requester: Requester, profilePublicId: string, limit: number): Promise<CorrectedExample[]>;
 }
 
-/** Examples are read up to where they are cut. */
+/** Whether a text is the same as an example's, which is read only up to where it is cut. */
 function isBeginning(shown: string | undefined, whole: string | undefined): boolean {
   const isCut = shown !== undefined && shown.length > shownExampleCharacters;
   return isCut ? whole?.startsWith(shown) === true : shown === whole;
@@ -163,7 +163,7 @@ function isBeginning(shown: string | undefined, whole: string | undefined): bool
 
 /** A model decides by the criteria of the profile. */
 export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptions) {
-  /** None of them is of what is judged, whose verdict would give it away. */
+  /** Leaves out corrections of the judged sample itself, which would give the verdict away. */
   async function findExamples({ input, output }: Sample, requester: Requester, profilePublicId: string) {
     const corrections = await findCorrections(requester, profilePublicId, 2 * maxExamples);
     return corrections

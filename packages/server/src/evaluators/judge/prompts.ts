@@ -1,7 +1,7 @@
 import { beginning } from "../../platform/words.ts";
 import type { Sample, SampleField } from "../outcome.ts";
 
-// Every word that a judge reads is in this file. A change of it changes scores: make a new version of the families.
+// Every word that a judge reads is in this file. Any change here changes scores: make a new version of the families.
 
 /** What a judge is asked. */
 export interface Question {
@@ -15,7 +15,7 @@ export interface Question {
 
 /** Why the last answer could not be used. */
 export type Complaint =
-  /** It has the form, but a value that is not among the allowed ones. */
+  /** It has the right form, but a value that is not among the allowed ones. */
   { kind: "not_allowed" } | { kind: "unreadable" } | { kind: "contradictory"; rule: string };
 
 /** Ways to get a verdict from a model, the most reliable first. */
@@ -43,8 +43,7 @@ const names: [field: SampleField, name: string][] = [
   ["goldAnswer", "gold answer"],
 ];
 
-/** An example shows what was decided; eight whole samples would not fit in a prompt. */
-/** Of each text of an example. */
+/** How much of each text an example shows; eight whole samples would not fit in a prompt. */
 export const shownExampleCharacters = 2_000;
 const shownExampleContexts = 5;
 
@@ -75,7 +74,7 @@ function wordComplaint(complaint: Complaint): string {
   return `its verdict and its score contradict each other. ${complaint.rule}`;
 }
 
-/** Asks whether an output meets criteria. The fence, which no two questions share, comes last: what stands before it may be cached. */
+/** Asks whether an output meets criteria. The fence, which no two questions share, comes last: what comes before it may be cached. */
 export function judgeQuestion(
   criteria: string,
   passScore: number,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ruleFamilies } from "../registry.ts";
 
-/** Results name these profiles, so a config never changes once it has been published; a new one gets a name of its own. */
+/** Results name these profiles, so a config never changes once it has been published; a new one gets its own name. */
 const published: Record<string, string> = {
   "exact-match/system:default": '{"trim":true,"ignore_case":false,"strip_tags":false}',
   "exact-match/system:word2world-exact": '{"variant":"word2world"}',

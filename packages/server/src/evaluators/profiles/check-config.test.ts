@@ -10,7 +10,7 @@ import { checkConfig } from "./profiles.ts";
 const words = () => "in our words";
 const noThread = () => Promise.reject(new Error("there is nothing heavy"));
 
-/** As the parser of requests keeps an integer that a double cannot represent. */
+/** An integer that a double cannot represent, as the parser of requests keeps it. */
 function longInteger(text: string): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
 }

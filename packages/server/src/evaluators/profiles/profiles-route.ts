@@ -50,7 +50,7 @@ import {
 } from "./profiles.ts";
 import type { ProfileRevision } from "./profiles-store.ts";
 
-/** What a profile's config is checked with. */
+/** What checking a profile's config needs. */
 interface ConfigServices {
   registry: Registry;
   rules: RuleRunner;
@@ -79,7 +79,7 @@ const configs = ruleFamilies.reduceRight<Record<string, unknown>>(
   }),
   {},
 );
-// Not derived: Redocly takes what a reference carries beside it for a rule against all other fields.
+// Not derived, because Redocly takes what is next to a reference for a rule against all other fields.
 const NewProfile = z
   .object(EvaluatorProfileCreateRequest.shape)
   .meta({ id: "EvaluatorProfileCreateRequest", ...configs });

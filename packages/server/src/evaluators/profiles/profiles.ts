@@ -29,10 +29,10 @@ import {
 /** Namespace of built-in profiles' ids; any fixed UUID would do. */
 const namespace = "0b6f2c0e-7c5e-4f0e-9a35-1f5b8f1f6a52";
 
-/** Only names of what is built in begin with it. */
+/** Only names of built-in profiles and taxonomies begin with this prefix. */
 export const builtInPrefix = "system:";
 
-/** The same on every server, so that results can be compared across them. */
+/** The profile's id, the same on every server, so that results can be compared across servers. */
 export function builtInProfileId(family: string, name: string): string {
   return Bun.randomUUIDv5(`${family}/${name}`, namespace);
 }
@@ -175,7 +175,7 @@ function keyOf({ public_id, revision }: RevisionKey): string {
 
 /**
  * All revisions of a profile, which is archived for good when the first of them is read: if they are too large for the response, the
- * caller refuses before that, and nothing has changed. Repeating it changes nothing.
+ * caller refuses before that, and nothing has changed. Repeating the call changes nothing.
  */
 export async function archiveProfile(
   services: { store: Store; builtInProfiles: readonly ProfileRevision[] },
@@ -199,7 +199,7 @@ export async function archiveProfile(
   };
 }
 
-/** Makes a revision of a profile, or finds the one that the same request made earlier, as it was then. */
+/** Makes a revision of a profile, or finds the one that the same request made earlier, in its state at that time. */
 async function changeProfileOnce(
   database: Database,
   accountId: string,
@@ -256,7 +256,7 @@ export async function checkConfig(
   return { family, json, [mark]: true };
 }
 
-/** A config that takes too long to check is invalid; a lack of free threads is not its fault. */
+/** A config that takes too long to check is invalid; a lack of free threads is the server's fault, not the config's. */
 async function settle(checking: Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await checking;
@@ -276,7 +276,7 @@ export interface NewProfile {
   description: string | undefined;
 }
 
-/** Makes a profile with its first revision. A name is never free again: results refer to it. */
+/** Makes a profile with its first revision. A name is never free again, because results refer to it. */
 export async function createProfile(
   { store }: { store: Store },
   requester: Changer,
@@ -319,7 +319,7 @@ export interface NewRevision {
   publicId: string;
   /** The complete new config, checked by the profile's own family. */
   config: CheckedConfig;
-  /** Absent: unchanged. */
+  /** Unchanged if absent. */
   description: string | undefined;
 }
 

@@ -20,7 +20,7 @@ test("an output that is empty or shares nothing with the gold answer scores 0", 
 });
 
 test("the profile says how to smooth and to split", () => {
-  // 3/4 · 2/3 · 1/2 · 0 without smoothing; sacrebleu takes 1/2 for the last and reports 59.46.
+  // 3/4 · 2/3 · 1/2 · 0 without smoothing; sacrebleu uses 1/2 for the last and reports 59.46.
   expect(evaluate("this is a fest", "this is a test", { smoothing: "none" }).score).toBe(0);
   expect(evaluate("this is a fest", "this is a test").score).toBeCloseTo(0.5946, 4);
   expect(evaluate("open.", "open .").score).toBeCloseTo(1, 12);

@@ -15,7 +15,7 @@ export type BleuSmoothing = "none" | "add-one" | "exp";
 
 export interface BleuScore {
   score: number;
-  /** Of unigrams, bigrams and so on, after smoothing. N-grams longer than the output are left out. */
+  /** The precisions of unigrams, bigrams and so on, after smoothing. N-grams longer than the output are left out. */
   precisions: number[];
   brevityPenalty: number;
 }
@@ -58,7 +58,7 @@ function* nGrams(tokens: readonly string[], n: number): Generator<string> {
   }
 }
 
-/** ASCII punctuation but the four marks that may belong to a word or a number: `'`, `,`, `-`, `.`. */
+/** ASCII punctuation except the four marks that may belong to a word or a number: `'`, `,`, `-`, `.`. */
 const symbol = /[!-&(-+/:-@[-`{-~]/g;
 
 /** Splits a text as `mteval-v13a` does, the script behind the BLEU scores of WMT and of sacrebleu. */
@@ -91,7 +91,7 @@ const config = z.strictObject({
   strip_tags: stripTagsSetting(false),
 });
 
-/** Each run of one to four words becomes a string of its own: about 300 MB of them at this length. */
+/** Each run of one to four words becomes its own string: about 300 MB of strings at this length. */
 const maxCharacters = 2_500_000;
 
 /** Texts of this length together take about a millisecond. */

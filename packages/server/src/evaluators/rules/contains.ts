@@ -4,7 +4,7 @@ import { codePointPositions, endSentence, strippedRange, stripTagsSetting } from
 
 export interface Occurrence {
   substring: string;
-  /** In UTF-16 units of the text. */
+  /** Offsets in UTF-16 units of the text. */
   start: number;
   end: number;
 }

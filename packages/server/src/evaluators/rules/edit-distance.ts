@@ -36,7 +36,7 @@ export interface EditDistance {
 }
 
 const surrogate = /[\uD800-\uDFFF]/;
-/** Units for characters that are in one text only; shared characters have the units between. */
+/** Units for characters that are only in one text; shared characters have the units in between. */
 const onlyInOne = 0;
 const onlyInOther = 0xffff;
 /** About six seconds of work. */
@@ -44,7 +44,7 @@ const maxProductOfLengths = 4e10;
 
 /**
  * Insertions, deletions and substitutions from one text to the other. Undefined if that would take too long:
- * texts of 200,000 characters can still be compared, longer ones if they differ in one stretch only.
+ * texts of 200,000 characters can still be compared, longer ones if they differ only in one stretch.
  */
 export function countEdits(one: string, other: string): EditDistance | undefined {
   const units = surrogate.test(one) || surrogate.test(other) ? toUnits(one, other) : [one, other];
@@ -57,7 +57,7 @@ export function countEdits(one: string, other: string): EditDistance | undefined
   return { edits: distance(leftRest, rightRest), longer: Math.max(left.length, right.length) };
 }
 
-/** The library counts UTF-16 units, so each code point gets a unit of its own. No natural text needs more than there are. */
+/** The library counts UTF-16 units, so each code point gets its own unit. No natural text needs more units than there are. */
 function toUnits(one: string, other: string): [string, string] | undefined {
   const oneCodePoints = [...one];
   const otherCodePoints = [...other];
@@ -80,7 +80,7 @@ const config = z.strictObject({
   ...textNormalisation,
 });
 
-/** Each character becomes a string of its own. */
+/** Each character becomes its own string. */
 const maxCharacters = 2_500_000;
 
 /** A product of lengths that takes about a millisecond. */

@@ -32,7 +32,7 @@ const variants: Record<Exclude<z.output<typeof config>["variant"], "presage">, C
   "mdlm-semantic": (output, goldAnswer) => compareAsMdlm(output, goldAnswer, isEqualInPython),
 };
 
-/** JSON takes many times the memory of its text once it is read. */
+/** Parsed JSON takes many times the memory of its text. */
 const maxJsonCharacters = 2_500_000;
 const cheapJsonCharacters = 20_000;
 

@@ -31,7 +31,7 @@ test.each(['{"a":[1,-0.5e+3,true,null,"\\u00e9\\n"],"b":{}}', " [] ", "0", '"ðŸ˜
   },
 );
 
-/** A seeded generator, so that a failure can be had again. */
+/** A seeded generator, so that a failure can be reproduced. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

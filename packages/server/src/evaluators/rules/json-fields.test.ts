@@ -3,7 +3,7 @@ import { type Json, maxJsonDepth } from "./json.ts";
 import { jsonFields } from "./state-change.ts";
 
 test("fields are named by JSON pointers", () => {
-  // Pointers as RFC 6901, section 5, writes them.
+  // Pointers as in RFC 6901, section 5.
   expect(jsonFields({ foo: ["bar", 0], "": null, "a/b": true, "m~n": { x: {} }, é: [] })).toEqual([
     '/foo/0 = "bar"',
     "/foo/1 = 0",

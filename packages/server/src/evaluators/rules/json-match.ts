@@ -39,7 +39,7 @@ export interface JsonComparison {
   different: Mismatches;
 }
 
-/** Their number, and the first of them. */
+/** The number of mismatches, and the first of them. */
 export interface Mismatches {
   count: number;
   first: Mismatch[];
@@ -158,7 +158,7 @@ function isNumber(value: Json): value is number | bigint {
   return typeof value === "number" || typeof value === "bigint";
 }
 
-/** Exact, even between an integer with all its digits and a number such as 1e17. */
+/** Compares exactly, even an integer with all its digits and a number such as 1e17. */
 function isEqualNumber(one: number | bigint, other: number | bigint): boolean {
   return !(one < other) && !(one > other);
 }
@@ -192,7 +192,7 @@ function readIgnoredPaths(pointers: readonly string[]): IgnoredPaths {
 }
 
 const cheapLength = 20_000;
-/** Repairing takes far longer than parsing: this many characters may take milliseconds, ten times as many 200 ms. */
+/** Repairing takes far longer than parsing: milliseconds for this many characters, 200 ms for ten times as many. */
 const cheapRepairLength = 2_000;
 const maxNamed = 5;
 
@@ -304,7 +304,7 @@ export const jsonMatch = defineFamily({
   },
 });
 
-/** The input is not among the texts that the family always needs, so its length is not checked with theirs. */
+/** The input is not among the texts that the family always needs, so its length is checked separately. */
 function checkLength(characters: number): void {
   if (characters <= maxCharacters) return;
   throw new UnusableSampleError(
@@ -316,7 +316,7 @@ function readRepaired(text: string): JsonReading | undefined {
   try {
     return readExactJson(jsonrepair(text));
   } catch {
-    // Beyond repair, or nested too deeply for it.
+    // The text is beyond repair, or nested too deeply to be repaired.
     return undefined;
   }
 }
@@ -343,7 +343,7 @@ function toVerdict(comparison: JsonComparison, notes: { repaired?: true } = {}):
   };
 }
 
-/** An empty document matches in full. */
+/** The share of a document's fields; an empty document matches in full. */
 function share(part: number, whole: number): number {
   return whole === 0 ? 1 : part / whole;
 }

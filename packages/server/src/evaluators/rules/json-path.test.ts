@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readJsonPointer, toJsonPointer } from "./json.ts";
 
-// RFC 6901, section 5.
+// The examples of RFC 6901, section 5.
 test.each([
   ["", []],
   ["/foo", ["foo"]],

@@ -13,7 +13,7 @@ const maxSchemaDepth = 64;
 /** References followed plus errors found: the two that can grow without bound. */
 const maxSteps = 500_000;
 
-/** JSON Schema, 9 MB, which the first who needs it loads. */
+/** The JSON Schema library, 9 MB, which is loaded when it is first needed. */
 function ajvLibrary() {
   const { Ajv }: typeof import("ajv") = require("ajv");
   const { Ajv2020 }: typeof import("ajv/dist/2020.js") = require("ajv/dist/2020.js");
@@ -26,11 +26,11 @@ export type ValidateJson = (value: unknown) => readonly ErrorObject[];
 
 interface CompileOptions {
   allErrors: boolean;
-  /** It was compiled before, so its form is not checked again; that takes longer than compiling a small schema. */
+  /** Whether the schema was compiled before. If so, its form is not checked again, which takes longer than compiling a small schema. */
   isChecked?: boolean;
 }
 
-/** Compiles a schema of an untrusted author. Throws an `Error` that says why it cannot. */
+/** Compiles a schema from an untrusted author. If it cannot, throws an `Error` that says why. */
 export function compileJsonSchema(schema: JsonSchema, options: CompileOptions): ValidateJson {
   checkBounds(schema);
   const ajv = createAjv(schema, options);
@@ -108,7 +108,7 @@ function createLinearRegExp() {
     const compiled = compilePattern(RE2JS.translateRegExp(pattern));
     programSize += compiled.programSize();
     if (programSize > maxProgramSize) throw new Error("the patterns of the schema are too large together");
-    // Ajv tells patterns apart by their text.
+    // Ajv distinguishes patterns by their text.
     return { test: (text: string) => compiled.matcher(text).find(), toString: () => pattern };
   };
   // Ajv requires it for writing modules, which is not done here.
@@ -129,10 +129,10 @@ const maxListed = 20;
 const maxNamed = 5;
 const maxTextLength = 300;
 const cheapSchemaLength = 2_000;
-/** Longer ones take up to half a second. */
+/** Longer schemas take up to half a second. */
 const quickSchemaLength = 2_000;
 const cheapOutputLength = 5_000;
-/** No more than a guess: it may be a hundredth or a hundred times. */
+/** Only a guess: the real time may be a hundredth of it, or a hundred times as long. */
 const otherSchemaMs = 10;
 /** With these, the time depends on more than the sizes of schema and output. */
 const expensiveKeyword = /"(?:\$ref|\$dynamicRef|pattern|patternProperties|format|uniqueItems)":/;
@@ -177,7 +177,7 @@ export const jsonSchema = defineFamily({
       const [start, end] = profile.strip_tags ? plainRange(output) : [0, output.length];
       const read = readJson(output.slice(start, end));
       if (read.issue !== undefined) return notJson(output, read.issue, [start, end]);
-      // Compiled for the first sample, which may run in another thread. All errors are collected only where there cannot be many.
+      // Compiled for the first sample, which may run in another thread. All errors are collected only if there cannot be many.
       validate ??= compileChecked(profile.schema);
       return toVerdict(callValidate(validate, read.value));
     };

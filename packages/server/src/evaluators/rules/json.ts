@@ -3,7 +3,7 @@ import type { Position, Verdict } from "../outcome.ts";
 import { codePointPositions } from "./text.ts";
 
 export interface JsonIssue {
-  /** In UTF-16 units of the text. */
+  /** The offset in UTF-16 units of the text. */
   at: number;
   reason: string;
 }
@@ -140,12 +140,12 @@ export function readJson(text: string): JsonReading {
     const value: Json = JSON.parse(text);
     if (!isDeeperThan(value, maxJsonDepth)) return { value };
   } catch {
-    // The parser's message does not say where, nor in plain words what.
+    // The parser's message says neither where the issue is nor, in plain words, what it is.
   }
   return { issue: findJsonIssue(text, maxJsonDepth) ?? { at: 0, reason: "it cannot be read" } };
 }
 
-/** Like `readJson`, but an integer beyond a double's exact range keeps its digits, and an infinite number is the text that is written. */
+/** Like `readJson`, but an integer beyond a double's exact range keeps its digits, and a number that would be infinite is kept as its text. */
 export function readExactJson(text: string): JsonReading {
   const reading = readJson(text);
   if (reading.issue !== undefined || !/\d{16}|\de\+?\d{3}/i.test(text)) return reading;
@@ -160,7 +160,7 @@ function keepLongInteger(_key: string, value: unknown, context?: { source?: stri
   return Number.isFinite(value) ? value : source;
 }
 
-/** Level by level and without recursion, for values nested to any depth. */
+/** Goes level by level, without recursion, for values nested to any depth. */
 export function isDeeperThan(value: unknown, maxDepth: number): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -3,7 +3,7 @@ import type { Draw } from "../../../../../fuzz/generate/draw.ts";
 import { seeded } from "../../../test/support/seeded.ts";
 import { lcsLength } from "./rouge-l.ts";
 
-// The table of Wagner & Fischer (1974).
+// The table from Wagner & Fischer (1974).
 function slowLength(one: readonly string[], other: readonly string[]): number {
   let above = new Array<number>(other.length + 1).fill(0);
   for (const token of one) {

@@ -23,15 +23,15 @@ export interface GameStateErrors {
   objectErrors: number;
   /** Wrong fields of the score. */
   scoreErrors: number;
-  /** The first of them, for people. */
+  /** The first errors, for people. */
   first: string[];
 }
 
 const maxListed = 5;
-/** Of a fault: the names of objects and properties may be of any length. */
+/** The longest description of a fault: the names of objects and properties may be of any length. */
 const maxFaultLength = 200;
 
-/** Sorts the entries of a state into objects and score. Of two with one uuid the last counts. */
+/** Sorts the entries of a state into objects and score. If two have the same uuid, the last one counts. */
 function toGameState(entries: Json): GameState {
   const objects = new Map<string, Json>();
   let score: Json = {};
@@ -43,7 +43,7 @@ function toGameState(entries: Json): GameState {
 }
 
 /**
- * Counts errors as LLM-Sim does. Only what the gold state has is looked at: further objects and properties cost nothing. Throws a
+ * Counts errors as LLM-Sim does. Only what the gold state has is compared: further objects and properties cost nothing. Throws a
  * `PythonError` if the predicted state has another form.
  */
 function compareGameStates(predicted: GameState, gold: GameState): GameStateErrors {
@@ -88,7 +88,7 @@ function isRight(said: Json, wanted: Json, key: string, isSame: (one: Json, othe
   return isInPython(key, said) && isSame(fieldInPython(said, key), fieldInPython(wanted, key));
 }
 
-/** Unlike `==`, it does not take NaN for equal to itself inside an object. */
+/** Unlike Python's `==`, this does not count NaN as equal to itself inside an object. */
 function isSameProperty(one: Json, other: Json): boolean {
   if (!isObject(one) || !isObject(other)) return isEqualInPython(one, other);
   const entries = Object.entries(one);
@@ -114,7 +114,7 @@ function nameOf(value: Json, uuid: string): string {
 export interface LlmSimTexts {
   output: string;
   gold: string;
-  /** The state before, if the output says only what changes. */
+  /** The state before the action, if the output says only what changes. */
   current?: string;
 }
 
@@ -175,7 +175,7 @@ function unlessPythonFails<Value>(work: () => Value): Value | undefined {
   }
 }
 
-/** Models often write the score beside the objects, where LLM-Sim's analysis looks for it as well. */
+/** Models often write the score next to the objects, where LLM-Sim's analysis looks for it as well. */
 function isScoreBeside(said: Json, wanted: Json): boolean {
   return scoreFields.every(
     (field) =>
@@ -205,7 +205,7 @@ function applyChanges(changes: Json, before: Json): Json {
 
 /**
  * The number of changes between two states, as LLM-Sim's `get_state_diff` finds them: of properties that were there before, of contents, of
- * the score, and objects added or removed. Undefined: they are not states of its games.
+ * the score, and objects added or removed. Undefined if they are not states of its games.
  */
 export function countGameChanges(before: Json, after: Json): number | undefined {
   const [from, to] = [before, after].map(recordedEntries).map((entries) => entries && toGameState(entries));
@@ -219,7 +219,7 @@ export function countGameChanges(before: Json, after: Json): number | undefined 
 
 /**
  * The script calls the list `game_state`; the data's states, and so our datasets of them, `objects`. Its last entry is the score, which our
- * datasets have beside it.
+ * datasets have next to it.
  */
 function entriesOf(state: Json): Json {
   const entries = fieldInPython(state, isInPython("game_state", state) ? "game_state" : "objects");

@@ -45,7 +45,7 @@ test("the wider tolerance counts, and its edge is inside", () => {
       .pass,
   ).toBe(false);
   expect(evaluate("0.1", "0", { relative_tolerance: 1 }).pass).toBe(false);
-  // 0.1 + 0.2, which no tolerance of 0 forgives.
+  // 0.1 + 0.2, which a tolerance of 0 does not forgive.
   expect(evaluate("0.30000000000000004", "0.3").pass).toBe(true);
   expect(evaluate("0.30000000000000004", "0.3", { relative_tolerance: 0 }).pass).toBe(false);
   expect(evaluate("1", "1e999").pass).toBe(false);

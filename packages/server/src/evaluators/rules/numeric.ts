@@ -6,7 +6,7 @@ import { codePointPositions, comparedText, strippedRange, stripTagsSetting } fro
 
 export interface FoundNumber {
   value: number;
-  /** Where it is beyond 1e308, and so infinite. */
+  /** The number as it is written, if it is beyond 1e308 and so infinite. */
   written?: string;
   /** Its position in the text, in UTF-16 units. */
   start: number;
@@ -27,10 +27,10 @@ const withThousands = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/;
  * thousands where every group after it has three digits (`1,234.5`), and numbers elsewhere (`1,23` is 1 and 23, but `100,200` is one number).
  * More than one point makes integers (`3.14.15` is 3, 14 and 15). `-`, `+` and `−` are signs unless they follow a
  * letter, a digit or a closing bracket, so that a date, a range and a name like `item-3` have no negative parts.
- * A percent sign or a unit is ignored: `12%` is 12, and `-$50` is −50. A point after a point is none: `0..10` is 0 and 10.
+ * A percent sign or a unit is ignored: `12%` is 12, and `-$50` is −50. A point after another point does not count: `0..10` is 0 and 10.
  */
 export function readNumbers(text: string): IteratorObject<FoundNumber> {
-  // Lazily: all of them at once take a hundred times the memory of the text.
+  // Lazily, because all numbers together take a hundred times the memory of the text.
   return text.matchAll(chain).flatMap(({ index, groups = {} }) => {
     const { sign = "", point = "", digits = "", exponent = "" } = groups;
     const pieces = splitChain(digits);
@@ -90,7 +90,7 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-/** A number of the output and the one at the same place in the gold answer; the shorter list has none there. */
+/** A number of the output and the one at the same place in the gold answer; the shorter list lacks one there. */
 interface Pair {
   place: number;
   said: FoundNumber | undefined;
@@ -102,7 +102,7 @@ interface Comparison {
   wantedCount: number;
   pairCount: number;
   wrongCount: number;
-  /** The first of them. */
+  /** The first wrong pairs. */
   wrong: Pair[];
 }
 
@@ -188,8 +188,8 @@ function isRight({ said, wanted }: Pair, { absolute_tolerance, relative_toleranc
 const maxSlack = 0.5;
 
 /**
- * Whether two numbers differ by at most a tolerance as they are written: in binary 20 − 19.99 is a little more than 0.01. Of integers the
- * difference is exact.
+ * Whether two numbers differ by at most a tolerance as they are written: in binary 20 − 19.99 is a little more than 0.01. For integers
+ * the difference is exact.
  */
 export function isWithin(tolerance: number, one: number | bigint, other: number | bigint): boolean {
   const larger = Math.max(Math.abs(Number(one)), Math.abs(Number(other)));

@@ -16,7 +16,7 @@ function found(output: string, config: Record<string, unknown> = {}) {
   });
 }
 
-// Numbers from the documentation of their standards or makers: ISO 13616's registry, RFC 5737, RFC 3849, test cards of the issuers.
+// Numbers from the documentation of their standards or issuers: ISO 13616's registry, RFC 5737, RFC 3849, test cards of the issuers.
 test.each([
   ["Write to jo.doe+x@example.org.", "email", "jo.doe+x@example.org"],
   ["😀 <jo@exämple.de>", "email", "jo@exämple.de"],

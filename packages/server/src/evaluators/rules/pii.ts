@@ -15,9 +15,9 @@ import { codePointPositions } from "./text.ts";
 
 /** Digits, alone or in groups, not part of a word or a decimal. Longer rows are lists of numbers. */
 const rowOfDigits = /(?<![\w.-])\d+(?:[ -]\d+){0,30}(?![\w-]|\.\d)/g;
-/** Beside a card number, a group this small is an expiry date or an amount. */
+/** Next to a card number, a group this small is an expiry date or an amount. */
 const smallGroup = /\b\d{1,2}\b/;
-/** 12 digits together, and 19 in groups of three. */
+/** The lengths of 12 digits together, and of 19 in groups of three. */
 const minWrittenLength = 12;
 const maxCardLength = 25;
 
@@ -55,10 +55,10 @@ function isGrouped(row: string, start: number, end: number): boolean {
 
 const beginning = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ A-Z0-9])/g;
 const body = /[A-Z0-9](?: ?[A-Z0-9])*/y;
-/** The longest has 34 characters, written in groups of four. */
+/** The length of the longest IBAN: 34 characters, written in groups of four. */
 const maxIbanLength = 42;
 
-/** With the length and form of their country and a valid check digit. */
+/** IBANs with the length and form of their country and a valid check digit. */
 function findIbans(text: string): PiiMatch[] {
   const specifications = getCountrySpecifications();
   const matches: PiiMatch[] = [];
@@ -86,13 +86,13 @@ function takeCharacters(text: string, count: number): string {
   return text.slice(0, length);
 }
 
-/** `addr:192.0.2.1` and `192.0.2.1:80`: a colon is no part of it. */
+/** `addr:192.0.2.1` and `192.0.2.1:80`: a colon is not part of the address. */
 const ipv4 = /(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}(?![\w-]|\.\d)/g;
 /** Runs of characters that IPv6 addresses consist of. */
 const ipv6 = /(?<![\w.:-])[0-9A-Fa-f:.]{3,}(?![\w-])/g;
 /** The longest form of an IPv6 address, and a full stop after it. */
 const maxRunLength = 46;
-/** Shorter ones, such as `::` and `a::b`, are more often code. */
+/** Addresses with fewer digits, such as `::` and `a::b`, are more often code. */
 const minDigits = 3;
 
 /** IPv4 addresses, with or without a port, and IPv6 addresses. */
@@ -116,7 +116,7 @@ function findIps(text: string): PiiMatch[] {
 const maxListed = 100;
 const maxNamed = 5;
 const cheapLength = 5_000;
-/** Where there may be phone numbers. */
+/** Texts of this length that may contain phone numbers take about a millisecond. */
 const cheapPhonesLength = 500;
 const kinds = ["email", "phone", "card", "iban", "ip"] as const satisfies readonly PiiKind[];
 const kindNames: Record<PiiKind, string> = {
@@ -211,7 +211,7 @@ function describe(count: number, places: readonly string[]): string {
   return `The output contains ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
-/** Enough to find it in the output, and too little to misuse. */
+/** Enough of a value to find it in the output, and too little to misuse. */
 function mask(value: string): string {
   return `${[...value].slice(0, 2).join("")}…`;
 }

@@ -50,7 +50,7 @@ test.each(["<think>", "</think>", "<think> </think>", "<tool_response>", " </too
     const startedAt = process.cpuUsage().user;
     plainOutput(piece.repeat(100_000));
     plainOutput(`<think>${piece.repeat(100_000)}x`);
-    // Processor time, since other tests run beside this one.
+    // Processor time, since other tests run at the same time.
     expect((process.cpuUsage().user - startedAt) / 1000).toBeLessThan(5_000);
   },
 );

@@ -8,8 +8,8 @@ The arguments are directories with checkouts of
     X1AOX1A/Word2World                aae3c9bdbf3065b7a698a72da78ddbfc101576ac   scripts/single_step_accuracy/run.py
     cognitiveailab/GPT-simulator      0d5a741146c9d156f92930d5254c0d5e16facc0d   scripts/, experiments/quest_gpt.py
 
-Nothing of them is in this file. They are imported as they stand and called; libraries that they import for models, tables and
-figures are replaced by stand-ins. All texts, states and predictions are of this file: edge cases, and mutations of a few gold
+None of their code is in this file. They are imported unchanged and called; libraries that they import for models, tables and
+figures are replaced by stand-ins. All texts, states and predictions come from this file: edge cases, and mutations of a few gold
 answers by a seeded generator. It was run with Python 3.11.7.
 
 Lines, told apart by `script`:
@@ -218,7 +218,7 @@ def places(value, found):
 
 def mutate(value, draw):
     for _ in range(draw.choice([0, 1, 1, 1, 2, 3])):
-        # A copy each time, as what was written into it is used again.
+        # A copy each time, because the value that is written into it is used again.
         value = json.loads(json.dumps(value))
         found = places(value, []) if isinstance(value, (dict, list)) else []
         if not found:

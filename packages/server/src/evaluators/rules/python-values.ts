@@ -4,14 +4,14 @@ import { pythonSpace, pythonStripRange } from "./text.ts";
 /** Python refuses to read longer integers. */
 const maxIntegerDigits = 4_300;
 
-// Python reads these constants where JSON has none. They count only outside strings, and not as part of a word or number.
+// Constants that Python reads, although JSON has none. They count only outside strings, and not as part of a word or number.
 const quoteOrConstant = /\\.|"|(?<![\w.+-])(?:-?Infinity|NaN)(?![\w.+-])/gs;
 const infinity = "1e999";
-/** Stands in for NaN while a text is read: a number that no text has. */
+/** Replaces NaN while a text is read: a number that no text contains. */
 const notANumber = "-0.000e-0987654321";
 
 /**
- * A text as Python's `json.loads` reads it, undefined where that refuses it: an integer is a `bigint`, any other number a `number`.
+ * A text as Python's `json.loads` reads it, or undefined if that refuses it: an integer is a `bigint`, any other number a `number`.
  */
 export function readPythonJson(text: string): Json | undefined {
   const source = /NaN|Infinity/.test(text) ? replaceConstants(text) : text;
@@ -64,8 +64,8 @@ export function readMdlmText(original: string): MdlmText {
 }
 
 /**
- * Complete `<think>` blocks go wherever they are. Then the inside of the first complete `<tool_response>` block is what counts; without
- * one, single tags go and the text around them stays.
+ * Removes complete `<think>` blocks wherever they are. Then only the inside of the first complete `<tool_response>` block counts; without
+ * one, single tags are removed and the text around them stays.
  */
 function stripMdlmTags(original: string): string {
   const text = stripThinking(original);
@@ -90,12 +90,12 @@ function stripThinking(text: string): string {
 export function isEqualInPython(one: Json, other: Json): boolean {
   if (isContainer(one) && isContainer(other)) return isSameContainer(one, other, isSameItem);
   const [left, right] = [toNumber(one), toNumber(other)];
-  // Exact, also between an integer with all its digits and a number such as 1e17.
+  // Exact, even for an integer with all its digits and a number such as 1e17.
   if (left !== undefined && right !== undefined) return left <= right && left >= right;
   return one === other;
 }
 
-/** Inside lists and objects Python takes its one NaN for equal to itself, which it is not by itself. */
+/** Inside lists and objects, Python counts its one NaN as equal to itself, although outside it is not. */
 function isSameItem(one: Json, other: Json): boolean {
   return isEqualInPython(one, other) || (Number.isNaN(one) && Number.isNaN(other));
 }
@@ -134,7 +134,7 @@ function toNumber(value: Json): number | bigint | undefined {
   return typeof value === "number" || typeof value === "bigint" ? value : undefined;
 }
 
-/** Python would raise an exception here, by which a published script tells that a prediction has the wrong form. */
+/** Thrown where Python would raise an exception, which tells a published script that a prediction has the wrong form. */
 export class PythonError extends Error {
   constructor() {
     super("Python raises an exception here");
@@ -142,7 +142,7 @@ export class PythonError extends Error {
   }
 }
 
-/** What Python goes through in a `for` loop: a list's items, an object's keys, a text's characters. */
+/** What a Python `for` loop iterates over: a list's items, an object's keys, a text's characters. */
 export function itemsInPython(value: Json): Json[] {
   if (typeof value === "string") return [...value];
   if (!isContainer(value)) throw new PythonError();
@@ -183,7 +183,7 @@ function compare(one: Json, other: Json): number {
   return isLess(other, one) ? 1 : 0;
 }
 
-/** Python's `<`, which knows texts, numbers and lists. */
+/** Python's `<`, for texts, numbers and lists. */
 function isLess(one: Json, other: Json): boolean {
   if (typeof one === "string" && typeof other === "string") return one < other;
   const [left, right] = [toNumber(one), toNumber(other)];

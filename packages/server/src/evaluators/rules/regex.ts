@@ -80,7 +80,7 @@ export const regex = defineFamily({
   },
 });
 
-/** Whether each search may read far past the end of its match: for what repeats without end and need not be there. */
+/** Whether each search may read far past the end of its match: because a part may repeat without end and a part may be absent. */
 function readsAhead({ pattern, match }: Config): boolean {
   return match === "search" && /[*+]|,\}/.test(pattern) && /[*?|]|\{0/.test(pattern);
 }

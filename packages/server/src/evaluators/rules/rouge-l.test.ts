@@ -11,7 +11,7 @@ test("the examples of the paper have their scores", () => {
   const gold = "police killed the gunman";
   expect(evaluate("police kill the gunman", gold).score).toBe(0.75);
   expect(evaluate("the gunman kill police", gold).score).toBe(0.5);
-  // S4: the measure sees one of the common subsequences only.
+  // S4: the measure sees only one of the common subsequences.
   expect(evaluate("the gunman police killed", gold).score).toBe(0.5);
 });
 
@@ -60,7 +60,7 @@ test("`pltrdy` counts distinct words by sentence, and so sees less than the defa
   // Neither the order of sentences nor repetition counts.
   expect(pltrdy("Two. One. One.", "One. Two.")).toMatchObject({ pass: true, extra: { common_words: 2 } });
   expect(evaluate("Two. One. One.", "One. Two.").score).toBeLessThan(0.5);
-  // Case and commas do, and a decimal point ends a sentence.
+  // Case and commas do count, and a decimal point ends a sentence.
   expect(pltrdy("A door, open", "a door open").score).toBeCloseTo(1 / 3, 6);
   expect(pltrdy("1.5", "5.1").extra).toMatchObject({ precision: 1, recall: 1 });
   expect(pltrdy("the door. the red lamp", "the lamp. a door").explain()).toBe(

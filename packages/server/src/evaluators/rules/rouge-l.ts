@@ -79,7 +79,7 @@ function addToWord(row: LcsRow, index: number, matches: number, carry: number): 
   return sum > 0xffffffff ? 1 : 0;
 }
 
-/** Length of the longest common subsequence. It needs memory for the shorter text only. */
+/** Length of the longest common subsequence. It needs memory only for the shorter text. */
 export function lcsLength(one: readonly string[], other: readonly string[]): number {
   const { prefix, suffix } = sharedEnds(one, other);
   const oneRest = one.slice(prefix, one.length - suffix);
@@ -102,7 +102,7 @@ function countZeros(row: LcsRow): number {
   return zeros;
 }
 
-/** The distinct words of two texts, and those of them that common subsequences of their sentences contain. */
+/** The distinct words of two texts, and those that common subsequences of their sentences contain. */
 export interface PltrdyWords {
   said: ReadonlySet<string>;
   wanted: ReadonlySet<string>;
@@ -117,15 +117,15 @@ interface Sentences {
   withWord: ReadonlyMap<string, readonly number[]>;
 }
 
-/** How much there is of one text, or of one sentence of it. */
+/** The extent of a text, or of one of its sentences. */
 interface Extent {
   words: number;
   sentences: number;
 }
 
-/** What a comparison may look at, in bits of memory: 31 MB, which takes less than a second. */
+/** The limit of a comparison, in bits of memory: 31 MB, which takes less than a second. */
 const maxCells = 2.5e8;
-// What a comparison costs besides its tables, expressed in cells; reading takes up to a hundred bytes a character.
+// What a comparison costs besides its tables, expressed in cells; reading takes up to a hundred bytes per character.
 const cellsPerCharacter = 800;
 const cellsPerPair = 1_000;
 const cellsPerWord = 100;
@@ -157,18 +157,18 @@ function pltrdyWords(output: string, gold: string): PltrdyWords | undefined {
   return { said: new Set(said.withWord.keys()), wanted: new Set(wanted.withWord.keys()), common };
 }
 
-/** The most that comparing two texts can look at: one to three milliseconds for a million cells. */
+/** The most cells that comparing two texts can need: one to three milliseconds for a million. */
 function pltrdyCells(output: string, gold: string): number {
   return cellsOf(maxExtent(output), maxExtent(gold));
 }
 
-/** Counts the words without dividing the sentences: a full stop makes at most one word more. */
+/** Counts the words without dividing the sentences: each full stop adds at most one word. */
 function maxExtent(text: string): Extent {
   const sentences = text.split(".").length;
   return { words: splitWords(text).length + sentences, sentences };
 }
 
-/** Each sentence of one with each of the other. */
+/** The cells for each sentence of one text with each of the other. */
 function cellsOf(one: Extent, other: Extent): number {
   return (
     one.words * other.words +
@@ -181,7 +181,7 @@ function* pairsOf(ones: readonly number[], others: readonly number[]): Generator
   for (const one of ones) for (const other of others) yield [one, other];
 }
 
-/** Without repeated sentences: they have the same words in common as the first. */
+/** The sentences of a text without repetitions, which have the same words in common as the first. */
 function readSentences(text: string): Sentences {
   const sentences = new Map<string, Sentence>();
   for (const part of text.split(".")) {
@@ -203,8 +203,8 @@ function readSentences(text: string): Sentences {
 }
 
 /**
- * Adds the words of a longest common subsequence. Of several the one that the package finds: from the end backwards, a word of the
- * output is skipped before one of the gold answer.
+ * Adds the words of a longest common subsequence. If there are several, it is the one that the package finds: from the end backwards, a
+ * word of the output is skipped before one of the gold answer.
  */
 function addCommonSubsequence(common: Set<string>, wanted: Sentence, said: Sentence): void {
   let [wantedLeft, saidLeft] = [wanted.length, said.length];
@@ -234,7 +234,7 @@ function addCommonSubsequence(common: Set<string>, wanted: Sentence, said: Sente
 function fillTable(wanted: Sentence, said: Sentence): { cells: LcsRow; bitsPerRow: number } {
   const occurrences = findOccurrences(said);
   const row = emptyRow(said.length);
-  // One array for all rows: an array of its own takes more memory than a short row.
+  // One array for all rows, because a separate array takes more memory than a short row.
   const cells = new Uint32Array(wanted.length * row.length);
   for (const [index, word] of wanted.entries()) {
     const found = occurrences.get(word);
@@ -255,18 +255,18 @@ const config = z.strictObject({
   strip_tags: stripTagsSetting(false),
 });
 
-/** Each word becomes a string of its own: about 250 MB of them at this length. */
+/** Each word becomes its own string: about 250 MB of strings at this length. */
 const maxCharacters = 4_000_000;
 
 /** Texts of this length together take about a millisecond, most of it to find the words. */
 const cheapCharacters = 10_000;
-/** What `pltrdy` compares in one to three milliseconds. It compares pairs of sentences, of which 10,000 characters can have millions. */
+/** What `pltrdy` compares in one to three milliseconds. It compares pairs of sentences, of which 10,000 characters can contain millions. */
 const cheapCells = 1_000_000;
 
-// Google's rouge_score matches [a-z0-9]+ and so drops every other script. Combining marks belong to their letters.
+// Google's rouge_score matches [a-z0-9]+ and so drops every other script. Here combining marks belong to their letters.
 const word = /[\p{L}\p{M}\p{N}]+/gu;
 
-/** The package adds it to a denominator, so that equal texts have 0.999999995. */
+/** The package adds this to a denominator, so that equal texts score 0.999999995. */
 const pltrdyEpsilon = 1e-8;
 
 /** The words of two texts, and how many of them are common to both in the same order. */
@@ -311,7 +311,7 @@ export const rougeL = defineFamily({
   ],
   estimateMs({ output = "", goldAnswer = "" }, { variant, strip_tags }) {
     const ofLengths = (output.length + goldAnswer.length) / cheapCharacters;
-    // Cells of long texts take long to count.
+    // Counting the cells of long texts takes long.
     if (variant === "lin" || ofLengths > 1) return ofLengths;
     return pltrdyCells(comparedText(output, strip_tags), comparedText(goldAnswer, strip_tags)) / cheapCells;
   },
@@ -351,7 +351,7 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(word) ?? [];
 }
 
-/** As mdlm_world_modeling calls the package: a space for an empty text, and 0 where it raises, which is for full stops alone. */
+/** As mdlm_world_modeling calls the package: a space for an empty text, and 0 where it raises, which happens only for full stops alone. */
 function compareBySentence(output: string, gold: string): WordComparison {
   const words = pltrdyWords(output || " ", gold || " ");
   if (words === undefined) {

@@ -5,7 +5,7 @@ import { createRuleEvaluator } from "./run-rule.ts";
 
 // A thread that runs families made to misbehave.
 
-/** Counts up while it spins, so that a test sees whether it still does; in a cheap family, each run on the main thread. */
+/** Counts up while it spins, so that a test sees whether it still does; in a cheap family, counts each run on the main thread. */
 export interface SpinConfig {
   beats: Int32Array<SharedArrayBuffer>;
 }
@@ -34,7 +34,7 @@ export const fixtureFamilies: readonly RuleFamily[] = [
     false,
   ),
   family("nan", () => ({ ...passing, score: Number.NaN })),
-  // What cannot leave the thread ends it.
+  // A value that cannot leave the thread ends the thread.
   family("uncloneable", () => ({ ...passing, extra: { callback: () => 1 } })),
   family("busy", () => spend(500)),
   family(

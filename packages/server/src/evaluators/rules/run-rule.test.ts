@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const runner of started.splice(0)) await runner.dispose();
 });
 
-/** Runs for one account, on the main thread for as long as it takes, unless it is said otherwise. */
+/** Runs for one account, on the main thread for as long as it takes, unless the options say otherwise. */
 function start(options: Partial<RuleRunnerOptions> = {}) {
   const runner = createRuleRunner({
     ...ruleRunnerDefaults,
@@ -158,7 +158,7 @@ test("an evaluation that does not end is killed at its deadline, and later ones 
 
 test("time in the queue does not count towards the deadline", async () => {
   const runner = start({ maxThreads: 1, runTimeoutMs: 1900 });
-  // Together they take longer than one may.
+  // Together they take longer than one is allowed to.
   const runs = Array.from({ length: 4 }, () => runner.run("busy", {}, {}, patient, "never"));
   for (const run of runs) expect(await run).toMatchObject({ pass: true });
 });
@@ -254,7 +254,7 @@ test("the main thread is free while an expensive evaluation runs", async () => {
   const caller = new AbortController();
   const run = errorOf(runner.run("spin", spin.config, {}, caller.signal, "never"));
   await spin.untilItSpins();
-  // It would never come to this if it had to wait for an end.
+  // This line would never be reached if the main thread had to wait for the evaluation to end.
   for (let turn = 0; turn < 20; turn += 1) await Bun.sleep(1);
   expect(await runner.run("cheap", {}, {}, patient, "never")).toMatchObject({ pass: true });
   caller.abort(new Error("enough"));

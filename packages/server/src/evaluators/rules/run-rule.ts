@@ -63,7 +63,7 @@ export function createRuleEvaluator(families: readonly RuleFamily[]) {
     return { ...outcome, explanation, explanationMicros: toMicros(performance.now() - evaluatedAtMs) };
   }
 
-  /** @throws Error for one that the family did not mean to throw, without any text of the sample. */
+  /** @throws Error in place of one that the family did not throw on purpose, without any text of the sample. */
   return (task: RuleTask): EvaluatorOutcome => {
     let outcome: EvaluatorOutcome | undefined;
     try {
@@ -80,7 +80,7 @@ export function createRuleEvaluator(families: readonly RuleFamily[]) {
   };
 }
 
-/** Where it happened. Error messages quote what they failed on, and samples do not belong in a log. */
+/** Where an error happened. Its message is left out: it may quote the sample, which does not belong in a log. */
 function traceOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
@@ -97,15 +97,15 @@ export interface ConfigCheckTask {
   config: unknown;
 }
 
-/** How much longer a request may block the main thread. What runs there is subtracted. */
+/** How much longer a request may block the main thread. Time spent there is subtracted. */
 export interface MainThreadAllowance {
   mainThreadMs: number;
 }
 
 export interface RuleRunner {
   /**
-   * Evaluates a sample on the main thread if that is quick and the request has time left for it, else in a thread of the pool.
-   * Accounts take turns for the threads, and what takes far less than others of its account comes first.
+   * Evaluates a sample on the main thread if that is quick and the request has time left for it, otherwise in a thread of the pool.
+   * Accounts take turns for the threads, and samples that take far less time than others of their account come first.
    * @throws EvaluationError `timeout`, `overloaded`, `internal_error` (see its cause); the signal's reason once it is aborted.
    */
   run(
@@ -153,7 +153,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   const { maxThreads, maxWaitingEach, maxWaitMs, runTimeoutMs } = options;
   const familiesByName = new Map(options.families.map((family) => [family.name, family]));
   const evaluateHere = createRuleEvaluator(options.families);
-  // Not the pool's own queue: that one serves accounts first come, first served, so one could keep all others waiting.
+  // Not the pool's own queue, which is first come, first served, so that one account could keep all others waiting.
   const refuse: QueueLimits["refuse"] = (why) =>
     why === "queue full"
       ? overloaded("Too many expensive evaluations of this account are waiting.")
@@ -223,7 +223,7 @@ async function openPool({ threadModule, maxThreads, idleThreadMs: idleTimeout }:
   return pool;
 }
 
-/** The threads, which begin with the first task. */
+/** The threads, which start with the first task. */
 function createPool(options: RuleRunnerOptions) {
   let pool: Promise<Tinypool> | undefined;
   return {

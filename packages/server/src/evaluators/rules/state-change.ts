@@ -19,7 +19,7 @@ import {
 } from "./text.ts";
 import { f1Score } from "./token-f1.ts";
 
-/** The lines of a state, or its fields with their values: before an action, after it, and as the output tells it. */
+/** The lines of a state, or its fields with their values: before an action, after it, and according to the output. */
 export interface States {
   before: Multiset;
   gold: Multiset;
@@ -45,7 +45,7 @@ export interface ChangeComparison {
 }
 
 /**
- * Compares the change from the state before to the gold answer with the change from there to the output.
+ * Compares the change from the state before to the gold answer with the change from the same state to the output.
  *
  * Where lines were added, removed ones earn nothing: otherwise any new text would be half right wherever one observation
  * replaces another. A wrong line in place of an added one, or an old line kept in its place, is one mistake.
@@ -82,7 +82,7 @@ export function stateOverlap(one: Multiset, other: Multiset): number {
   return f1Score(overlapOf(one, other), sizeOf(one), sizeOf(other)).f1;
 }
 
-/** Pointers of deep documents are many times as long as the documents. */
+/** The pointers of a deep document are many times as long as the document. */
 const maxPointerCharacters = 20_000_000;
 
 /**
@@ -113,14 +113,14 @@ export function jsonFields(document: Json): string[] {
 
 export interface TextLine {
   text: string;
-  /** In UTF-16 units of the whole text. */
+  /** Offsets in UTF-16 units of the whole text. */
   start: number;
   end: number;
 }
 
 /** The lines of a text that are not blank, without white space at their ends. */
 function* textLines(text: string): Generator<TextLine, void> {
-  // Lazily: all of them at once take a hundred times the memory of the text.
+  // Lazily, because all lines together take a hundred times the memory of the text.
   for (const { 0: line, index } of text.matchAll(/[^\r\n]+/g)) {
     const said = line.trimEnd();
     if (said !== "") yield { text: said, start: index, end: index + said.length };
@@ -129,11 +129,11 @@ function* textLines(text: string): Generator<TextLine, void> {
 
 const segment = /\.([^.[\]]+)|\[(?:'([^']*)'|(\d+|\*))\]/g;
 
-/** What is left of a document if only some paths count, or all but some; undefined if nothing is. */
+/** What is left of a document if only some paths count, or all but some; undefined if nothing is left. */
 export function whatCounts(document: Json, { paths, ignore }: DatasetChange): Json | undefined {
   const isChosen = Boolean(paths);
 
-  /** `open` are the rests of the paths that lead here. */
+  /** `open` contains what remains of the paths that lead here. */
   function visit(value: Json, open: readonly string[][]): Json | undefined {
     if (open.some(({ length }) => length === 0)) return isChosen ? value : undefined;
     if (open.length === 0 || !isContainer(value)) return isChosen ? undefined : value;
@@ -171,9 +171,9 @@ const stateMark = /(?:^|\n)State: /;
 const actionMark = "\n\nAction: ";
 const nothing: Multiset = new Map();
 
-/** Returns a function that splits states into fields if the gold answer is a JSON object or list, else into lines. */
+/** Returns a function that splits states into fields if the gold answer is a JSON object or list, otherwise into lines. */
 function createStateReader(change?: DatasetChange): (texts: StateTexts) => ReadStates {
-  // A run has the same states compared with a prediction, and with no change.
+  // A run compares the same states both with a prediction and with no change.
   const fieldsOf = remembering((text) => readFields(text, change));
   const linesOf = remembering(readLines);
   return ({ before, gold, output }) => {
@@ -196,10 +196,10 @@ function createStateReader(change?: DatasetChange): (texts: StateTexts) => ReadS
 }
 
 const maxRemembered = 6;
-/** What was read takes a hundred times the memory of its text. */
+/** Parsed states take a hundred times the memory of their texts. */
 const maxRememberedCharacters = 10_000;
 
-/** Remembers what the last few texts contain, unless they are long. Weakly, as hundreds of profiles may be in use. */
+/** Remembers what the last few texts contain, unless they are long. The memory is weak, as hundreds of profiles may be in use. */
 function remembering<Value>(read: (text: string) => Value): (text: string) => Value {
   let held = new WeakRef(new Map<string, Value>());
   return (text) => {
@@ -259,7 +259,7 @@ const config = z.strictObject({
   change: DatasetChange.nullish().meta({ description: "What of JSON states counts, if not all of it." }),
 });
 
-/** Each line, or each field with its whole path, becomes a string of its own: about 400 MB of them at this length. */
+/** Each line, or each field with its whole path, becomes its own string: about 400 MB of strings at this length. */
 const maxCharacters = 2_500_000;
 
 /** Texts of this length together take about a millisecond. */
@@ -322,7 +322,7 @@ export const stateChange = defineFamily({
   },
 });
 
-/** The positions of the first of some lines in the output; of equal lines the last. */
+/** The positions of the first of some lines in the output; among equal lines, of the last. */
 function placesOf(wanted: Multiset, lines: Multiset, output: string): Position[] {
   if (wanted.size === 0) return [];
   const [start, end] = plainRange(output);

@@ -40,12 +40,12 @@ export function comparedText(text: string, stripTags: boolean): string {
   return text.slice(...strippedRange(text, stripTags));
 }
 
-/** Its position, in UTF-16 units. */
+/** The position of the text that a profile compares, in UTF-16 units. */
 export function strippedRange(text: string, stripTags: boolean): Position {
   return stripTags ? comparedRange(text, { trim: true, strip_tags: true }) : [0, text.length];
 }
 
-/** The position of that part in the output, in UTF-16 units. */
+/** The position of the plain output in the text, in UTF-16 units. */
 export function plainRange(text: string): Position {
   return unwrapResponse(text, afterThinking(text));
 }
@@ -85,7 +85,7 @@ export interface TextNormalisation {
 
 export interface NormalisedText {
   text: string;
-  /** Its position in the original, in UTF-16 units. Absent if lower-casing changed its length. */
+  /** The text's position in the original, in UTF-16 units. Absent if lower-casing changed its length. */
   range?: Position | undefined;
 }
 
@@ -138,7 +138,7 @@ export function describeDifference(output: string, gold: string, at: number, sta
   return `The output differs from character ${position?.[0] ?? at} on: it ${describeAt(output, start + at)}, but the gold answer ${describeAt(gold, at)}${characters}.`;
 }
 
-/** What a reader sees first: forms of a character, of spaces and of dashes look alike, and some characters like nothing. */
+/** The first visible character: forms of a character, of spaces and of dashes look alike, and some characters are invisible. */
 function firstVisible(text: string, at: number): string | undefined {
   const visible = text
     .slice(at, at + shownCharacters)
@@ -163,12 +163,12 @@ function describeAt(text: string, at: number): string {
 const shownItems = 10;
 const shownItemCharacters = 60;
 
-/** A sentence that may end with a quoted one, which has a full stop of its own: `Missing: "It is a box."` */
+/** A sentence that may end with a quoted one, which has its own full stop: `Missing: "It is a box."` */
 export function endSentence(text: string): string {
   return /[.!?…]"$/.test(text) ? text : `${text}.`;
 }
 
-/** Names the first few of some items for a person, from where they differ from those of the `others` that begin like them. */
+/** Names the first few of some items for a person, from where they differ from items of the `others` that begin alike. */
 export function listItems(items: Multiset, others: readonly Multiset[] = []): string {
   const names = [...items.keys()].slice(0, shownItems).map((item) => {
     const start = item.slice(0, shownItemCharacters - charactersBefore);

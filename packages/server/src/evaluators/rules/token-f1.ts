@@ -33,7 +33,7 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-/** Each token becomes a string of its own: about 250 MB of them at this length. */
+/** Each token becomes its own string: about 250 MB of strings at this length. */
 const maxCharacters = 4_000_000;
 
 /** Texts of this length together take about a millisecond. */

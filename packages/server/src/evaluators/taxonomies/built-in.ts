@@ -170,7 +170,7 @@ export const worldModelErrors: BuiltInTaxonomy = {
 /** Namespace of built-in taxonomies' ids; any fixed UUID would do. */
 const namespace = "5f0c4a1e-2f0b-4a53-8d4e-6f9f0f6f3c11";
 
-/** What every account sees of the built-in revisions; `account_id` is that of the reader. */
+/** The built-in revisions without `account_id`, which is that of the account that reads them. */
 const revisions: readonly Omit<TaxonomyRevision, "account_id">[] = [agentErrors, worldModelErrors].map(
   ({ name, description, body }) => ({
     id: Bun.randomUUIDv5(`${name}/1`, namespace),

@@ -8,7 +8,7 @@ import type {
   ErrorTaxonomyRevisionsTable,
 } from "../../platform/storage/schema/tables.ts";
 
-/** Labels are listed with their revision. */
+/** The most labels of a revision, which are all listed with it. */
 const maxLabels = 1_000;
 
 /** Adds labels to a revision, after those that it has, and removes them from other revisions of the taxonomy. */
@@ -47,7 +47,7 @@ function tooManyLabels(): ServiceError {
   return conflict(`A revision can have at most ${maxLabels} labels. Remove some of them first.`);
 }
 
-/** Removes those of the labels that a revision has. */
+/** Removes the labels that a revision has. */
 export async function deleteLabels(database: Database, revisionId: string, labels: readonly string[]) {
   const wanted = new Set(labels);
   const present = await selectLabels(database, [revisionId]);

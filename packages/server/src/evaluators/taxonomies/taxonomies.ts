@@ -134,7 +134,7 @@ export interface NamedTaxonomy {
   isNewOnly: boolean;
 }
 
-/** Adds a revision to a taxonomy, which is created if it is given by name and does not exist. A repeated request gets the revision as it was then. */
+/** Adds a revision to a taxonomy, which is created if it is given by name and does not exist. A repeated request gets the revision in its state at that time. */
 export async function createRevision(
   { store }: { store: Store },
   requester: Changer,
@@ -208,7 +208,7 @@ async function ensureTaxonomy(database: Database, accountId: string, { name, isN
 
 /** A kind of error: a leaf of a taxonomy's tree. */
 export interface TaxonomyLeaf {
-  /** The names from the root down, its own the last. */
+  /** The names from the root down to the leaf's own. */
   path: string[];
   description?: string;
 }
