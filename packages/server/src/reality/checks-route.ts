@@ -103,7 +103,7 @@ const createRealityCheck = route("POST", "/v1/reality-checks", {
   id: "createRealityCheck",
   summary: "Compare simulated with real outcomes",
   description:
-    "Says how often success in simulation is real. The two outcomes of episodes are known (`pairs`), or they are found out in the background: `episodes` sends the actions of ended episodes to the real environment that their environment names, reset to the same task; `dataset_id` lets the environment play the actions of recorded trajectories. A real environment that ends earlier than the actions, or goes on after them, is an outcome; one that fails is none, and its episodes are counted apart.",
+    "Says how often success in simulation is real. The two outcomes of episodes are known (`pairs`), or they are found out in the background: `episodes` sends the actions of ended episodes to the real environment that their environment names, reset to the same task; `dataset_id` lets the environment play the actions of recorded trajectories. A real environment that ends earlier than the actions, or goes on after them, is an outcome; one that fails is not, and its episodes are counted separately.",
   query: RealityPairsQuery,
   more: {
     requestParams: { query: RealityPairsQuery, header: idempotencyHeader },

@@ -37,8 +37,8 @@ export interface NewRun extends RequestedRun {
 }
 
 /**
- * Creates a run, which this process or another takes soon. Throws an `InvalidFieldError`, or an `InvalidEvaluatorsError` for evaluators
- * or profiles that cannot be used.
+ * Creates a run, which this or another process soon starts to work on. Throws an `InvalidFieldError`, or an `InvalidEvaluatorsError`
+ * for evaluators or profiles that cannot be used.
  */
 export async function createRun(
   services: {
@@ -117,7 +117,7 @@ function refuseImpossible(
     throw new InvalidFieldError(["params", "seed"], "A seed this large cannot be counted up for each repeat");
 }
 
-/** Undefined: all samples are predicted. */
+/** The draw of a pilot; undefined if all samples are predicted. */
 function drawOf({ limit, draw_seed: seed }: RequestedRun, { samples }: Revision): RunDraw | undefined {
   return limit && limit < samples ? { samples: limit, of: samples, seed: seed ?? 1 } : undefined;
 }
@@ -133,7 +133,7 @@ async function findTargetWorld(
   return found;
 }
 
-/** What says that an episode ends, as it is now. */
+/** The rules for the end of an episode as they are now. */
 async function pinEnds(
   services: { store: Store; knownWorlds: KnownWorlds },
   requester: Changer,
@@ -168,7 +168,7 @@ function refuseRule(rule: EpisodeStop, path: readonly (string | number)[]): void
   if (issue !== undefined) throw new InvalidFieldError([...path, issue.field], issue.message);
 }
 
-/** What predicts and when, and which of those of one minute it is. */
+/** The target and the minute, with a number if another run has that name. */
 async function nameByTime(transaction: Database, accountId: string, target: string, now: Micros) {
   const minute = toIsoInstant(now).slice(0, "2026-01-31T12:00".length);
   const name = `${target} ${minute.replace("T", " ")}`;
@@ -184,7 +184,7 @@ interface RunParts extends Pick<Run, "account_id" | "api_key_id" | "evaluators" 
   revision: Revision;
   change: string | null;
   draw: RunDraw | undefined;
-  /** Whether what predicts was fitted on the dataset. */
+  /** Whether the target was fitted on the dataset. */
   isLeaky: boolean;
   ends: PinnedEnds | undefined;
 }
@@ -231,7 +231,7 @@ function toQueuedRun(
   };
 }
 
-/** The dataset is locked, so that it is not deleted before the run names it. */
+/** Locks the dataset, so that it is not deleted before the run names it. */
 async function findRevision(
   transaction: Database,
   accountId: string,
@@ -257,7 +257,7 @@ async function resolveTarget(
     return { kind: "deployment", deployment: target.deployment, model: target.model ?? undefined };
   if ("predictions" in target) return { kind: "imported" };
   if ("world" in target) {
-    // It is not deleted before the run names it.
+    // Locked, so that it is not deleted before the run names it.
     if (world === undefined || !(await holdWorld(transaction, world.id)))
       throw new InvalidFieldError(["target", "world"], "The world was deleted meanwhile");
     const { name, revision, config } = world;

@@ -139,7 +139,7 @@ interface NewExperiment {
   userId: string;
 }
 
-/** Creates an experiment: a run whose results its client makes. Refuses one in a project that the account does not have. */
+/** Creates an experiment: a run whose results its client makes. Refuses a project that the account does not have. */
 async function createExperiment(
   { store }: ExperimentServices,
   requester: Changer,
@@ -173,13 +173,13 @@ async function createExperiment(
     async recall({ id }) {
       const experiment = await selectExperiment(store.database, accountId, id);
       if (experiment === undefined) throw notFound("experiment");
-      // It may have been replaced since. A repeated request has that of the first.
+      // The metadata may have been replaced since, but a repeated request gets those of the first.
       return { ...experiment, metadata: metadataJson };
     },
   });
 }
 
-/** It runs from the start, until it is cancelled: only the client knows what is still to come. */
+/** A run that runs from the start until it is cancelled: only the client knows what is still to come. */
 function toRun(
   accountId: string,
   { name, tags, userId }: Pick<NewExperiment, "name" | "tags" | "userId">,
@@ -211,7 +211,7 @@ function toRun(
     },
     notes: [],
     created_by: userId,
-    // It asks no model.
+    // An experiment asks no model.
     api_key_id: null,
     created_at: createdAt,
     started_at: createdAt,

@@ -63,7 +63,7 @@ const removeOwnGoal = route("DELETE", "/v1/goals/:run_name", {
   needs: "evaluate",
   id: "removeGoal",
   summary: "Remove the goal of runs",
-  description: "Runs of this name have no goal any more.",
+  description: "Removes the goal of runs with this name.",
   params: GoalPath,
   responses: {
     "204": { description: "Removed" },
@@ -77,7 +77,7 @@ const removeOwnGoal = route("DELETE", "/v1/goals/:run_name", {
 
 export const goalRoutes = [listGoals, setOwnGoal, removeOwnGoal];
 
-/** Sets the goal of an account's runs of a name, whether there are any or not. */
+/** Sets the goal of an account's runs with a name, whether any exist or not. */
 async function setGoal(
   { store }: { store: Store },
   requester: Changer,
@@ -113,7 +113,7 @@ function toGoal(goal: GoalsTable): Goal {
   return { ...what, set_by: created_by, set_at: toIsoInstant(created_at) };
 }
 
-/** Whether a run reaches its goal. A failure counts as not passed, so that nothing is won by failing. */
+/** Whether a run reaches its goal. A failure counts as not passed, so that failing never helps. */
 export function judgeGoal(
   goal: GoalsTable,
   evaluators: readonly Judged[],
@@ -137,7 +137,7 @@ export function judgeGoal(
   return { run_name, evaluator, profile_name, pass_rate, ...decide() };
 }
 
-/** Stores a goal in place of the one that runs of its name have. */
+/** Stores a goal, replacing any earlier goal of runs with its name. */
 async function upsertGoal(transaction: Database, row: GoalsTable): Promise<GoalsTable> {
   const { evaluator, profile_name, pass_rate, created_by, created_at } = row;
   return await transaction
@@ -152,7 +152,7 @@ async function upsertGoal(transaction: Database, row: GoalsTable): Promise<Goals
     .executeTakeFirstOrThrow();
 }
 
-/** Returns the goal's id; undefined if there is none. */
+/** Returns the goal's id; undefined if there was no goal. */
 async function deleteGoal(transaction: Database, accountId: string, runName: string) {
   const row = await transaction
     .deleteFrom("goals")
@@ -163,7 +163,7 @@ async function deleteGoal(transaction: Database, accountId: string, runName: str
   return row?.id;
 }
 
-/** An account's goals, the latest first. */
+/** An account's goals, latest first. */
 async function selectGoals(
   reader: Database,
   accountId: string,
@@ -175,7 +175,7 @@ async function selectGoals(
   );
 }
 
-/** The goals of runs of these names, by name. */
+/** The goals of runs with these names, by name. */
 export async function selectGoalsOf(
   reader: Database,
   accountId: string,

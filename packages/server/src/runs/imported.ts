@@ -22,7 +22,7 @@ import { nothingSaid, type PredictionRows, toRows } from "./runner/predict-step.
 import { renewLease } from "./runner/work-store.ts";
 import { deleteSomeRunRows, selectRun } from "./runs-store.ts";
 
-/** How a line names its sample: once, or several times alike. Its index is the sample's id, or its number from 0. */
+/** The ways in which a line names its sample, which must agree. The index is the sample's id, or its number from 0. */
 type SampleNames = ReturnType<typeof readNames>;
 
 /** A prediction that was made elsewhere. */
@@ -36,7 +36,7 @@ interface PredictionLine {
 
 const answerFields = ["prediction", ...predictionFields] as const;
 
-/** Reads a line of an upload: our own export's, or one of the files that evaluation scripts write. */
+/** Reads a line of an upload: from our own export, or from a file that evaluation scripts write. */
 function readPredictionLine(value: unknown): PredictionLine {
   const line = checkLine(RunPredictionLine, value);
   if (!answerFields.some((name) => name in line) && line.skipped_overlong !== true)
@@ -90,7 +90,7 @@ interface Batch {
 }
 
 /**
- * Stores the predictions of a run, which is worked on once they are complete. If anything fails, none is kept, and they can be
+ * Stores the predictions of a run; work on the run starts once they are complete. If anything fails, none is kept, and they can be
  * uploaded again.
  */
 export async function uploadPredictions(
@@ -104,7 +104,7 @@ export async function uploadPredictions(
   const now = await readDatabaseClock(database);
   if (!(await claimForUpload(database, accountId, lease, now))) throw refused(run);
   try {
-    // What a process left behind that died in the middle.
+    // Rows left behind by a process that died halfway.
     await deleteAll(database, lease);
     let predictions = 0;
     const readLine = createLineReader(readPredictionLine);
@@ -140,7 +140,7 @@ export async function uploadPredictions(
   }
 }
 
-/** Deletes the run's rows as long as it is this upload's. Another one may have begun after a client that was silent for too long. */
+/** Deletes the run's rows while this upload has the lease. Another upload may have begun after a client was silent for too long. */
 async function deleteAll(database: Database, lease: Lease): Promise<void> {
   const deleteSome = async () =>
     await database.transaction().execute(async (transaction) => {
@@ -151,7 +151,7 @@ async function deleteAll(database: Database, lease: Lease): Promise<void> {
   while (await deleteSome()) await sleep(pauseMs);
 }
 
-/** The lease's, from now on. */
+/** The end of a lease that is renewed now. */
 async function nextEnd(database: Database): Promise<Micros> {
   return (await readDatabaseClock(database)) + uploadLeaseMs * microsPerMs;
 }
@@ -159,7 +159,7 @@ async function nextEnd(database: Database): Promise<Micros> {
 function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: Batch) => Promise<void> {
   const { dataset } = run;
   if (dataset === undefined) throw new Error("The imported run has no dataset");
-  // A byte for each, since there may be millions.
+  // One byte per prediction, because there may be millions.
   const isSeen = new Uint8Array(run.counts.samples);
 
   return async (batch) => {
@@ -194,7 +194,7 @@ function createBatchWriter(database: Database, run: Run, lease: Lease): (batch: 
   };
 }
 
-/** Whether a line has the index of an earlier one, which counts. */
+/** Whether a line has the index of an earlier line, which is the one that counts. */
 function isPassedOver(
   { sample: { id, step, trajectoryId, index }, repeat }: PredictionLine,
   indexes: ReturnType<typeof countRepeatedIndexes>,
@@ -213,7 +213,7 @@ function outcomeOf({ answer, reasoning, confidence }: PredictionLine): Parameter
   return { failure: { category: answer.failure, message } };
 }
 
-/** Returns a function that finds the position of a line's sample. It throws an `UploadError` if the line names none, or several. */
+/** Returns a function that finds the position of a line's sample. It throws an `UploadError` if the line names none or several. */
 async function findPositions(
   database: Database,
   revisionId: number,
@@ -225,14 +225,14 @@ async function findPositions(
     steps: names.flatMap(({ trajectoryId, step }) =>
       trajectoryId === undefined || step === undefined ? [] : { trajectoryId, step },
     ),
-    // Lines of files count from 0, positions from 1.
+    // Lines of files are counted from 0, positions from 1.
     positions: names.flatMap(({ index }) => (typeof index === "number" ? index + 1 : [])),
   });
   const byId = new Map(found.map((one) => [one.sample_id, one]));
   const byStep = new Map(found.map((one) => [JSON.stringify([one.trajectory_id, one.step]), one]));
   const byPosition = new Map(found.map((one) => [one.position, one]));
   return ({ id, trajectoryId, step, index }, line) => {
-    // The revision may have been made of the same file, whose index is then the sample's id.
+    // The revision may have been made from the same file, whose index is then the sample's id.
     const ofIndex =
       byId.get(String(index)) ?? (typeof index === "number" ? byPosition.get(index + 1) : undefined);
     const ofStep = byStep.get(JSON.stringify([trajectoryId, step]));
@@ -262,7 +262,7 @@ function interrupted(): ServiceError {
   return conflict("The run was cancelled or deleted, or the upload took too long.");
 }
 
-/** Takes an imported run for an upload. Returns false if it has its predictions, or another upload is in progress. */
+/** Takes an imported run for an upload. Returns false if the run has its predictions or another upload is in progress. */
 async function claimForUpload(database: Database, accountId: string, { id, leaseId }: Lease, now: Micros) {
   const row = await database
     .updateTable("runs")
@@ -289,7 +289,7 @@ function updateUploading(database: Database, { id, leaseId }: Lease) {
     .returning("id");
 }
 
-/** Counts predictions of an upload, which keeps the run. Returns false if it was cancelled or the upload took too long. */
+/** Counts predictions of an upload and renews its lease. Returns false if the run was cancelled or the upload took too long. */
 async function addUploaded(
   transaction: Database,
   lease: Lease,
@@ -299,7 +299,7 @@ async function addUploaded(
   const row = await updateUploading(transaction, lease)
     .set((of) => ({
       predicted: of("predicted", "+", predicted),
-      // Nothing will judge them.
+      // Failed predictions will not be judged.
       evaluated: of("evaluated", "+", failed),
       failed: of("failed", "+", failed),
       unpredicted: of("unpredicted", "+", failed),
@@ -318,7 +318,7 @@ async function completeUpload(database: Database, lease: Lease) {
   return row !== undefined;
 }
 
-/** Lets the next upload begin, even if the run was paused and resumed during this one. */
+/** Allows the next upload to begin, even if the run was paused and resumed during this one. */
 async function abandonUpload(database: Database, { id, leaseId }: Lease) {
   await database
     .updateTable("runs")
@@ -347,7 +347,7 @@ interface NamedSamples {
 
 type NamedPosition = Pick<DatasetSamplesTable, "position" | "sample_id" | "trajectory_id" | "step">;
 
-/** The samples of a revision with these ids or positions, and those of these trajectories at these steps. */
+/** The samples of a revision with these ids or positions, or in these trajectories at these steps. */
 async function selectNamedPositions(
   database: Database,
   revisionId: number,

@@ -25,11 +25,11 @@ interface EventServices extends AuthenticateNeeds, Pick<HttpServices, "log" | "p
 }
 
 const lookEveryMs = 500;
-/** How long the streams of a run share a look at it. */
+/** How long the streams of a run share one read of it. */
 const shareMs = 250;
-/** So that a stream ends within five seconds of the revocation of its key or session. */
+/** Makes a stream end within five seconds of the revocation of its key or session. */
 const verifyEveryMs = 3_000;
-/** Less than proxies wait for. */
+/** Shorter than proxies' time-outs. */
 const commentEveryMs = 10_000;
 const maxStreamsOfUser = 10;
 
@@ -88,11 +88,11 @@ const streamRun = route("GET", "/v1/runs/:id/events", {
 
 export const runEventRoutes = [streamRun];
 
-/** What the streams of a process share. */
+/** The state that the streams of a process share. */
 export interface RunStreams {
-  /** How many each user has open. */
+  /** How many streams each user has open. */
   ofUser: Map<string, number>;
-  /** Runs that are looked at, by their ids. */
+  /** Shared reads, in progress or recent, by the ids of their runs. */
   looks: Map<string, Promise<Run>>;
 }
 
@@ -117,12 +117,12 @@ function leave({ ofUser }: RunStreams, userId: string): void {
   else ofUser.delete(userId);
 }
 
-/** One read a run serves all that follow it: the reads of an account that may wait are limited. */
+/** One read serves all streams of a run, because the number of waiting reads of an account is limited. */
 function look(services: EventServices, { id, account_id: accountId }: Run): Promise<Run> {
   const { looks } = services.runStreams;
   const shared = looks.get(id);
   if (shared !== undefined) return shared;
-  // It goes on if the stream that began it ends.
+  // The read goes on even if the stream that began it ends.
   const looking = findRun(services, { accountId, signal: neverAborted }, id);
   looks.set(id, looking);
   const forget = () => void looks.delete(id);
@@ -163,9 +163,9 @@ async function* events(
   }
 }
 
-/** Its key or session is still valid and of the same account, and its role has not changed to one that may not. */
+/** Whether the key or session is still valid, in the same account, and with a role that may read. */
 async function isStillAllowed(services: AuthenticateNeeds, call: CallWithCaller): Promise<boolean> {
-  // Its key ends with this process.
+  // The key of the command line ends with this process.
   if (call.caller.proof.kind === "command_line") return true;
   try {
     const caller = await authenticate(services, call);
@@ -176,7 +176,7 @@ async function isStillAllowed(services: AuthenticateNeeds, call: CallWithCaller)
   }
 }
 
-/** The same as long as nothing that the event says has changed. */
+/** Stays the same as long as the content of the event does. */
 function eventId(run: Run): string {
   const { status, status_reason, counts, tries, notes } = run;
   const judges = (run.clientEvaluators ?? run.evaluators).length;

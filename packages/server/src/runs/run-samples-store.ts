@@ -10,7 +10,7 @@ export interface RunPosition {
   repeat: number;
 }
 
-/** A place in an order: behind it come higher values, or lower ones, and of equal values later places. */
+/** A place in an order: after it come higher values, or lower ones, and for equal values later places. */
 export interface OrderedPosition extends RunPosition {
   /** Absent if the order is by place. */
   value: number | undefined;
@@ -24,7 +24,7 @@ export interface RunSampleSort {
 
 export interface RunSamplePage extends RunSampleSort {
   limit: number;
-  /** Absent: from the start. */
+  /** From the start if absent. */
   after: OrderedPosition | undefined;
 }
 
@@ -38,19 +38,19 @@ export interface RunSampleFilter {
   /** Whether there is a prediction. */
   status?: PredictionsTable["status"] | undefined;
   trajectoryId?: string | undefined;
-  /** One, or several. */
+  /** One id, or several. */
   sampleId?: string | readonly string[] | undefined;
   step?: number | undefined;
   /** Whether the state changed in the recording. */
   isChanged?: boolean | undefined;
 }
 
-/** A prediction of a run without its texts. `ordered_by`: what the page is sorted by; null if that is the place. */
+/** A prediction of a run without its texts. `ordered_by` is the value that the page is sorted by; null if sorted by place. */
 export type RunSampleRow = Awaited<ReturnType<typeof selectRunSamples>>[number];
 
 type OfRun = Pick<Run, "id"> & { dataset: RunDataset };
 
-/** By what predictions are sorted. What is missing counts as the lowest value. */
+/** The values that predictions are sorted by. A missing value counts as the lowest. */
 const figures: Record<string, RawBuilder<number>> = {
   step: sql`sample.step`,
   score: sql`coalesce(ordering.score, -1)`,
@@ -66,13 +66,13 @@ function isBehind(
 ): RawBuilder<SqlBool> {
   const isLater = sql<SqlBool>`(predictions.position, predictions.repeat) > (${position}, ${repeat})`;
   if (figure === undefined || value === undefined) return isLater;
-  // PostgreSQL would refuse a fraction beside a whole number.
+  // PostgreSQL would refuse to compare a fraction with a whole number.
   const last = sql`cast(${value} as double precision)`;
   const isFurther = isDescending ? sql`${figure} < ${last}` : sql`${figure} > ${last}`;
   return sql<SqlBool>`(${isFurther} or (${figure} = ${last} and ${isLater}))`;
 }
 
-/** The predictions of a run with their samples, and with the verdicts that they are sorted by. */
+/** The predictions of a run with their samples and with the verdicts that they are sorted by. */
 function joinSamples(reader: Database, { id, dataset }: OfRun, ordering: number | undefined) {
   return reader
     .selectFrom("predictions")
@@ -110,7 +110,7 @@ function whereMatching(
     ["sample_id", sampleId],
   ] as const) {
     if (id === undefined) continue;
-    // As a condition on the sample alone, SQLite would read all predictions of the run.
+    // With a condition on the sample alone, SQLite would read all predictions of the run.
     query = query.where("predictions.position", "in", (of) =>
       of
         .selectFrom("dataset_samples")
@@ -136,7 +136,7 @@ function whereMatching(
   );
 }
 
-/** The predictions of a run after a place, in an order. All but that of the dataset read and sort the whole run. */
+/** The predictions of a run after a place, in an order. All orders but that of the dataset read and sort the whole run. */
 export async function selectRunSamples(
   reader: Database,
   run: OfRun,
@@ -193,7 +193,7 @@ export async function selectRunVerdicts(
     .execute();
 }
 
-/** The beginnings of predictions, by their ids. Not with the list: SQLite would read those of all rows that it sorts. */
+/** The beginnings of predictions, by id. Read separately from the list: SQLite would read those of all rows that it sorts. */
 export async function selectExcerpts(
   reader: Database,
   ids: readonly string[],
@@ -208,7 +208,7 @@ export async function selectExcerpts(
   return new Map(rows.map(({ prediction_id, excerpt }) => [prediction_id, excerpt]));
 }
 
-/** The texts of predictions, by their ids. */
+/** The texts of predictions, by id. */
 export async function selectRunTexts(
   reader: Database,
   ids: readonly string[],
@@ -222,7 +222,7 @@ export async function selectRunTexts(
   return new Map(rows.map(({ prediction_id, ...texts }) => [prediction_id, texts]));
 }
 
-/** The explanations of results, by their ids, as far as there are any. */
+/** The explanations of results that have one, by id. */
 export async function selectExplanations(
   reader: Database,
   resultIds: readonly string[],
@@ -268,8 +268,8 @@ export interface ComparedSampleCursor {
 }
 
 /**
- * Samples whose mean score, or pass rate without one, is lower or higher in the candidate, the most different first. All verdicts are read for each page: no
- * index has differences.
+ * Samples whose mean score, or pass rate without scores, is lower or higher in the candidate, the most different first. All verdicts
+ * are read for each page, because no index has differences.
  */
 export async function selectComparedSamples(
   reader: Database,
@@ -279,7 +279,7 @@ export async function selectComparedSamples(
 ): Promise<ComparedSampleRow[]> {
   const [lower, higher] = direction === "worse" ? ["candidate", "reference"] : ["reference", "candidate"];
   const of = (side: string, column: string) => sql.ref(`${side}.${column}`);
-  // Of verdicts without a score, pass rates are compared.
+  // For verdicts without a score, pass rates are compared.
   const change = sql`coalesce(${of(higher, "score")} - ${of(lower, "score")}, ${of(higher, "pass_rate")} - ${of(lower, "pass_rate")})`;
   const afterCursor =
     after === undefined
@@ -310,7 +310,7 @@ function meansOf({ runId, evaluator }: ComparedVerdicts): RawBuilder<unknown> {
     group by position`;
 }
 
-/** Samples of one revision are equal by their positions, those of two by what they are. */
+/** Samples of one revision are matched by position, samples of two revisions by their digests. */
 function pairsOf(reference: ComparedVerdicts, candidate: ComparedVerdicts): RawBuilder<unknown> {
   if (reference.revisionId === candidate.revisionId) {
     return sql`reference join candidate on candidate.position = reference.position`;
@@ -321,14 +321,14 @@ function pairsOf(reference: ComparedVerdicts, candidate: ComparedVerdicts): RawB
     join candidate on candidate.position = other.position`;
 }
 
-/** What results are about, each text cut to some characters. */
+/** The texts of a result, each cut to a number of characters. */
 export interface ResultTexts {
   input: string | null;
   output: string | null;
   gold_answer: string | null;
 }
 
-/** The texts of results, by their ids, as far as they are still there. */
+/** The texts of results that still exist, by id. */
 export async function selectResultTexts(
   reader: Database,
   resultIds: readonly string[],

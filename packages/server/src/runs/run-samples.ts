@@ -185,14 +185,14 @@ interface NamedAt {
   except?: FoundEvaluator;
 }
 
-/** The evaluator of a run that a request names; otherwise the first, or the first other than one that is given. */
+/** The evaluator of a run that a request names; otherwise the first, or the first other than a given one. */
 export function evaluatorNamed(run: Run, named: Named, at?: NamedAt): FoundEvaluator {
   if (!isClientRun(run)) return ownEvaluatorNamed(run, named, at);
   const { evaluator, profile_name = null, index } = findNamed(run.clientEvaluators ?? [], named, at);
   return { evaluator, profile_name, index };
 }
 
-/** The same of a run that Presage makes, with the evaluator itself. */
+/** The same for a run that Presage makes, including the evaluator itself. */
 export function ownEvaluatorNamed({ evaluators }: Run, named: Named, at?: NamedAt) {
   const all = evaluators.map((own) => ({ ...toEvaluatorNames(own), family: own.family, own }));
   return findNamed(all, named, at);
@@ -222,7 +222,7 @@ function findNamed<One extends EvaluatorNames & { family?: string }>(
   throw new InvalidRequestError([valueError([where, field], message, evaluator ?? null)]);
 }
 
-/** Few, since their texts may be long. */
+/** Few, because their texts may be long. */
 const exportedAtOnce = 50;
 
 /** One page of a run's predictions with their verdicts, and the place after which the next one starts. */
@@ -262,7 +262,7 @@ async function withExcerpts(
   }));
 }
 
-/** All predictions of a run, or those of a trajectory, with their texts and verdicts, a piece at a time, in the order of the dataset. */
+/** All predictions of a run, or those of a trajectory, with their texts and verdicts, piece by piece in the order of the dataset. */
 export async function* readPredictions(
   services: FindNeeds,
   requester: Requester,

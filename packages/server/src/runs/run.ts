@@ -17,13 +17,13 @@ import { isProcessRunning } from "../platform/storage/leases.ts";
 import type { RunsTable } from "../platform/storage/schema/runs.ts";
 import { sha256Hex } from "../platform/words.ts";
 
-/** What predicts. */
+/** The source of the predictions. */
 export type RunTarget =
   | { kind: "deployment"; deployment: string; model: string | undefined }
   | { kind: "no-change" }
   | { kind: "most-frequent"; from: { datasetId: string; revision: number; revisionId: number } | undefined }
   | { kind: "retrieval" }
-  /** `asksModel`: it is not made of its records alone. */
+  /** `asksModel`: whether it asks a model, rather than answering from its records alone. */
   | { kind: "world"; name: string; revision: number; asksModel: boolean }
   | { kind: "imported" }
   /** A client evaluates, and sends the results. */
@@ -50,7 +50,7 @@ export interface TrajectoryLength {
   samples: number;
 }
 
-/** What work on a run adds to, beside its rows. */
+/** The counts that work on a run adds to. */
 export const noCounts = {
   predicted: 0,
   evaluated: 0,
@@ -63,10 +63,10 @@ export const noCounts = {
 
 export type WorkCounts = typeof noCounts;
 export const countNames = Object.keys(noCounts) as (keyof WorkCounts)[];
-/** Of a run whose client makes its predictions. */
+/** The counts of a run whose client makes its predictions. */
 export const notCounted = { ...noCounts, truncated: null, empty: null, repaired: null };
 
-/** Counts of samples times repeats. Null: not counted. */
+/** Counts of samples times repeats; null if not counted. */
 export type RunCounts = { samples: number } & {
   [Name in keyof WorkCounts]: WorkCounts[Name] | (typeof notCounted)[Name];
 };
@@ -84,7 +84,7 @@ type PlainColumns =
   | "repeats"
   | "concurrency";
 
-/** A run as it is stored, its JSON read. */
+/** A run as it is stored, with its JSON parsed. */
 export interface Run
   extends Pick<
     RunsTable,
@@ -94,36 +94,36 @@ export interface Run
   target: RunTarget;
   params: Readonly<Record<string, unknown>> | null;
   evaluators: readonly RunEvaluator[];
-  /** Of a client run: those of its results. Absent where they are not needed. */
+  /** The evaluators of a client run's results. Absent where they are not needed. */
   clientEvaluators?: readonly EvaluatorNames[];
   tags: Readonly<Record<string, string>> | null;
   /** Absent if the target is external. */
   dataset: RunDataset | undefined;
   counts: RunCounts;
-  /** Null: not counted. */
+  /** Null if not counted. */
   tries: RunTries | null;
   provenance: RunProvenance;
   notes: readonly string[];
 }
 
-/** `runner/start-runner.ts`, told when a run was created, resumed, cancelled or paused: it looks for work at once. */
+/** `runner/start-runner.ts`, called when a run was created, resumed, cancelled or paused, to look for work immediately. */
 export interface RunQueue {
   wake(): void;
-  /** The lease of a new run that only this process works on. Absent: whichever takes it. */
+  /** The lease of a new run that only this process works on. If absent, any process may take the run. */
   hold?(): Promise<HeldLease>;
 }
 
-/** Whether a client makes its results. */
+/** Whether a client makes the run's results. */
 export function isClientRun({ target }: Pick<Run, "target">): boolean {
   return target.kind === "external";
 }
 
-/** Whether a deployment is asked for its predictions. */
+/** Whether the run asks a deployment for its predictions. */
 export function asksDeployment({ target }: Pick<Run, "target">): boolean {
   return target.kind === "deployment" || (target.kind === "world" && target.asksModel);
 }
 
-/** Who pays for what a run asks: the key that started it, or the user. */
+/** Who pays for the calls of a run: the key that started it, or the user. */
 export function payerOf({ api_key_id, created_by }: Pick<Run, "api_key_id" | "created_by">): string {
   return api_key_id ?? created_by;
 }
@@ -148,7 +148,7 @@ export function samplesOfRevision({
   return provenance.draw?.of ?? counts.samples / repeats;
 }
 
-/** Whether figures of a run may stand beside those of another: it predicts all samples that the other does. */
+/** Whether figures of a run may be compared with those of another: it predicts all samples that the other does. */
 export function hasSamplesOf(one: RunProvenance, other: RunProvenance): boolean {
   return one.draw === undefined || areOfSameSamples(one, other);
 }
@@ -158,12 +158,12 @@ export function areOfSameSamples(one: RunProvenance, other: RunProvenance): bool
   return JSON.stringify(one.draw) === JSON.stringify(other.draw);
 }
 
-/** Whether its figures may still change by themselves. When a client's run ends is not known. */
+/** Whether the run's figures may still change by themselves. When a client's run ends is unknown. */
 export function isPreliminary(run: Pick<Run, "status" | "target">): boolean {
   return !hasEnded(run) && !isClientRun(run);
 }
 
-/** Whether verdicts of two evaluators can be compared: nothing that they were made with differs. */
+/** Whether verdicts of two evaluators can be compared, because both were made with the same evaluator and profile revision. */
 export function isSameEvaluator(a: RunEvaluator, b: RunEvaluator): boolean {
   return (
     a.id === b.id && a.profile.publicId === b.profile.publicId && a.profile.revision === b.profile.revision
@@ -182,7 +182,7 @@ export function toEvaluatorNames({ id, profile }: RunEvaluator): NamedEvaluator 
 
 export type { EvaluatorNames };
 
-/** The same for evaluators by name. A client's own has no profile, or one of which only the name is known. */
+/** The same for evaluators by name. A client's own evaluator has no profile, or only a profile's name. */
 export function isSameNamed(a: EvaluatorNames, b: EvaluatorNames): boolean {
   return (
     a.evaluator === b.evaluator &&
@@ -197,7 +197,7 @@ export function sampleName(datasetId: string | null, sampleKey: string): string 
   return JSON.stringify([datasetId, sampleKey]);
 }
 
-/** A run as the API has it. */
+/** A run as the API shows it. */
 export function toRun(run: Run): WireRun {
   return {
     id: run.id,
@@ -297,7 +297,7 @@ export const runLeaseMs = 30_000;
 /** Longer than a batch waits for the client. */
 export const uploadLeaseMs = 120_000;
 
-/** A run as the process names it that works on it. */
+/** A run, and the lease of the process that works on it. */
 export interface Lease {
   id: string;
   leaseId: string;
@@ -309,7 +309,7 @@ export interface HeldLease {
   until: Micros;
 }
 
-/** Unlike the number alone, it is never another process's. */
+/** Unlike the process number alone, this is never the same for another process. */
 const thisProcess = `${hostname()}/${process.pid}/${Bun.randomUUIDv7()}`;
 
 /** The id of a new lease, which names this process. */
@@ -317,15 +317,15 @@ export function newLeaseId(): string {
   return `${thisProcess}/${Bun.randomUUIDv7()}`;
 }
 
-/** Whether the process that a lease's id names has ended. Of another machine's, or without a name, that is not known: false. */
+/** Whether the process that a lease's id names has ended; false if unknown: on another machine, or without a name. */
 export function isOfDeadProcess(leaseId: string): boolean {
   const [host, pid] = leaseId.split("/");
   if (host !== hostname() || pid === undefined || leaseId.startsWith(thisProcess)) return false;
-  // After a restart in a container, this process has the number of the one before.
+  // After a restart in a container, this process has the number of the previous one.
   return Number(pid) === process.pid || !isProcessRunning(Number(pid));
 }
 
-/** Where a prediction is among those of all samples, those of one sample together. */
+/** A prediction's index among those of all samples, in which the repeats of a sample are adjacent. */
 export function predictionIndex(
   { position, repeat }: { position: number; repeat: number },
   repeats: number,
@@ -333,12 +333,12 @@ export function predictionIndex(
   return (position - 1) * repeats + repeat;
 }
 
-/** Some milliseconds of the main thread. */
+/** Takes some milliseconds of the main thread. */
 const trajectoriesAtOnce = 5_000;
 
 /**
- * The trajectories that a pilot predicts, and how many of their steps, from the first: whole ones, by the hash of the seed and their id,
- * until there are enough samples; of the last one as many steps as are still wanted. The same revision and seed draw the same.
+ * The trajectories that a pilot predicts, with the number of their steps, from the first: whole ones, by the hash of the seed and their
+ * id, until there are enough samples; of the last one only the steps still needed. The same revision and seed give the same draw.
  */
 export async function drawTrajectories(
   lengths: Iterable<TrajectoryLength> | AsyncIterable<TrajectoryLength>,

@@ -183,7 +183,7 @@ interface Changing {
   id: string;
   summary: string;
   description: string;
-  /** What it says of a run that cannot be changed so. */
+  /** The error message for a run that cannot be changed in this way. */
   refused: string;
 }
 

@@ -61,7 +61,7 @@ export function parseRun(row: Row): Run {
   const hasDataset = datasetId !== null && revisionId !== null && revision !== null;
   return {
     ...row,
-    // Deleted ones are never selected.
+    // Deleted runs are never selected.
     status: row.status === "deleted" ? "cancelled" : row.status,
     status_reason: row.status_reason ?? whyNobodyWorks(row, target),
     target,
@@ -76,7 +76,7 @@ export function parseRun(row: Row): Run {
   };
 }
 
-/** A process that works on a run renews its lease of 30 seconds every eight, if the database takes it. */
+/** A process that works on a run renews its lease of 30 seconds every eight, as long as the database accepts writes. */
 const leftOfLeaseMicros = 12_000_000;
 /** A new run is taken far sooner, if a process has room for it. */
 const longQueuedMicros = 5_000_000;
@@ -87,7 +87,7 @@ function whyNobodyWorks(row: Row, { kind }: RunTarget): string | null {
   if (status === "queued" && isFree && createdAt < nowMicros() - longQueuedMicros)
     return kind === "imported" ? "Waits for its predictions." : "Waits for a process that works on it.";
   const isWorkedOn = until > nowMicros() + leftOfLeaseMicros && !isOfDeadProcess(row.lease_id ?? "");
-  // One that was released is taken in a moment.
+  // A run that was released will be taken in a moment.
   if (status !== "running" || isFree || isWorkedOn) return null;
   return "Waits for a process that works on it, or for the database, which may be full.";
 }
@@ -96,9 +96,9 @@ function whyNobodyWorks(row: Row, { kind }: RunTarget): string | null {
 export const never = Number.MAX_SAFE_INTEGER;
 
 export interface InsertedRun {
-  /** Of a run that its client makes. */
+  /** For a run that its client makes. */
   placement?: Pick<RunsTable, "project_id" | "metadata">;
-  /** The process that has its lease from the beginning. */
+  /** The lease of the process that works on the run from the beginning. */
   heldBy?: HeldLease | undefined;
 }
 
@@ -117,7 +117,7 @@ export async function selectNamesSince(
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Inserts a run that no process works on yet, unless it is held. With a placement, none ever will. */
+/** Inserts a run that no process works on yet, unless it is held. With a placement, no process ever will. */
 export async function insertRun(transaction: Database, run: Run, { placement, heldBy }: InsertedRun = {}) {
   const { counts, dataset, clientEvaluators: _, ...columns } = run;
   await transaction
@@ -164,7 +164,7 @@ function kindOf({ kind }: RunTarget): RunsTable["target_kind"] {
   return kind === "no-change" || kind === "most-frequent" || kind === "retrieval" ? "baseline" : kind;
 }
 
-/** An account's finished runs, the newest first. */
+/** An account's finished runs, newest first. */
 export function selectFinished(reader: Database, accountId: string) {
   return reader
     .selectFrom("runs")
@@ -193,7 +193,7 @@ export interface RunFilter {
   name?: string | undefined;
 }
 
-/** An account's runs, newest first, with what is kept for lists. */
+/** An account's runs, newest first, with their stored headlines. */
 export async function selectRuns(
   reader: Database,
   accountId: string,
@@ -237,7 +237,7 @@ export async function updateStatus(
   return row && parseRun(row);
 }
 
-/** What a paused run becomes: one whose predictions are not uploaded yet, or only some, waits for them again. */
+/** The status of a resumed run: if its predictions were not, or only partly, uploaded, it waits for an upload again. */
 export const resumedStatus: RawBuilder<RunStatus> = sql`
   case when target_kind = 'imported' and started_at is null and predicted + unpredicted < samples then 'queued' else 'running' end
 `;
@@ -254,7 +254,7 @@ export async function lockRun(
   return row && parseRun(row);
 }
 
-/** Replaces a run's evaluators. Everything predicted is to be evaluated again, so the counts start over. */
+/** Replaces a run's evaluators. All predictions must be evaluated again, so the counts start over. */
 export async function replaceEvaluators(
   transaction: Database,
   run: Run,
@@ -273,8 +273,8 @@ export async function replaceEvaluators(
       evaluated: failed,
       failed,
       headline: null,
-      // Whoever works on it now counts by the old list. It loses the run, and what is missing is found again.
-      // While it is queued, only an upload can have it.
+      // The process that works on it now counts by the old list. It loses the run, and the next one finds what is missing.
+      // While the run is queued, only an upload can have the lease.
       ...(run.status === "queued" ? {} : { lease_id: null, lease_until: 0 }),
       ...(run.status === "finished" ? { status: "running" as const, finished_at: null } : {}),
     })
@@ -284,7 +284,7 @@ export async function replaceEvaluators(
   return parseRun(row);
 }
 
-/** Makes a run invisible, so that no process works on it and its rows may be deleted. Links to it end. Returns whether there was one. */
+/** Makes a run invisible, so that no process works on it and its rows may be deleted. Links to it end. Returns whether it existed. */
 export async function discardRun(database: Database, accountId: string, id: string) {
   const row = await database
     .updateTable("runs")
@@ -308,10 +308,10 @@ export async function discardAllRuns(transaction: Database, accountId: string) {
     .execute();
 }
 
-/** Some tens of milliseconds of the writer's time. */
+/** Takes some tens of milliseconds of the writer's time. */
 const rowsAtOnce = 500;
 
-/** Deletes some rows of a deleted run, or the run itself once it has none. Returns whether there was one. */
+/** Deletes some rows of a deleted run, or the run itself once it has no rows. Returns whether there was such a run. */
 export async function deleteSomeOfDiscardedRun(database: Database): Promise<boolean> {
   const run = await database.selectFrom("runs").select("id").where(isDeleted).limit(1).executeTakeFirst();
   if (run === undefined) return false;
@@ -326,7 +326,7 @@ async function deleteRunRow(database: Database, id: string) {
   await database.deleteFrom("runs").where("id", "=", id).where("status", "=", "deleted").execute();
 }
 
-/** As the index of these rows has it: with a parameter, neither database would use it. */
+/** Written as in the partial index on these rows: with a parameter, neither database would use it. */
 const isDeleted = sql<SqlBool>`status = 'deleted'`;
 
 /** Deletes some rows of a deleted run. Returns whether there may be more. */

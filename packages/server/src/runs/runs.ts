@@ -37,7 +37,7 @@ import {
   updateStatus,
 } from "./runs-store.ts";
 
-/** What it takes to show runs: those of clients have what their results tell. */
+/** The services for showing runs: the counts of client runs come from their results. */
 export interface FindNeeds {
   store: Store;
   clientCounts: ClientCounts;
@@ -50,7 +50,7 @@ interface Services extends FindNeeds {
 interface StatusChange {
   from: readonly RunStatus[];
   change(writer: Database): StatusColumns | Promise<StatusColumns>;
-  /** Whether a run is already what is wanted. */
+  /** Whether a run already has the wanted status. */
   isDone(run: Run): boolean;
   verb: string;
   action: "run.cancel" | "run.finish" | "run.pause" | "run.resume";
@@ -69,7 +69,7 @@ export async function findRun(services: FindNeeds, requester: Requester, id: str
   return found;
 }
 
-/** For figures made of several reads: throws if a run was deleted meanwhile, as some of its rows may have been missing. */
+/** For figures from several reads: throws if a run was deleted meanwhile, because some of its rows may have been missing. */
 export async function refuseDeleted(
   { store }: { store: Store },
   requester: Requester,
@@ -93,7 +93,7 @@ export async function listRuns(
   return { rows: await withClientCounts(services, requester, rows.map(withHeadline)), next };
 }
 
-/** Runs as lists have them. */
+/** Runs as lists show them. */
 export async function toListedRuns(
   { store }: { store: Store },
   requester: Requester,
@@ -107,7 +107,7 @@ export async function toListedRuns(
   return runs.map((run) => toListedRun(run, goalOf?.(run) ?? goals?.get(run.name), baselines, prices));
 }
 
-/** Ends a run and keeps what it has. Cancelling it again changes nothing. */
+/** Ends a run and keeps its predictions. Cancelling it again changes nothing. */
 export async function cancelRun(services: Services, requester: Changer, id: string): Promise<Run> {
   return await changeStatus(services, requester, id, {
     from: unfinished,
@@ -123,7 +123,7 @@ export async function cancelRun(services: Services, requester: Changer, id: stri
   });
 }
 
-/** Stops a run until it is resumed. Predictions that are in progress are finished. */
+/** Stops a run until it is resumed. Predictions in progress are finished. */
 export async function pauseRun(services: Services, requester: Changer, id: string): Promise<Run> {
   await refuseClientRun(services, requester, id);
   return await changeStatus(services, requester, id, {
@@ -135,7 +135,7 @@ export async function pauseRun(services: Services, requester: Changer, id: strin
   });
 }
 
-/** Lets a paused run go on. */
+/** Resumes a paused run. */
 export async function resumeRun(services: Services, requester: Changer, id: string): Promise<Run> {
   const run = await refuseClientRun(services, requester, id);
   return await changeStatus(services, requester, id, {
@@ -144,7 +144,7 @@ export async function resumeRun(services: Services, requester: Changer, id: stri
       status: resumedStatus,
       status_reason: null,
       paused_by: null,
-      // Whoever waits for its deployment loses it, so that the deployment is tried at once.
+      // A process that waits for the deployment loses the run, so that the deployment is tried immediately.
       ...(run.paused_by === "deployment" && unheld),
     }),
     isDone: ({ status }) => status === "running" || status === "queued",
@@ -153,13 +153,13 @@ export async function resumeRun(services: Services, requester: Changer, id: stri
   });
 }
 
-/** Ends a paused run without the predictions that are missing: they count as failed. What is predicted is still evaluated. */
+/** Ends a paused run without its missing predictions, which count as failed. Existing predictions are still evaluated. */
 export async function finishRun(services: Services, requester: Changer, id: string): Promise<Run> {
   await refuseClientRun(services, requester, id);
   return await changeStatus(services, requester, id, {
     from: ["paused"],
     async change(writer) {
-      // As it is now, whatever was added to it since the run was found.
+      // Read under the lock: it may have changed since the run was found.
       const run = await lockRun(writer, requester.accountId, id);
       const provenance = JSON.stringify({ ...run?.provenance, finished_early: true });
       return { status: "running", status_reason: null, paused_by: null, provenance, ...unheld };
@@ -170,7 +170,7 @@ export async function finishRun(services: Services, requester: Changer, id: stri
   });
 }
 
-/** No run changes its target, so that it is enough to look before. */
+/** Runs never change their target, so it is enough to look beforehand. */
 async function refuseClientRun(services: Services, requester: Requester, id: string): Promise<Run> {
   const run = await findRun(services, requester, id);
   if (isClientRun(run))
@@ -200,7 +200,7 @@ async function changeStatus(
   throw conflict(`The run is ${run.status} and cannot be ${verb}.`);
 }
 
-/** The evaluators of a run. Of one that is named twice, the first. Throws an `InvalidEvaluatorsError`. */
+/** The evaluators of a run, without duplicates: the first one counts. Throws an `InvalidEvaluatorsError`. */
 export async function toRunEvaluators(
   services: { store: Store; registry: Registry },
   accountId: string,
@@ -214,7 +214,7 @@ export async function toRunEvaluators(
   return all.filter((one, index) => all.findIndex((other) => isSameEvaluator(one, other)) === index);
 }
 
-/** Has a run's predictions judged by more evaluators. None is made again; those that the run has already are left out. */
+/** Has more evaluators judge a run's predictions. No prediction is repeated; evaluators that the run already has are left out. */
 export async function addEvaluators(
   services: { store: Store; registry: Registry; runs: RunQueue },
   requester: Changer,
@@ -246,7 +246,7 @@ export async function addEvaluators(
   return changed;
 }
 
-/** Verdicts of two revisions of a profile would go by one name, in figures, filters, labels and exports. */
+/** Verdicts of two revisions of a profile would have the same name in figures, filters, labels and exports. */
 function refuseRevised({ evaluators }: Run, added: readonly RunEvaluator[]): void {
   for (const { id, profile } of added) {
     const known = evaluators.find((one) => one.id === id && one.profile.name === profile.name);
@@ -267,12 +267,12 @@ export async function deleteRun(services: Pick<Services, "store" | "runs">, requ
   services.runs.wake();
 }
 
-/** Deletes the rows of deleted runs. A process that ends before leaves the rest to the next server. */
+/** Deletes the rows of deleted runs. If the process ends early, the next server continues. */
 export async function sweepRuns(database: Database): Promise<void> {
   while (await deleteSomeOfDiscardedRun(database)) await sleep(pauseMs);
 }
 
-/** A run as lists show it: its headline is by the goal's evaluator, at today's prices. */
+/** A run as lists show it: with the headline of the goal's evaluator, at today's prices. */
 function toListedRun(
   run: HeadedRun,
   goal: GoalsTable | undefined,
@@ -298,7 +298,7 @@ function toHeadline(
 ): RunHeadline | null {
   const found = evaluators.find((one) => goal !== undefined && isMeant(goal, one)) ?? evaluators[0];
   if (found === undefined) return null;
-  // Older headlines also have it for free-running runs.
+  // Older headlines include `no_change` for free-running runs as well.
   const figures = run.mode === "free-running" ? { ...found, no_change: null } : found;
   const main = { ...figures, baseline: findBaseline(run, figures, baselines) };
   const tokensByModel = new Map(

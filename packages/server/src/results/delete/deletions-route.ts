@@ -80,7 +80,7 @@ const getDeletion = route("GET", "/v1/evaluation-result-deletions/:id", {
   needs: "read",
   id: "getEvaluationResultDeletion",
   summary: "Show a deletion of results",
-  description: "Shows how far a deletion of results is. It can be read for 30 days after its end.",
+  description: "Shows the progress of a deletion of results. It can be read for 30 days after its end.",
   params: EvaluationResultDeletionPath,
   responses: {
     "200": response("The deletion", EvaluationResultDeletion, {

@@ -65,7 +65,7 @@ const listLabels = route("GET", "/v1/evaluation-results/:id/labels", {
   needs: "read",
   id: "listEvaluationLabels",
   summary: "List the labels of a result",
-  description: "Lists what people say of the result's output, and the correction that counts.",
+  description: "Lists people's labels of the result's output, and the correction that counts.",
   params: EvaluationResultPath,
   responses: {
     "200": response("The labels, one a person", LabelListResponse, {

@@ -22,13 +22,13 @@ import {
   selectRangeEnd,
 } from "./client-results-store.ts";
 
-/** What has been counted of client runs, by their ids. Results are only added, so the next request counts only those added since. */
+/** Counts of client runs' results, by run id. Results are only added, so the next request counts only those added since. */
 export interface ClientCounts extends CountingLimits {
   kept: LRUCache<string, CountedResults>;
 }
 
 interface CountingLimits {
-  /** How many results a statement counts at most of each kind. */
+  /** The most results of each kind that one statement counts. */
   resultsAtATime: number;
   /** After this time a request shows what is counted so far; the next one continues. */
   maxCountingMs: number;
@@ -40,7 +40,7 @@ interface CountedResults {
   evaluators: CountedEvaluators;
 }
 
-/** By their names as JSON. */
+/** Counts of evaluators, by their names as JSON. */
 type CountedEvaluators = ReadonlyMap<string, EvaluatorCounts>;
 
 interface EvaluatorCounts extends Pick<ResultCountsRow, "results" | "with_pass" | "with_score"> {
@@ -49,13 +49,13 @@ interface EvaluatorCounts extends Pick<ResultCountsRow, "results" | "with_pass" 
 
 const nothingCounted: CountedResults = { upTo: 0, evaluators: new Map() };
 
-/** As many as a page of runs has. */
+/** The number of runs on a page. */
 const maxRuns = 1_000;
 /** Clients name evaluators as they like. More are kept than listed, so that one whose results arrive late is not dropped each time. */
 const maxEvaluators = 1_000;
-/** Of the names of all evaluators of all runs. */
+/** The characters of the names of all evaluators of all runs. */
 const maxCharacters = 20_000_000;
-/** A map's entry, its numbers and the same names as an object, beside the text. */
+/** A map's entry, its numbers and the names as an object, in addition to the text. */
 const charactersPerEvaluator = 200;
 /** Deleted results are noticed after this time. */
 const recountAfterMs = 10 * 60_000;
@@ -63,7 +63,7 @@ const recountAfterMs = 10 * 60_000;
 /** The slowest statement stays far below the database's time limit, and lists are never slow. */
 const defaults: CountingLimits = { resultsAtATime: 100_000, maxCountingMs: 2_000 };
 
-/** A process's. */
+/** Creates a process's counts. */
 export function createClientCounts(limits = defaults): ClientCounts {
   return {
     ...limits,
@@ -84,7 +84,7 @@ function addUp(known: CountedEvaluators, rows: readonly ResultCountsRow[]): Coun
   );
 }
 
-/** Of more evaluators than are kept, those with the most results stay. */
+/** If there are more evaluators than are kept, those with the most results stay. */
 function merge(known: CountedEvaluators, added: readonly EvaluatorCounts[]): CountedEvaluators {
   if (added.length === 0) return known;
   const all = new Map(known);
@@ -112,9 +112,9 @@ function withMostResults(evaluators: CountedEvaluators, most: number): CountedEv
 /** A client run while its results are counted. */
 interface RunCount {
   readonly id: string;
-  /** Of its settled results. */
+  /** Counts of its settled results. */
   counted: CountedResults;
-  /** Of those that are not settled, which are counted again at the next request. */
+  /** Counts of results that are not settled yet, which are counted again at the next request. */
   unsettled: CountedEvaluators;
 }
 
@@ -132,22 +132,22 @@ interface Group {
 }
 
 /**
- * Counts by statements of bounded work, which are few where there are few results, and remembers what each has counted. Runs with many
- * results are counted alone, a range after the other, in turns. Ends early when the time is up.
+ * Counts with statements of bounded work, few if there are few results, and remembers the counts of each. Runs with many results are
+ * counted alone, one range after the other, in turns. Stops early when the time is up.
  */
 async function countInRanges(counting: Counting, runCounts: readonly RunCount[]): Promise<void> {
   const endsAtMs = performance.now() + counting.clientCounts.maxCountingMs;
   const groups = [...Map.groupBy(runCounts, ({ counted }) => counted.upTo)].map(
     ([after, some]): Group => ({ runCounts: some, after }),
   );
-  // Some are added on the way.
+  // Groups are added during the loop.
   for (const group of groups) {
     groups.push(...(await countSome(counting, group)));
     if (performance.now() >= endsAtMs) return;
   }
 }
 
-/** Returns what is still to be counted. */
+/** Returns the groups that are still to be counted. */
 async function countSome(counting: Counting, group: Group): Promise<Group[]> {
   const { reader, accountId, clientCounts } = counting;
   const { resultsAtATime } = clientCounts;
@@ -174,7 +174,7 @@ function halvesOf({ runCounts, after }: Group): Group[] {
   return [runCounts.slice(0, half), runCounts.slice(half)].map((some) => ({ runCounts: some, after }));
 }
 
-/** Adds to what is known of a run, and remembers what is settled. */
+/** Adds to a run's counts, and remembers the settled ones. */
 function addRows(
   { clientCounts: { kept }, settled }: Counting,
   runCount: RunCount,
@@ -185,17 +185,17 @@ function addRows(
   const evaluators = addUp(runCount.counted.evaluators, isSettled.get(true) ?? []);
   runCount.unsettled = addUp(runCount.unsettled, isSettled.get(false) ?? []);
   runCount.counted = { upTo: Math.max(runCount.counted.upTo, Math.min(end ?? settled, settled)), evaluators };
-  // Another request may have been faster. The time of the first whole count is kept, after which everything is counted again.
+  // Another request may have been faster. The time of the first full count is kept; when it is too old, everything is counted again.
   if (runCount.counted.upTo > (kept.get(runCount.id)?.upTo ?? 0))
     kept.set(runCount.id, runCount.counted, { noUpdateTTL: end === undefined });
 }
 
-/** A result, and a sample's names and tags where it has one of its own. */
+/** For a result, and for the names and tags of a sample if the result is its first. */
 const bytesPerResult = 500;
 /** Names of samples, by which runs of datasets are matched with client ones. */
 const bytesPerName = 200;
 
-/** The memory that a report or a comparison takes for the client ones of these runs. */
+/** The memory that a report or a comparison takes for the client runs among these. */
 export async function clientMemoryBytes(
   { store }: { store: Store },
   requester: Requester,
@@ -212,14 +212,14 @@ export async function clientMemoryBytes(
   return bytes;
 }
 
-/** A run lists those with the most results. */
+/** A run lists at most this many evaluators, those with the most results. */
 const maxListed = 100;
 
 type Services = { store: Store; clientCounts: ClientCounts };
 
 /**
- * Runs, of which client ones have the evaluators and the progress that their results tell. Where that takes long or the database
- * does not count, they have what was counted before: a run is shown and changed in any case.
+ * Adds to client runs the evaluators and the progress that their results show. If that takes too long or the database cannot count,
+ * they have the earlier counts: a run can be shown and changed in any case.
  */
 export async function withClientCounts<One extends Run>(
   services: Services,
@@ -253,7 +253,7 @@ async function count(
   runCounts: readonly RunCount[],
 ): Promise<void> {
   const reader = store.briefReader(requester);
-  // Before the results are read: a number up to this one is never taken again.
+  // Read before the results: no number up to this one will be taken any more.
   const settled = (await selectLastSettled(reader)) ?? (await selectHighestId(reader));
   await countInRanges({ reader, accountId: requester.accountId, clientCounts, settled }, runCounts);
 }
@@ -266,7 +266,7 @@ function shown({ counted, unsettled }: RunCount): Pick<Run, "clientEvaluators" |
   return { clientEvaluators: evaluators.map(({ names }) => names), counts: toCounts(evaluators) };
 }
 
-/** The intended number of samples is unknown: the evaluator with the most results is taken to have seen them all. */
+/** The intended number of samples is unknown: the evaluator with the most results is assumed to have seen them all. */
 function toCounts(evaluators: readonly EvaluatorCounts[]): RunCounts {
   if (evaluators.length === 0) return { samples: 0, ...notCounted };
   const results = evaluators.map((one) => one.results);
@@ -280,7 +280,7 @@ function toCounts(evaluators: readonly EvaluatorCounts[]): RunCounts {
   };
 }
 
-/** As in reports: among verdicts, a score alone says nothing of who passed. */
+/** As in reports: among verdicts, a score alone does not say who passed. */
 function failuresOf({ results, with_pass, with_score }: EvaluatorCounts): number {
   return results - (with_pass > 0 ? with_pass : with_score);
 }

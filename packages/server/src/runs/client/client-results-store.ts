@@ -24,7 +24,7 @@ export function evaluatorNamesOf(row: NamesRow): EvaluatorNames {
   };
 }
 
-/** Results that name a run in one of two columns. Each part has an index of its own. */
+/** Results that name a run in one of two columns. Each part has its own index. */
 export interface ResultsPart {
   column: "experiment_id" | "run_id";
   hasVerdict: boolean;
@@ -37,13 +37,13 @@ export const resultsParts: readonly ResultsPart[] = [
   { column: "run_id", hasVerdict: false },
 ];
 
-/** As the indexes have them: with parameters, neither database would use them. */
+/** Written literally as in the indexes: with parameters, neither database would use them. */
 const hasVerdictIs = (hasVerdict: boolean): RawBuilder<SqlBool> =>
   hasVerdict ? sql`status = 'success'` : sql`status <> 'success'`;
 
 type RunIds = Pick<Run, "id" | "account_id">;
 
-/** The number of results that name a run. Those that name it in both columns count twice. */
+/** The number of results that name a run. Results that name it in both columns count twice. */
 export async function countResults(reader: Database, { id, account_id }: RunIds) {
   let count = 0;
   for (const { column, hasVerdict } of resultsParts) {
@@ -61,7 +61,7 @@ export async function countResults(reader: Database, { id, account_id }: RunIds)
 
 export type ClientResultRow = Awaited<ReturnType<typeof selectClientResults>>[number];
 
-/** Some results of a part, in the order of their numbers. Each result is in one part only. */
+/** Some results of a part, in the order of their numbers. Each result is in only one part. */
 export async function selectClientResults(
   reader: Database,
   { id, account_id }: RunIds,
@@ -85,7 +85,7 @@ export async function selectClientResults(
 /** How many results of one evaluator name a run. */
 export interface ResultCountsRow extends NamesRow {
   named_run: string;
-  /** 1: their numbers are at most `settled`. */
+  /** 1 if their numbers are at most `settled`. */
   is_settled: number;
   results: number;
   /** Results that say whether the sample passed. */
@@ -94,19 +94,19 @@ export interface ResultCountsRow extends NamesRow {
   with_score: number;
 }
 
-/** Results with numbers after `after`, up to and with `end` if there is one. */
+/** Results with numbers after `after`, up to and including `end` if it is defined. */
 interface NumberRange {
   after: number;
   settled: number;
   end: number | undefined;
 }
 
-/** Every result may have an evaluator of its own. */
+/** Every result may have a different evaluator. */
 const maxRowsOfPart = 10_000;
 
 /**
- * Counts results of a range by run and evaluator, those up to `settled` apart from later ones. Each may have several rows. Cut: there
- * are more rows, with no more results than these.
+ * Counts results of a range by run and evaluator, those up to `settled` separately. A run and evaluator may have several rows. If
+ * `isCut`, there are more rows, none with more results than these.
  */
 export async function countByEvaluator(
   reader: Database,
@@ -154,7 +154,7 @@ async function countPart(
   { after, settled, end }: NumberRange,
 ): Promise<ResultCountsRow[]> {
   const { column, hasVerdict } = part;
-  // Not a parameter: PostgreSQL would not see that both expressions are one.
+  // Not a parameter: PostgreSQL would not see that both expressions are the same.
   const isSettled = sql<number>`case when id <= ${sql.lit(settled)} then 1 else 0 end`;
   const ofVerdicts = (found: RawBuilder<unknown>) =>
     hasVerdict ? sql<number>`count(${found})` : sql<number>`0`;
@@ -181,7 +181,7 @@ interface CountAfter {
   count: number;
 }
 
-/** Whether a part of these runs has more results than that after a number. Reads no more of them. */
+/** Whether a part of these runs has more than `count` results after a number. Counts no further than that. */
 export async function hasMoreResultsThan(
   reader: Database,
   accountId: string,
@@ -202,7 +202,7 @@ export async function hasMoreResultsThan(
   return false;
 }
 
-/** The number up to which no part of a run has more results than that after a number; undefined: it has no more at all. */
+/** The number up to which no part of a run has more than `count` results after a number; undefined if no part has as many. */
 export async function selectRangeEnd(
   reader: Database,
   accountId: string,
@@ -223,7 +223,7 @@ export async function selectRangeEnd(
   return end;
 }
 
-/** The highest number of a result. With one writer at a time, none appears below it any more. */
+/** The highest number of a result. With one writer at a time, no result can appear below it any more. */
 export async function selectHighestId(reader: Database) {
   const { id } = await reader
     .selectFrom("evaluation_results")

@@ -15,7 +15,7 @@ import {
 const rowsAtOnce = 2_000;
 const stepTag = "step";
 
-/** A client run's samples, as its results name them, and what its evaluators said of them. */
+/** A client run's samples, as its results name them, and its evaluators' verdicts on them. */
 export interface ClientResults {
   samples: RunSamples;
   /** The indexes of samples that have both a dataset's id and a sample's, by `sampleName`. */
@@ -25,12 +25,12 @@ export interface ClientResults {
 
 interface ClientEvaluator {
   names: EvaluatorNames;
-  /** Whether its results say if a sample passed, and not only a score. */
+  /** Whether its results say if a sample passed, rather than only give a score. */
   hasPasses: boolean;
   outcomes(): Outcomes;
 }
 
-/** Reads all results that name a client run, a range at a time. */
+/** Reads all results that name a client run, range by range. */
 export async function readClientResults(
   reader: Database,
   run: Pick<Run, "id" | "account_id">,
@@ -50,7 +50,7 @@ export async function readClientResults(
       }
       after = rows.at(-1)?.id ?? after;
       if (rows.length < rowsAtOnce) break;
-      // A database in memory reads without waiting.
+      // An in-memory database reads without waiting.
       await nextTurn();
     }
   }
@@ -65,7 +65,7 @@ export async function readClientResults(
 /** A verdict, a score or both, or why there is neither. */
 type Result = { pass: boolean | undefined; score: number | null } | string;
 
-/** The evaluator's own verdict, as in other runs: a correction changes no report. */
+/** The evaluator's own verdict, as in other runs: corrections do not change reports. */
 function toResult({ pass, score }: ClientResultRow): Result {
   if (pass === null) return score === null ? "incomplete" : { pass: undefined, score };
   return { pass: pass === 1, score };
@@ -83,7 +83,7 @@ function toEvaluator({ names, of, results }: Collected, count: number): ClientEv
   return { names, hasPasses, outcomes: () => toOutcomes({ of, results }, count, hasPasses) };
 }
 
-/** A sample has as many repeats as it has results. */
+/** Each sample has as many repeats as results. */
 function toOutcomes(
   { of, results }: Pick<Collected, "of" | "results">,
   count: number,
@@ -105,7 +105,7 @@ function toOutcomes(
     const found = results[at] ?? "incomplete";
     const place = next[index] ?? 0;
     next[index] = place + 1;
-    // Among verdicts, a score alone says nothing of who passed.
+    // Among verdicts, a score alone does not say who passed.
     if (found === "not_applicable") codes[place] = outcome.notApplicable;
     else if (typeof found === "string" || (hasPasses && found.pass === undefined)) {
       const why = typeof found === "string" ? found : "incomplete";
@@ -136,7 +136,7 @@ function toOutcomes(
   };
 }
 
-/** Samples in the order in which they are first seen. A result that names none is a sample of its own. */
+/** Collects samples in the order in which they first appear. A result that names no sample is a sample by itself. */
 function collectSamples() {
   const indexes = new Map<string, number>();
   const indexOf = new Map<string, number>();
@@ -155,7 +155,7 @@ function collectSamples() {
   }
 
   return {
-    /** The index of a result's sample. What the first of its results says of it counts. */
+    /** The index of a result's sample. The first of a sample's results determines its fields. */
     add(row: ClientResultRow): number {
       const { dataset_id: datasetId, sample_key: key } = row;
       const name = key === null ? undefined : sampleName(datasetId, key);
@@ -191,7 +191,7 @@ function collectSamples() {
   };
 }
 
-/** The tags that say where a sample is, and the rest as JSON. */
+/** The tags that say where a sample is, and the others as JSON. */
 function readTags(json: string | null): {
   trajectory: string | undefined;
   step: number;

@@ -122,7 +122,7 @@ async function writeComparison(
   return format === "md" ? toMarkdown(document) : toHtml(comparisonTitle(runs), document);
 }
 
-/** Runs, by their ids separated by commas, with what they differ in, within the memory of a request. */
+/** Runs, given by ids separated by commas, with their differences, within the memory of a request. */
 export async function makeComparison(
   services: FindNeeds,
   exchange: Holder,
@@ -177,7 +177,7 @@ function toResultId(id: number | null): string | null {
 interface WantedSamples {
   reference: Run;
   candidate: Run;
-  /** By its id or its family's name. */
+  /** The evaluator's id or its family's name. */
   evaluator: string;
   profileName: string | undefined;
   direction: "worse" | "better";

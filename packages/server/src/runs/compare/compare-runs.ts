@@ -44,20 +44,20 @@ import {
 
 interface ComparedRun {
   run: Run;
-  /** Where it has the reference's samples. */
+  /** The indexes of the reference's samples in this run. */
   match: SampleMatch;
   evaluators: readonly ComparedEvaluator[];
 }
 
 interface ComparedEvaluator {
   names: EvaluatorNames;
-  /** Whether its results say if a sample passed, and not only a score. */
+  /** Whether its results say if a sample passed, rather than only give a score. */
   hasPasses: boolean;
-  /** By the run's own samples. */
+  /** Outcomes by the index of the run's own samples. */
   outcomes(): Outcomes | Promise<Outcomes>;
 }
 
-/** The runs in their order, with the samples of the first one. */
+/** The runs in their order, and the samples of the first one. */
 interface ComparedRuns {
   samples: RunSamples;
   compared: [ComparedRun, ...ComparedRun[]];
@@ -67,7 +67,7 @@ function findEvaluator({ evaluators }: ComparedRun, names: EvaluatorNames): Comp
   return evaluators.find((one) => isSameNamed(one.names, names));
 }
 
-/** Runs of datasets. Their samples are matched by what they are. */
+/** Runs of datasets, whose samples are matched by content. */
 async function matchRuns(reader: Database, runs: readonly [Run, ...Run[]]): Promise<ComparedRuns> {
   const [reference, ...others] = runs;
   const samples = await readRunSamples(reader, reference);
@@ -95,7 +95,7 @@ async function evaluatorsOf(reader: Database, run: Run, samples: number): Promis
   }));
 }
 
-/** With a pilot, runs are compared on the samples that it predicts: the others lack nothing that they should have. */
+/** If there is a pilot, compares runs only on the samples that it predicts, so that nothing counts as missing in the others. */
 async function withoutUndrawn(
   reader: Database,
   { samples, compared: [reference, ...others] }: ComparedRuns,
@@ -122,7 +122,7 @@ async function withoutUndrawn(
   };
 }
 
-/** A run with the indexes of its samples by `sampleName`. */
+/** A run, and the indexes of its samples by `sampleName`. */
 interface NamedRun extends Omit<ComparedRun, "match"> {
   count: number;
   indexOf: ReadonlyMap<string, number>;
@@ -130,8 +130,8 @@ interface NamedRun extends Omit<ComparedRun, "match"> {
 }
 
 /**
- * Runs, some of them clients'. Of a client run's samples only the names are known, so all are matched by the ids of
- * dataset and sample; what has only one of them is in no other run.
+ * Runs, some of them clients'. Only the names of a client run's samples are known, so all samples are matched by the ids of
+ * dataset and sample; a sample without both ids is in no other run.
  */
 async function matchRunsByName(reader: Database, runs: readonly [Run, ...Run[]]): Promise<ComparedRuns> {
   const [first, ...others] = runs;
@@ -180,7 +180,7 @@ async function readNames(reader: Database, { datasetId, revisionId }: RunDataset
 
 /** A comparison without the runs themselves. */
 export interface RunDifferences extends Omit<Comparison, "runs"> {
-  /** Of each run, how many samples are left out. */
+  /** For each run, how many samples are left out. */
   leftOut: number[];
 }
 
@@ -278,7 +278,7 @@ async function compareBy(
   };
 }
 
-/** Holm's correction is over all evaluators and candidates. */
+/** Applies Holm's correction over all evaluators and candidates. */
 function withAdjusted(compared: readonly Unadjusted[]): Comparison["evaluators"] {
   const testable = ({ trajectories, p_value }: UnadjustedCandidate) =>
     trajectories < fewestClusters ? null : p_value;
@@ -293,7 +293,7 @@ function withAdjusted(compared: readonly Unadjusted[]): Comparison["evaluators"]
   }));
 }
 
-/** What the test says. Without six trajectories that differ, no signs have a p-value under 0.05. */
+/** The conclusion of the test. If fewer than six trajectories differ, no choice of signs has a p-value below 0.05. */
 function decide(
   { differing, survives, ...candidate }: UnadjustedCandidate,
   p: number | null,
@@ -314,7 +314,7 @@ function decide(
   };
 }
 
-/** What the reference has alone, and what it has not. */
+/** The evaluators that only the reference has, and those that it lacks. */
 function evaluatorsLeftOut([
   reference,
   ...others
@@ -326,7 +326,7 @@ function evaluatorsLeftOut([
   return [...leftOut(reference, others), ...others.flatMap((one) => leftOut(one, [reference]))];
 }
 
-/** How many samples all runs' revisions have. */
+/** How many samples are in the revisions of all runs. */
 function countInAll(matches: readonly SampleMatch[], samples: number): number {
   let count = 0;
   for (let index = 0; index < samples; index++) {
@@ -340,7 +340,7 @@ const bytesPerSampleOfRun = 80;
 const bytesPerRepeat = 2;
 const bytesOfComparison = 4_000_000;
 
-/** The memory that a comparison takes while it is made, beside that of client runs. */
+/** The memory that making a comparison takes, in addition to that for client runs. */
 export function comparisonMemoryBytes(
   runs: readonly Pick<Run, "counts" | "repeats" | "provenance">[],
 ): number {

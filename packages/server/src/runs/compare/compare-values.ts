@@ -17,18 +17,18 @@ import { type Dimension, type RunSamples, together } from "../report/samples.ts"
 
 const samplesAtOnce = 50_000;
 
-/** One evaluator's values of a run, by the index of the reference's samples. NaN where there is none. */
+/** One evaluator's values for a run, by the index of the reference's samples; NaN if a sample has no value. */
 export interface Values {
   readonly score: Float64Array;
   readonly pass: Float64Array;
-  /** Of samples with a value or a failure, which scores 0 and does not pass. */
+  /** For samples with a value or a failure, which scores 0 and does not pass. */
   readonly scoreWithFailures: Float64Array;
   readonly passWithFailures: Float64Array;
   /** Whether each verdict has a score. */
   readonly isGraded: boolean;
 }
 
-/** What is compared: scores, or verdicts where one of the runs has any without a score. */
+/** The compared measure: scores, or verdicts if any run has verdicts without a score. */
 export interface Measured {
   readonly measure: ComparisonCandidate["measure"];
   value(values: Values): Float64Array;
@@ -42,7 +42,7 @@ export function measureOf(all: readonly Values[]): Measured {
     : { measure: "pass_rate", value: ({ pass }) => pass, withFailures: (of) => of.passWithFailures };
 }
 
-/** A sample's value is the mean of its repeats. Where verdicts are scores alone, what they count as passed means nothing. */
+/** A sample's value is the mean of its repeats. If results are scores alone, they have no passes to count. */
 export async function valuesOf(outcomes: Outcomes, indexes: Int32Array, hasPasses: boolean): Promise<Values> {
   const none = () => new Float64Array(indexes.length).fill(Number.NaN);
   const values = { score: none(), pass: none(), scoreWithFailures: none(), passWithFailures: none() };
@@ -66,7 +66,7 @@ export async function valuesOf(outcomes: Outcomes, indexes: Int32Array, hasPasse
   return { ...values, isGraded };
 }
 
-/** The indexes of samples for which all have a value, in this order. */
+/** The indexes, in this order, of samples that have a value in all of these. */
 export function indexesOfAll(order: Int32Array, all: readonly Float64Array[]): Int32Array {
   const found = new Int32Array(order.length);
   let count = 0;
@@ -88,7 +88,7 @@ function meanOf(values: Float64Array, indexes: Int32Array): number | null {
   return sum / indexes.length;
 }
 
-/** For how many samples one has a value and the other has none. */
+/** The number of samples for which only the first one has a value. */
 function countOnlyIn(one: Float64Array, other: Float64Array): number {
   let count = 0;
   for (let index = 0; index < one.length; index++) {
@@ -97,16 +97,16 @@ function countOnlyIn(one: Float64Array, other: Float64Array): number {
   return count;
 }
 
-/** Any will do; the same one makes the same comparison. */
+/** Any seed will do; a fixed one always gives the same comparison. */
 export const permutationSeed = 1;
 
-/** What samples all runs have in common, in the order of trajectories. */
+/** The samples that all runs have in common, in the order of trajectories. */
 export interface Common {
   samples: RunSamples;
   measured: Measured;
-  /** With a value in all runs. */
+  /** Samples with a value in all runs. */
   judged: Int32Array;
-  /** With a value or a failure in all runs. */
+  /** Samples with a value or a failure in all runs. */
   ended: Int32Array;
 }
 
@@ -116,11 +116,11 @@ export interface ComparisonDimensions {
   changes: Dimension;
 }
 
-/** A candidate beside the reference, before what depends on the p-values of the others. */
+/** A candidate compared with the reference, without the fields that depend on the other p-values. */
 export interface ComparedValues
   extends Omit<ComparisonCandidate, "run_id" | "p_adjusted" | "outcome" | "why" | "survives_one_failure"> {
   differing: number;
-  /** Whether the difference would survive a trajectory in which the better run fails whole. */
+  /** Whether the difference would survive a trajectory in which the better run fails completely. */
   survives: boolean;
 }
 
@@ -179,7 +179,7 @@ export async function compareValues(
   };
 }
 
-/** The means of a run over the samples that all have. */
+/** The means of a run over the samples that all runs have. */
 export function meansOf(
   values: Values,
   { judged, ended, measured }: Common,
@@ -193,7 +193,7 @@ export function meansOf(
   };
 }
 
-/** A warning if trajectories are too few for the test, or do not show how far others would differ. */
+/** A warning if trajectories are too few for the test, or do not show how much others would differ. */
 function noteOnTest(clusters: readonly ClusterSum[]): string | null {
   if (clusters.length === 0) return null;
   if (clusters.length < fewestClusters) {
@@ -220,7 +220,7 @@ function countSides(
   return { wins, losses, ties: indexes.length - wins - losses };
 }
 
-/** What is compared, by the index of a sample. */
+/** The compared values, by the index of a sample. */
 interface PairedValues {
   reference: Float64Array;
   candidate: Float64Array;
@@ -245,7 +245,7 @@ async function clustersBy(
     const clusters = groups[of[index] ?? -1];
     if (clusters === undefined) continue;
     const trajectory = samples.trajectories.of[index] ?? 0;
-    // The samples of a trajectory follow one another.
+    // The samples of a trajectory are adjacent.
     let last = clusters.at(-1);
     if (last?.trajectory !== trajectory) {
       last = { trajectory, count: 0, sum: 0, reference: 0 };

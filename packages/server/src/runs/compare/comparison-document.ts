@@ -22,7 +22,7 @@ import {
 type ComparedRun = Comparison["runs"][number];
 type ComparedEvaluator = Comparison["evaluators"][number];
 
-/** A run with what it is called here. */
+/** A run and its name in this document. */
 interface Named {
   run: ComparedRun;
   letter: string;
@@ -78,7 +78,7 @@ export function comparisonDocument(
   ];
 }
 
-/** A run's name; with its letter where another one has the same. */
+/** A run's name, with its letter if another run has the same name. */
 function toNamed(run: ComparedRun, index: number, all: readonly ComparedRun[]): Named {
   const letter = String.fromCharCode("A".charCodeAt(0) + index);
   const isUnique = all.filter(({ name }) => name === run.name).length === 1;
@@ -176,7 +176,7 @@ function range(bounds: ComparisonCandidate["interval"]): string {
   return bounds === null ? "–" : `${formatPoints(bounds.lower)} to ${formatPoints(bounds.upper)}`;
 }
 
-/** In percentage points, as wide to both sides as the farthest bound. */
+/** A chart in percentage points, as wide to both sides as the farthest bound. */
 function differencesChart(
   evaluator: string,
   candidates: readonly ComparisonCandidate[],
@@ -216,7 +216,7 @@ const strataColumns = [
   "Samples",
   "Trajectories",
 ];
-/** Of long lists, a page shows the first. */
+/** The most rows of a long list that a page shows. */
 const mostRows = 100;
 
 function strataParts({ strata, measure }: ComparisonCandidate, ofWhich: string): ReportPart[] {

@@ -8,7 +8,7 @@ export type Baselines = ReadonlyMap<number | undefined, readonly HeadedRun[]>;
 
 type Judged = ReportEvaluator & Pick<HeadlineFigures, "no_change">;
 
-/** Those on the revisions of these runs. */
+/** The baselines for the revisions of these runs. */
 export async function readBaselines(
   reader: Database,
   accountId: string,
@@ -20,7 +20,7 @@ export async function readBaselines(
   return Map.groupBy(found, ({ dataset }) => dataset?.revisionId);
 }
 
-/** What a model has to beat: the best of those that predicted the same samples without one. */
+/** The baseline that a model has to beat: the best of those that predicted the same samples without a model. */
 export function findBaseline(run: Run, judged: Judged, baselines: Baselines): RunBaseline | null {
   const own = baselineOf(run);
   const found: RunBaseline[] = [];
@@ -34,7 +34,7 @@ export function findBaseline(run: Run, judged: Judged, baselines: Baselines): Ru
     found.push({ kind, run_id: other.id, pass_rate, interval, count });
   }
   const { no_change: unchanged } = judged;
-  // A run of it can be compared with, sample by sample.
+  // A run of this baseline is preferred, because it can be compared with sample by sample.
   if (unchanged !== null && own !== "no-change" && !found.some(({ kind }) => kind === "no-change")) {
     const { pass_rate, count } = unchanged;
     found.push({ kind: "no-change", run_id: null, pass_rate, interval: null, count });

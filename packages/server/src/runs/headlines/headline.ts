@@ -11,12 +11,12 @@ import { type Run, toEvaluatorNames } from "../run.ts";
 import { keepHeadline, type StoredHeadline, selectRunWithoutHeadline } from "./headlines-store.ts";
 import { compareWithPrevious } from "./previous.ts";
 
-/** The memory that a headline takes while it is made. */
+/** The memory that making a headline takes. */
 function headlineMemoryBytes(run: Run): number {
   return Math.max(reportMemoryBytes(run), comparisonMemoryBytes([run, run]));
 }
 
-/** Makes the headline of a run over a dataset, of the same figures as its report. */
+/** Makes the headline of a run over a dataset, with the same figures as its report. */
 async function makeHeadline(
   { store }: { store: Store },
   requester: Requester,
@@ -45,12 +45,12 @@ async function makeHeadline(
   };
 }
 
-/** Makes the headlines of runs that have ended, one after the other. Other processes may make the same one: the figures are equal. */
+/** Makes the headlines of ended runs, one after the other. Other processes may make the same one: the figures are equal. */
 export function keepHeadlines(
   { store, room }: { store: Store; room: RoomForBytes },
   onError: (error: unknown) => void,
 ): Looker {
-  /** Runs whose headline cannot be made: they are not tried again. */
+  /** Runs whose headlines cannot be made; they are not tried again. */
   const failed = new Set<string>();
 
   async function makeAll(signal: AbortSignal): Promise<void> {

@@ -36,14 +36,14 @@ export const headlineRoutes = [listHeadlines];
 
 const mostRows = 50;
 
-/** One for each target, mode and dataset. */
+/** One headline for each target, mode and dataset. */
 async function findHeadlines({ store, prices }: Services, requester: Requester): Promise<Headline[]> {
   const reader = store.briefReader(requester);
   const all = await selectHeadedRuns(reader, requester.accountId);
   const runs = all.filter((run) => run.provenance.draw === undefined && baselineOf(run) === undefined);
   const lines = Map.groupBy(runs, lineOf);
   const goals = await selectGoalsOf(reader, requester.accountId, runs);
-  // The newest run may have another name than those that the goal was set for.
+  // The newest run may have another name than the run that the goal was set for.
   const goalOf = (run: Run) =>
     goals.get(run.name) ??
     (lines.get(lineOf(run)) ?? [])
@@ -62,7 +62,7 @@ async function findHeadlines({ store, prices }: Services, requester: Requester):
   }));
 }
 
-/** A run before that was deleted since is not named. */
+/** A previous run that was deleted since is not named. */
 function findChange(
   previous: RunPrevious | null,
   main: NonNullable<Headline["run"]["headline"]>,

@@ -10,12 +10,12 @@ type TokensOfModel = Pick<
   "model" | "prompt_tokens" | "cached_tokens" | "completion_tokens"
 >;
 
-/** What is kept of a run that has ended, so that no list reads its verdicts. Prices and goals may change: they are not in it. */
+/** The figures kept of an ended run, so that lists do not read its verdicts. Prices and goals are not included: they may change. */
 export interface StoredHeadline {
-  /** The formulas, as in reports. */
+  /** The version of the formulas, as in reports. */
   statistics: 2;
   evaluators: readonly (ReportEvaluator & HeadlineFigures)[];
-  /** Predictions that were requested. */
+  /** The number of predictions that were requested. */
   asked: number;
   tokens: readonly TokensOfModel[];
   previous: RunPrevious | null;
@@ -23,19 +23,19 @@ export interface StoredHeadline {
 
 export type HeadedRun = Run & { headline: StoredHeadline | null };
 
-/** Reads the JSON of its column. */
+/** Parses the JSON of a run's headline. */
 export function withHeadline<One extends Run>(run: One & { headline: string | null }) {
   const { headline } = run;
   return { ...run, headline: headline === null ? null : (JSON.parse(headline) as StoredHeadline) };
 }
 
-/** Of a run that was read without it. */
+/** The headline of a run that was read without it. */
 export async function selectHeadline(reader: Database, runId: string): Promise<StoredHeadline | null> {
   const row = await reader.selectFrom("runs").select("headline").where("id", "=", runId).executeTakeFirst();
   return row?.headline ? (JSON.parse(row.headline) as StoredHeadline) : null;
 }
 
-/** The newest run over a dataset that has ended, has no headline yet, and of which no process still stores what was under way. */
+/** The newest ended run over a dataset that has no headline yet and for which no process still stores predictions in progress. */
 export async function selectRunWithoutHeadline(
   database: Database,
   except: ReadonlySet<string>,
@@ -43,7 +43,7 @@ export async function selectRunWithoutHeadline(
   const row = await database
     .selectFrom("runs")
     .select(runColumns)
-    // As the index has it.
+    // Written as in the index.
     .where(sql<SqlBool>`headline is null and dataset_id is not null`)
     .where("status", "in", ["finished", "cancelled", "failed"])
     .where((of) => of.or([of("lease_id", "is", null), of("lease_until", "<", databaseNow(database))]))
@@ -54,7 +54,7 @@ export async function selectRunWithoutHeadline(
   return row && parseRun(row);
 }
 
-/** Keeps a run's headline, unless it was resumed or given more evaluators since. */
+/** Stores a run's headline, unless the run was resumed or given more evaluators meanwhile. */
 export async function keepHeadline(
   database: Database,
   { id, status, evaluators }: Run,
@@ -71,7 +71,7 @@ export async function keepHeadline(
 
 const runsAtOnce = 100;
 
-/** The latest 100 finished runs of a dataset from before a run, the newest first. */
+/** The latest 100 finished runs of a dataset from before a run, newest first. */
 export async function selectFinishedBefore(
   reader: Database,
   { account_id: accountId, dataset, created_at: createdAt }: Run,
@@ -88,7 +88,7 @@ export async function selectFinishedBefore(
 
 const newestRuns = 500;
 
-/** An account's finished baselines of these revisions of datasets, with their headlines. */
+/** An account's finished baselines for these revisions of datasets, with their headlines. */
 export async function selectHeadedBaselines(
   reader: Database,
   accountId: string,

@@ -7,10 +7,10 @@ import { hasSamplesOf, nameOf, type Run } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
 import { selectFinishedBefore, selectHeadline } from "./headlines-store.ts";
 
-/** Callers reserve the memory of a comparison with as many samples. One with far more is left out: a revision may have a million. */
+/** Callers reserve memory for a comparison of equally many samples. A much larger run is left out: a revision may have a million. */
 const mostUnreserved = 32_000_000;
 
-/** How a finished run differs from the one before over the same dataset, and what they were made with. Null: there is none. */
+/** How a finished run and its setup differ from the previous run over the same dataset; null if there is none. */
 export async function compareWithPrevious(
   { store }: { store: Store },
   requester: Requester,
@@ -42,7 +42,7 @@ export async function compareWithPrevious(
   };
 }
 
-/** The same, as it was kept with the run, if it was and the run before is still there. */
+/** The same comparison as stored with the run, or made now if it was not; null also if the previous run was deleted. */
 export async function findPrevious(
   services: { store: Store },
   requester: Requester,
@@ -57,14 +57,14 @@ export async function findPrevious(
   return (await selectRun(reader, run.account_id, previous.run_id)) === undefined ? null : previous;
 }
 
-/** The same of runs of one target in one mode, whatever its revision: the same row of figures. Of predictions that were made elsewhere, only the run's name says by what. */
+/** Equal for runs with the same row of figures: one target in any revision, in one mode. Imported predictions are told apart by name. */
 export function lineOf({ target, mode, name, dataset }: Run): string {
   const what =
     target.kind === "world" ? target.name : target.kind === "imported" ? name : JSON.stringify(target);
   return JSON.stringify([target.kind, what, mode, dataset?.datasetId]);
 }
 
-/** What the runs were made with, where it differs and where it does not. */
+/** The setup of the runs, as far as it differs and as far as it does not. */
 function whatChanged(before: Run, after: Run): Pick<RunPrevious, "changes" | "unchanged"> {
   const [old, now] = [aspectsOf(before), aspectsOf(after)];
   const changes: RunPrevious["changes"] = [];

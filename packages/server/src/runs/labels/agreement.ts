@@ -31,9 +31,9 @@ import { evaluatorNamed, type FoundEvaluator, withDataset } from "../run-samples
 import { type FindNeeds, findRun } from "../runs.ts";
 import { weightsOf } from "./corrected.ts";
 
-/** Some milliseconds of the main thread; then other work has its turn. There may be a million. */
+/** Takes some milliseconds of the main thread, before other work gets its turn. There may be a million. */
 const predictionsAtOnce = 50_000;
-/** Of a label with what it is compared with. */
+/** For a label and what it is compared with. */
 const bytesPerLabel = 600;
 
 /** How far an evaluator agrees with people, or with another evaluator of its run. */
@@ -107,7 +107,7 @@ async function againstPeople(
     const weight = weights === undefined ? 1 : weights.get(one?.result_id ?? 0);
     if (one === undefined || weight === undefined) continue;
     counted += 1;
-    // A result that names neither trajectory nor sample depends on no other.
+    // A result that names neither trajectory nor sample is independent of all others.
     const cluster = one.cluster_id ?? `result ${one.result_id}`;
     const passes = labels.filter(({ label_pass }) => label_pass === 1).length;
     const fails = labels.length - passes;
@@ -129,7 +129,7 @@ async function againstPeople(
   return toAgreement(run, of, "human", agreement, reference, notes);
 }
 
-/** One person alone agrees with nobody. */
+/** A single person cannot agree with anyone. */
 function alphaOfPeople(people: readonly RatedThing[]): ClusteredFigure {
   const figure = krippendorffAlpha(people);
   if (figure.count > 0) return figure;
@@ -145,7 +145,7 @@ function annotatorsOf(labelled: readonly LabelledVerdict[]): LabelAgreement["ann
   }));
 }
 
-/** From a run's own verdicts: all on which both evaluators have one. */
+/** From a run's own verdicts: all predictions on which both evaluators have a verdict. */
 async function againstEvaluator(
   reader: Database,
   run: Run & { dataset: RunDataset },
@@ -205,10 +205,10 @@ function toAgreement(
   };
 }
 
-/** With fewer, a figure is mostly chance. */
+/** With fewer labels, a figure is mostly chance. */
 const fewLabels = 20;
 
-/** What the figures say, for people. */
+/** The figures in a sentence. */
 function describeAgreement(
   { counts, agreement, cohen_kappa, specificity }: PairAgreement,
   {
@@ -240,7 +240,7 @@ function describeAgreement(
     cohen_kappa.value === null ? "" : `; beyond chance κ = ${withInterval(cohen_kappa, (x) => x.toFixed(2))}`;
   const share = withInterval(agreement, wholePercent);
   const whoFails = isOfPeople ? "people fail" : `${against} fails`;
-  // Counts without weights would not say it.
+  // Counts without weights would be misleading.
   const passed = weighted ? describeShare(specificity, whoFails) : describePassed(counts, whoFails);
   return `${evaluator} agrees with ${reference} on ${share} of ${judged}${beyond}. ${passed}`;
 }
@@ -266,7 +266,7 @@ function withInterval(
   return interval === null ? shown : `${shown} (${format(interval.lower)} to ${format(interval.upper)})`;
 }
 
-/** What qualifies the figures. `of`: of people's labels, whether those that were drawn count alone, and how many others are left. */
+/** Caveats of the figures. `of`: for people's labels, whether only drawn ones count, and how many others there are. */
 function notesOn(
   { agreement }: PairAgreement,
   of: { weighted: boolean; undecided: number; left: number } | undefined,

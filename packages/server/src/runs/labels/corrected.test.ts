@@ -25,7 +25,7 @@ test("the larger of two alike draws of a seed has the smaller", () => {
   expect(inclusionProbability(draws, true)).toBeCloseTo(0.2, 12);
 });
 
-/** Shares of passes and of fails that one order's first are, as draws take them. */
+/** The shares of passes and of fails among the first of one order, as draws take them. */
 function simulate(all: [number, number], ofAll: number, ofKinds: [number, number], rounds: number) {
   const verdicts = Array.from({ length: all[0] + all[1] }, (_, index) => index < all[0]);
   const taken: [number, number] = [0, 0];

@@ -21,7 +21,7 @@ type Evaluators = RunReport["evaluators"];
 type Labelled = Pick<Evaluators[number], "evaluator" | "profile_name">;
 type Cluster = LabelledCluster & { labels: LabelledCluster["labels"][number][] };
 
-/** Evaluators with the pass rate that people would give, where some of their verdicts are labelled. */
+/** Evaluators with the pass rate that people would give, if some of their verdicts are labelled. */
 export async function withCorrected(reader: Database, run: Run, evaluators: Evaluators): Promise<Evaluators> {
   const all: Evaluators = [];
   for (const evaluator of evaluators) {
@@ -33,7 +33,7 @@ export async function withCorrected(reader: Database, run: Run, evaluators: Eval
 
 const notDrawn = "The labelled verdicts were not drawn: it may be about them alone.";
 
-/** How far each run's corrected rate is from the first one's, by the run's id, where both have labels. */
+/** How far each run's corrected rate is from the first one's, by run id, if both have labels. */
 export async function correctedDifferences(
   reader: Database,
   [reference, ...candidates]: readonly [Run, ...Run[]],
@@ -72,7 +72,7 @@ async function correctedOf(
   return { ...rate, sentence: describeCorrected(of.evaluator, rate) };
 }
 
-/** What the evaluator and people said of a run, by trajectory; undefined if nobody has labelled it. */
+/** The evaluator's and people's verdicts on a run, by trajectory; undefined if nobody has labelled it. */
 async function readLabelled(reader: Database, run: Run, { evaluator, profile_name: profileName }: Labelled) {
   const accountId = run.account_id;
   const of = { runId: run.id, ...storedEvaluator(evaluator), profileName };
@@ -89,7 +89,7 @@ async function readLabelled(reader: Database, run: Run, { evaluator, profile_nam
       clusters.set(name, cluster);
       count += 1;
       passes += Number(pass);
-      // No draw has them: an output that equals its gold answer is right.
+      // Draws leave these out: an output that equals its gold answer is right.
       if (Number(is_equal) === 1) {
         cluster.certain += 1;
         continue;
@@ -109,7 +109,7 @@ function labelsIn(clusters: ReadonlyMap<string, Cluster>): number {
   return [...clusters.values()].reduce((sum, { labels }) => sum + labels.length, 0);
 }
 
-/** What most people said of each labelled verdict, and its weight. */
+/** The majority of people's labels on each labelled verdict, and its weight. */
 function majorities(labelled: readonly LabelledVerdict[], weights: Map<number, number> | undefined) {
   const found = new Map<number, { isLabelledPass: boolean; weight: number }>();
   for (const [id, labels] of Map.groupBy(labelled, ({ result_id }) => Number(result_id))) {
@@ -121,19 +121,19 @@ function majorities(labelled: readonly LabelledVerdict[], weights: Map<number, n
   return found;
 }
 
-/** The judge says 84 %. Corrected by 120 human labels it is 76 % (69 to 83 %). */
+/** For example: The judge says 84 %. Corrected by 120 human labels it is 76 % (69 to 83 %). */
 function describeCorrected(
   evaluator: string,
   { pass_rate: rate, interval, raw, labels }: Omit<CorrectedRate, "sentence">,
 ): string {
   const says = `${familyOf(evaluator)} says ${wholePercent(raw)}.`;
-  // A rate of few trajectories has no interval that would say how little it says.
+  // A rate from few trajectories has no interval to show how uncertain it is.
   if (rate === null || interval === null) return says;
   const range = `${Math.round(100 * interval.lower)} to ${wholePercent(interval.upper)}`;
   return `${says} Corrected by ${countOf(labels, "human label")} it is ${wholePercent(rate)} (${range}).`;
 }
 
-/** The difference by labels beside the raw one, with the labels of both runs. */
+/** The difference by labels and the raw one, with the number of labels of both runs. */
 function describeDifference({
   difference,
   interval,
@@ -147,9 +147,9 @@ function describeDifference({
   return `Corrected by ${reference} human labels of the reference and ${candidate} of the other run, the difference of the whole runs' pass rates is ${figures}; without labels it is ${formatPoints(raw)}.`;
 }
 
-/** How many verdicts of a kind there were, and with which probability one of them was drawn. */
+/** The number of verdicts of a kind, and the probability with which each of them was drawn. */
 export interface Stratum {
-  /** Null: passes and fails together. */
+  /** Null for passes and fails together. */
   pass: boolean | null;
   count: number;
   probability: number;
@@ -162,8 +162,8 @@ interface Draw {
 }
 
 /**
- * The weight of each labelled verdict that was drawn: the inverse of the probability that one of the draws took it. Undefined if none was
- * drawn. Beside it whether one of the draws took passes and fails apart.
+ * The weight of each labelled verdict that was drawn: the inverse of the probability that one of the draws took it. Undefined if
+ * none was drawn. `isByKind`: whether one of the draws took passes and fails separately.
  */
 export async function weightsOf(
   reader: Database,
@@ -178,7 +178,7 @@ export async function weightsOf(
   for (const label of labelled) {
     if (!drawn.has(label.result_id)) continue;
     const isPass = label.verdict_pass === 1;
-    // A client's result may name two runs: which one it was drawn from is known.
+    // A client's result may name two runs; the run that it was drawn from is known.
     const population = populationOf({ ...label, run_id: runId ?? label.run_id });
     const kind = `${isPass} ${population}`;
     const probability = known.get(kind) ?? probabilityIn(drawsOf.get(population) ?? [], isPass);
@@ -203,7 +203,7 @@ function probabilityIn(draws: readonly { seed: unknown; strata: string }[], isPa
   return inclusionProbability(read, isPass);
 }
 
-/** The verdicts that one draws from: those of an evaluator in a run. */
+/** The verdicts that a draw takes from: those of an evaluator in a run. */
 function populationOf(of: Pick<LabelledVerdict, "run_id" | "evaluator_id" | "is_external" | "profile_name">) {
   return JSON.stringify([of.run_id, of.evaluator_id, of.is_external, of.profile_name]);
 }
@@ -215,8 +215,8 @@ export function inclusionProbability(draws: readonly Draw[], isPass: boolean): n
 }
 
 /**
- * Draws of one seed take from one order: of the verdicts of a kind, the first h, or of all verdicts the first n, among which K are of
- * the kind. So of the kind's N they take max(K, h), and K is hypergeometric.
+ * Draws with one seed take from one order: of the verdicts of a kind the first h, or of all verdicts the first n, among which K are
+ * of the kind. So of the N of this kind they take max(K, h), and K is hypergeometric.
  */
 function inclusionOfSeed(draws: readonly Draw[], isPass: boolean): number {
   const strata = draws.flatMap((draw) => draw.strata);
@@ -239,7 +239,7 @@ function largest(strata: readonly Stratum[]): Omit<Stratum, "pass"> & { taken: n
   return { count, probability, taken: Math.round(probability * count) };
 }
 
-/** The mean of max(K, least), K being how many of a kind are among those drawn. */
+/** The mean of max(K, least), where K is how many of a kind are among those drawn. */
 function meanOfLarger(
   { drawn, ofKind, others }: { drawn: number; ofKind: number; others: number },
   least: number,
@@ -248,7 +248,7 @@ function meanOfLarger(
   const highest = Math.min(drawn, ofKind);
   // P(K = k + 1) / P(K = k)
   const ratio = (k: number) => ((ofKind - k) * (drawn - k)) / ((k + 1) * (others - drawn + k + 1));
-  // From the mode, so that nothing overflows.
+  // Starts at the mode, so that nothing overflows.
   const mode = Math.min(
     highest,
     Math.max(lowest, Math.floor(((drawn + 1) * (ofKind + 1)) / (ofKind + others + 2))),

@@ -22,10 +22,10 @@ import { evaluatorNamed } from "../run-samples.ts";
 import { type FindNeeds, findRun } from "../runs.ts";
 import type { Stratum } from "./corrected.ts";
 
-/** Of a verdict that may be drawn. */
+/** For a verdict that may be drawn. */
 const bytesPerVerdict = 250;
 
-/** Draws verdicts of a run to be labelled, and keeps with which probability each was drawn. */
+/** Draws verdicts of a run to be labelled, and stores the probability with which each was drawn. */
 export async function drawLabelSample(
   services: FindNeeds,
   requester: Changer & { userId: string },
@@ -98,10 +98,10 @@ interface Placed extends DrawableRow {
 }
 
 const byPlace = (a: Placed, b: Placed) => a.place - b.place || a.id - b.id;
-/** How many times the wanted number is held before the surplus is dropped. */
+/** How many times the wanted number is kept before the surplus is dropped. */
 const keptTimes = 8;
 
-/** The first verdicts of a kind that come, in an order that the seed decides. */
+/** The first verdicts of a kind, in an order that the seed decides. */
 function firstOf(kind: boolean | null, { size, seed }: Design) {
   let first: Placed[] = [];
   let count = 0;
@@ -124,7 +124,7 @@ function firstOf(kind: boolean | null, { size, seed }: Design) {
   };
 }
 
-/** The first of all in an order that the seed decides; by verdict, half of each kind, and more of one where the other has too few. */
+/** The first verdicts in an order that the seed decides; by verdict, half of each kind, and more of one if the other has too few. */
 function startDraw(design: Design) {
   const { size, by } = design;
   const groups = (by === "uniform" ? [null] : [true, false]).map((kind) => firstOf(kind, design));
@@ -142,7 +142,7 @@ function startDraw(design: Design) {
         const stratum: Stratum = { pass: group.kind, count: group.count(), probability };
         return { stratum, taken: taken.map((row) => ({ ...row, probability })) };
       });
-      // Passes and fails mixed, so that their order gives no verdict away.
+      // Passes and fails are mixed, so that their order gives no verdict away.
       const drawn = parts.flatMap(({ taken }) => taken).sort(byPlace);
       return {
         drawn: drawn.map(({ id: result_id, probability }) => ({ result_id, probability })),
@@ -152,7 +152,7 @@ function startDraw(design: Design) {
   };
 }
 
-/** Draws of a run, the newest first. */
+/** Draws of a run, newest first. */
 export async function listLabelSamples(
   services: FindNeeds,
   requester: Requester,

@@ -29,15 +29,15 @@ import type { FindNeeds } from "../runs.ts";
 import { agreementOf } from "./agreement.ts";
 import { drawLabelSample, listLabelSamples } from "./label-samples.ts";
 
-/** Labels of one transaction: some ten milliseconds. */
+/** The labels of one transaction, which takes some ten milliseconds. */
 const labelsAtOnce = 200;
 const namesAtOnce = 500;
-/** More than people give; they are in memory at once. */
+/** More than people give; all lines are in memory together. */
 const mostLines = 100_000;
 const mostBytes = 64 * 1024 * 1024;
 const tooMany = `At most ${mostLines} lines and ${mostBytes} bytes at once`;
 const mostFaults = 10;
-/** Of a line, of a result that it names, and of its label. */
+/** For a line, a result that it names, and its label. */
 const bytesPerItem = 500;
 
 type Reserve = (bytes: number) => void;
@@ -48,8 +48,8 @@ interface NumberedLine {
 }
 
 /**
- * Stores labels, a line each. All lines are checked before the first is stored; then they are stored some at a time, and sent again they
- * change nothing.
+ * Stores labels, one per line. All lines are checked before the first is stored; then they are stored in batches. Sending them again
+ * changes nothing.
  */
 async function importLabels(
   services: LabelServices,
@@ -65,7 +65,7 @@ async function importLabels(
   const reader = services.store.reader(requester);
   const labels = await findResults(reader, requester.accountId, lines, { userId, reserve });
   for (let at = 0; at < labels.length; at += labelsAtOnce) {
-    // Always in the order of results, so that no two imports wait for each other.
+    // Always in the order of results, so that two imports cannot deadlock.
     const some = labels.slice(at, at + labelsAtOnce);
     await inTransaction(services.store, requester, async (transaction) => {
       for (const label of some) await putLabel(transaction, requester.accountId, label);
@@ -98,7 +98,7 @@ async function readLines(body: AsyncIterable<Uint8Array>, reserve: Reserve): Pro
   return read;
 }
 
-/** The results that the lines name. Of two lines about one person and result the later counts. */
+/** The results that the lines name. The later of two lines about one person and result counts. */
 async function findResults(
   reader: Database,
   accountId: string,
@@ -112,7 +112,7 @@ async function findResults(
   const labels = new Map<string, NewLabel>();
   for (const { number, line } of lines) {
     const { label, score = null } = line;
-    // Still to be given.
+    // The label is still to be given.
     if (label === "") continue;
     const found = resultsOf(line, byId, bySample);
     if (typeof found === "string") faults.push({ line: number, path: [], reason: found });
@@ -127,7 +127,7 @@ async function findResults(
   return [...labels.values()].sort((a, b) => a.resultId - b.resultId);
 }
 
-/** The results that a line names, or what is wrong with it. */
+/** The results that a line names, or the error in the line. */
 function resultsOf(
   line: LabelLine,
   byId: ReadonlyMap<number, NamedResult>,
@@ -152,7 +152,7 @@ function isNamed({ evaluator_id, evaluator_family }: NamedResult, name: string):
   return evaluator_id === name || evaluator_family === name || externalPrefix + evaluator_id === name;
 }
 
-/** What a line's run and sample are known by. */
+/** Identifies the run and sample of a line. */
 function sampleOf({ run_id, dataset_sample_id }: LabelLine): string {
   return JSON.stringify([run_id, sampleKey(dataset_sample_id ?? "")]);
 }
@@ -174,7 +174,7 @@ async function selectById(
   return found;
 }
 
-/** Only of the runs that the lines name: many have results on the same samples. */
+/** Only results of the runs that the lines name: many runs have results on the same samples. */
 async function selectBySample(
   reader: Database,
   accountId: string,
@@ -230,7 +230,7 @@ const listSamples = route("GET", "/v1/runs/:id/label-samples", {
   needs: "read",
   id: "listLabelSamples",
   summary: "List what was drawn to label",
-  description: "Lists the draws from a run, with what of each is labelled.",
+  description: "Lists the draws from a run, and which verdicts of each are labelled.",
   params: RunPath,
   query: LabelSampleListQuery,
   responses: {

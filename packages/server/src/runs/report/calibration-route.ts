@@ -42,10 +42,10 @@ import { findWorldRun, readInRanges, selectConfidences, selectWorldScores } from
 import { reportMemoryBytes } from "./report-run.ts";
 import { isOfSplit, type RunSamples, readRunSamples } from "./samples.ts";
 
-/** Of the arrays that the card is made of, beside those of the run's samples. */
+/** For the arrays that the card is computed from, in addition to those of the run's samples. */
 const bytesPerPrediction = 150;
 
-/** While samples are read and fitted: of each, and of each of its numbers. */
+/** While samples are read and fitted: for each sample, and for each of its numbers. */
 const bytesPerSample = 100;
 
 const bytesPerNumber = 190;
@@ -73,7 +73,7 @@ export const getCalibration = route("GET", "/v1/runs/:id/calibration", {
   },
 });
 
-/** What a world's figures are refused with. */
+/** The response if a world has no figures. */
 export const noRunOfWorld = {
   "404": errorResponse(
     "The account has no such world, or no run through it has finished",
@@ -126,7 +126,7 @@ const calibrateRoute = route("POST", "/v1/worlds/:name/calibrations", {
 
 export const worldCalibrationRoutes = [calibrateRoute];
 
-/** The id of the run that speaks for a world's revision. */
+/** The id of the run that represents a world's revision. */
 export async function findRunOfWorld(
   services: FindNeeds,
   requester: Requester,
@@ -139,7 +139,7 @@ export async function findRunOfWorld(
   throw new ServiceError("not_found", `No run through ${name}@${revision} has finished.`);
 }
 
-/** The card of a run's confidences, from its own rows, of as much as there is. */
+/** The card of a run's confidences, from its own rows as far as they exist. */
 async function calibrationOf(
   services: FindNeeds,
   requester: Requester,
@@ -176,7 +176,7 @@ async function calibrationOf(
   };
 }
 
-/** What the run's world was calibrated on, if that is a revision of the run's dataset: which samples both have is not looked at. */
+/** What the run's world was calibrated on, if that is a revision of the run's dataset. Shared samples are not checked. */
 async function fittedOnItsSamples(
   services: FindNeeds,
   requester: Requester,
@@ -189,7 +189,7 @@ async function fittedOnItsSamples(
   return calibration?.dataset_id === dataset.datasetId ? calibration : undefined;
 }
 
-/** Each prediction's confidence, those of a sample together; its score, if none has a confidence. NaN without one. */
+/** Each prediction's confidence, or its score if none has a confidence, with the repeats of a sample together. NaN without one. */
 async function readConfidences(
   reader: Database,
   { id, repeats }: Pick<Run, "id" | "repeats">,
@@ -210,7 +210,7 @@ async function readConfidences(
   return { of, values: of === "confidence" ? confidences : scores };
 }
 
-/** The predictions that have a confidence and a verdict, how many have the verdict alone, and how many are left out. */
+/** The predictions that have a confidence and a verdict, how many have only a verdict, and how many are left out. */
 function judgedConfidences(
   { trajectories }: RunSamples,
   values: Float64Array,
@@ -242,7 +242,7 @@ function judgedConfidences(
   return { judged, without, leftOut };
 }
 
-/** Fits a world's confidences on a run of its latest revision, and adds the revision that has them. */
+/** Fits a world's confidences on a run of its latest revision, and adds the revision that contains them. */
 async function calibrateWorld(
   services: Services,
   requester: Changer,
@@ -252,7 +252,7 @@ async function calibrateWorld(
 ): Promise<WorldRevision> {
   const world = await findWorld(services, requester, { name });
   const split = request.split ?? world.config.confidence?.calibration?.split;
-  // Examples are no hindrance: a run leaves each sample's own trajectory out.
+  // The world's examples may come from the same dataset: a run leaves out each sample's own trajectory.
   if (split === "test") throw refused("split", "A world cannot be calibrated on the samples that test it");
   const run = await findCalibrationRun(services, requester, world, run_id);
   const named = { evaluator: evaluator ?? "exact-match" };
@@ -293,7 +293,7 @@ async function findCalibrationRun(
   id: string,
 ): Promise<Run & { dataset: RunDataset }> {
   if (!config.confidence) throw refused("run_id", "The world has no `confidence`: name its methods first");
-  // The others would be fitted on what is above the old threshold alone.
+  // The fit would otherwise use only the answers above the old threshold.
   if (config.confidence.min_confidence && config.confidence.below === "escalate")
     throw refused(
       "run_id",
@@ -310,7 +310,7 @@ async function findCalibrationRun(
   return run;
 }
 
-/** Throws if the world names other samples to calibrate it on. */
+/** Throws if the world's config names other samples for its calibration. */
 async function refuseOtherSamples(
   services: Services,
   requester: Requester,

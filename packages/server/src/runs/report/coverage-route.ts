@@ -14,12 +14,12 @@ import { readInRanges, selectStoredWorlds } from "./outcomes-store.ts";
 import { reportMemoryBytes } from "./report-run.ts";
 import { type RunSamples, readRunSamples } from "./samples.ts";
 
-/** Of the similarity of each prediction, and of each example that some leaned on. */
+/** For the similarity of each prediction, and for each example that some predictions used. */
 const bytesPerPrediction = 50;
 const bytesPerExample = 300;
 const mostActions = 50;
 const mostExamples = 20;
-/** One that is chosen once or twice says nothing. */
+/** An example that is chosen once or twice says nothing. */
 const leastChosen = 3;
 
 const getCoverage = route("GET", "/v1/worlds/:name/coverage", {
@@ -42,7 +42,7 @@ const getCoverage = route("GET", "/v1/worlds/:name/coverage", {
 
 export const worldCoverageRoutes = [getCoverage];
 
-/** How the examples of a run's predictions bore them. */
+/** How well the examples of a run's predictions supported them. */
 async function coverageOf(
   services: FindNeeds,
   requester: Requester,
@@ -54,7 +54,7 @@ async function coverageOf(
   const run = withDataset(await findRun(services, requester, id));
   const { own: evaluator, index } = ownEvaluatorNamed(run, query);
   const predictions = samplesOfRevision(run) * run.repeats;
-  // There are rarely more examples than samples that are predicted.
+  // There are rarely more examples than predicted samples.
   reserve(reportMemoryBytes(run) + predictions * (bytesPerPrediction + bytesPerExample));
   const reader = store.reader(requester);
   const samples = await readRunSamples(reader, run);
@@ -67,7 +67,7 @@ async function coverageOf(
 
 interface Group {
   predictions: number;
-  /** Of the nearest example of each that has one. */
+  /** The similarity of each prediction's nearest example, if it has one. */
   similarities: number[];
   judged: number;
   right: number;
@@ -102,7 +102,7 @@ async function countCoverage(
         one.right += isRight ? 1 : 0;
       }
       if (!isJudged) continue;
-      // The records answer with the nearest.
+      // The records answer with the nearest example.
       const leanedOn = world.answered_by === recordsName ? world.examples.slice(0, 1) : world.examples;
       for (const { dataset_sample_id = "", trajectory_id = "" } of leanedOn) {
         const example = examples.get(dataset_sample_id) ?? {

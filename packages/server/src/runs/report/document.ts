@@ -40,7 +40,7 @@ type Described = Pick<ReportEvaluator, "evaluator" | "profile_name"> &
     "count" | "failed" | "trajectories" | "mean" | "interval" | "pass_rate" | "pass_interval" | "baseline"
   >;
 
-/** What a run says by one evaluator, in a sentence for reports. Names are as they are: whoever writes the sentence escapes it. */
+/** A run's result by one evaluator, in a sentence for reports. Names are unescaped: the writer of the sentence escapes them. */
 export function describeEvaluator(one: Described): string {
   const name = evaluatorName(one);
   const without = one.failed === 0 ? "" : ` ${countOf(one.failed, "prediction")} without a verdict.`;
@@ -72,11 +72,11 @@ const furtherStrata = ["changed", "changes", "verb", "tag", "trajectory"] as con
 const howIntervals =
   "Intervals are at 95 % and take trajectories, not samples, as independent (Wilson's with Student's t and the standard error of leaving out one trajectory at a time). With failures: if each failure does not pass, or scores 0. No change: predicting that nothing changes, on the same samples. Columns that would say nothing are left out.";
 
-/** What a report is written with. */
+/** The options of a report. */
 export interface ReportOptions {
   /** The dataset's name. */
   dataset?: string | undefined;
-  /** Whether texts of people, samples and models are in it, and not only names and figures. */
+  /** Whether it contains texts of people, samples and models, and not only names and figures. */
   withTexts?: boolean;
 }
 
@@ -123,7 +123,7 @@ export function reportDocument(
   ];
 }
 
-/** What people wrote, and what the run was asked with. */
+/** The texts that people wrote, and the target and params of the run. */
 function textParts({ run }: RunReport): ReportPart[] {
   return [
     heading(3, "Target and params"),
@@ -133,7 +133,7 @@ function textParts({ run }: RunReport): ReportPart[] {
   ];
 }
 
-/** What predicted, by its kind and name, as a sentence. */
+/** The source of the predictions, by kind and name, as a sentence. */
 export function describePredictor(target: RunReport["run"]["target"]): string {
   const name = describeTarget(target);
   if ("deployment" in target) return `Predicted by the deployment ${name}.`;
@@ -142,7 +142,7 @@ export function describePredictor(target: RunReport["run"]["target"]): string {
   return "predictions" in target ? "Its predictions were imported." : "Its results are those of a client.";
 }
 
-/** The figures that the sentences have, on one axis. */
+/** The figures of the sentences, on one axis. */
 function overviewChart(evaluators: readonly RunEvaluatorReport[]): ReportPart[] {
   const rows = evaluators.map((one) => {
     const hasPasses = one.pass_rate !== null;
@@ -161,18 +161,18 @@ function overviewChart(evaluators: readonly RunEvaluatorReport[]): ReportPart[] 
 
 const sharesAxis: IntervalAxis = { from: 0, to: 1, format: (value) => `${100 * value} %` };
 
-/** The evaluator and its profile: a run may have several of one family. */
+/** The evaluator and its profile: a run may have several evaluators of one family. */
 function fullName({ evaluator, profile_name: profile }: ReportEvaluator): string {
   return profile === null ? evaluator : `${evaluator} ${profile}`;
 }
 
-/** The names of evaluators without what is the same in all of them. */
+/** The names of evaluators, without the parts that do not distinguish them. */
 function nameAmong(all: readonly ReportEvaluator[]): (one: ReportEvaluator) => string {
   const isUnique = new Set(all.map(evaluatorName)).size === all.length;
   return isUnique ? evaluatorName : fullName;
 }
 
-/** What is to be known of the figures, once for all evaluators of which it is said. */
+/** Notes on the figures, each once for all evaluators that it applies to. */
 function noteParts(evaluators: readonly RunEvaluatorReport[]): ReportPart[] {
   const byNote = Map.groupBy(evaluators, ({ note }) => note);
   return [...byNote].flatMap(([note, of]) =>
@@ -202,7 +202,7 @@ function leftOutParts({ world }: RunReport): ReportPart[] {
   return text === undefined ? [] : [paragraph(text)];
 }
 
-/** Groups whose names are words of samples: what was done in them, and the ids that they were given. */
+/** Groups whose names are words of samples: their verbs and the ids they were given. */
 const textual: readonly string[] = ["verb", "trajectory"];
 
 function strataParts(
@@ -302,13 +302,13 @@ function teacherForcedParts({ teacher_forced: found }: RunReport): ReportPart[] 
 const formatCount = (count: number) => count.toLocaleString("en-US");
 const formatMs = (ms: number) => `${ms < 10 ? ms.toFixed(1) : formatCount(Math.round(ms))} ms`;
 
-/** $0.16, or with two digits what is less than a cent. */
+/** $0.16, or with two significant digits below one cent. */
 function formatCost(cost: number, currency: string): string {
   const digits = cost > 0 && cost < 0.00995 ? { maximumSignificantDigits: 2 } : {};
   return new Intl.NumberFormat("en-US", { style: "currency", currency, ...digits }).format(cost);
 }
 
-/** “2026-01-31 12:30 UTC” of an instant. */
+/** “2026-01-31 12:30 UTC” for an instant. */
 const minuteOf = (instant: string) => `${instant.slice(0, 16).replace("T", " ")} UTC`;
 
 function predictionRows({ latency_ms: latency, tokens, failures, ...report }: RunReport): string[][] {

@@ -19,22 +19,22 @@ import { predictionIndex, type Run } from "../run.ts";
 import { readInRanges, selectAnswers, selectRecorded } from "./outcomes-store.ts";
 import { byStep, type Dimension, type RunSamples, together } from "./samples.ts";
 
-/** What is said of an end: 1 that there is one, 0 that there is none. */
+/** Whether an episode is said to end. */
 export const said = { end: 1, goesOn: 0, nothing: -1, noPrediction: -2 } as const;
 
-/** What a run's samples and predictions say of ends and rewards. NaN is no reward. */
+/** The ends and rewards in a run's samples and predictions. NaN means no reward. */
 interface ReadEnds {
-  /** By index of the sample. */
+  /** By the index of the sample. */
   recorded: { done: Int8Array; reward: Float64Array };
-  /** By index and repeat, those of a sample together. */
+  /** By index and repeat, with the repeats of a sample together. */
   predicted: { done: Int8Array; reward: Float64Array };
 }
 
-/** A statement has this much fewer rows than those without texts. */
+/** A statement with texts reads this many times fewer rows. */
 const heavierRows = 25;
 const turnMs = 10;
 
-/** Reads them from the run's texts. A step that says nothing did not end its trajectory if another one follows. */
+/** Reads ends and rewards from the run's texts. A step that says nothing did not end its trajectory if another step follows. */
 async function readEnds(
   reader: Database,
   { id, repeats, dataset }: Pick<Run, "id" | "repeats" | "dataset">,
@@ -93,7 +93,7 @@ function filled<Numbers extends Int8Array | Float64Array>(
   return new of(length).fill(value) as Numbers;
 }
 
-/** What an answer says of the end and of the reward. */
+/** What an answer says about the end and the reward. */
 interface Said {
   done?: boolean | undefined;
   reward?: number | null | undefined;
@@ -101,7 +101,7 @@ interface Said {
 
 const nothing: Said = {};
 
-/** Whether something of the run says what the reward is. */
+/** Whether the run has a definition of the reward. */
 function hasReward({ stop = [], reward_field, reward_evaluator }: PinnedEnds): boolean {
   if (reward_field !== undefined) return true;
   return reward_evaluator === undefined && rewardOfOutcome(stop, null) !== null;
@@ -148,10 +148,10 @@ function valueAt(document: Json | undefined, keys: readonly string[]): Json | un
 
 class TooLongError extends Error {}
 
-/** Instructions of a pattern times characters: ten milliseconds at most. */
+/** The most instructions of a pattern times characters: ten milliseconds at most. */
 const mostSteps = 1_000_000;
 
-/** Tries patterns on this thread, as there may be a million texts; those that would take long not at all. */
+/** Tries patterns on this thread, because there may be a million texts; patterns that would take long are not tried at all. */
 function createMatches(): Matches {
   const compiled = new Map<string, RE2JS>();
   return async (pattern, text) => {
@@ -166,7 +166,7 @@ type Done = NonNullable<RunEndsReport["done"]>;
 type Rewards = NonNullable<RunEndsReport["reward"]>;
 type Figure = Done["agreement"];
 
-/** Whether a run's predictions end where the real environment ends, and pay what it pays. */
+/** Whether a run's predictions end when the real environment ends, and pay what it pays. */
 export async function reportEnds(
   reader: Database,
   run: Run,
@@ -307,7 +307,7 @@ async function reportRewards(samples: RunSamples, read: ReadEnds): Promise<Rewar
   const step: Rewards["step"] = [];
   for (const [group, key] of dimension.keys.entries()) {
     const some = byGroup.get(group);
-    // Together they take about as long as one figure of all.
+    // Together they take about as long as a single figure for all.
     if (some) step.push({ key: Number(key), ...(await rewardsOf(some, some.length / pairs.length)) });
   }
   return { ...(await rewardsOf(pairs, 1)), without, step };
@@ -318,7 +318,7 @@ async function rewardsOf(pairs: readonly RewardPair[], shareOfWork: number) {
   return { absolute_error: ofTrajectories(absolute_error), spearman: ofTrajectories(spearman) };
 }
 
-/** A figure of episodes by task, in the words of predictions by trajectory. */
+/** A figure for episodes by task, reworded for predictions by trajectory. */
 function ofTrajectories({ tasks, effective_tasks, note, ...figure }: RealityFigure): Figure {
   return {
     ...figure,

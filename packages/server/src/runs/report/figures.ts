@@ -24,20 +24,20 @@ import type { Dimension, RunSamples } from "./samples.ts";
 /** Other work gets a turn after this many samples, which take a few milliseconds. */
 const samplesAtOnce = 20_000;
 
-/** Sums of each group of a dimension, by its number. */
+/** Sums for each group of a dimension, by the group's number. */
 interface Sums {
-  /** Of samples with a score, and with a verdict; a sample's value is the mean of its repeats. */
+  /** For samples with a score, and with a verdict; a sample's value is the mean of its repeats. */
   scores: ReadonlyMap<number, GroupSums>;
   passes: ReadonlyMap<number, GroupSums>;
   samples: Float64Array;
-  /** Of predictions. */
+  /** Numbers of predictions. */
   verdicts: Float64Array;
   graded: Float64Array;
   failed: Float64Array;
   notApplicable: Float64Array;
   /** Samples with a score that is not its verdict. */
   apart: Float64Array;
-  /** Of all samples with a score, or a verdict, or a failure, which scores 0. */
+  /** For all samples with a score, a verdict or a failure, which scores 0. */
   countWithFailures: Float64Array;
   scoreCountWithFailures: Float64Array;
   scoreWithFailures: Float64Array;
@@ -59,7 +59,7 @@ export async function sumsBy(
 ): Promise<Sums> {
   const sums = createSums(keys.length);
   const passes = createClusterSums(keys.length);
-  // Where every score is its verdict, as most rules', the sums are the same.
+  // If every score equals its verdict, as with most rules, the sums are the same.
   const areVerdicts = outcomes.ungraded === 0 && !outcomes.apart.includes(1);
   const scores = areVerdicts ? undefined : createClusterSums(keys.length);
   const addTo = (group: number, index: number) => {
@@ -152,7 +152,7 @@ export function meanWithFailures(sums: Sums, group: number): number | null {
   );
 }
 
-/** Null also where there are verdicts, and none has a score. */
+/** Also null if there are verdicts and none has a score. */
 function scoreWithFailures(sums: Sums, group: number): number | null {
   const hasScores = sums.graded[group] !== 0 || sums.verdicts[group] === 0;
   return hasScores ? shareOf(sums.scoreWithFailures[group], sums.scoreCountWithFailures[group]) : null;
@@ -162,12 +162,12 @@ function shareOf(sum = 0, count = 0): number | null {
   return count === 0 ? null : sum / count;
 }
 
-/** A group's figures; they are null where there is nothing to make them of. */
+/** A group's figures; they are null if there is nothing to compute them from. */
 export function toFigures(sums: Sums, group: number): RunFigures {
   const at = (values: Float64Array) => values[group] ?? 0;
   const scores = sums.scores.get(group) ?? none;
   const passes = sums.passes.get(group) ?? none;
-  // One number has one interval.
+  // If all scores are verdicts, the mean is the pass rate and gets the same interval.
   const interval = (at(sums.apart) === 0 ? rateInterval : scoreInterval)(scores, scores.error);
   const passInterval = rateInterval(passes, passes.error);
   const unseen = passes.clusters === 0 ? null : unseenShare(passes.clusters);
@@ -207,7 +207,7 @@ export function toFigures(sums: Sums, group: number): RunFigures {
   };
 }
 
-/** What a run's predictions leaned on, if its target is a world. */
+/** What a run's predictions were based on, if its target is a world. */
 export async function reportWorld(
   reader: Database,
   { id, target, repeats }: Run,
@@ -226,7 +226,7 @@ export async function reportWorld(
   return { world };
 }
 
-/** Whether a run's model beats what the records alone answer, if there is a run of them. */
+/** Whether a run's model beats the answers of the records alone, if such a run exists. */
 export async function reportAgainstRecords(
   services: { store: Store },
   requester: Requester,
@@ -246,10 +246,10 @@ export async function reportAgainstRecords(
   return { records: { run_id: records.id, name: records.name, evaluators } };
 }
 
-/** Of the answers: more are worth a warning. */
+/** The share of the answers above which a warning is worthwhile. */
 const shareOfNearDuplicates = 0.05;
 
-/** What makes the figures of a run through a world less certain. */
+/** Warnings about what makes the figures of a run through a world less certain. */
 export function worldWarnings({ target }: Run, { world }: Pick<RunReport, "world">): string[] {
   if (world === undefined) return [];
   const { near_duplicates: near, answered_by: answeredBy } = world;

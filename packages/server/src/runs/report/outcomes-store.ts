@@ -5,7 +5,7 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import { hasSamplesOf, type Run, type RunTarget } from "../run.ts";
 import { selectFinished, selectRun } from "../runs-store.ts";
 
-/** What a run's predictions through a world have in common. */
+/** Counts of a run's predictions through a world, by the deployment that answered. */
 interface WorldCounts {
   deployment: string | null;
   predictions: number;
@@ -13,16 +13,16 @@ interface WorldCounts {
   nearDuplicates: number;
 }
 
-/** What is stored beside a run's prediction through a world. */
+/** The data stored with a run's prediction through a world. */
 interface StoredAnswer {
-  /** The sample's own trajectory was no example. */
+  /** Whether the sample's own trajectory was left out of the examples. */
   leavesOut: boolean;
-  /** An example is nearly the sample. */
+  /** Whether an example is nearly the same as the sample. */
   nearDuplicate: boolean;
   world: StoredWorld;
 }
 
-/** As JSON, which begins with what is counted. */
+/** JSON text that begins with the fields that are counted. */
 export function toStoredText({ leavesOut, nearDuplicate, world }: StoredAnswer): string {
   return `${beginningOf(leavesOut, nearDuplicate)}${JSON.stringify(world)}}`;
 }
@@ -35,7 +35,7 @@ function countBeginning(...beginning: Parameters<typeof beginningOf>) {
   return sql<number>`sum(case when payload.request like ${`${beginningOf(...beginning)}%`} then 1 else 0 end)`;
 }
 
-/** Of a run's predictions of some samples, by what answered. */
+/** Counts a run's predictions of some samples, by the deployment that answered. */
 export async function selectWorldCounts(
   reader: Database,
   runId: string,
@@ -58,7 +58,7 @@ export async function selectWorldCounts(
     .execute();
 }
 
-/** What is stored of a run's predictions of some samples through a world. */
+/** The stored worlds of a run's predictions of some samples. */
 export async function selectStoredWorlds(reader: Database, runId: string, range: PositionRange) {
   const rows = await predictionsIn(reader, runId, range)
     .innerJoin("prediction_payloads as payload", "payload.prediction_id", "predictions.id")
@@ -66,13 +66,13 @@ export async function selectStoredWorlds(reader: Database, runId: string, range:
     .where("status", "=", "success")
     .execute();
   return rows.map(({ position, repeat, request }) => {
-    // The runner wrote it.
+    // Written by the runner.
     const { world } = JSON.parse(request ?? "{}") as { world?: StoredWorld };
     return { position, repeat, world };
   });
 }
 
-/** How sure they were, by each method of the world. The numbers of one that was escalated are of another answer. */
+/** How sure predictions were, by each method of the world. Escalated ones are left out: their numbers belong to another answer. */
 export async function selectWorldScores(
   ...of: Parameters<typeof selectStoredWorlds>
 ): Promise<{ position: number; repeat: number; scores: WorldScores }[]> {
@@ -84,7 +84,7 @@ export async function selectWorldScores(
 
 const runsAtOnce = 100;
 
-/** The newest finished run of the same revision and mode that the records alone answered; one of the latest 100 without a bare deployment. */
+/** The newest finished run of the same revision and mode answered by the records alone, among the latest 100 not of a bare deployment. */
 export async function findRecordsRun(
   reader: Database,
   { id, account_id: accountId, dataset, mode, provenance }: Run,
@@ -111,7 +111,7 @@ function isOfRecords(target: RunTarget): boolean {
   return target.kind === "retrieval" || (target.kind === "world" && !target.asksModel);
 }
 
-/** The id of the newest finished run through a world's revision; of one of the latest 100 that is not leaky, if there is such, and rather no pilot. */
+/** The id of the newest finished run through a world's revision, among the latest 100: one that is not leaky, and no pilot, if possible. */
 export async function findWorldRun(
   reader: Database,
   accountId: string,
@@ -128,9 +128,9 @@ export async function findWorldRun(
   return (sound.find(({ draw }) => !draw) ?? sound[0] ?? runs[0])?.id;
 }
 
-// Rows come in a fixed order: sums of fractions differ in the last digit by the order in which they are added.
+// Rows are in a fixed order, because sums of fractions differ in the last digit depending on the order of addition.
 
-/** The samples after one position up to another, which is included. */
+/** The samples after one position up to and including another. */
 interface PositionRange {
   after: number;
   upTo: number;
@@ -146,7 +146,7 @@ export async function selectLastPosition(reader: Database, revisionId: number) {
   return last ?? 0;
 }
 
-/** Samples of a revision; without traits, those that no run has reached. */
+/** Samples of a revision; those that no run has reached have no traits. */
 export async function selectTraits(reader: Database, revisionId: number, { after, upTo }: PositionRange) {
   return await reader
     .selectFrom("dataset_samples as sample")
@@ -174,7 +174,7 @@ export async function selectSampleIds(reader: Database, revisionId: number, { af
     .execute();
 }
 
-/** Digests of a revision's samples, of those that a run has reached. */
+/** Digests of a revision's samples, as far as a run has reached them. */
 export async function selectDigests(reader: Database, revisionId: number, { after, upTo }: PositionRange) {
   return await reader
     .selectFrom("sample_traits")
@@ -204,7 +204,7 @@ export async function selectVerdicts(
     .execute();
 }
 
-/** A run's predictions of some samples, by their places. */
+/** A run's predictions of some samples, by place. */
 function predictionsIn(reader: Database, runId: string, { after, upTo }: PositionRange) {
   return (
     reader
@@ -239,7 +239,7 @@ export async function selectConfidences(reader: Database, runId: string, range: 
     .execute();
 }
 
-/** Where the predictions of some samples failed. */
+/** The failed predictions of some samples. */
 export async function selectFailedPredictions(reader: Database, runId: string, range: PositionRange) {
   return await predictionsIn(reader, runId, range).where("status", "=", "failed").execute();
 }
@@ -247,7 +247,7 @@ export async function selectFailedPredictions(reader: Database, runId: string, r
 /** Rows of one statement. They are parsed on the main thread, so they must be few. */
 const rowsAtOnce = 5_000;
 
-/** Reads what there is of the samples up to the last one, a range at a time, and lets others take a turn after each. */
+/** Reads the rows of the samples up to the last one, range by range, and lets other work have a turn after each. */
 export async function* readInRanges<Row>(
   last: number,
   rowsOfSample: number,
@@ -256,12 +256,12 @@ export async function* readInRanges<Row>(
   const samples = Math.ceil(rowsAtOnce / rowsOfSample);
   for (let after = 0; after < last; after += samples) {
     yield await read({ after, upTo: Math.min(last, after + samples) });
-    // A database in memory reads without waiting.
+    // An in-memory database reads without waiting.
     await nextTurn();
   }
 }
 
-/** A run's predictions of some samples, with what was answered; null if they failed. */
+/** A run's predictions of some samples, with their answers; null if they failed. */
 export async function selectAnswers(reader: Database, runId: string, range: PositionRange) {
   return await predictionsIn(reader, runId, range)
     .leftJoin("prediction_payloads as payload", (join) =>
@@ -271,7 +271,7 @@ export async function selectAnswers(reader: Database, runId: string, range: Posi
     .execute();
 }
 
-/** What some samples recorded: their bodies and, of those with messages, the last one, as JSON. */
+/** The recorded bodies of some samples and, for samples with messages, the last message, as JSON. */
 export async function selectRecorded(reader: Database, revisionId: number, { after, upTo }: PositionRange) {
   return await reader
     .selectFrom("dataset_payloads as payload")

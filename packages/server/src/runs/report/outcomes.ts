@@ -12,30 +12,30 @@ import {
 } from "./outcomes-store.ts";
 import { readDrawn } from "./samples.ts";
 
-/** What became of a prediction by one evaluator. */
+/** The outcome of a prediction by one evaluator. */
 export const outcome = {
   none: 0,
   pass: 1,
   fail: 2,
   evaluatorFailed: 3,
   predictionFailed: 4,
-  /** The evaluator has nothing to say of this sample, whatever the prediction. */
+  /** The evaluator does not apply to this sample, whatever the prediction. */
   notApplicable: 5,
 } as const;
 
-/** What one evaluator said of a run's samples, by index. */
+/** One evaluator's outcomes on a run's samples, by index. */
 export interface Outcomes {
   readonly repeats: number;
-  /** Where samples differ in the number of their repeats: the index of each sample's first one, and the end of all. */
+  /** If samples differ in the number of repeats: the index of each sample's first repeat, and the end of all. */
   readonly starts?: Int32Array;
-  /** An `outcome` for each repeat of each sample, those of a sample together. */
+  /** An `outcome` for each repeat of each sample, with the repeats of a sample together. */
   readonly of: Uint8Array;
-  /** The sum of the scores of a sample's repeats, and how many of them have one. */
+  /** The sum of the scores of a sample's repeats, and the number of repeats with a score. */
   readonly scores: Float64Array;
   readonly graded: Uint32Array;
   /** Verdicts without a score. */
   readonly ungraded: number;
-  /** 1 where a repeat has a score that is not its verdict, 0 or 1. */
+  /** 1 if a repeat has a score that is not its verdict, 0 or 1. */
   readonly apart: Uint8Array;
   /** The verdict on the state before the action; NaN without one. */
   readonly unchangedScore: Float64Array;
@@ -44,7 +44,7 @@ export interface Outcomes {
   readonly failures: Readonly<Record<string, number>>;
 }
 
-/** Among failed predictions, those that a pilot does not make. */
+/** Marks, among failed predictions, those that a pilot does not make. */
 const notDrawn = 2;
 
 type PredictedRun = Pick<Run, "id" | "repeats" | "dataset" | "provenance">;
@@ -58,7 +58,7 @@ async function noneFailed(reader: Database, run: PredictedRun, samples: number):
     : failed.map((_, at) => (drawn[Math.floor(at / repeats)] === 1 ? 0 : notDrawn));
 }
 
-/** The predictions that failed, for each repeat of each sample: 1 where one did. */
+/** For each repeat of each sample, whether the prediction failed: 1 if it did. */
 export async function readFailedPredictions(
   reader: Database,
   run: PredictedRun,
@@ -73,7 +73,7 @@ export async function readFailedPredictions(
   return failed;
 }
 
-/** The outcomes of the evaluator at this index of the run's list. What a finished run lacks has failed. */
+/** The outcomes of the evaluator at this index of the run's list. Outcomes that a finished run lacks count as failed. */
 export async function readOutcomes(
   reader: Database,
   { id, repeats, status, mode }: Pick<Run, "id" | "repeats" | "status" | "mode">,
@@ -106,7 +106,7 @@ export async function readOutcomes(
         of[repeatIndex] = outcome.evaluatorFailed;
         failures[row.status] = (failures[row.status] ?? 0) + 1;
       }
-      // A free-running model is not told the recorded state, so that leaving it unchanged is nothing to beat.
+      // A free-running model is not told the recorded state, so leaving it unchanged is no baseline.
       if (mode === "free-running") continue;
       if (row.unchanged_pass !== null && row.unchanged_score !== null) {
         unchangedScore[index] = row.unchanged_score;
@@ -134,7 +134,7 @@ export function createTally(): Tally {
   return { judged: 0, passed: 0, failed: 0, notApplicable: 0 };
 }
 
-/** Writes into `tally`, as it is called for each of a million samples. */
+/** Writes into `tally` rather than allocate, because it is called for each of a million samples. */
 export function countRepeats({ repeats, starts, of }: Outcomes, index: number, tally: Tally): void {
   tally.judged = 0;
   tally.passed = 0;
@@ -152,25 +152,25 @@ export function countRepeats({ repeats, starts, of }: Outcomes, index: number, t
   }
 }
 
-/** What a report says of a run's predictions, whatever they were evaluated by. */
+/** What a report says about a run's predictions, independent of evaluators. */
 export interface PredictionTotals {
-  /** Those that were requested. */
+  /** The number of predictions that were requested. */
   asked: number;
-  /** When the last of them was kept. */
+  /** When the last of them was stored. */
   lastAt: Micros | undefined;
   failures: Record<string, number>;
   tokens: RunReport["tokens"];
-  /** By the name that was sent; null where it is not known. */
+  /** By the model name that was sent; null if it is unknown. */
   tokensByModel: ReadonlyMap<string | null, TokenSums>;
   latencyMs: RunReport["latency_ms"];
   /** Answers, and those that the token limit cut off. */
   answers: number;
   truncated: number;
-  /** As `readFailedPredictions` has them. */
+  /** In the form of `readFailedPredictions`. */
   failed: Uint8Array;
 }
 
-/** Of predictions without a call to a model: not uploaded, or after the end of a free-running trajectory. */
+/** Categories of predictions without a call to a model: not uploaded, or after the end of a free-running trajectory. */
 const isNotAsked: ReadonlySet<string | null> = new Set(["missing", "not_reached"]);
 
 export async function totalPredictions(
@@ -223,7 +223,7 @@ function addTokens(tokens: TokenSums, row: PredictionRow): void {
   tokens.completion += row.completion_tokens;
 }
 
-/** Of sorted latencies: the smallest one that the share does not exceed. */
+/** Percentiles of sorted latencies: the smallest one that at least this share of them does not exceed. */
 function percentiles(sorted: Float64Array): RunReport["latency_ms"] {
   if (sorted.length === 0) return null;
   const at = (share: number): Micros => sorted[Math.ceil(share * sorted.length) - 1] ?? 0;

@@ -1,19 +1,19 @@
 import { describeP } from "@presage/contract/describe-runs";
 import { shortened } from "../../platform/words.ts";
 
-/** A part of a report for people. All texts are plain: whoever writes them escapes them. */
+/** A part of a report for people. All texts are plain: the writer of the page escapes them. */
 export type ReportPart =
-  /** `isFolded`: on a page, what follows to the next section is folded below it. */
+  /** `isFolded`: on a page, everything up to the next section is folded below it. */
   | { kind: "heading"; level: 1 | 2 | 3; text: string; isFolded?: boolean }
-  /** `isLead`: what the report comes to. */
+  /** `isLead`: the conclusion of the report. */
   | { kind: "paragraph"; text: string; isLead?: boolean }
-  /** With a title that is not a heading of its own; many rows are folded below it. */
+  /** With a title that is not a separate heading; many rows are folded below it. */
   | { kind: "table"; columns: readonly string[]; rows: readonly (readonly string[])[]; title?: string }
-  /** Shares by step, which a table below it has as well. */
+  /** Shares by step, which a table below also has. */
   | { kind: "chart"; caption: string; points: readonly ChartPoint[] }
-  /** Figures with their intervals on one axis, which a table below it has as well. */
+  /** Figures with their intervals on one axis, which a table below also has. */
   | { kind: "intervals"; caption: string; axis: IntervalAxis; rows: readonly IntervalRow[] }
-  /** Of any length, with lines of its own. */
+  /** A text of any length, with line breaks. */
   | { kind: "block"; text: string };
 
 interface ChartPoint {
@@ -23,7 +23,7 @@ interface ChartPoint {
   baseline: number | null;
 }
 
-/** What the values of a chart with intervals are between. */
+/** The bounds of the values in a chart with intervals. */
 export interface IntervalAxis {
   from: number;
   to: number;
@@ -34,7 +34,7 @@ interface IntervalRow {
   name: string;
   value: number | null;
   interval: { lower: number; upper: number } | null;
-  /** What it is to be compared with: a mark across the row. */
+  /** The value to compare with: a mark across the row. */
   reference?: number | null;
 }
 
@@ -52,7 +52,7 @@ export function block(text: string): ReportPart {
 
 type Bounds = { lower: number; upper: number } | null;
 
-/** 66.7 % of a share of two thirds. */
+/** 66.7 % for a share of two thirds. */
 export function formatShare(value: number | null): string {
   return value === null ? "–" : `${points(value)} %`;
 }
@@ -62,12 +62,12 @@ export function formatShareInterval(bounds: Bounds): string {
   return bounds === null ? "–" : `${points(bounds.lower)} to ${points(bounds.upper)} %`;
 }
 
-/** 66.7 of a share of two thirds. */
+/** 66.7 for a share of two thirds. */
 function points(share: number): string {
   return (100 * share).toFixed(share === 0 || share === 1 ? 0 : 1);
 }
 
-/** 0.667: a mean score is no share of anything. */
+/** 0.667: a mean score is not a share of anything. */
 export function formatScore(value: number | null): string {
   return value === null ? "–" : value.toFixed(3);
 }
@@ -76,15 +76,15 @@ export function formatScoreInterval(bounds: Bounds): string {
   return bounds === null ? "–" : `${formatScore(bounds.lower)} to ${formatScore(bounds.upper)}`;
 }
 
-/** As a column of p-values has it. */
+/** In the form for a column of p-values. */
 export function formatP(p: number | null): string {
   return p === null ? "–" : describeP(p).replace(/^p (= )?/, "");
 }
 
-/** Of long lists, a page shows the first. */
+/** The most rows of a long list that a page shows. */
 const mostRows = 100;
 
-/** The first rows of a table, and how many are not there. */
+/** The first rows of a table, and the number of rows that are not shown. */
 export function firstRows(
   columns: readonly string[],
   rows: readonly string[][],
@@ -97,10 +97,10 @@ export function firstRows(
   ];
 }
 
-/** Nothing is loaded and nothing runs, wherever the page is opened. */
+/** Nothing is loaded or run, wherever the page is opened. */
 export const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/** 2026-01-31 of an instant. */
+/** 2026-01-31 for an instant. */
 export function dayOf(instant: string): string {
   return instant.slice(0, "2026-01-31".length);
 }
@@ -110,7 +110,7 @@ const secretMetas = `<meta name="robots" content="noindex, nofollow, noarchive">
 <meta name="referrer" content="no-referrer">
 `;
 
-/** A report as one page without scripts, to be kept or printed. `shared`: its address is a secret, and this says who made it known. */
+/** A report as one page without scripts, to keep or print. `shared`: its address is a secret, and this text says who shared it. */
 export function toHtml(title: string, parts: readonly ReportPart[], shared?: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -170,17 +170,17 @@ function toElement(part: ReportPart): string {
   }
 }
 
-/** A longer table with a title is folded. */
+/** Longer tables with a title are folded. */
 const mostUnfolded = 5;
 
 function toFigure(caption: string, svg: string): string {
   return `<figure>\n<figcaption>${escapeText(caption)}</figcaption>\n${svg}\n</figure>`;
 }
 
-/** Figures, and nothing, stay on one line and take no more room than they need. */
+/** Figures, and empty cells, stay on one line and take no more room than they need. */
 const figure = /^[-+−\d.,/%\s]*( (to|of) [-+−\d.]+( %)?)?$|^.$|^< [\d.]+$/;
 
-/** On a phone, a row with more cells is written one after the other, each with its heading. */
+/** On a phone, the cells of rows with more are shown below each other, each with its heading. */
 const mostBesideEachOther = 3;
 
 function toCell(text: string, label = ""): string {
@@ -217,21 +217,21 @@ function toText(part: Exclude<ReportPart, { kind: "chart" | "intervals" }>): str
   }
 }
 
-/** Longer than every run of backticks in the text, so that no line of it ends the block. */
+/** A fence longer than every run of backticks in the text, so that no line of the text ends the block. */
 function fence(lines: readonly string[]): string {
   const runs = lines.flatMap((line) => line.match(/`+/g) ?? []);
   const marks = "`".repeat(Math.max(3, ...runs.map(({ length }) => length + 1)));
   return [marks, ...lines, marks].join("\n");
 }
 
-/** References to characters are never markup, whatever surrounds them: they neither end a cell nor start HTML, a link or a mention. */
+/** Character references are never markup, whatever surrounds them: they neither end a cell nor start HTML, a link or a mention. */
 function escapeMarkdown(text: string): string {
   return toLine(text).replace(markup, (marks) =>
     marks.replace(/[^\d\w ]|_/g, (mark) => `&#${mark.charCodeAt(0)};`),
   );
 }
 
-/** Marks that may mean something, but not a "<" before a space, as in "p < 0.001", the colon and dot of bare links, and what starts a list or a rule. */
+/** Marks that may have a meaning, but not a "<" before a space, as in "p < 0.001", the colon and dot of bare links, and list or rule starts. */
 const markup = /<(?! )|[!"#$&*+>?@[\\\]^_`{|}~]|:(?=\/\/)|\.(?<=www\.)|^-|^\d+[.)](?=\s|$)/gi;
 
 const styles = `:root { color-scheme: light dark; --quiet: color-mix(in srgb, CanvasText 68%, Canvas); }
@@ -292,15 +292,15 @@ circle { fill: #6b63f0; }
   h2, h3, summary, p:has(+ pre) { break-after: avoid; }
 }`;
 
-/** Controls, and what reverses the direction of a text: they would hide what it says, or end its line. */
+/** Control characters and marks that reverse the direction of text: they would hide its content or end its line. */
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** A text on one line, as it can be shown within others. */
+/** A text on one line, to be shown within others. */
 function toLine(text: string): string {
   return text.replace(/\s+/g, " ").replace(hidden, "\ufffd").toWellFormed();
 }
 
-/** A text with its lines. */
+/** The lines of a text. */
 function toLines(text: string): string[] {
   return text
     .split(/\r\n|[\n\r]/)
@@ -311,7 +311,7 @@ const chartArea = { left: 48, right: 668, top: 10, bottom: 190 };
 const mostTicks = 10;
 const mostDots = 60;
 
-/** Shares by step as a picture, which has no texts but numbers. */
+/** Shares by step as a picture, whose only texts are numbers. */
 function chartSvg(points: readonly ChartPoint[]): string {
   const first = points[0]?.step ?? 0;
   const span = Math.max(1, (points.at(-1)?.step ?? 0) - first);
@@ -348,10 +348,10 @@ function chartSvg(points: readonly ChartPoint[]): string {
   ].join("\n");
 }
 
-/** The name stands above its line. */
+/** Each name is above its line. */
 const axisRow = { height: 48, line: 36, left: 28, right: 668, top: 4 };
 
-/** Of a name; the table has all of it. */
+/** The most characters of a name; the table has all of it. */
 const mostNameCharacters = 52;
 
 const axisParts = 4;

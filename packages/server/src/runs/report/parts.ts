@@ -14,7 +14,7 @@ import {
 interface FigureColumn {
   title: string;
   cell(figures: RunFigures): string;
-  /** Whether it says something that the others do not. */
+  /** Whether it says something that the other columns do not. */
   isNews?(figures: RunFigures): boolean;
 }
 
@@ -49,7 +49,7 @@ const columnsOfFigures: readonly FigureColumn[] = [
   { title: "Trajectories", cell: ({ trajectories }) => String(trajectories) },
 ];
 
-/** Figures in rows with their names before them, without the columns that say nothing in any of them. */
+/** Figures in rows after their names, without columns that are empty or say nothing in every row. */
 export function figureTable(
   names: readonly string[],
   rows: readonly { cells: readonly string[]; figures: RunFigures }[],
@@ -65,7 +65,7 @@ export function figureTable(
 
 type Ends = NonNullable<RunReport["ends"]>;
 
-/** Whether predictions end where the real environment ends, and pay what it pays. */
+/** Whether predictions end when the real environment ends, and pay what it pays. */
 export function endsParts({ ends, run }: RunReport): ReportPart[] {
   if (ends === undefined || run.provenance.ends === undefined) return [];
   const { done, reward, note } = ends;

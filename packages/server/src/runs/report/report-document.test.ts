@@ -70,7 +70,7 @@ test("a page shows the texts, without what would hide them", () => {
   expect(html).not.toMatch(/[\0\u202e]/);
 });
 
-/** What is left of Markdown without its blocks of code. */
+/** Markdown without its code blocks. */
 function withoutBlocks(markdown: string): string[] {
   const lines: string[] = [];
   let fence: string | undefined;

@@ -45,7 +45,7 @@ export const exampleReport = {
   ],
 };
 
-/** A report as a page or as Markdown, in the document. */
+/** A report as a page or as Markdown, in the OpenAPI document. */
 export function documentContent(markdown: string) {
   const schema = { type: "string" } as const;
   return {
@@ -119,7 +119,7 @@ export function preferredFormat(headers: Headers): "json" | "html" {
   return /text\/html/i.test(accept) && !/application\/json/i.test(accept) ? "html" : "json";
 }
 
-/** To be saved: opened from here, a page would have the origin of the dashboard. */
+/** A file to save: if it were opened from here, the page would have the dashboard's origin. */
 export function documentResponse(name: string, format: "html" | "md", text: string): Response {
   return new Response(text, {
     headers: {

@@ -79,7 +79,7 @@ async function reportDimensions(samples: RunSamples): Promise<ReportDimensions> 
   return { step, trajectory: byTrajectory(samples), changed, changes, verb, tag: await byTag(samples) };
 }
 
-/** The figures of all samples, and of the groups that there is something about. */
+/** The figures of all samples, and of the groups that have any. */
 async function reportOutcomes(
   dimensions: ReportDimensions,
   samples: RunSamples,
@@ -118,12 +118,12 @@ async function strataOf(dimension: Dimension, samples: RunSamples, outcomes: Out
   );
 }
 
-/** Groups that are known beforehand, the last one of what is unknown. */
+/** Groups that are known beforehand; the last group is for unknown values. */
 async function fixedStrata(dimension: Dimension, samples: RunSamples, outcomes: Outcomes) {
   return await strataOf(dimension, samples, outcomes, dimension.keys.length - 1);
 }
 
-/** There may be many trajectories, so that figures are made of those only that are shown. */
+/** Computes figures only for the trajectories that are shown, because there may be many. */
 async function worstTrajectories(
   dimension: Dimension,
   samples: RunSamples,
@@ -150,7 +150,7 @@ async function worstTrajectories(
   };
 }
 
-/** Figures of a run that its client makes, from the results that name it. */
+/** Figures of a run that its client makes, from the results that name the run. */
 async function reportClientResults(
   reader: Database,
   run: Run,
@@ -174,7 +174,7 @@ async function reportClientResults(
       strata: {
         step: strata.step.map(shown),
         trajectory: strata.trajectory.map(shown),
-        // The states were never compared.
+        // The states were never compared in a client run.
         changed: [],
         changes: [],
         verb: [],
@@ -195,7 +195,7 @@ const withoutPasses = {
   pass_rate_failures_as_zero: null,
 };
 
-/** Clusters without a name are samples of their own. */
+/** Clusters without a name are separate samples. */
 function namedTrajectories({ texts, of }: Pick<Dimension, "of"> & { texts: readonly string[] }): Dimension {
   return { keys: texts, of: of.map((number) => (texts[number] === "" ? -1 : number)) };
 }
@@ -203,25 +203,25 @@ function namedTrajectories({ texts, of }: Pick<Dimension, "of"> & { texts: reado
 /** A report without the run itself. */
 export type RunFindings = Omit<RunReport, "run">;
 
-/** Of the arrays by sample, and by repeat; and of what is small. */
+/** For the arrays by sample and by repeat, for ends, and for everything small. */
 const bytesPerSample = 180;
 const bytesPerRepeat = 10;
 const bytesOfEnds = 200;
 const bytesOfReport = 4_000_000;
 
-/** The memory that a report takes while it is made. */
+/** The memory that making a report takes. */
 export function reportMemoryBytes(run: Pick<Run, "counts" | "repeats" | "target" | "provenance">): number {
   const { repeats, provenance } = run;
   const samples = samplesOfRevision(run);
   const perRepeat = bytesPerRepeat + (provenance.ends === undefined ? 0 : bytesOfEnds);
   const own = bytesOfReport + samples * (bytesPerSample + repeats * perRepeat);
-  // It may be compared with its records, and with the run before.
+  // It may be compared with a run of its records, and with the previous run.
   return own + (isClientRun(run) ? 0 : comparisonMemoryBytes([run, run]));
 }
 
 /**
- * What a run says, from its own rows, of as much as there is. One evaluator is read after the other, so that the memory does not
- * depend on their number.
+ * A report from a run's own rows, as far as they exist. Evaluators are read one after the other, so that the memory does not depend
+ * on their number.
  */
 export async function reportRun(
   { store }: { store: Store },
@@ -303,10 +303,10 @@ async function findGoal(
   return goal === undefined ? null : judgeGoal(goal, evaluators, run.provenance, isPreliminary(run));
 }
 
-/** More are worth a warning. */
+/** A larger share is worth a warning. */
 const shareOfFaultyAnswers = 0.01;
 
-/** First what is wrong with the answers, which the figures take as they are. */
+/** Warnings about faulty answers, which the figures include as they are. */
 function answerWarnings({ params, counts }: Run, { answers, truncated }: PredictionTotals): string[] {
   const limit = params?.max_tokens ?? params?.max_completion_tokens ?? samplingDefaults.max_tokens;
   const say = (count: number, what: string) =>
@@ -319,7 +319,7 @@ function answerWarnings({ params, counts }: Run, { answers, truncated }: Predict
   ];
 }
 
-/** Its predictions are not known. */
+/** A client run's predictions are unknown. */
 async function clientFindings(reader: Database, run: Run): Promise<Omit<RunFindings, "goal">> {
   const { evaluators, failures } = await reportClientResults(reader, run);
   return {
@@ -354,12 +354,12 @@ async function reportTeacherForced(
       step: await strataOf(step.dimension, samples, outcomes),
     });
   }
-  // Deleted meanwhile, it may have lost rows before they were read.
+  // If the run was deleted meanwhile, rows may have been missing when they were read.
   if ((await selectRun(reader, run.account_id, found.id)) === undefined) return null;
   return { run_id: found.id, name: found.name, evaluators };
 }
 
-/** Until the last prediction: evaluators that are added later take time of their own. */
+/** Up to the last prediction: evaluators that are added later take additional time. */
 function predictionsPerSecond(run: Run, { asked, lastAt }: PredictionTotals): number | null {
   const { started_at: startedAt } = run;
   if (!asksDeployment(run) || startedAt === null || lastAt === undefined) return null;

@@ -4,15 +4,15 @@ import type { Database } from "../../platform/storage/schema/tables.ts";
 import { drawTrajectories, type Run } from "../run.ts";
 import { readInRanges, selectDigests, selectLastPosition, selectTraits } from "./outcomes-store.ts";
 
-/** Where a run has the reference's samples. */
+/** The indexes of the reference's samples in a run. */
 export interface SampleMatch {
-  /** For each index of the reference's samples the run's own, or -1. */
+  /** For each index of the reference's samples, the run's own index, or -1. */
   indexes: Int32Array;
   /** How many samples the run's revision has. */
   samples: number;
 }
 
-/** Runs of one revision have the same samples; those of others are matched by what the samples are, whatever their place. */
+/** Runs of one revision have the same samples; samples of other revisions are matched by content, wherever they are. */
 export async function matchSamples(
   reader: Database,
   reference: Run,
@@ -55,25 +55,25 @@ function readDigests(reader: Database, revisionId: number, last: number) {
   return readInRanges(last, 1, (range) => selectDigests(reader, revisionId, range));
 }
 
-/** Texts by number, in the order in which they were first seen. */
+/** Texts by number, in the order of their first appearance. */
 export interface Texts {
   readonly texts: string[];
-  /** Each sample's, or -1. */
+  /** The number of each sample's text, or -1. */
   readonly of: Int32Array;
 }
 
-/** The samples of a revision, by index: the sample at position 1 has the index 0. In typed arrays, since there may be a million. */
+/** The samples of a revision, by index: the sample at position 1 has index 0. Typed arrays, because there may be a million. */
 export interface RunSamples {
   count: number;
   trajectories: Texts;
-  /** NaN where it is not known, in client runs, and where a pilot predicts nothing. */
+  /** NaN if unknown in a client run, and for samples that a pilot does not predict. */
   step: Float64Array;
-  /** -1 if they cannot be compared, or no run has reached the sample. */
+  /** -1 if the states cannot be compared, or no run has reached the sample. */
   changes: Int32Array;
   verbs: Texts;
-  /** JSON. */
+  /** Tags as JSON. */
   tags: Texts;
-  /** The indexes of all samples that the run predicts: those of a trajectory one after the other, by step. */
+  /** The indexes of all samples that the run predicts: those of a trajectory are adjacent, ordered by step. */
   order: Int32Array;
 }
 
@@ -85,7 +85,7 @@ export async function readRunSamples(
   return draw === undefined ? samples : onlyDrawn(samples, await drawnOf(samples, draw));
 }
 
-/** By index, 1 for each sample that a pilot predicts. Undefined: the run predicts all. */
+/** By index, 1 for each sample that a pilot predicts; undefined if the run predicts all samples. */
 export async function readDrawn(
   reader: Database,
   { dataset, provenance: { draw } }: Pick<Run, "dataset" | "provenance">,
@@ -115,7 +115,7 @@ async function drawnOf(
   return drawn;
 }
 
-/** The samples that are drawn: the others belong to no group. */
+/** Only the samples that are drawn: all others belong to no group. */
 function onlyDrawn(samples: RunSamples, drawn: Uint8Array): RunSamples {
   const some = ({ texts, of }: Texts) => ({
     texts,
@@ -164,7 +164,7 @@ export function isOfSplit({ tags }: Pick<RunSamples, "tags">, split: string): (i
   return (index) => having[tags.of[index] ?? -1] === true;
 }
 
-/** Texts by number that are set one sample after the other. */
+/** Texts by number that are set sample by sample. */
 export function createTexts(count: number): Texts & { set(index: number, text: string | null): void } {
   const numbers = new Map<string, number>();
   const texts: string[] = [];
@@ -185,7 +185,7 @@ export function createTexts(count: number): Texts & { set(index: number, text: s
   };
 }
 
-/** All indexes: those of a trajectory one after the other, by step as far as it is known. */
+/** All indexes: those of a trajectory are adjacent, ordered by step as far as it is known. */
 export function inTrajectories({ texts, of }: Texts, step: Float64Array): Int32Array {
   const starts = new Int32Array(texts.length + 1);
   for (const number of of) starts[number + 1] = (starts[number + 1] ?? 0) + 1;
@@ -216,11 +216,11 @@ function isAscending(indexes: Int32Array, step: Float64Array): boolean {
 
 /** A way to group samples. */
 export interface Dimension {
-  /** Of each group, by its number. */
+  /** The key of each group, by its number. */
   readonly keys: readonly (string | number)[];
-  /** The number of each sample's group, or -1. Of `sets`, if there are any. */
+  /** The number of each sample's group, or -1; the number of its set if there are `sets`. */
   readonly of: Int32Array;
-  /** Where a sample may be in several groups: the numbers of each set of groups. */
+  /** If a sample may be in several groups: the numbers of each set of groups. */
   readonly sets?: readonly (readonly number[])[];
 }
 
@@ -237,7 +237,7 @@ export function together({ count }: RunSamples): Dimension {
   return { keys: [""], of: new Int32Array(count) };
 }
 
-/** The first steps, and how many others there are. */
+/** The first steps, and the number of other steps. */
 export function byStep({ step }: RunSamples): { dimension: Dimension; leftOut: number } {
   const all = Float64Array.from(new Set(step.filter((one) => !Number.isNaN(one)))).sort();
   const keys = [...all.subarray(0, mostSteps)];
@@ -282,7 +282,7 @@ export async function byVerb({ verbs }: RunSamples): Promise<Dimension> {
   return { keys, of: verbs.of.map((verb) => (verb < 0 ? -1 : (numberOf[verb] ?? -1))) };
 }
 
-/** The most frequent tags, and how many others there are. */
+/** The most frequent tags, and the number of other tags. */
 export async function byTag({ tags }: RunSamples): Promise<{ dimension: Dimension; leftOut: number }> {
   const counts = countTexts(tags);
   const totals = new Map<string, number>();
@@ -311,16 +311,16 @@ function countTexts({ texts, of }: Texts): Float64Array {
   return counts;
 }
 
-/** Of equally frequent texts, the first in the order of their characters. */
+/** Equally frequent texts are sorted by their characters. */
 async function mostFrequent(counted: Iterable<{ text: string; count: number }>, most: number) {
   const first = await firstOf(counted, most, (a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
   return first.map(({ text }) => text);
 }
 
-/** Some milliseconds of the main thread. */
+/** Takes some milliseconds of the main thread. */
 const sliceItems = 5_000;
 
-/** Items a slice at a time. Other work has its turn after each. */
+/** Items in slices, with a turn for other work after each. */
 async function* inSlices<Item>(items: Iterable<Item>): AsyncGenerator<Item[], void> {
   let slice: Item[] = [];
   for (const item of items) {
@@ -333,7 +333,7 @@ async function* inSlices<Item>(items: Iterable<Item>): AsyncGenerator<Item[], vo
   yield slice;
 }
 
-/** The first items in an order. There may be a million, and sorting them all at once would block everybody for seconds. */
+/** The first items in an order. There may be a million, and sorting them all together would block everybody for seconds. */
 export async function firstOf<Item>(
   items: Iterable<Item>,
   most: number,

@@ -15,7 +15,7 @@ import { selectFinished, selectRun } from "../runs-store.ts";
 import { type Outcomes, outcome } from "./outcomes.ts";
 import type { RunSamples } from "./samples.ts";
 
-/** What is compared to find a run with the same target and params. JSON. */
+/** The fields that are compared to find a run with the same target and params, as JSON. */
 interface TeacherForcedRow {
   id: string;
   target: string;
@@ -24,7 +24,7 @@ interface TeacherForcedRow {
   created_at: number;
 }
 
-/** Finished teacher-forced runs of a revision, the newest first. */
+/** Finished teacher-forced runs of a revision, newest first. */
 async function selectTeacherForced(
   reader: Database,
   accountId: string,
@@ -56,7 +56,7 @@ export async function findTeacherForced(reader: Database, run: Run): Promise<Run
   }
 }
 
-/** The order of keys does not matter. A pilot has figures of its own samples alone. */
+/** The order of keys does not matter. A pilot's figures cover only its own samples. */
 function isLike({ target, params, provenance }: Run, row: TeacherForcedRow): boolean {
   return (
     isDeepStrictEqual(JSON.parse(row.target), JSON.parse(JSON.stringify(target))) &&
@@ -65,12 +65,12 @@ function isLike({ target, params, provenance }: Run, row: TeacherForcedRow): boo
   );
 }
 
-/** Any will do; the same one makes the same report. */
+/** Any seed will do; a fixed one always gives the same report. */
 const bootstrapSeed = 1;
 
 type SurvivalFigures = Omit<RunSurvival, "evaluator" | "profile_name" | "profile_id" | "profile_revision">;
 
-/** The time of the first divergence. Trajectories that a run has not begun are left out. */
+/** The curve of first divergences. Trajectories that a run has not begun are left out. */
 export async function reportSurvival(samples: RunSamples, outcomes: Outcomes): Promise<SurvivalFigures> {
   const ended: FirstDivergence[][] = [];
   const bound: FirstDivergence[][] = [];
@@ -96,7 +96,7 @@ export async function reportSurvival(samples: RunSamples, outcomes: Outcomes): P
   };
 }
 
-/** Repeats of a trajectory depend on each other, so then its intervals are from resampled trajectories. */
+/** Repeats of a trajectory depend on each other; with repeats, intervals therefore come from resampled trajectories. */
 async function curveOf(trajectories: readonly (readonly FirstDivergence[])[], hasRepeats: boolean) {
   return toCurve(
     hasRepeats ? await bootstrapSurvival(trajectories, bootstrapSeed) : survival(trajectories.flat()),
@@ -117,7 +117,7 @@ function* indexesByTrajectory({ order, trajectories }: RunSamples): Generator<In
   }
 }
 
-/** The outcomes of each repeat that was begun, up to the last one that there is. */
+/** The outcomes of each repeat that was begun, up to the last existing one. */
 function stepsByRepeat(indexes: Int32Array, { step }: RunSamples, { repeats, of }: Outcomes) {
   const all: StepOutcome[][] = [];
   for (let repeat = 0; repeat < repeats; repeat++) {

@@ -29,7 +29,7 @@ export interface TargetServices {
   knownWorlds: Pick<KnownWorlds, "find">;
 }
 
-/** The world of a run, if its target is one; or why its target cannot be asked now. */
+/** The world of a run, if its target is a world; or why its target cannot be asked now. */
 export async function findTarget(
   { deployments, knownWorlds }: TargetServices,
   { account_id: accountId, target, provenance }: Pick<Run, "account_id" | "target" | "provenance">,
@@ -45,7 +45,7 @@ export async function findTarget(
   return lacks(deploymentOf({ deployments }, world)) ?? { world };
 }
 
-/** The deployment that a world asks; for one of records alone, any that is there. */
+/** The deployment that a world asks; any existing deployment for a world of records alone. */
 export function deploymentOf(
   { deployments }: { deployments: Pick<Deployments, "getDefault"> },
   { config: { model } }: Pick<ReadyWorld, "config">,
@@ -54,10 +54,10 @@ export function deploymentOf(
   return named ?? deployments.getDefault().name;
 }
 
-/** A step, asked through a world. */
+/** A step that is asked through a world. */
 interface ThroughWorld {
   complete: ReturnType<typeof completeThroughWorld>;
-  /** What is stored of the completion beside its answer. */
+  /** What is stored of the completion in addition to its answer. */
   toStored(completion: WorldCompletion): string;
 }
 
@@ -69,14 +69,14 @@ export interface WorldRun {
   world: ReadyWorld;
 }
 
-/** How many predictions of earlier steps a step is told. */
+/** The number of earlier steps' predictions that a step is told. */
 export function stepsTold(world: ReadyWorld | undefined): number {
   return world === undefined || isRecords(world.config.model) ? 1 : Math.max(1, stepsShown(world.config));
 }
 
 /**
- * A step through a world. The sample's own trajectory is no example, whichever dataset the examples are of. The steps before it are
- * the recorded ones, or in a free-running run those that were predicted.
+ * A step through a world. The sample's own trajectory is never an example, whichever dataset the examples come from. The steps before
+ * it are the recorded ones, or in a free-running run the predicted ones.
  */
 export async function throughWorld(
   { services, reader, run, world }: WorldRun,
@@ -101,10 +101,10 @@ export async function throughWorld(
   };
 }
 
-/** More than what rounding changes. */
+/** Allows for rounding. */
 const nearlyEqual = 0.999;
 
-/** With what the run's report counts. `state`: what was predicted in place of the recorded one. */
+/** The stored answer, with the fields that the run's report counts. `state`: the predicted state that replaced the recorded one. */
 function toStoredAnswer(
   sample: DatasetSample,
   completion: WorldCompletion,
@@ -132,7 +132,7 @@ export function readWorldAnswer(
 
 export interface AskServices extends PlacesBehindLive {
   deployments: Pick<Deployments, "find">;
-  /** Of runs. */
+  /** Limits the concurrent calls of runs. */
   slots: FairSlots;
   /** Called after each call to a deployment, to count the account's usage. */
   recordCall?: ((use: ModelUse) => void) | undefined;
@@ -141,19 +141,19 @@ export interface AskServices extends PlacesBehindLive {
 /** One prediction that a run asks a deployment for. */
 export interface StepRequest {
   accountId: string;
-  /** The call is counted for it. */
+  /** The key that the call is counted for. */
   keyId: string | undefined;
   deployment: string;
   model: string | undefined;
   messages: readonly PromptTurn[];
-  /** The world that makes the messages, if one does. */
+  /** The world that makes the messages, if any. */
   through?: ThroughWorld | undefined;
   params: Readonly<Record<string, unknown>>;
-  /** Steps of a trajectory go to the replica that has their prefix. */
+  /** Steps of a trajectory go to the replica that has their prefix cached. */
   session: string;
-  /** Whether the next step is told the answer, so that it must not have control tokens. */
+  /** Whether the next step is told the answer, which then must not contain control tokens. */
   isFedBack: boolean;
-  /** The call is traced below it. */
+  /** The span under which the call is traced. */
   span?: ChatParent | undefined;
   /** Called before the deployment is asked again because it could not be reached. */
   mayRetry(): boolean;
@@ -162,13 +162,13 @@ export interface StepRequest {
 /** An answer; deployment and time are null if no model was called. */
 export interface StepResponse extends Omit<Answer, "deployment"> {
   deployment: string | null;
-  /** From the call to its response, without what the call waited for before. */
+  /** From the call to its response, without the waiting before the call. */
   latencyMs: number | null;
-  /** JSON: through which world. */
+  /** JSON of the world that answered. */
   stored?: string;
 }
 
-/** Asks a deployment, behind live requests. Throws an `UpstreamError`, or the signal's reason. */
+/** Asks a deployment, after live requests. Throws an `UpstreamError`, or the signal's reason. */
 export type PredictStep = (request: StepRequest, signal: AbortSignal) => Promise<StepResponse>;
 
 export async function askDeployment(
@@ -196,9 +196,9 @@ export async function askDeployment(
     if (deployment === undefined) throw noDeployment(name);
     const startedAtMs = performance.now();
     const caller = { accountId, keyId };
-    // Without sharing: a repeat is a completion of its own.
+    // Without sharing, because each repeat is a separate completion.
     const options = { session: { name: "x-session-id", value: session }, mayRetry, spender: caller };
-    // What ended as another sample failed has not failed itself.
+    // A call that was ended because another sample failed has not failed itself.
     const isAbandoned = (error: unknown, within: AbortSignal) =>
       within.aborted && !signal.aborted && !(error instanceof UpstreamError);
     const measure: Measure = (complete) => {

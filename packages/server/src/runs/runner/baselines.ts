@@ -8,20 +8,20 @@ import { fieldsOf } from "../../worlds/world.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";
 import { actionOf } from "./steps.ts";
 
-/** The most common next state of a sample's action; undefined if there is none. */
+/** The most common next state of a sample's action; undefined if it has none. */
 export type MostFrequent = (placed: PositionedSample) => Promise<string | undefined>;
 
 /** A next state of an action. */
 interface Transition {
   action: number;
-  /** The next state's. */
+  /** The next state's digest. */
   digest: string;
   count: number;
-  /** Of one sample that has it. */
+  /** The position of one sample with this transition. */
   position: number;
 }
 
-/** What is known of a revision's samples: numbers, so that a million of them fit. Those of one sample are at its position - 1. */
+/** The transitions of a revision's samples, as numbers, so that a million of them fit. A sample's are at its position - 1. */
 interface Transitions {
   /** Numbers of actions, by their digests. */
   actions: ReadonlyMap<string, number>;
@@ -34,8 +34,8 @@ interface Transitions {
 const samplesAtOnce = 20_000;
 
 /**
- * Counts the next states of each action in a revision. With `leavesOut`, what a sample's own trajectory contributes does not count:
- * it is the revision that is predicted. Texts are not kept, only digests: 100 bytes or so for each different transition.
+ * Counts the next states of each action in a revision. With `leavesOut`, what a sample's own trajectory contributes does not count,
+ * because the same revision is predicted. Texts are not kept, only digests: 100 bytes or so for each different transition.
  */
 export async function countNextStates(
   reader: Database,
@@ -82,7 +82,7 @@ async function readTransitions(
   return { actions, all, of, trajectoryOf };
 }
 
-/** The transitions of each action, the commonest first; of equally common ones, the smallest digest. */
+/** The transitions of each action, most common first; for equal counts, the smallest digest first. */
 async function rank({ actions, all }: Transitions): Promise<Transition[][]> {
   const ranked: Transition[][] = Array.from({ length: actions.size }, () => []);
   for (const transition of all) ranked[transition.action]?.push(transition);
@@ -93,7 +93,7 @@ async function rank({ actions, all }: Transitions): Promise<Transition[][]> {
   return ranked;
 }
 
-/** For each sample the position of one with the commonest next state outside the sample's trajectory; 0 if there is none. */
+/** For each sample, the position of one with the most common next state outside the sample's trajectory; 0 if there is none. */
 async function chooseFromOthers(
   { all, of, trajectoryOf }: Transitions,
   ranked: readonly (readonly Transition[])[],
@@ -124,7 +124,7 @@ async function chooseFromOthers(
   return chosen;
 }
 
-/** The first of an action's ranked transitions once a trajectory's own are taken away. */
+/** The first of an action's ranked transitions once a trajectory's own are subtracted. */
 function commonest(ranked: readonly Transition[], own: ReadonlyMap<Transition, number>) {
   let best: Transition | undefined;
   let bestCount = 0;
@@ -134,7 +134,7 @@ function commonest(ranked: readonly Transition[], own: ReadonlyMap<Transition, n
       best = transition;
       bestCount = count;
     }
-    // Nothing is taken away from it, so that those behind it are not commoner.
+    // Nothing is subtracted from this one, so the ones after it are not more common.
     if (!own.has(transition)) break;
   }
   return best;
@@ -152,7 +152,7 @@ async function readNextState(reader: Database, revisionId: number, position: num
   return undefined;
 }
 
-/** What followed the most similar sample of another trajectory, adapted to the action. Undefined: none is similar. `state` takes the place of the recorded one. */
+/** What followed the most similar sample of another trajectory, adapted to the action; undefined if none is similar. `state` replaces the recorded state. */
 export type AnswerFromRecords = (
   placed: PositionedSample,
   state: string | undefined,

@@ -44,6 +44,6 @@ test("a verdict that fails for want of a thread or of the judge's rate is asked 
     return verdicts.map(({ status, pass }) => [status, pass]);
   };
   expect(await evaluate()).toEqual([["success", 1]]);
-  // What says something of the sample or the judge is kept.
+  // Failures that say something about the sample or the judge are kept.
   expect(await evaluate()).toEqual([["failed", null]]);
 });

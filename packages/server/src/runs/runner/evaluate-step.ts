@@ -21,7 +21,7 @@ import type { ResultWriter } from "../../results/write/result-writer.ts";
 import { payerOf, type Run, type RunDataset } from "../run.ts";
 import { actionOf, type Step, stateOf, toEvaluated } from "./steps.ts";
 
-/** What evaluating a step needs. */
+/** The services for evaluating a step. */
 export interface StepServices {
   store: Store;
   registry: Registry;
@@ -34,20 +34,20 @@ type EvaluatedRun = Pick<
   "id" | "account_id" | "api_key_id" | "created_by" | "params" | "provenance" | "mode"
 > & { dataset: RunDataset };
 
-/** How long the rules of a step may block the main thread, by the clock: on a busy machine, it passes while nothing is done. */
+/** How long the rules of a step may block the main thread, in real time, which on a busy machine includes waiting for a core. */
 const mainThreadMs = 10;
 const overloadPauseMs = 500;
-/** How long an evaluation that finds no thread, or a judge whose rate is limited, is tried again. A quota may last for days. */
+/** How long to retry an evaluation that finds no thread, or a judge whose rate is limited. A quota may last for days. */
 const longestWaitMs = 5 * 60_000;
-/** Results of runs are found under it. */
+/** The app under which results of runs are stored. */
 const app = "runs";
 
-/** What some of a run's evaluators say about a step's prediction. */
+/** The verdicts of some of a run's evaluators on a step's prediction. */
 interface JudgedStep {
   verdicts: RunVerdictsTable[];
-  /** Undefined: none of them counts the recorded changes. */
+  /** Undefined if none of them counts the recorded changes. */
   changes: number | undefined;
-  /** How many of them are on an answer that had to be repaired. */
+  /** How many of the verdicts are on an answer that had to be repaired. */
   repaired: number;
 }
 
@@ -69,7 +69,7 @@ export async function evaluateStep(
       evaluator,
       outcome: await evaluate(services, run, evaluator, evaluated, allowance, signal),
       ofUnchanged:
-        // With each repeat: the first one's prediction may have failed.
+        // For every repeat, because the first one's prediction may have failed.
         evaluator.family.kind === "rule" && run.mode === "teacher-forced"
           ? await evaluate(
               services,
@@ -82,7 +82,7 @@ export async function evaluateStep(
           : undefined,
     })),
   );
-  // One object for all: it crosses to the store's thread once.
+  // One object for all results, so that it crosses to the store's thread once.
   const metadata = {
     app,
     tags: { ...sample.tags, [trajectoryTag]: sample.trajectory_id },
@@ -99,7 +99,7 @@ export async function evaluateStep(
       profile: evaluator.profile,
       explainStrategy: evaluator.explainStrategy,
       isExternal: false,
-      // A process that dies after this may have stored the result, and the next one gets it. A failure may be tried again.
+      // If a process dies after this, the next one finds the stored result. A failure may be tried again.
       requestKey:
         outcome.status === "success" ? `run/${run.id}/${position}/${repeat}/${evaluator.index}` : undefined,
       sample: evaluated,
@@ -120,7 +120,7 @@ export async function evaluateStep(
   return { verdicts, changes: counting && changesIn(counting.outcome), repaired };
 }
 
-/** A stored result as a verdict, beside that on the unchanged state. */
+/** A stored result as a verdict, with the verdict on the unchanged state. */
 function toVerdict(
   result: Awaited<ReturnType<ResultWriter["write"]>>[number] | undefined,
   ofUnchanged: EvaluatorOutcome | undefined,
@@ -137,7 +137,7 @@ function toVerdict(
   };
 }
 
-/** Whether an evaluator counts changes as reports do. */
+/** Whether an evaluator counts changes in the same way as reports. */
 function countsChanges({ family, profile }: Pick<ResolvedEvaluator, "family" | "profile">): boolean {
   return family.name === "state-change" && profile.name === defaultProfileName;
 }
@@ -174,12 +174,12 @@ async function evaluate(
 
 const passingFailures = ["overloaded", "judge_rate_limited"];
 
-/** Whether the failure says nothing about the sample: no thread was free, or the judge's rate was exhausted. */
+/** Whether the failure says nothing about the sample: no thread was free, or the judge's rate limit was reached. */
 function isPassing(outcome: EvaluatorOutcome): boolean {
   return outcome.status === "failed" && passingFailures.includes(errorCodeOf(outcome) ?? "");
 }
 
-/** A run has time: it waits while the server is overloaded. */
+/** Runs are not urgent: this waits while the server is overloaded. */
 async function patiently<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
   for (;;) {
     try {
@@ -191,7 +191,7 @@ async function patiently<Result>(work: () => Promise<Result>, signal: AbortSigna
   }
 }
 
-/** What reports group a sample by. `changes` are those that an evaluator has counted. */
+/** The traits that reports group a sample by. `changes` is the number that an evaluator has counted. */
 export async function readTraits(
   services: StepServices,
   run: EvaluatedRun,
@@ -205,7 +205,7 @@ export async function readTraits(
   return {
     revision_id: run.dataset.revisionId,
     position,
-    // The same for equal samples of any revision: runs are compared on these.
+    // The same for equal samples of any revision, because runs are compared by it.
     digest: digestOf(sample),
     changes: changesBySample(sample.tags?.changed, counted),
     verb: verbOf(actionOf(sample)),
@@ -213,13 +213,13 @@ export async function readTraits(
   };
 }
 
-/** A sample's own tag says more than what was counted. */
+/** A sample's own tag takes precedence over the counted changes. */
 function changesBySample(changed: string | undefined, counted: number | null): number | null {
   if (/^(true|yes|1)$/i.test(changed ?? "")) return Math.max(1, counted ?? 1);
   return /^(false|no|0)$/i.test(changed ?? "") ? 0 : counted;
 }
 
-/** As `state-change` counts them, of what counts in the dataset. */
+/** The number of changes as `state-change` counts them, with the dataset's own definition of a change. */
 async function countChanges(
   services: StepServices,
   run: EvaluatedRun,
@@ -239,8 +239,8 @@ async function countChanges(
 }
 
 /**
- * The run's evaluators, each with its index in the run's list and the revision of its profile that the run began with. It is found by
- * its id, since the profile may have been archived, and another may have got a name like it.
+ * The run's evaluators, each with its index in the run's list and the revision of its profile that the run began with. The profile is
+ * found by its id, because it may have been archived and another may have taken its name.
  */
 export async function resolveRunEvaluators(
   { store, registry }: { store: Store; registry: Registry },

@@ -5,7 +5,7 @@ const reasons: string[] = [];
 const listeners = { onAway: (reason: string) => void reasons.push(reason), onBack() {} };
 const never = new AbortController().signal;
 
-/** How many turns the pace gives at once. */
+/** A pace all of whose turns are always in use. */
 function useAll(concurrency: number) {
   let now = 0;
   const pace = createPace(concurrency, listeners, { nowMs: () => now });
@@ -38,7 +38,7 @@ test("it has no more while each response takes twice as long as usual", async ()
   await fill();
   await round((pace) => pace.succeeded(100), 100);
   const before = held.length;
-  // A server of one at a time: latency is in proportion.
+  // A server that answers one request at a time: latency is proportional to the crowd.
   let after = before;
   for (let count = 0; count < 3; count += 1) after = await round((pace) => pace.succeeded(300), 300);
   expect(after).toBeLessThanOrEqual(before + 2);

@@ -2,55 +2,55 @@ import { orAborted } from "../../platform/limits/deadline.ts";
 
 /** After this many failures in a row, the deployment counts as away. */
 const maxFailuresInARow = 20;
-/** Of a deployment that has never answered: each time-out takes up to minutes. */
+/** For a deployment that has never answered: each time-out may take minutes. */
 const maxTimeoutsAtFirst = 5;
 const firstProbeMs = 1_000;
 const longestProbeMs = 30_000;
-/** A limit that names no pause. */
+/** For a rate limit that names no pause. */
 const defaultPauseMs = 1_000;
 const longestPauseMs = 60_000;
-/** What a deployment surely bears. */
+/** A number of calls that any deployment can take. */
 const firstAtOnce = 4;
-/** Until the first limit: half as many again with each round of responses. */
+/** Until the first limit, the number grows by half with each round of responses. */
 const rampPerSuccess = 0.5;
-/** The number grows while the latest latencies are at most this many times the usual ones, which follow slowly. */
+/** The number grows while the latest latencies are at most this many times the usual ones, which adapt slowly. */
 const latencyHolds = 1.5;
 const shareOfLatest = 1 / 4;
 const shareOfUsual = 1 / 64;
 
 export interface PaceListeners {
-  /** The deployment fails, also with what it has answered before: one prediction at a time is tried until one succeeds. */
+  /** Called if the deployment fails even on what it answered before: then one prediction at a time is tried until one succeeds. */
   onAway(reason: string, failures: number): void;
   onBack(): void;
 }
 
 export interface Pace {
-  /** Waits until one more prediction may start, and returns when that is. Each turn ends with one of the calls below. */
+  /** Waits until one more prediction may start, and returns the time of its start. Each turn ends with one of the calls below. */
   take(signal: AbortSignal): Promise<number>;
-  /** Null: the latency says nothing. */
+  /** A latency of null says nothing about the pace. */
   succeeded(latencyMs: number | null): void;
-  /** The upstream limits the rate, or this server has no memory for more responses at once. */
+  /** Called if the upstream limits the rate, or this server has no memory for more concurrent responses. */
   limited(retryAfterMs: number, by?: "rate" | "memory"): void;
-  /** `begunAtMs`: as `take` returned it. */
+  /** `begunAtMs` is the time that `take` returned. */
   failed(reason: string, begunAtMs: number, isTimeout?: boolean): void;
-  /** Counts the deployment as away until it answers: what failed is at fault only if something else succeeds. */
+  /** Counts the deployment as away until it answers: a failing request is to blame only if another one succeeds. */
   doubt(reason: string): void;
-  /** Nothing was sent, or no one waits for the response. */
+  /** Ends a turn in which nothing was sent, or whose response nobody waits for. */
   abandoned(): void;
   isAway(): boolean;
   /** How often the deployment failed while it counted as away. */
   outages(): number;
-  /** The number, if time-outs have brought it down. */
+  /** The most predictions in flight, if time-outs have reduced it. */
   atOnce(): number | undefined;
-  /** How often it has answered. */
+  /** How often the deployment has answered. */
   answers(): number;
-  /** For how long nothing was asked, and why. */
+  /** How long nothing was asked, by reason. */
   waitedMs(): Record<"rate" | "memory" | "outages", number>;
 }
 
 /**
- * How many predictions of a run are in flight at once: few at first, and more while latency holds, up to `concurrency`. A limit of the
- * upstream halves the number and pauses, a time-out halves it; from then on it grows by one when all have succeeded.
+ * How many predictions of a run are in flight: few at first, and more while latency stays low, up to `concurrency`. A limit of the
+ * upstream halves the number and pauses, a time-out halves it; from then on it grows by one each time all have succeeded.
  */
 export function createPace(
   concurrency: number,
@@ -63,7 +63,7 @@ export function createPace(
   let away: { sinceMs: number; probeMs: number; isSure: boolean } | undefined;
   const turns = createTurns(() => (away === undefined ? Math.floor(window.size()) : 1), nowMs);
 
-  /** What it has answered before may still be answered. */
+  /** Requests that the deployment answered before may still be answered. */
   function doubt(reason: string): void {
     if (away !== undefined) return;
     away = { sinceMs: nowMs(), probeMs: firstProbeMs * patience, isSure: false };
@@ -94,14 +94,14 @@ export function createPace(
     limited(retryAfterMs, by = "rate") {
       const pauseMs = Math.min(longestPauseMs, retryAfterMs > 0 ? retryAfterMs : defaultPauseMs);
       const now = nowMs();
-      // Those in flight at the same time report the same limit.
+      // Calls that are in flight at the same time report the same limit.
       if (!turns.arePaused() && now - window.halvedAtMs() > defaultPauseMs) window.halve(now);
       waited[by] += turns.pause(pauseMs);
       turns.leave();
     },
     failed(reason, begunAtMs, isTimeout = false) {
       counts.failuresInARow += 1;
-      // Those that began before the last time were too many together, which is known.
+      // Calls that began before the last halving were part of the same crowd, which was already halved.
       if (isTimeout && begunAtMs > window.halvedAtMs()) window.timedOut(nowMs());
       if (away === undefined) {
         const most = isTimeout && counts.answers === 0 ? maxTimeoutsAtFirst : maxFailuresInARow;
@@ -123,7 +123,7 @@ export function createPace(
   };
 }
 
-/** How many may be in flight. */
+/** The number of calls that may be in flight. */
 function createWindow(concurrency: number) {
   let size = Math.min(concurrency, firstAtOnce);
   let isRamp = true;
@@ -158,12 +158,12 @@ function createWindow(concurrency: number) {
         size = Math.min(concurrency, size + (isRamp ? rampPerSuccess : 1 / Math.max(1, size)));
       if (size === concurrency) isBroughtDown = false;
     },
-    /** The number, if time-outs have brought it down. */
+    /** The number, if time-outs have reduced it. */
     atOnce: () => (isBroughtDown ? Math.floor(size) : undefined),
   };
 }
 
-/** Lets in those that wait, in their order: up to `most` at once, and none during a pause. */
+/** Lets waiting calls in, in order: up to `most` at the same time, and none during a pause. */
 function createTurns(most: () => number, nowMs: () => number) {
   const waiting: (() => void)[] = [];
   let inUse = 0;
@@ -208,7 +208,7 @@ function createTurns(most: () => number, nowMs: () => number) {
       }
     },
     arePaused: () => nowMs() < notBeforeMs,
-    /** Returns for how much longer nothing is let in. */
+    /** Returns by how much the pause grows. */
     pause(ms: number): number {
       const now = nowMs();
       const longer = Math.max(0, now + ms - Math.max(now, notBeforeMs));

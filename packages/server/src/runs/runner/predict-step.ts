@@ -24,7 +24,7 @@ import { promptOf, type Step, stateOf } from "./steps.ts";
 interface StepFailure {
   category: NonNullable<PredictionsTable["error_category"]>;
   message: string;
-  /** Absent: none was asked. */
+  /** Absent if none was asked. */
   deployment?: string;
 }
 
@@ -40,23 +40,22 @@ const maxCalls = maxTries * callsOfTry;
 const secondCallMs = 250;
 const firstPauseMs = 1_000;
 const longestPauseMs = 10_000;
-/** Until other responses have been read, or an index is there. */
+/** Until other responses have been read, or an index is ready. */
 const overloadPauseMs = 1_000;
 
-/** What the steps of a run share. */
+/** The state that the steps of a run share. */
 interface StepsOfRun {
   pace: Pace;
   tries: RunTries;
   patience: number;
   isStopping(): boolean;
-  /** What the deployment has answered last: that it answers this again tells a step that always fails from an outage. */
+  /** The last request that the deployment answered: if it is answered again, a failing step is at fault, not the deployment. */
   answered?: StepRequest;
 }
 
 /**
- * One step's prediction, or why there is none. Limits of the rate are waited for, other failures tried again, unless the upstream
- * refused what was asked. It fails for good only if the deployment answers others. Undefined: the run was paused before the step's
- * turn.
+ * One step's prediction, or why there is none. Rate limits are waited for, other failures retried, unless the upstream refused the
+ * request. A step fails for good only if the deployment answers other steps. Undefined if the run was paused before the step's turn.
  */
 async function predictStep(
   predict: PredictStep,
@@ -90,7 +89,7 @@ async function predictStep(
       }
       const isTimeout = error.category === "timeout";
       if (isTimeout) tries.timed_out += 1;
-      // The deployment has read what it was asked.
+      // The deployment has at least read the request.
       if (error.category === "context_exceeded" || error.category === "unusable_completion")
         pace.succeeded(null);
       else pace.failed(error.message, begunAtMs, isTimeout);
@@ -120,7 +119,7 @@ function waitsFor(error: unknown, { pace, tries }: StepsOfRun): boolean {
   return true;
 }
 
-/** Counts the calls of a step that failed. What failed because the deployment was away says nothing about the step. */
+/** Counts the failed calls of a step. Failures while the deployment was away say nothing about the step. */
 function createMisses(pace: Pace) {
   let calls = 0;
   let outages = pace.outages();
@@ -128,7 +127,7 @@ function createMisses(pace: Pace) {
   const areEnough = () => calls >= maxCalls;
   return {
     areEnough,
-    /** Returns whether the step fails for good: there are enough, and the deployment has answered others meanwhile. */
+    /** Returns whether the step fails for good: there are enough failed calls, and the deployment has answered others meanwhile. */
     add(message: string): boolean {
       if (pace.outages() > outages) calls = 0;
       calls += 1;
@@ -149,7 +148,7 @@ function countRetry({ retried }: RunTries, category: StepFailure["category"]): v
   retried[category] = (retried[category] ?? 0) + 1;
 }
 
-/** What is answered here, once an index is searchable. Undefined: the run was paused first. */
+/** An answer that is made here, once an index is searchable. Undefined if the run was paused first. */
 async function whenReady(
   answer: () => Promise<StepOutcome>,
   { isStopping }: Pick<StepsOfRun, "isStopping">,
@@ -166,7 +165,7 @@ async function whenReady(
   return undefined;
 }
 
-/** Predicts one step; undefined if the run was paused first. `predicted` are the predictions of the trajectory's earlier steps, if it is told them. */
+/** Predicts one step; undefined if the run was paused first. `predicted`: the predictions of the trajectory's earlier steps, if it is told them. */
 export type Predictor = (
   step: Step,
   predicted: readonly string[],
@@ -271,7 +270,7 @@ function ofWorld(run: Run, services: PredictorServices): Predictor {
   }));
 }
 
-/** A repeat with the same seed would be the same completion again. */
+/** Adds the repeat to the seed: with the same seed, a repeat would be the same completion again. */
 export function paramsOf(run: Pick<Run, "params">, repeat: number): Readonly<Record<string, unknown>> {
   const params = run.params ?? {};
   const { seed } = params;
@@ -282,7 +281,7 @@ const givenUp: StepOutcome = {
   failure: { category: "missing", message: "The run was finished without this prediction." },
 };
 
-/** A sample of a file of predictions, which does not say what was asked. */
+/** For a sample from a file of predictions, which does not contain the request. */
 const nothingToAsk: StepOutcome = {
   failure: { category: "missing", message: "The sample has neither an interaction nor messages to send." },
 };

@@ -30,28 +30,28 @@ import {
 } from "./work-store.ts";
 
 const lookEveryMs = 1_000;
-/** Runs that this process works on at once; others wait, or are taken by other processes. */
+/** Runs that this process works on at the same time; others wait, or are taken by other processes. */
 const maxRuns = 16;
-/** And of one account, so that its long runs leave room for others'. */
+/** The most runs of one account, so that its long runs leave room for others'. */
 const maxRunsEach = 8;
 
 export interface Runner {
-  /** Looks for work at once: a run was created, resumed, cancelled or paused. */
+  /** Looks for work immediately, because a run was created, resumed, cancelled or paused. */
   wake(): void;
-  /** Lets other processes have this one's runs. */
+  /** Stops, and leaves this process's runs to other processes. */
   stop(): Promise<void>;
 }
 
-/** Works on runs that no other process works on, as they appear in the store, or on the only one that it is told to. */
+/** Works on runs that no other process works on, as they appear in the store, or only on a given one. */
 export function startRunner(
   services: RunnerServices,
   onError: (error: unknown) => void,
   only?: Lease,
 ): Runner {
   const { database } = services.store;
-  /** With their accounts. */
+  /** Runs that this process works on, with their accounts. */
   const held = new Map<HeldRun, string>();
-  /** Of runs that this process no longer works on, until the store has been told. */
+  /** Leases of runs that this process no longer works on, until the store has been told. */
   const left = new Set<Lease>();
   const headlines = keepHeadlines(services, onError);
 
@@ -99,7 +99,7 @@ export function startRunner(
   };
 }
 
-/** A run whose store was away goes on once that is back, rather than when its lease has run out. */
+/** Releases runs after an outage of the store, so that they continue as soon as it is back rather than when their leases end. */
 async function giveBack(database: Database, left: Set<Lease>): Promise<void> {
   for (const lease of left) {
     await releaseLease(database, lease, 0);
@@ -112,7 +112,7 @@ function busyAccounts(ofHeld: Iterable<string>): string[] {
   return [...runsOf].flatMap(([accountId, { length }]) => (length >= maxRunsEach ? accountId : []));
 }
 
-/** The processes that share an SQLite file are on one machine, and can be told from dead ones. */
+/** Processes that share an SQLite file are on one machine, so it can be told whether they are alive. */
 async function releaseStuck(database: Database): Promise<void> {
   const hasEnded = isPostgres(database) ? () => false : isOfDeadProcess;
   await releaseStuckRuns(database, await readDatabaseClock(database), hasEnded);
@@ -123,7 +123,7 @@ const maxModels = 100;
 /** When to look again at a run that cannot be worked on now. */
 const retryAfterMs = 10_000;
 
-/** The deployment or the world of a run was removed, the disk has too little room, or a budget is spent. */
+/** The run's deployment or world was removed, the disk has too little room, or a budget is spent. */
 class HinderedError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -137,7 +137,7 @@ const waits = [
   ["outages", "the deployment to respond"],
 ] as const;
 
-/** A run's notes with what it waited for, in sentences, to which what it waited for before is added. */
+/** A run's notes with its waiting times, in sentences, each added to the earlier waiting time. */
 function withWaits(notes: readonly string[], waitedMs: ReturnType<Pace["waitedMs"]>): string[] {
   let all = [...notes];
   for (const [by, what] of waits) {
@@ -151,15 +151,15 @@ function withWaits(notes: readonly string[], waitedMs: ReturnType<Pace["waitedMs
 }
 
 interface HeldRun {
-  /** Looks at once whether the run was cancelled or paused. */
+  /** Checks immediately whether the run was cancelled or paused. */
   look(): void;
   /** Lets another process take the run. Resolves once this one has stopped. */
   release(): Promise<void>;
-  /** Resolves once this process no longer works on it. Never rejects. */
+  /** Resolves once this process no longer works on the run. Never rejects. */
   ended: Promise<void>;
 }
 
-/** Works on a run whose lease this process has, until it has ended, is paused, or the process stops. */
+/** Works on a run whose lease this process has, until the run has ended or is paused, or the process stops. */
 function holdRun(
   services: RunnerServices,
   run: Run,
@@ -174,9 +174,9 @@ function holdRun(
 
   const mayGoOn = async () => (await findHindrance(services, run, signal)) === undefined;
   const onLost = () => controller.abort(new LostRunError());
-  // What is under way ends, also on a removed deployment, and nothing more is asked.
+  // Calls in progress are finished, even on a removed deployment, and no further ones are made.
   const watch = watchRun(database, lease, { signal, mayGoOn, onLost, onLooked: progress.save, onError });
-  /** Something was left to ask when the run was hindered. */
+  /** Whether something was left to ask when the run was hindered. */
   let wasCutShort = false;
   /** Why a budget does not pay for more. */
   let refusal: string | undefined;
@@ -201,17 +201,17 @@ function holdRun(
       const hindrance = wasCutShort && !isLeft() ? await findHindrance(services, run, signal) : undefined;
       if (hindrance !== undefined) throw hindrance;
       if (!isLeft() && !wasCutShort && (await endRun(database, lease, run.evaluators))) return;
-      // Paused, released, or it has more evaluators now: the next process to take it continues.
+      // The run is paused or released, or has more evaluators now: the next process to take it continues.
       await releaseLease(database, lease, 0);
     } catch (error) {
       if (error instanceof LostRunError || isReleased) await releaseLease(database, lease, 0).catch(() => {});
       else if (error instanceof HinderedError || error instanceof InvalidEvaluatorsError)
         await postpone(services, lease, error.message).catch(onError);
       else {
-        // What is missing is still missing: whoever takes the run next does it.
+        // The work is still missing, and the next process to take the run does it.
         controller.abort(error);
         if (!isGone(error)) onError(error);
-        // If the store does not take this either, the lease runs out by itself.
+        // If the store does not accept this either, the lease expires.
         await postpone(services, lease, describeFailure(error)).catch(onError);
       }
     } finally {
@@ -231,7 +231,7 @@ function holdRun(
   };
 }
 
-/** The dataset that a world's examples are of was deleted. */
+/** Whether the dataset that a world's examples come from was deleted. */
 function isGone(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === "examples_gone";
 }
@@ -260,7 +260,7 @@ async function workOnHeld(
   const target = await findTarget(services, run, signal);
   if ("reason" in target) throw new HinderedError(target.reason);
   if (dataset === undefined) throw new Error("A run without a dataset has nothing to work on");
-  // It may have been away for another process, or for this one before.
+  // The run may have been paused because its deployment was away, for this or another process.
   if (run.status === "paused") await markAway(database, lease, undefined);
   const span = services.startSpan?.({ id: run.id, name: run.name, datasetId: dataset.datasetId });
   const working = workOnRun({
@@ -281,7 +281,7 @@ async function workOnHeld(
   await working;
 }
 
-/** Why a run cannot be worked on now, if that is so. */
+/** The reason why a run cannot be worked on now, if any. */
 async function findHindrance(services: RunnerServices, run: Run, signal: AbortSignal) {
   const target = await findTarget(services, run, signal);
   if ("reason" in target) return new HinderedError(target.reason);
@@ -295,13 +295,13 @@ async function postpone({ store: { database }, patience }: RunnerServices, lease
   await releaseLease(database, lease, now + Math.round(patience * retryAfterMs) * microsPerMs);
 }
 
-/** What becomes known of a run while it is worked on. */
+/** The facts about a run that become known during work on it. */
 interface Progress {
   pace: Pace;
   /** Counted up with each failed call. */
   tries: RunTries;
   addModel(model: string): void;
-  /** Stores it, unless it is stored. */
+  /** Stores the progress, unless it is stored already. */
   save(): Promise<void>;
   /** Resolves once the store knows whether the run waits for its deployment. */
   allSaid(): Promise<void>;
@@ -312,7 +312,7 @@ function followProgress({ store: { database }, patience }: RunnerServices, run: 
   const tries = structuredClone(run.tries) ?? { retried: {}, timed_out: 0 };
   let said: Promise<void> = Promise.resolve();
 
-  /** Says why the run waits, or that it no longer does. One after the other: the last one stays. */
+  /** Records why the run waits, or that it no longer does. In order, so that the last report stays. */
   function say(reason: string | undefined): void {
     said = said.then(() => markAway(database, lease, reason)).catch(() => {});
   }
@@ -350,28 +350,28 @@ function followProgress({ store: { database }, patience }: RunnerServices, run: 
 }
 
 const renewEveryMs = 8_000;
-/** So that a cancelled run stops within two seconds, whichever process works on it. */
+/** Makes a cancelled run stop within two seconds, whichever process works on it. */
 const watchEveryMs = 700;
 
 interface WatchOptions {
-  /** Nothing is looked at once it is aborted. */
+  /** When it is aborted, looking stops. */
   signal: AbortSignal;
   /** Whether the run has what it needs: its deployment, and room on the disk. */
   mayGoOn(): Promise<boolean>;
-  /** The run was cancelled or deleted, or another process has it. */
+  /** Called if the run was cancelled or deleted, or another process has it. */
   onLost(): void;
-  /** The run is still this process's. */
+  /** Called after each look. */
   onLooked(): Promise<void>;
   onError(error: unknown): void;
 }
 
 interface RunWatch extends Looker {
   isPausedByUser(): boolean;
-  /** Whether something that it needs was missing since the work began. */
+  /** Whether something that the run needs was missing at any time since the work began. */
   isHindered(): boolean;
 }
 
-/** Looks again and again whether a run was cancelled or paused, and renews its lease. */
+/** Checks repeatedly whether a run was cancelled or paused, and renews its lease. */
 function watchRun(
   database: Database,
   lease: Lease,
@@ -394,7 +394,7 @@ function watchRun(
     renewedAtMs = performance.now();
   }
 
-  // A store that is away for longer than the lease costs the run, which fails the next write.
+  // If the store is away for longer than the lease, the run is lost, and the next write fails.
   const looker = startLooking({
     look,
     intervalMs: watchEveryMs,

@@ -14,14 +14,14 @@ import {
   selectTrajectoryLengths,
 } from "./work-store.ts";
 
-/** A prediction that a run has. */
+/** A prediction that a run already has. */
 export interface StepPrediction {
-  /** Undefined: it failed. */
+  /** Undefined if it failed. */
   output: string | undefined;
   model: string | null;
 }
 
-/** One sample and repeat of a run, and what is already stored of it. */
+/** One sample and repeat of a run, and its stored state. */
 export interface Step {
   position: number;
   repeat: number;
@@ -29,19 +29,19 @@ export interface Step {
   prediction: StepPrediction | undefined;
   /** Indexes of evaluators whose outcome is missing. */
   missingEvaluators: readonly number[];
-  /** Whether an evaluator failed on it before. */
+  /** Whether an evaluator failed on it earlier. */
   hasFailedVerdict: boolean;
-  /** Whether what reports group the sample by is missing; of its first repeat only. */
+  /** Whether the sample's traits for reports are missing; only for its first repeat. */
   needsTraits: boolean;
 }
 
 type WorkedOn = Pick<Run, "id" | "evaluators" | "repeats" | "provenance"> & { dataset: RunDataset };
 
-/** How many samples are looked at together. */
+/** The number of samples that are looked at together. */
 const pageSize = 250;
 const trajectoriesAtOnce = 100;
 
-/** All steps that lack something, in the order of the dataset. */
+/** All incomplete steps, in the order of the dataset. */
 export async function* missingSteps(reader: Database, run: WorkedOn): AsyncGenerator<Step, void> {
   const repeats = Array.from({ length: run.repeats }, (_, repeat) => repeat);
   if (run.provenance.draw !== undefined) {
@@ -67,7 +67,7 @@ export async function* trajectoriesOf(
     for (let repeat = 0; repeat < run.repeats; repeat += 1) yield { ...trajectory, repeat };
 }
 
-/** All of the revision, or those that were drawn. */
+/** All trajectories of the revision, or those that were drawn. */
 async function* trajectoriesToPredict(
   reader: Database,
   { dataset, provenance: { draw } }: WorkedOn,
@@ -90,7 +90,7 @@ async function* trajectoriesOfRevision(
   }
 }
 
-/** The steps of a trajectory that the run predicts, in their order. */
+/** The steps of a trajectory that the run predicts, in order. */
 export async function* stepsOfTrajectory(
   reader: Database,
   run: WorkedOn,
@@ -100,7 +100,7 @@ export async function* stepsOfTrajectory(
     yield* stepsOf(reader, run, sizes, { repeats: [repeat], isWanted: () => true });
 }
 
-/** As many samples of a trajectory as are wanted, from the first step on. */
+/** The wanted number of a trajectory's samples, from the first step on. */
 async function* sizesOf(
   reader: Database,
   { dataset }: WorkedOn,
@@ -191,21 +191,21 @@ export interface PromptTurn {
   content: string;
 }
 
-/** The recorded state before the action; of a conversation, the last assistant turn before the user's last one. */
+/** The recorded state before the action; in a conversation, the last assistant turn before the user's last one. */
 export function stateOf({ interaction, messages = [] }: DatasetSample): string {
   if (interaction) return interaction.state;
   return messages.findLast(({ role }) => role === "assistant")?.content ?? "";
 }
 
-/** The action; of a conversation, the user's last turn. */
+/** The action; in a conversation, the user's last turn. */
 export function actionOf({ interaction, messages = [] }: DatasetSample): string {
   if (interaction) return interaction.action;
   return messages.findLast(({ role }) => role === "user")?.content ?? "";
 }
 
 /**
- * What the model is asked. `predicted` are its answers to the trajectory's earlier steps: they take the place of the recorded state,
- * and in a conversation of the recorded assistant turns.
+ * The prompt for the model. `predicted` are its answers to the trajectory's earlier steps: they replace the recorded state, or in a
+ * conversation the recorded assistant turns.
  */
 export function promptOf(sample: DatasetSample, predicted: readonly string[] = []): PromptTurn[] {
   const { context, interaction, messages = [] } = sample;
@@ -215,7 +215,7 @@ export function promptOf(sample: DatasetSample, predicted: readonly string[] = [
   }
   const turns = messages.map((message) => ({ ...message }));
   const answers = turns.filter(({ role }) => role === "assistant");
-  // The last answer is the step's before this one.
+  // The last answer is that of the step before this one.
   for (let back = 1; back <= Math.min(answers.length, predicted.length); back += 1) {
     const turn = answers.at(-back);
     if (turn !== undefined) turn.content = predicted.at(-back) ?? turn.content;
@@ -224,8 +224,8 @@ export function promptOf(sample: DatasetSample, predicted: readonly string[] = [
 }
 
 /**
- * What evaluators see of a prediction: the recorded state and action, the prediction and the recorded next state. All as they can be
- * stored, as predictions are: what was predicted right is equal.
+ * The sample that evaluators see: the recorded state and action, the prediction and the recorded next state. All texts are in their
+ * storable form, like predictions, so that a correct prediction is equal.
  */
 export function toEvaluated(sample: DatasetSample, output: string): Sample {
   const systemPrompt = systemPromptOf(sample);
@@ -243,7 +243,7 @@ function systemPromptOf({ context, interaction, messages = [] }: DatasetSample):
   return first?.role === "system" ? first.content : undefined;
 }
 
-/** What a step takes while it is in progress: its texts as objects, in what is sent, and in what is stored, in up to two bytes each. */
+/** The memory of a step in progress: its texts as objects, in what is sent and in what is stored, in up to two bytes per character. */
 const bytesPerCharacter = 10;
 
 export function memoryOf({ context, interaction, messages = [], next_state }: DatasetSample): number {

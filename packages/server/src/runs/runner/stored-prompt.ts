@@ -12,7 +12,7 @@ import { paramsOf } from "./predict-step.ts";
 import { promptOf } from "./steps.ts";
 import { selectOutputs, selectStoredPredictions } from "./work-store.ts";
 
-/** Answers that a conversation may repeat. */
+/** The most earlier answers that a conversation may repeat. */
 const maxEarlierSteps = 500;
 
 /** The sample of a run's prediction. */
@@ -23,7 +23,7 @@ interface PromptSource {
   repeat: number;
 }
 
-/** Where the prompt of a run's prediction is to be read from; undefined if the run or its revision is gone. */
+/** Where to read the prompt of a run's prediction; undefined if the run or its revision was deleted. */
 export async function findRunPrompt(
   services: { store: Store },
   requester: Requester,
@@ -39,7 +39,7 @@ export async function findRunPrompt(
   return { bytes: size.bytes, read: () => readPrompt(services, requester, { run, dataset, size, repeat }) };
 }
 
-/** What a run asked for a sample: the recorded step, in free-running mode with what was predicted before it. */
+/** The prompt that a run sent for a sample: the recorded step, in free-running mode with the earlier predictions. */
 async function readPrompt(
   { store }: { store: Store },
   requester: Requester,
@@ -65,7 +65,7 @@ async function readPrompt(
   return undefined;
 }
 
-/** Null: no model was asked. Of a world that is deleted, the run's own are known. */
+/** Null if no model was asked. If the world was deleted, only the run's own params are known. */
 async function readSentParams(reader: Database, run: Run): Promise<Run["params"]> {
   const { target, params } = run;
   if (!asksDeployment(run)) return null;
@@ -73,7 +73,7 @@ async function readSentParams(reader: Database, run: Run): Promise<Run["params"]
   return world ? paramsThrough(world, params) : (params ?? {});
 }
 
-/** The predictions of the steps before a sample, which the model was told; of an interaction only the last one. */
+/** The predictions of the steps before a sample that the model was told; for an interaction, only the last one. */
 async function readPredicted(
   reader: Database,
   run: Pick<Run, "id">,

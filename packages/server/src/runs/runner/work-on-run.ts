@@ -35,7 +35,7 @@ import {
 } from "./steps.ts";
 import type { RunWork } from "./work-store.ts";
 
-/** Stores work. Returns false if another process has the run. */
+/** Stores work. Returns false if another process has taken the run. */
 export type WriteWork = (work: RunWork) => Promise<boolean>;
 
 export interface RunnerServices
@@ -44,15 +44,15 @@ export interface RunnerServices
     ExampleServices,
     TargetServices {
   writeWork: WriteWork;
-  /** Multiplies the pauses before something is tried again. */
+  /** Multiplies the pauses before retries. */
   patience: number;
-  /** Steps take one before each piece of work, so that live requests come first. */
+  /** Steps take a turn before each piece of work, so that live requests come first. */
   turns: BackgroundTurns;
-  /** For the texts of steps in progress. */
+  /** The memory for the texts of steps in progress. */
   room: RoomForBytes;
-  /** Says how little room the disk has, if that is too little for a run. */
+  /** Says how little room the disk has, if it is too little for a run. */
   findShortage(): Promise<string | undefined>;
-  /** Traces a process's work on a run. Absent: there are no traces. */
+  /** Traces a process's work on a run. Absent if there are no traces. */
   startSpan?: Tracing["startRun"] | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface RunnerServices
 export interface RunWorker {
   services: RunnerServices;
   run: Run & { dataset: RunDataset };
-  /** The run's target, if it is one. */
+  /** The run's target, if it is a world. */
   world: ReadyWorld | undefined;
   span: RunSpan | undefined;
   reader: Database;
@@ -68,11 +68,11 @@ export interface RunWorker {
   pace: Pace;
   /** Counted up with each failed call. */
   tries: RunTries;
-  /** Aborts what is in progress. */
+  /** Aborts the work in progress. */
   signal: AbortSignal;
   /** Whether no further step may begin, because the run was paused. */
   isStopping(): boolean;
-  /** Called with why a budget refuses to pay for a step: no further one shall begin. */
+  /** Called if a budget refuses to pay for a step, with the reason: no further step must begin. */
   onRefused(reason: string): void;
   /** Called with the model that a response names. */
   onModel(model: string): void;
@@ -81,7 +81,7 @@ export interface RunWorker {
 /** Without calls to a deployment, a run is bound by the store: many steps share a commit. */
 const stepsAtOnceWithoutCalls = 128;
 
-/** Does all that is missing of a run. Returns early if it is stopping. */
+/** Does all missing work of a run. Returns early if it is stopping. */
 export async function workOnRun(worker: RunWorker): Promise<void> {
   const { services, run, world, reader, pace, signal, isStopping } = worker;
   const evaluators = await resolveRunEvaluators(services, run);
@@ -116,12 +116,12 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
   }
 }
 
-/** So that no list of results grows. */
+/** Keeps `pMap` from collecting a list of results. */
 function skipResult(_: unknown): typeof pMapSkip {
   return pMapSkip;
 }
 
-/** Also waits while others wait for room, so that no more samples are read than there is room for. */
+/** Also pauses while others wait for room, so that no more samples are read than there is room for. */
 async function* whileGoingOn<Item>(
   { isStopping, services, signal }: RunWorker,
   items: AsyncGenerator<Item, void>,
@@ -145,12 +145,12 @@ interface StepWorker extends RunWorker {
   predictor: Predictor;
 }
 
-/** In a trajectory of any length, steps that are not reached are stored a few at a time. */
+/** In a long trajectory, steps that are not reached are stored in batches. */
 const notReachedAtOnce = 500;
 
 const notReached = { category: "not_reached", message: "An earlier step of the trajectory failed." } as const;
 
-/** In a free-running trajectory, nothing can be told to the steps behind a failed one. */
+/** In a free-running trajectory, the steps after a failed one cannot be predicted. */
 async function workOnTrajectory(worker: StepWorker, trajectory: TrajectoryLength & { repeat: number }) {
   const { services, run, signal, writer } = worker;
   const predicted: string[] = [];
@@ -176,20 +176,20 @@ async function workOnTrajectory(worker: StepWorker, trajectory: TrajectoryLength
     const end = await workOnStep(worker, step, predicted);
     isCutOff ||= end.hasFailed;
     if (end.output !== undefined) predicted.push(end.output);
-    // Only a conversation, or a world that is told the steps before, has more than the last one.
+    // Only a conversation, or a world that is told the earlier steps, needs more than the last prediction.
     if (step.sample.messages === undefined) predicted.splice(0, predicted.length - stepsTold(worker.world));
   }
   await storeRest();
 }
 
 interface StepEnd {
-  /** Undefined: there is no prediction. */
+  /** Undefined if there is no prediction. */
   output: string | undefined;
   /** Whether the prediction or a verdict failed. */
   hasFailed: boolean;
 }
 
-/** Predicts a step and has it judged, as far as that has not happened yet, once there is room for its texts. */
+/** Predicts a step and has it judged, as far as that is still missing, once there is room for its texts. */
 async function workOnStep(worker: StepWorker, step: Step, predicted: readonly string[]): Promise<StepEnd> {
   const { room, turns } = worker.services;
   const giveBack = await room.take(memoryOf(step.sample), worker.signal);
@@ -201,7 +201,7 @@ async function workOnStep(worker: StepWorker, step: Step, predicted: readonly st
     return await working;
   } catch (error) {
     if (!(error instanceof SpendingRefusedError)) throw error;
-    // It is still missing, as if its turn had not come. What else is under way is paid for, and is stored.
+    // The step is still missing, as if its turn had not come. Everything else in progress is paid for, and is stored.
     worker.onRefused(error.message);
     return { output: undefined, hasFailed: false };
   } finally {
@@ -240,7 +240,7 @@ async function workInTurn(
   return { output, hasFailed: isFailure };
 }
 
-/** A failed prediction is stored with the sample's traits, as nothing else follows. Undefined: the run was paused first. */
+/** Predicts a step. A failed prediction is stored with the sample's traits, as nothing else follows. Undefined if paused first. */
 async function predictAndStore(
   worker: StepWorker,
   step: Step,
@@ -271,7 +271,7 @@ type WorkPart = Partial<Pick<RunWork, "predictions" | "verdicts" | "traits">> & 
   counts?: Partial<WorkCounts>;
 };
 
-/** Another process works on the run, or it was cancelled. */
+/** Another process works on the run, or the run was cancelled. */
 export class LostRunError extends Error {
   constructor() {
     super("The run is not this process's any more");
@@ -281,7 +281,7 @@ export class LostRunError extends Error {
 
 type WorkWriter = ReturnType<typeof createWorkWriter>;
 
-/** What is done at the same time shares a commit. */
+/** Parts that are added at the same time share a commit. */
 export function createWorkWriter(ids: Pick<RunWork, "runId" | "leaseId">, write: WriteWork) {
   const add = doTogether<WorkPart, boolean>(async (parts) => {
     const isStored = await write({ ...ids, ...together(parts) });

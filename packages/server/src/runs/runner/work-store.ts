@@ -22,10 +22,10 @@ import {
 } from "../run.ts";
 import { never, parseRun, runColumns } from "../runs-store.ts";
 
-/** As the index of these rows has it: with parameters, neither database would use it. */
+/** Written as in the partial index on these rows: with parameters, neither database would use it. */
 const isUnfinished = sql<SqlBool>`status in ('queued', 'running', 'paused')`;
 
-/** Releases runs whose leases are longer than leases are, as after a clock was set back, or of processes that have ended. */
+/** Releases runs of processes that have ended, and runs with impossibly long leases, as after a clock was set back. */
 export async function releaseStuckRuns(
   database: Database,
   now: Micros,
@@ -53,13 +53,13 @@ export async function releaseStuckRuns(
 interface Claim {
   now: Micros;
   leaseMicros: Micros;
-  /** Absent: whichever run waits longest. */
+  /** If absent, the run that has waited longest. */
   runId?: string | undefined;
   /** Accounts none of whose runs is taken. */
   busyAccounts?: readonly string[];
 }
 
-/** Takes a run that waits for a process, or has this lease already, for as long as the lease holds. Times are the database's. */
+/** Takes a run that waits for a process or already has this lease, for the duration of the lease. Times are the database's. */
 export async function claimRun(
   database: Database,
   leaseId: string,
@@ -82,7 +82,7 @@ export async function claimRun(
         of.or([
           of("target_kind", "in", ["deployment", "baseline", "world"]),
           of("status", "=", "running"),
-          // Its upload was complete before it had to wait.
+          // The run's upload was complete before it had to wait.
           of("paused_by", "=", "deployment"),
         ]),
       )
@@ -112,7 +112,7 @@ export async function claimRun(
   });
 }
 
-/** Keeps a run for longer. Returns whether it was still this process's. */
+/** Extends a lease. Returns whether the run was still this process's. */
 export async function renewLease(database: Database, { id, leaseId, until }: Lease & { until: Micros }) {
   const row = await database
     .updateTable("runs")
@@ -124,7 +124,7 @@ export async function renewLease(database: Database, { id, leaseId, until }: Lea
   return row !== undefined;
 }
 
-/** Releases a run that no process may take before a given time. */
+/** Releases a run. No process may take it before the given time. */
 export async function releaseLease(database: Database, { id, leaseId }: Lease, until: Micros) {
   await database
     .updateTable("runs")
@@ -134,7 +134,7 @@ export async function releaseLease(database: Database, { id, leaseId }: Lease, u
     .execute();
 }
 
-/** What became of a run; undefined if it is another process's, or deleted. */
+/** The status of a run; undefined if another process has it, or it was deleted. */
 export async function readRunState(database: Database, { id, leaseId }: Lease) {
   return await database
     .selectFrom("runs")
@@ -144,7 +144,7 @@ export async function readRunState(database: Database, { id, leaseId }: Lease) {
     .executeTakeFirst();
 }
 
-/** Records why a run waits, or that it no longer does. A user's pause stays. */
+/** Records why a run waits, or that it no longer does. A user's pause is kept. */
 export async function markAway(database: Database, { id, leaseId }: Lease, reason: string | undefined) {
   const isAway = reason !== undefined;
   await database
@@ -177,7 +177,7 @@ export async function saveProvenance(
     .execute();
 }
 
-/** Ends a run in which nothing is missing. Returns false if it was cancelled or paused, or given more evaluators. */
+/** Ends a run in which nothing is missing. Returns false if it was cancelled, paused or given more evaluators. */
 export async function endRun(
   database: Database,
   { id, leaseId }: Lease,
@@ -201,7 +201,7 @@ export async function endRun(
   return row !== undefined;
 }
 
-/** Counts work of the process that has the lease. Returns whether it still has it. */
+/** Counts work of the process that has the lease. Returns whether the process still has it. */
 async function addProgress(transaction: Database, { id, leaseId }: Lease, counts: WorkCounts) {
   const row = await transaction
     .updateTable("runs")
@@ -214,7 +214,7 @@ async function addProgress(transaction: Database, { id, leaseId }: Lease, counts
   return row !== undefined;
 }
 
-/** What was done for a run, to be stored together. Plain data: it crosses threads. */
+/** Work done for a run, to be stored together. Plain data, because it crosses threads. */
 export interface RunWork {
   runId: string;
   leaseId: string;
@@ -224,10 +224,10 @@ export interface RunWork {
   counts: WorkCounts;
 }
 
-/** Stores work, unless the run was cancelled, or another process took it over. Returns whether it did. */
+/** Stores work, unless the run was cancelled or another process took it over. Returns whether it was stored. */
 export async function storeWork(database: Database, work: RunWork) {
   return await database.transaction().execute(async (transaction) => {
-    // First, since it locks the run: who has lost the lease stores nothing.
+    // First, because it locks the run: a process that has lost the lease stores nothing.
     if (!(await addProgress(transaction, { id: work.runId, leaseId: work.leaseId }, work.counts)))
       return false;
     const rows = work.predictions.map(({ row }) => row);
@@ -242,7 +242,7 @@ export async function storeWork(database: Database, work: RunWork) {
   });
 }
 
-/** The predictions that a run has for some samples. */
+/** The predictions that a run already has for some samples. */
 export async function selectStoredPredictions(reader: Database, runId: string, positions: readonly number[]) {
   if (positions.length === 0) return [];
   const rows = await reader
@@ -254,7 +254,7 @@ export async function selectStoredPredictions(reader: Database, runId: string, p
   return rows.map((row) => ({ ...row, position: Number(row.position), repeat: Number(row.repeat) }));
 }
 
-/** The outputs of predictions, by their ids. */
+/** The outputs of predictions, by id. */
 export async function selectOutputs(reader: Database, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const rows = await reader
@@ -265,7 +265,7 @@ export async function selectOutputs(reader: Database, ids: readonly string[]): P
   return new Map(rows.map(({ prediction_id, output }) => [prediction_id, output ?? ""]));
 }
 
-/** The verdicts that a run has on some samples. */
+/** The verdicts that a run already has on some samples. */
 export async function selectStoredVerdicts(
   reader: Database,
   runId: string,
@@ -277,7 +277,7 @@ export async function selectStoredVerdicts(
     .selectFrom("run_verdicts")
     .select(["evaluator", "position", "repeat", "status"])
     .where("run_id", "=", runId)
-    // Named one by one, so that the index is used to its end.
+    // Listed one by one, so that all columns of the index are used.
     .where(
       "evaluator",
       "in",
@@ -287,7 +287,7 @@ export async function selectStoredVerdicts(
     .execute();
 }
 
-/** Which of some samples have their traits. */
+/** The positions among these whose samples have their traits. */
 export async function selectTraitPositions(
   reader: Database,
   revisionId: number,
@@ -303,7 +303,7 @@ export async function selectTraitPositions(
   return new Set(rows.map(({ position }) => position));
 }
 
-/** Some trajectories of a revision after one, in the order of their ids' bytes. */
+/** Some trajectories of a revision after a given one, in the order of their ids' bytes. */
 export async function selectTrajectoryLengths(
   reader: Database,
   revisionId: number,
