@@ -64,7 +64,7 @@ const program = new Command("presage")
   .version(packageJson.version)
   .addHelpText(
     "after",
-    "\npresage help environment lists every environment variable and its default;\n--version says the version.",
+    "\npresage help environment lists every environment variable and its default;\n--version prints the version.",
   );
 
 try {

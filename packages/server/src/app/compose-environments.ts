@@ -86,6 +86,6 @@ export async function warnOfReservedNames(
   if (environments.length > 0)
     logger.warn(
       { environments },
-      "paths that begin with these names are Presage's own now: the environments are there, but not for ORS at /NAME",
+      "Presage now uses paths that begin with these names itself: the environments exist, but not for ORS at /NAME",
     );
 }

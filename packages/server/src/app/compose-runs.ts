@@ -105,6 +105,6 @@ export async function warnOfHiddenWorlds(
   if (worlds.length > 0)
     logger.warn(
       { worlds },
-      "`model` means the deployments of these names: ask the worlds by x-presage-world",
+      "`model` means the deployments of these names: ask the worlds with x-presage-world",
     );
 }

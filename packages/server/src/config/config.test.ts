@@ -268,7 +268,7 @@ describe("Each variable", () => {
     });
     expect(() =>
       readConfig({ PRESAGE_RETENTION: "predictions=3", PRESAGE_CAPTURE_MAX_AGE_DAYS: "3" }),
-    ).toThrow("PRESAGE_CAPTURE_MAX_AGE_DAYS: set beside predictions in PRESAGE_RETENTION; unset it");
+    ).toThrow("PRESAGE_CAPTURE_MAX_AGE_DAYS: set together with predictions in PRESAGE_RETENTION; unset it");
   });
 
   test("that limits keys limits users to 10 times and accounts to 50 times as much", () => {

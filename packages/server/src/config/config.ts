@@ -45,10 +45,10 @@ function contradictionsOfDeployments(set: RawEnvironment): string[] {
   if (set.PRESAGE_DEPLOYMENTS === undefined) return [];
   const lines = besideDeployments
     .filter((name) => set[name] !== undefined)
-    .map((name) => `${name}: set beside PRESAGE_DEPLOYMENTS; unset one of them`);
+    .map((name) => `${name}: set together with PRESAGE_DEPLOYMENTS; unset one of them`);
   if (set.PRESAGE_JUDGE_API_KEY !== undefined && set.PRESAGE_JUDGE_URL === undefined)
     lines.push(
-      "PRESAGE_JUDGE_API_KEY: set beside PRESAGE_DEPLOYMENTS, whose default deployment has a key of its own; unset it, or set PRESAGE_JUDGE_URL",
+      "PRESAGE_JUDGE_API_KEY: set together with PRESAGE_DEPLOYMENTS, whose default deployment has its own key; unset it, or set PRESAGE_JUDGE_URL",
     );
   return lines;
 }
@@ -57,7 +57,7 @@ function contradictionOfRetention(set: RawEnvironment, values: Environment | und
   const isTwice =
     values?.PRESAGE_RETENTION?.predictions !== undefined && set.PRESAGE_CAPTURE_MAX_AGE_DAYS !== undefined;
   if (!isTwice) return [];
-  return ["PRESAGE_CAPTURE_MAX_AGE_DAYS: set beside predictions in PRESAGE_RETENTION; unset it"];
+  return ["PRESAGE_CAPTURE_MAX_AGE_DAYS: set together with predictions in PRESAGE_RETENTION; unset it"];
 }
 
 function missingForSignIn(set: RawEnvironment): string[] {

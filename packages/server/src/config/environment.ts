@@ -124,7 +124,7 @@ const telemetryVariables = {
   PRESAGE_OTEL_CONTENT: oneOf(["off", "spans"])
     .default("off")
     .describe(
-      "whether traces have what models are told and answer, without secrets; spans sends it to the collector, which no account's retention and deletion reach",
+      "whether traces contain prompts and answers, without secrets; spans sends them to the collector, which no account's retention and deletion reach",
     ),
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.describe(
     "OpenTelemetry collector for traces (/v1/traces) and metrics (/v1/metrics); if not set, none are sent",

@@ -98,9 +98,9 @@ export async function takePlaceBehindLive(
 }
 
 export interface FairSlotLimits {
-  /** How many slots there are. */
+  /** The number of slots. */
   slots: number;
-  /** How many slots one account may use, even if others are free. Absent: all. */
+  /** The number of slots that one account may use, even if others are free. Absent: all. */
   slotsEach?: number;
   /** Absent: callers wait until their signal is aborted. */
   queue?: QueueLimits;

@@ -9,7 +9,7 @@ export interface Answer {
   deployment: string;
   /** The model as the response names it. */
   model: string | null;
-  /** The name that was sent; null if it has no price, as any but the configured ones. */
+  /** The name that was sent. Null: the answer came from the cache, or tokens are not counted under the name. */
   sentModel: string | null;
   /** Null if the answer came from the cache. */
   replica: string | null;

@@ -305,7 +305,7 @@ export interface RunVerdictsTable {
   status: EvaluationStatus;
   pass: Flag | null;
   score: number | null;
-  /** The same evaluator's verdict on the state before the action. On the first repeat only, and not from a model. */
+  /** The same evaluator's verdict on the state before the action. Set on the first repeat only, and never by a model. */
   unchanged_pass: Flag | null;
   unchanged_score: number | null;
   /** The stored evaluation result. */
@@ -345,7 +345,7 @@ export interface PredictionsTable {
   deployment: string | null;
   /** The model as the upstream named it. */
   model: string | null;
-  /** The name that was sent, under which prices are listed. Null: it has no price, or no model was called. */
+  /** The name that was sent, under which prices are listed. Null: tokens are not counted under it, or no model was called. */
   sent_model: string | null;
   /** The address of the replica that answered, without user and query. */
   replica: string | null;
@@ -354,7 +354,7 @@ export interface PredictionsTable {
   cached_tokens: number;
   completion_tokens: number;
   latency_micros: Micros | null;
-  /** How sure a world is of it, from 0 to 1: as its methods say, and calibrated. */
+  /** How sure a world is of the prediction, from 0 to 1: as its methods say, and calibrated. */
   score: number | null;
   confidence: number | null;
   /** These two are set if live. */
