@@ -320,7 +320,7 @@ function threadCpuMs(): number {
 
 /**
  * The bytes of chunks, in slices; each slice is finished before the next is taken. While there are live requests, the thread rests
- * `threadRestPerWork` times as long as it works: even at low priority, a thread that wakes up on its processor waits for its time slice to end, which slows the main thread.
+ * `threadRestPerWork` times as long as it works: even at low priority it delays threads that wake up on its processor, and the main thread receives less.
  */
 export async function* withRests(
   chunks: AsyncIterable<Chunk>,
