@@ -204,7 +204,7 @@ const addTasksRoute = route("POST", "/v1/environments/:name/tasks", {
   id: "addTasks",
   summary: "Add tasks",
   description:
-    "Appends tasks to their splits: a task on each line of the body, of at most 100,000, or, with one line that has a `dataset_id` (and a `revision` and `split`, if wanted), the first state of each trajectory of that dataset. All are added or none.",
+    "Appends tasks to their splits: one task per line of the body, at most 100,000, or, with one line that has a `dataset_id` (and a `revision` and `split`, if wanted), the first state of each trajectory of that dataset. All are added or none.",
   params: EnvironmentPath,
   more: {
     requestParams: { path: EnvironmentPath, header: idempotencyHeader },

@@ -103,7 +103,7 @@ const createRealityCheck = route("POST", "/v1/reality-checks", {
   id: "createRealityCheck",
   summary: "Compare simulated with real outcomes",
   description:
-    "Says how often success in simulation is real. The two outcomes of episodes are known (`pairs`), or they are found out in the background: `episodes` sends the actions of ended episodes to the real environment that their environment names, reset to the same task; `dataset_id` lets the environment play the actions of recorded trajectories. A real environment that ends earlier than the actions, or goes on after them, is an outcome; one that fails is not, and its episodes are counted separately.",
+    "Says how often success in simulation is real. The two outcomes of episodes are known (`pairs`), or they are determined in the background: `episodes` sends the actions of ended episodes to the real environment that their environment names, reset to the same task; `dataset_id` lets the environment play the actions of recorded trajectories. A real environment that ends earlier than the actions, or goes on after them, is an outcome; one that fails is not, and its episodes are counted separately.",
   query: RealityPairsQuery,
   more: {
     requestParams: { query: RealityPairsQuery, header: idempotencyHeader },
@@ -154,7 +154,7 @@ const getRealityCheck = route("GET", "/v1/reality-checks/:id", {
   id: "getRealityCheck",
   summary: "Show a reality check",
   description:
-    "Returns a reality check and what it says: how often success in simulation is success in reality, with intervals that are clustered by task.",
+    "Returns a reality check with its figures: how often success in simulation is success in reality, with intervals that are clustered by task.",
   params: RealityCheckPath,
   responses: {
     "200": response("The reality check", RealityCheckDetail, {
@@ -173,7 +173,7 @@ const deleteRealityCheck = route("DELETE", "/v1/reality-checks/:id", {
   id: "deleteRealityCheck",
   summary: "Delete a reality check",
   description:
-    "Deletes a reality check. The episodes that it is of stay. That of many is deleted step by step: after a time-out, send the request again.",
+    "Deletes a reality check. Its episodes stay. A check of many episodes is deleted step by step: after a time-out, send the request again.",
   params: RealityCheckPath,
   responses: {
     "204": { description: "It is deleted" },
@@ -221,13 +221,13 @@ const changeRoute = (
 const cancelRealityCheck = changeRoute(
   "cancel",
   cancelCheck,
-  "Ends a reality check before its time. What was replayed stays.",
+  "Ends a reality check early. Replayed episodes stay.",
   ["It has ended", "The reality check has ended."],
 );
 const resumeRealityCheck = changeRoute(
   "resume",
   resumeCheck,
-  "Goes on with a paused reality check. What could not be replayed is tried again.",
+  "Resumes a paused reality check. Episodes that could not be replayed are tried again.",
   ["It is not paused", "Only a paused reality check can be resumed; this one is completed."],
 );
 
@@ -264,7 +264,7 @@ const getEpisodeReality = route("GET", "/v1/episodes/:id/reality", {
   id: "getEpisodeReality",
   summary: "Show what really happened to an episode's actions",
   description:
-    "Returns what the real environment, or a recording, said to the actions of an episode, as its newest reality check has it.",
+    "Returns the answers of the real environment, or of a recording, to the actions of an episode, from its newest reality check.",
   params: EpisodePath,
   responses: {
     "200": response("What really happened", EpisodeReality, examples.replayed),
@@ -285,7 +285,7 @@ const getEnvironmentReality = route("GET", "/v1/environments/:name/reality", {
   id: "getEnvironmentReality",
   summary: "How real an environment's successes are",
   description:
-    "The figures of all reality checks of an environment together; of more than 100,000 episodes the newest, of one that was checked again the last. The state is counted from the first.",
+    "The figures of all reality checks of an environment together, from its newest 100,000 episodes; if an episode was checked again, only the last check counts. The state is counted from the first check.",
   params: EnvironmentPath,
   query: EnvironmentRealityQuery,
   responses: {
@@ -313,12 +313,12 @@ const runRealityCheck = route("POST", "/v1/reality-checks/:id/run", {
   id: "runRealityCheck",
   summary: "Get a reality check as a run",
   description:
-    "Returns the run whose dataset is what really happened and whose predictions are what the simulation said to the same actions, so that a check's steps have the reports, comparisons and exports of runs. It is made when it is first asked for, and anew if it was deleted.",
+    "Returns the run whose dataset is what really happened and whose predictions are the simulation's answers to the same actions, so that a check's steps have the reports, comparisons and exports of runs. It is made on the first request, and again if it was deleted.",
   params: RealityCheckPath,
   body: RealityCheckRunRequest,
   bodyExample: { evaluators: [exactMatch] },
   responses: {
-    "200": response("The run that was made before", Run, exampleOfRun),
+    "200": response("The run that was made earlier", Run, exampleOfRun),
     "201": response("The run, which is judged soon", Run, exampleOfRun),
     "409": errorResponse(
       "The check has not ended, or no step was replayed",

@@ -53,7 +53,7 @@ const recentFindings = route("GET", `${path}/recent-findings`, {
   id: "listRecentErrorFindings",
   summary: "Show what the newest evaluations found",
   description:
-    "Looks at the account's newest 2,000 verdicts of error taxonomies: what those of the revision found, by model and by run, with examples of each error.",
+    "Shows the errors that the revision found among the account's newest 2,000 verdicts of error taxonomies, by model and by run, with examples of each error.",
   params: ErrorTaxonomyRevisionPath,
   responses: {
     "200": response(

@@ -106,7 +106,7 @@ const updateExperiment = route("POST", "/v1/experiments/:id", {
   needs: "evaluate",
   id: "updateExperiment",
   summary: "Replace an experiment's metadata",
-  description: "Replaces all of an experiment's metadata. Nothing else of it can change.",
+  description: "Replaces all of an experiment's metadata. Nothing else in it can change.",
   params: ExperimentPath,
   body: ExperimentUpdateRequest,
   isExact: true,

@@ -35,7 +35,7 @@ const listGoals = route("GET", "/v1/goals", {
   summary: "List the goals of runs",
   description: "Returns the pass rates that runs are to reach, by the name of the runs.",
   query: GoalListQuery,
-  responses: { "200": response("The goals, the latest first", GoalListResponse, page(examples.goal)) },
+  responses: { "200": response("The goals, latest first", GoalListResponse, page(examples.goal)) },
   async handle({ store }: Services, { requester, query }) {
     const reader = store.briefReader(requester);
     const { rows, next } = await selectGoals(reader, requester.accountId, readKeysetPage(query));
@@ -48,7 +48,7 @@ const setOwnGoal = route("PUT", "/v1/goals/:run_name", {
   id: "setGoal",
   summary: "Set the goal of runs",
   description:
-    "Sets the pass rate that all runs of a name are to reach, those there are and those to come. Lists and reports say whether a run does.",
+    "Sets the pass rate that all runs with a name should reach, existing and future ones. Lists and reports say whether a run reaches it.",
   params: GoalPath,
   body: GoalRequest,
   bodyExample: { evaluator: "exact-match", pass_rate: 0.8 },

@@ -48,7 +48,7 @@ const listOwnRuns = route("GET", "/v1/runs", {
   id: "listRuns",
   summary: "List the account's runs",
   description:
-    "Returns the runs of the account, newest first, each with the figures that matter most. Experiments that clients make are among them, with the target `external`.",
+    "Returns the runs of the account, newest first, each with the figures that matter most. The list includes experiments that clients make, with the target `external`.",
   query: RunListQuery,
   responses: {
     "200": response(
@@ -154,15 +154,14 @@ const resume = changing(resumeRun, {
   id: "resumeRun",
   summary: "Resume a run",
   description:
-    "Continues a paused run where it stopped. If its deployment failed, it is tried again at once.",
+    "Continues a paused run where it stopped. If its deployment failed, it is tried again immediately.",
   refused: "The run is finished and cannot be resumed.",
 });
 const finish = changing(finishRun, {
   path: "/v1/runs/:id/finish",
   id: "finishRun",
-  summary: "Finish a run without what is missing",
-  description:
-    "Ends a paused run: predictions that are missing count as failed, and those there are evaluated.",
+  summary: "Finish a run without its missing predictions",
+  description: "Ends a paused run: missing predictions count as failed, and existing ones are evaluated.",
   refused: "The run is cancelled and cannot be finished.",
 });
 

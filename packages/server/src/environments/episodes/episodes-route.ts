@@ -58,7 +58,7 @@ const startEpisodeRoute = route("POST", "/v1/episodes", {
   responses: {
     "201": response("What the agent sees first", EpisodeStart, examples.started),
     "409": errorResponse(
-      "Successes in the environment are false too often, and it refuses new episodes then",
+      "Successes in the environment are false too often, so it refuses new episodes",
       "The environment kitchen refuses new episodes: its false success rate is above the limit of 0.1.",
       { category: "reality_alarm" },
     ),
@@ -120,7 +120,7 @@ const deleteEpisodeRoute = route("DELETE", "/v1/episodes/:id", {
   id: "deleteEpisode",
   summary: "Delete an episode",
   description:
-    "Deletes an episode with its steps. What an evaluator said of its steps stays, as results of the app `episodes` with the tag `episode`.",
+    "Deletes an episode with its steps. Evaluators' verdicts on its steps stay, as results of the app `episodes` with the tag `episode`.",
   params: EpisodePath,
   responses: { "204": { description: "It is deleted." }, ...noSuch("episode") },
   async handle(services: Parameters<typeof deleteEpisode>[0], { requester, params }) {

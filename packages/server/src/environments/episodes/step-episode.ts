@@ -166,7 +166,7 @@ export function endOf(
 
 function unseenStep(): ServiceError {
   return conflict(
-    "The episode has gone on meanwhile, by a step that was cut off or taken elsewhere. Send reset with its episode_id.",
+    "The episode has moved on: a step was cut off or taken elsewhere. Send reset with its episode_id.",
   );
 }
 

@@ -34,9 +34,9 @@ import { acceptSocket, type SocketServices } from "./openenv-socket.ts";
 /** OpenAPI cannot describe a WebSocket. */
 export const openEnvDescription = `Environments for clients of [OpenEnv](https://github.com/huggingface/OpenEnv). Their base URL is \`http://any:KEY@HOST/v1/environments/NAME/openenv\`. They open the WebSocket \`/ws\` below it, on which one episode at a time is played.
 
-The client sends \`{"type": "reset", "data": {"split", "index", "seed", "episode_id"}}\`, all optional, \`{"type": "step", "data": {"message": "the action"}}\`, \`{"type": "state"}\` or \`{"type": "close"}\`. The server sends \`{"type": "observation", "data": {"observation": {"prompt", "truncated", "metadata"}, "reward", "done", "metadata"}}\`, \`{"type": "state", "data": {"episode_id", "step_count", …}}\`, or \`{"type": "error", "data": {"message", "code"}}\` with the code \`INVALID_JSON\`, \`UNKNOWN_TYPE\`, \`VALIDATION_ERROR\`, \`EXECUTION_ERROR\`, \`CAPACITY_REACHED\` or \`SESSION_ERROR\`. Messages are answered in their order; at most 64 may wait, and one has at most a megabyte.
+The client sends \`{"type": "reset", "data": {"split", "index", "seed", "episode_id"}}\`, all optional, \`{"type": "step", "data": {"message": "the action"}}\`, \`{"type": "state"}\` or \`{"type": "close"}\`. The server sends \`{"type": "observation", "data": {"observation": {"prompt", "truncated", "metadata"}, "reward", "done", "metadata"}}\`, \`{"type": "state", "data": {"episode_id", "step_count", …}}\`, or \`{"type": "error", "data": {"message", "code"}}\` with the code \`INVALID_JSON\`, \`UNKNOWN_TYPE\`, \`VALIDATION_ERROR\`, \`EXECUTION_ERROR\`, \`CAPACITY_REACHED\` or \`SESSION_ERROR\`. Messages are answered in order; at most 64 may wait, and each has at most a megabyte.
 
-After an error the episode stands where it was, and the message can be sent again. An answer comes within 50 seconds. A reset with the \`episode_id\` of an observation's metadata continues that episode, and returns its last answer once more.`;
+After an error the episode is unchanged, and the message can be sent again. An answer comes within 50 seconds. A reset with the \`episode_id\` of an observation's metadata continues that episode, and returns its last answer once more.`;
 
 /** OpenEnv's clients have their own way to send the key. */
 const common = {
@@ -153,7 +153,7 @@ const getHealth = route("GET", `${path}/health`, {
   summary: "Check an environment",
   description: `Returns \`healthy\` if the environment exists. ${key}`,
   responses: {
-    "200": response("It is there", OpenEnvHealthResponse, { status: "healthy" }),
+    "200": response("The environment exists", OpenEnvHealthResponse, { status: "healthy" }),
     ...noSuch("environment"),
   },
   async handle(services: { store: Store }, { requester, params: { name } }) {
@@ -166,7 +166,7 @@ const getDescription = route("GET", `${path}/openapi.json`, {
   ...ofEnvironment,
   id: "getOpenEnvDescription",
   summary: "Describe OpenEnv's server",
-  description: `Returns what \`openenv validate\` reads: which paths of OpenEnv's own server there are. ${key}`,
+  description: `Returns what \`openenv validate\` reads: which paths of OpenEnv's own server exist here. ${key}`,
   responses: {
     "200": response(
       "A short OpenAPI document",
@@ -185,7 +185,7 @@ const callMcp = route("POST", `${path}/mcp`, {
   ...ofEnvironment,
   id: "callOpenEnvMcp",
   summary: "Call MCP",
-  description: `Responds with an error of JSON-RPC, whatever the method: environments have no MCP tools. ${key}`,
+  description: `Responds to every method with a JSON-RPC error, because environments have no MCP tools. ${key}`,
   body: OpenEnvMcpRequest,
   bodyExample: { jsonrpc: "2.0", id: 1, method: "tools/list" },
   responses: {
@@ -202,7 +202,7 @@ const listNames = route("GET", `${path}/list_environments`, {
   ...ofEnvironment,
   id: "listOpenEnvEnvironments",
   summary: "Show OpenEnv's name",
-  description: `Returns a list with the environment's name alone, which paths of OpenEnv's Task API begin with. ${key}`,
+  description: `Returns a list with only the environment's name, which is the beginning of the paths of OpenEnv's Task API. ${key}`,
   responses: {
     "200": response("The name", OpenEnvNamesResponse, ["kitchen"]),
     ...noSuch("environment"),

@@ -56,7 +56,7 @@ const deleteMany = route("DELETE", path, {
       examples.deletion,
     ),
     "409": errorResponse(
-      "Another number of results matches",
+      "A different number of results matches",
       "41201 results match by now, not 41200. Nothing was deleted. Ask for the count again.",
     ),
   },
@@ -103,7 +103,7 @@ const deleteOne = route("DELETE", `${path}/:id`, {
   id: "deleteEvaluationResult",
   summary: "Delete a result",
   description:
-    "Deletes one result with its texts and corrections; summaries no longer count it. A result of a run or an experiment stays as long as that does.",
+    "Deletes one result with its texts and corrections; summaries no longer count it. A result of a run or an experiment stays as long as the run or experiment does.",
   params: EvaluationResultPath,
   responses: {
     "204": { description: "Deleted" },

@@ -68,7 +68,7 @@ const listLabels = route("GET", "/v1/evaluation-results/:id/labels", {
   description: "Lists people's labels of the result's output, and the correction that counts.",
   params: EvaluationResultPath,
   responses: {
-    "200": response("The labels, one a person", LabelListResponse, {
+    "200": response("The labels, one per person", LabelListResponse, {
       data: [examples.label],
       correction: null,
     }),
@@ -84,7 +84,7 @@ const addLabel = route("POST", "/v1/evaluation-results/:id/labels", {
   id: "labelEvaluationResult",
   summary: "Label a result",
   description:
-    "Stores what a person says of the result's output, in place of the same person's earlier label; agreement with the evaluator is a label too. If the label is the caller's own, disagrees with the verdict, and nobody has corrected that, it also corrects it; such a correction is withdrawn with its label.",
+    "Stores a person's opinion of the result's output, replacing that person's earlier label; agreement with the evaluator is a label too. If the label is the caller's own and disagrees with a verdict that nobody has corrected, it also corrects the verdict; such a correction is withdrawn with its label.",
   params: EvaluationResultPath,
   body: LabelRequest,
   bodyExample: { label: "fail" },

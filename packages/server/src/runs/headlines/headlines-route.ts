@@ -22,7 +22,7 @@ const listHeadlines = route("GET", "/v1/headlines", {
   id: "listHeadlines",
   summary: "List the latest figures of each target and dataset",
   description:
-    "Returns the newest finished run of each deployment, world, or name of imported predictions over each dataset, beside a baseline, its goal and the run before. Baselines are not rows of their own, and pilots are left out. Of the account's 500 newest finished runs, at most 50 rows.",
+    "Returns the newest finished run of each deployment, world, or name of imported predictions over each dataset, next to a baseline, its goal and the previous run. Baselines have no rows of their own, and pilots are left out. Returns at most 50 rows, from the account's 500 newest finished runs.",
   responses: {
     "200": response("The newest first", HeadlineListResponse, {
       data: [{ run: { ...examples.finishedRun, ...examples.headlined }, ...examples.headline }],

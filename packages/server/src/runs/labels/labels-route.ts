@@ -210,7 +210,7 @@ const drawSample = route("POST", "/v1/runs/:id/label-sample", {
   id: "drawLabelSample",
   summary: "Draw verdicts to label",
   description:
-    "Draws verdicts of one evaluator of a run that has ended, and keeps with which probability each was drawn, so that figures from their labels are about all of them. Outputs that equal their gold answers are not drawn.",
+    "Draws verdicts of one evaluator from a run that has ended, and stores the probability with which each was drawn, so that figures from their labels represent all verdicts. Outputs that equal their gold answers are not drawn.",
   params: RunPath,
   body: LabelSampleRequest,
   bodyExample: { size: 20, seed: 7, by: "verdict" },
@@ -234,7 +234,7 @@ const listSamples = route("GET", "/v1/runs/:id/label-samples", {
   params: RunPath,
   query: LabelSampleListQuery,
   responses: {
-    "200": response("The draws, the newest first", LabelSampleListResponse, page(examples.labelSample)),
+    "200": response("The draws, newest first", LabelSampleListResponse, page(examples.labelSample)),
     ...noSuch("run"),
   },
   async handle(services: FindNeeds, { requester, params, query: { limit = maxLabelSamples, after } }) {
@@ -247,19 +247,19 @@ const listSamples = route("GET", "/v1/runs/:id/label-samples", {
 const getAgreement = route("GET", "/v1/agreement", {
   needs: "read",
   id: "getAgreement",
-  summary: "Show how far an evaluator agrees with people, or with another one",
+  summary: "Show how far an evaluator agrees with people, or with another evaluator",
   description:
-    "Compares an evaluator's verdicts with people's labels: the majority's where several labelled one. Shares have the interval of a pass rate; coefficients beyond chance one that leaves out a trajectory at a time.",
+    "Compares an evaluator's verdicts with people's labels: the majority's if several people labelled one. Shares have the interval of a pass rate; coefficients that correct for chance have one that leaves out one trajectory at a time.",
   query: AgreementOfLabelsQuery,
   responses: {
     "200": response(
-      "The figures; null with the reason where there are none",
+      "The figures; null with the reason if there are none",
       LabelAgreement,
       examples.agreement,
     ),
     ...noSuch("run"),
     "409": errorResponse(
-      "Two evaluators of a run that a client makes are to be compared",
+      "The request compares two evaluators of a run that a client makes",
       "The run's target is external: it has results but no predictions.",
     ),
   },
@@ -273,7 +273,7 @@ const uploadLabels = route("POST", "/v1/evaluation-labels", {
   id: "importEvaluationLabels",
   summary: "Import labels",
   description:
-    "Stores labels from elsewhere, a line of JSON each, at most 100,000. A line names its result, or a run and a sample, whose results of all evaluators then get the label. If a line is wrong, none is stored; sent again, they change nothing.",
+    "Stores labels from elsewhere, one JSON object per line, at most 100,000. A line names its result, or a run and a sample, whose results of all evaluators then get the label. If a line is wrong, no label is stored; sending the same labels again changes nothing.",
   more: {
     requestBody: {
       required: true,

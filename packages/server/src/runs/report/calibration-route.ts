@@ -56,12 +56,12 @@ export const getCalibration = route("GET", "/v1/runs/:id/calibration", {
   id: "getRunCalibration",
   summary: "Whether a run's confidences may be trusted",
   description:
-    "Compares the confidences of a run's predictions with an evaluator's verdicts: the Brier score, the calibration error, how well right ones are told from wrong ones, and the share that can be kept at a risk of 5 %. Intervals are clustered by trajectory. Each repeat of a sample is a prediction.",
+    "Compares the confidences of a run's predictions with an evaluator's verdicts: the Brier score, the calibration error, how well they tell right predictions from wrong ones, and the share that can be kept at a risk of 5 %. Intervals are clustered by trajectory. Each repeat of a sample is a prediction.",
   params: RunPath,
   query: RunCalibrationQuery,
   responses: {
     "200": response(
-      "The figures; null where there are fewer than 50 predictions",
+      "The figures; null if there are fewer than 50 predictions",
       RunCalibration,
       examples.calibration,
     ),
@@ -86,7 +86,7 @@ export const getWorldCalibration = route("GET", "/v1/worlds/:name/calibration", 
   id: "getWorldCalibration",
   summary: "Whether a world's confidences may be trusted",
   description:
-    "The same of the newest finished run through a world's revision: of one whose samples the world was not calibrated on, if there is such a run.",
+    "The same for the newest finished run through a world's revision, preferably one whose samples the world was not calibrated on.",
   params: WorldPath,
   query: RunCalibrationQuery,
   responses: {
@@ -107,7 +107,7 @@ const calibrateRoute = route("POST", "/v1/worlds/:name/calibrations", {
   id: "calibrateWorld",
   summary: "Calibrate a world",
   description:
-    "Fits on a finished run of the world's latest revision what makes a confidence of its methods' numbers, and adds a revision that differs in that alone. A right answer is one that passes an evaluator of the run. Isotonic regression if there are at least 200 predictions of 20 trajectories, otherwise logistic regression; of several methods it weighs their logits. The run should be of samples that are neither examples nor what is tested.",
+    "Fits the conversion of the methods' numbers into a confidence on a finished run of the world's latest revision, and adds a revision that differs only in this fit. A right answer is one that passes an evaluator of the run. Isotonic regression if there are at least 200 predictions in 20 trajectories, otherwise logistic regression; with several methods it weighs their logits. The run's samples should be neither examples nor test samples.",
   params: WorldPath,
   body: WorldCalibrationRequest,
   bodyExample: { run_id: "019aa5f5-8d1e-7000-a1f0-1c2b3a4d5e6f", split: "calibration" },

@@ -27,7 +27,7 @@ const getCoverage = route("GET", "/v1/worlds/:name/coverage", {
   id: "getWorldCoverage",
   summary: "How well a world's examples cover what it is asked",
   description:
-    "Of the newest finished run through a world's revision, rather one that is neither leaky nor a pilot: how similar the nearest example was, by kind of action, and which examples wrong predictions leaned on.",
+    "For the newest finished run through a world's revision, preferably one that is neither leaky nor a pilot: how similar the nearest example was, by kind of action, and which examples wrong predictions used.",
   params: WorldPath,
   query: RunCalibrationQuery,
   responses: {
