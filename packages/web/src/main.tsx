@@ -19,7 +19,7 @@ async function start(): Promise<void> {
   const { presage, queryClient } = createDataClients();
   const router = createAppRouter();
   await nextTask();
-  // Half of the code that a page begins with.
+  // React DOM is half of the code that a page starts with.
   const { createRoot } = await import("react-dom/client");
   createRoot(container).render(
     <StrictMode>

@@ -45,7 +45,7 @@ const predictions = createRoute({
 }).lazy(
   async () => (await loadPage(() => import("./pages/predictions/predictions-page.tsx"))).predictionsRoute,
 );
-/** The log begins with predictions; a search goes along. */
+/** Predictions are the first page of the log; search parameters are passed on. */
 const log = createRoute({
   getParentRoute,
   path: "/log",
@@ -213,7 +213,7 @@ export function createAppRouter() {
     routeTree,
     parseSearch,
     stringifySearch,
-    // Otherwise parameters that a page's `validateSearch` drops would reach the page anyway.
+    // Otherwise pages would receive parameters that their `validateSearch` drops.
     search: { strict: true },
     defaultPreload: "intent",
     defaultPendingComponent: PagePending,

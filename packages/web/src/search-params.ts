@@ -29,7 +29,7 @@ function readParam(text: string): Param {
   return String(number) === text && Number.isFinite(number) ? number : text;
 }
 
-/** The members that are not undefined. */
+/** The members of an object that are not undefined. */
 export function present<Type extends object>(
   object: Type,
 ): { [Name in keyof Type]?: Exclude<Type[Name], undefined> };
@@ -45,17 +45,17 @@ export function readText(value: unknown): string | undefined {
     : undefined;
 }
 
-/** Whether a parameter can be the number of a revision. */
+/** Whether a parameter can be a revision number. */
 export function isRevision(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 1;
 }
 
-/** A time, as the API has it. */
+/** A time in the format of the API. */
 export function instantOf(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const at = new Date(value);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString().replace(".000Z", "Z");
 }
 
-/** For `navigate`: another view of the same page is no step in the history, and the page stays where it is. */
+/** For `navigate`: a different view of the same page adds nothing to the history, and does not scroll. */
 export const inPlace = { replace: true, resetScroll: false } as const;

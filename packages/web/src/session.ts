@@ -8,12 +8,12 @@ export function csrfToken(): string | undefined {
   return document.querySelector("meta[name=csrf-token]")?.getAttribute("content") ?? undefined;
 }
 
-/** How a shell on the server's machine finds the command line. */
+/** The command to run the command line in a shell on the server's machine. */
 export function commandName(): string {
   return document.querySelector("meta[name=command-name]")?.getAttribute("content") ?? "presage";
 }
 
-/** What the browser keeps for this site; undefined where it keeps nothing. */
+/** A value that the browser stores for this site; undefined if it stores none. */
 export function readStored(key: string): string | undefined {
   try {
     return localStorage.getItem(key) ?? undefined;
@@ -26,12 +26,12 @@ export function store(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // It is gone with the page.
+    // The value lasts only as long as the page.
   }
 }
 
 const storageKey = "presage-signed-out-at";
-/** Of the mutation that ends the session. */
+/** The key of the mutation that ends the session. */
 export const signOutKey = ["sign-out"];
 
 /** Tells the browser's other tabs that the session has ended. */

@@ -4,7 +4,7 @@ import { readStored, store } from "./session.ts";
 export type Theme = "light" | "dark" | "system";
 
 const storageKey = "presage-theme";
-/** An event of the document. */
+/** An event on the document. */
 const changed = "presage-theme";
 
 export function readTheme(): Theme {
@@ -18,13 +18,13 @@ export function storeTheme(theme: Theme): void {
   document.dispatchEvent(new Event(changed));
 }
 
-/** Calls `listener` whenever the user chooses another theme in this page. */
+/** Calls `listener` whenever the user changes the theme in this page. */
 export function watchTheme(listener: () => void): () => void {
   document.addEventListener(changed, listener);
   return () => document.removeEventListener(changed, listener);
 }
 
-/** From light to dark, or back. */
+/** Switches from light to dark, or back. */
 export function switchTheme(): void {
   storeTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
 }

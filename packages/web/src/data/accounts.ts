@@ -7,13 +7,13 @@ import { pagedQuery, usePresage } from "./client.ts";
 
 export const meQueryKey = ["me"];
 
-/** Who is signed in, to which account. */
+/** The signed-in user and their account. */
 export function meQuery(presage: Presage) {
   return queryOptions({
     queryKey: meQueryKey,
     async queryFn({ signal }) {
       const me = await presage.me({ signal });
-      // Someone else has signed in, in another tab: nothing of the session before may stay.
+      // Someone else has signed in, in another tab: drop everything from the previous session.
       if (me.id !== signedInUserId()) location.reload();
       return me;
     },
@@ -27,7 +27,7 @@ export function useRole(): Role | undefined {
   return useQuery(meQuery(usePresage())).data?.role;
 }
 
-/** Why the signed-in user may not do something; undefined if they may, or it is not known yet. The server decides. */
+/** Why the signed-in user may not do something; undefined if they may, or if that is not known yet. The server decides. */
 export function useRefusal(need: Need): string | undefined {
   const role = useRole();
   if (role === undefined || permissions[need].roles.includes(role)) return undefined;
@@ -40,7 +40,7 @@ export function membersQuery(presage: Presage) {
   return queryOptions({ queryKey: membersKey, queryFn: ({ signal }) => presage.members.list({ signal }) });
 }
 
-/** What to call a user: owners see who all are, others who they are themselves. */
+/** Returns the names of users as far as they are visible: owners see all names, other users only their own. */
 export function useUserNames(): (id: string) => string | undefined {
   const presage = usePresage();
   const { data: me } = useQuery(meQuery(presage));
@@ -57,10 +57,10 @@ export function useChangeRole() {
   const queryClient = useQueryClient();
   return useMutation({
     mutationFn: ({ id, role }: { id: string; role: Role }) => presage.members.update(id, { role }),
-    // On failure too: someone else may have changed it.
+    // After a failure too: someone else may have made a change.
     onSettled: async () => {
       await queryClient.invalidateQueries({ queryKey: membersKey });
-      // It may be the user's own.
+      // The change may affect the signed-in user.
       await queryClient.invalidateQueries({ queryKey: meQueryKey });
     },
   });
@@ -74,7 +74,7 @@ const auditPageSize = "100";
 
 export type AuditFilter = Pick<AuditEventListQuery, "action" | "actor_user_id" | "object_id" | "from">;
 
-/** Who changed what, newest first, page by page. */
+/** Changes and who made them, newest first, page by page. */
 export function auditEventsQuery(presage: Presage, filter: AuditFilter) {
   return pagedQuery(["audit-events", filter], ({ after, signal }) =>
     presage.auditEvents.list({ ...filter, limit: auditPageSize, after }, { signal }),
@@ -95,7 +95,7 @@ export function useEndSessions({ onEnded, onRefreshed }: { onEnded(): void; onRe
     mutationFn: async (ids: readonly string[]) => {
       await Promise.all(ids.map((id) => presage.sessions.end(id)));
     },
-    // On failure too: some may have ended although another one failed.
+    // After a failure too: some sessions may have ended before one failed.
     onSettled: async () => {
       onEnded();
       await queryClient.invalidateQueries({ queryKey: sessionsKey });
@@ -111,7 +111,7 @@ export function useSignOut() {
   return useMutation({
     mutationKey: signOutKey,
     async mutationFn() {
-      // What is still being read would be refused, which leads to the sign-in page as well, but as if the session had been lost.
+      // Pending reads would be refused, which also leads to the sign-in page, but as if the session had been lost.
       await queryClient.cancelQueries();
       return await presage.signOut();
     },

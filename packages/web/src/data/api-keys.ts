@@ -24,7 +24,7 @@ export function useCreateApiKey({
   return useChange(
     queryKey,
     async (presage, request: ApiKeyCreateRequest) => {
-      // Not returned: the mutation cache keeps results for minutes, and the key must not be in it.
+      // The key is not returned: the mutation cache keeps results for minutes, and must not contain it.
       const { key, name } = await presage.apiKeys.create(request);
       onCreated({ key, name });
     },
@@ -38,7 +38,7 @@ export function useChangeKeySettings() {
   );
 }
 
-/** Revokes keys by their ids. After a failure, the rest can be revoked again: that changes nothing for those that are. */
+/** Revokes keys by their ids. After a failure it can be repeated: revoking a key again changes nothing. */
 export function useRevokeApiKeys() {
   return useChange(queryKey, async (presage, ids: readonly string[]) => {
     for (const id of ids) await presage.apiKeys.revoke(id);

@@ -32,7 +32,7 @@ export function createDataClients(): { presage: Presage; queryClient: QueryClien
   notifyManager.setScheduler(queueMicrotask);
   function leaveWhenSignedOut(error: unknown): void {
     if (!(error instanceof PresageError) || error.category !== "unauthenticated") return;
-    // A request that began while this tab signs out is refused too, and the tab is leaving already.
+    // A request that starts during sign-out is refused too, and the tab is leaving already.
     const signOut = queryClient.getMutationCache().find({ mutationKey: signOutKey });
     if (signOut === undefined || signOut.state.status === "error") goToSignIn();
   }
@@ -40,7 +40,7 @@ export function createDataClients(): { presage: Presage; queryClient: QueryClien
     queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
     mutationCache: new MutationCache({
       onError: leaveWhenSignedOut,
-      // What was made, named or deleted is to be found, whatever did it.
+      // The palette must find whatever was just created, renamed or deleted.
       onSettled: () => void queryClient.invalidateQueries({ queryKey: ["palette", "recent"] }),
     }),
     defaultOptions: {
@@ -63,7 +63,7 @@ function retryWhenUnreachable({ state: { error } }: { state: { error: unknown } 
   return error instanceof PresageError && error.category === "connection" ? reconnectMs : false;
 }
 
-/** The same for a query that is also read again for as long as its data say so: a `refetchInterval` is in place of the one for all. */
+/** Like `retryWhenUnreachable`, but also refreshes while the data require it: a query's `refetchInterval` replaces the default. */
 export function refreshWhile<Data>(interval: (data: Data | undefined) => number | false) {
   return ({ state }: { state: Pick<Query<Data>["state"], "data" | "error"> }): number | false =>
     retryWhenUnreachable({ state }) || interval(state.data);
@@ -91,12 +91,12 @@ export function findQueryError(
   );
 }
 
-/** Whether the resource in the URL does not exist, or its id is malformed. */
+/** Whether the resource in the URL does not exist or its id is malformed. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof PresageError && (error.category === "not_found" || error.category === "invalid");
 }
 
-/** A list that the server gives page by page, each naming the next one, as its items. */
+/** The items of a list that the server returns page by page, each page with a reference to the next. */
 export function pagedQuery<Item>(
   queryKey: QueryKey,
   readPage: (page: { after: string | undefined; signal: AbortSignal }) => Promise<Page<Item>>,
@@ -115,7 +115,7 @@ interface Page<Item> {
   next: string | null;
 }
 
-/** Being one function, it runs only when the pages change. */
+/** A named function rather than an inline one, so that it runs only when the pages change. */
 function flattenPages<Item>({ pages }: { pages: readonly Page<Item>[] }): Item[] {
   return pages.flatMap(({ data }) => data);
 }
@@ -141,7 +141,7 @@ export async function listAll<Item>(
   }
 }
 
-/** Changes something, then reads again what is under `queryKey`. */
+/** Changes something, then reloads everything under `queryKey`. */
 export function useChange<Result, Variables = void>(
   queryKey: QueryKey,
   change: (presage: Presage, variables: Variables) => Promise<Result>,
@@ -155,7 +155,7 @@ export function useChange<Result, Variables = void>(
       onSuccess?.();
       return queryClient.invalidateQueries({ queryKey });
     },
-    // A part of it may be done.
+    // Some of the change may have been made.
     onError: () => void queryClient.invalidateQueries({ queryKey }),
   });
 }

@@ -28,7 +28,7 @@ export function comparisonQuery(presage: Presage, runIds: readonly string[]) {
   });
 }
 
-/** What one of the compared runs says for itself. */
+/** The report of one of the compared runs. */
 export function comparedReportQuery(presage: Presage, runId: string) {
   return queryOptions({
     queryKey: ["runs", "one", runId, "report"],
@@ -40,7 +40,7 @@ export function comparedReportQuery(presage: Presage, runId: string) {
 const excerptCharacters = 2_000;
 const mostResults = 1_000;
 
-/** A sample that differs, with the beginnings of its texts where they are known. */
+/** A sample that differs, with the beginnings of its texts if known. */
 export interface DifferingSample extends ComparedSample {
   action: string | undefined;
   recorded: string | null | undefined;
@@ -96,7 +96,7 @@ export type SampleInRun = Pick<ComparedSample["reference"], "score" | "evaluatio
   pass_rate: number | null;
 };
 
-/** A sample of two runs, found by its place, for an address whose list is not loaded that far. */
+/** A sample in two runs, for an address whose sample is not in the loaded part of the list. */
 export function comparedSampleQuery(
   presage: Presage,
   { reference, candidate }: ComparedPair,
@@ -120,7 +120,7 @@ export function comparedSampleQuery(
   });
 }
 
-/** The mean of the repeats that have a verdict, as in a comparison. */
+/** The mean of the repeats with a verdict, as in a comparison. */
 function sampleInRun(
   repeats: readonly RunSample[],
   { evaluator, profile_name }: ComparedEvaluatorFilter,
@@ -143,20 +143,20 @@ function sampleInRun(
 }
 
 export interface BaselineDifference {
-  /** The id of a baseline's finished run on the same revision; null if there is none, undefined if that could not be read. */
+  /** The id of a baseline's finished run on the same revision; null if there is none, undefined if it could not be loaded. */
   baseline: string | null | undefined;
   comparison: Comparison | undefined;
   error: Error | null;
 }
 
-/** How a finished run compares with the best baseline, or with predicting no change once that has a run. Null while that is not known. */
+/** Compares a finished run with the best baseline, or else with a run of the no-change baseline. Null until that is known. */
 export function useBaselineDifference(run: Run, best: RunBaseline | null): BaselineDifference | null {
   const presage = usePresage();
   const isListed = run.dataset_id !== null && !best?.run_id;
   const { data: runs = isListed ? undefined : [], error: listError } = useQuery({
     ...runsOnDatasetQuery(presage, run.dataset_id ?? ""),
     enabled: isListed,
-    // One that was just started ends soon.
+    // A baseline run that was just started ends soon.
     refetchInterval: refreshWhile((others: Run[] | undefined) =>
       others?.some((other) => isBaselineFor(run, other) && isActive(other)) === true ? 1_000 : false,
     ),
@@ -174,7 +174,7 @@ export function useBaselineDifference(run: Run, best: RunBaseline | null): Basel
 function isBaselineFor(run: Run, { id, target, mode, revision, provenance: { draw } }: Run): boolean {
   const isNoChange = "baseline" in target && target.baseline === "no-change";
   const isAlike = id !== run.id && mode === run.mode && revision === run.revision;
-  // A pilot has only some of the samples.
+  // A pilot run covers only some of the samples.
   return isAlike && isNoChange && (!draw || JSON.stringify(draw) === JSON.stringify(run.provenance.draw));
 }
 

@@ -41,7 +41,7 @@ export function revisionsQuery(presage: Presage, id: string) {
   });
 }
 
-/** The runs on a dataset, which a deletion would take away, newest first. */
+/** The runs on a dataset, which would be deleted with it, newest first. */
 export function runsOnDatasetQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: [...datasetsKey, "runs", id],
@@ -96,7 +96,7 @@ export function trajectoryStepsQuery(
   });
 }
 
-/** One sample of a trajectory; null if that step has none. */
+/** One sample of a trajectory; null if there is no sample for that step. */
 export function datasetSampleQuery(
   presage: Presage,
   { datasetId, revision, trajectoryId, step }: PlaceInDataset & { step: number },
@@ -141,10 +141,10 @@ export function datasetNamesQuery(presage: Presage) {
   });
 }
 
-/** A dataset that there is, or a new one. */
+/** An existing dataset, or a new one. */
 export type WantedDataset = { id: string } | { name: string };
 
-/** Makes a revision of a dataset. A new dataset is not left behind if that fails. */
+/** Creates a revision of a dataset. If that fails, a new dataset is deleted again. */
 export async function makeRevision(
   { datasets }: Presage,
   dataset: WantedDataset,
@@ -162,11 +162,11 @@ export async function makeRevision(
 
 export interface NewUpload {
   dataset: WantedDataset;
-  /** Become one revision, all or none. */
+  /** Stored as one revision, all or none. */
   files: readonly File[];
   options: ImportOptions & { append?: boolean };
   signal: AbortSignal;
-  /** A share from 0 to 1 of what was sent. */
+  /** Gets the share that has been sent, from 0 to 1. */
   onProgress(share: number): void;
 }
 
@@ -198,7 +198,7 @@ async function uploadWithProgress(
   return await presage.datasets.upload(datasetId, form, call);
 }
 
-/** `fetch` does not tell how much of a body was sent. */
+/** Used because `fetch` does not report how much of a body has been sent. */
 function send(url: string, init: RequestInit, onProgress: (share: number) => void): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const request = new XMLHttpRequest();
@@ -225,7 +225,7 @@ function send(url: string, init: RequestInit, onProgress: (share: number) => voi
 
 export type NewSample = Omit<DatasetSample, "dataset_sample_id">;
 
-/** Adds a sample to a dataset, as its next revision: the lines of the latest one and this. */
+/** Adds a sample to a dataset as its next revision, which consists of the latest revision's lines and the new one. */
 export function useAddSample() {
   const presage = usePresage();
   const queryClient = useQueryClient();
@@ -239,7 +239,7 @@ export function useAddSample() {
 
 const maxTries = 5;
 
-/** Someone else may add a revision at the same time. */
+/** Retries, since someone else may add a revision at the same time. */
 async function append(presage: Presage, id: string, sample: NewSample): Promise<DatasetRevision> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -253,13 +253,13 @@ async function append(presage: Presage, id: string, sample: NewSample): Promise<
 
 const importsKey = ["imports"];
 
-/** A file of the user's, under a name of its own: others may be called the same. */
+/** A file that the user chose, with an id, since several files may have the same name. */
 export interface ChosenFile {
   id: string;
   file: File;
 }
 
-/** The layouts that the server reads. They change with its version only. */
+/** The file formats that the server reads. They change only with its version. */
 export function importFormatsQuery(presage: Presage) {
   return queryOptions({
     queryKey: [...importsKey, "formats"],
@@ -268,11 +268,11 @@ export function importFormatsQuery(presage: Presage) {
   });
 }
 
-/** A slow connection sends the beginning of a large file within this time. */
+/** Long enough for a slow connection to send the beginning of a large file. */
 const previewTimeoutMs = 30 * 60_000;
 const previewCacheMs = 60_000;
 
-/** What an upload of a file would store. */
+/** A preview of what an upload of a file would store. */
 export function importPreviewQuery(presage: Presage, { id, file }: ChosenFile, options: ImportOptions) {
   return queryOptions({
     queryKey: [...importsKey, "preview", id, options],
@@ -286,17 +286,17 @@ export function importPreviewQuery(presage: Presage, { id, file }: ChosenFile, o
     staleTime,
     gcTime: previewCacheMs,
     structuralSharing: false,
-    // The file may have changed since it was chosen, which only the user can mend.
+    // The file may have changed since it was chosen, which only the user can fix.
     refetchInterval: false,
     refetchOnWindowFocus: false,
   });
 }
 
-/** The server reads 64 MiB of a preview, unpacked; what cannot be compressed is a little longer when packed. */
+/** For a preview, the server reads 64 MiB of unpacked data; incompressible data becomes slightly longer when packed. */
 const previewBytes = 65 * 1024 * 1024;
 const zipMark = "PK";
 
-/** As much of a file as its preview needs. A zip is read from its end. */
+/** The part of a file that its preview needs. Zip files are read from the end. */
 async function beginningOf(file: File): Promise<Blob> {
   if (file.size <= previewBytes || (await file.slice(0, zipMark.length).text()) === zipMark) return file;
   return file.slice(0, previewBytes);

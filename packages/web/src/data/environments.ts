@@ -29,7 +29,7 @@ export function environmentQuery(presage: Presage, name: string) {
   });
 }
 
-/** What an environment was made of, the newest revision first. */
+/** The revisions of an environment, newest first. */
 export function environmentRevisionsQuery(presage: Presage, { name, revision }: Environment) {
   return queryOptions({
     queryKey: [...environmentsKey, "revisions", name, revision],
@@ -60,7 +60,7 @@ export function taskQuery(presage: Presage, name: string, split: TaskSplitName, 
   });
 }
 
-/** How episodes went, of all environments or of one. */
+/** How episodes went, for all environments or for one. */
 export function episodeFiguresQuery(presage: Presage, by: EpisodeGrouping, environment?: string) {
   return queryOptions({
     queryKey: [...environmentsKey, "figures", by, environment],
@@ -68,7 +68,7 @@ export function episodeFiguresQuery(presage: Presage, by: EpisodeGrouping, envir
   });
 }
 
-/** Makes an environment, or adds a revision to one. */
+/** Creates an environment, or adds a revision to one. */
 export function useSaveEnvironment({ onSuccess }: { onSuccess(): void }) {
   const presage = usePresage();
   const queryClient = useQueryClient();
@@ -85,7 +85,7 @@ export function useSaveEnvironment({ onSuccess }: { onSuccess(): void }) {
         ...environment,
         reality: null,
       });
-      // The reality of one with a revision more is other than before.
+      // The reality of an environment changes with a new revision.
       for (const queryKey of [[...environmentsKey, "all"], [...environmentsKey, "one"], ["reality"]])
         void queryClient.invalidateQueries({ queryKey });
     },
@@ -107,7 +107,7 @@ export function useDeleteEnvironment(name: string) {
   return useMutation({
     mutationFn: (withEpisodes: boolean) => presage.environments.delete(name, { withEpisodes }),
     onSuccess() {
-      // One of the same name may be made afterwards, with the same revisions and places of tasks.
+      // An environment with the same name, revisions and task indexes may be created later.
       queryClient.removeQueries({
         queryKey: environmentsKey,
         predicate: ({ queryKey }) => queryKey.includes(name),

@@ -7,7 +7,7 @@ import { environmentsKey } from "./environments.ts";
 const episodesKey = ["episodes"];
 const episodesOnPage = 100;
 
-/** Episodes that match, newest first, page by page. */
+/** Matching episodes, newest first, page by page. */
 export function episodePagesQuery(presage: Presage, filter: EpisodeFilter) {
   return pagedQuery([...episodesKey, "pages", filter], ({ after, signal }) =>
     presage.episodes.page(filter, { limit: episodesOnPage, after, signal }),
@@ -34,7 +34,7 @@ export function useDeleteEpisode() {
   });
 }
 
-/** Makes a revision of a dataset, or of a new one, whose trajectories are episodes. */
+/** Creates a revision of an existing or a new dataset, whose trajectories are episodes. */
 export function useMakeDataset() {
   const presage = usePresage();
   const queryClient = useQueryClient();
@@ -52,16 +52,16 @@ export function useMakeDataset() {
   });
 }
 
-/** A person's step. Sent again with the same key, it is taken once. */
+/** A person's step. If it is sent again with the same key, it is taken only once. */
 export interface WantedAction {
-  /** Absent: the episode is started with it. */
+  /** Absent: this step starts the episode. */
   episodeId: string | undefined;
   task: { environment: string; split: TaskSplitName; index: number };
   action: string;
   key: string;
 }
 
-/** Takes a step, and starts the episode before its first one. What the world answered is then part of the episode. */
+/** Takes a step, after starting the episode if it is the first one. The world's answer is then part of the episode. */
 export function useTakeStep({ onStarted }: { onStarted(episodeId: string): void }) {
   const presage = usePresage();
   const queryClient = useQueryClient();
@@ -72,7 +72,7 @@ export function useTakeStep({ onStarted }: { onStarted(episodeId: string): void 
       const step = await presage.episodes
         .step(id, action, { idempotencyKey: key })
         .catch((error: unknown) => {
-          // The episode may have ended meanwhile, or have the step, whose answer was lost.
+          // The episode may have ended meanwhile, or the step may have been taken although its response was lost.
           void queryClient.invalidateQueries({ queryKey: episodeQuery(presage, id).queryKey });
           throw error;
         });
@@ -86,7 +86,7 @@ export function useTakeStep({ onStarted }: { onStarted(episodeId: string): void 
   });
 }
 
-/** Repeated with the same key it is the same episode. */
+/** Starts an episode; repeated with the same key, returns the same episode. */
 async function start(
   presage: Presage,
   queryClient: QueryClient,
@@ -98,7 +98,7 @@ async function start(
   return id;
 }
 
-/** The episode after a step, as it will be read again. */
+/** The episode with a step added, as it will be when it is loaded again. */
 function withStep(episode: Episode, step: Episode["steps"][number]): Episode {
   if (episode.steps.some(({ info }) => info.step === step.info.step)) return episode;
   const { outcome, stop_reason } = step.info;

@@ -78,7 +78,7 @@ export function profileAgreementQuery(presage: Presage, publicId: string) {
   });
 }
 
-/** The verdicts of a profile that people turned round, the latest first. */
+/** The verdicts of a profile that people reversed, latest first. */
 export function disagreementsQuery(presage: Presage, publicId: string) {
   return queryOptions({
     queryKey: [...profilesQueryKey, "disagreements", publicId],
@@ -86,7 +86,7 @@ export function disagreementsQuery(presage: Presage, publicId: string) {
   });
 }
 
-/** The totals of each evaluator with every revision of a profile, of direct evaluations or of each run by itself. */
+/** The totals of each evaluator with every revision of a profile: of direct evaluations, or separately for each run. */
 export function profileFiguresQuery(presage: Presage, publicId: string, has_run = false) {
   return queryOptions({
     queryKey: [...profilesQueryKey, "figures", publicId, has_run],

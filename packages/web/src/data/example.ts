@@ -4,13 +4,13 @@ import { PageError } from "../format/errors.ts";
 import { usePresage } from "./client.ts";
 import { worldsKey } from "./worlds.ts";
 
-/** What the build makes of the sandbox's rooms: lines of a dataset, and predictions of them. */
+/** What the build makes from the sandbox's rooms: the lines of a dataset, and predictions for them. */
 interface ExampleFile {
   samples: unknown[];
   predictions: unknown[];
 }
 
-/** The example in an account, which its dataset's tag names. */
+/** The example in an account, recognised by its dataset's tag. */
 export interface LoadedExample {
   datasetId: string;
   /** The baseline first, as comparisons expect. */
@@ -69,7 +69,7 @@ export function useRemoveExample({ onSuccess }: { onSuccess(): void }) {
   });
 }
 
-/** Everything that the example adds to or takes away. */
+/** Reloads everything that the example adds to or removes from. */
 function useRefresh(): () => Promise<unknown> {
   const queryClient = useQueryClient();
   const keys = [
@@ -84,7 +84,7 @@ function useRefresh(): () => Promise<unknown> {
   return () => Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }
 
-/** Uploads the trajectories and their predictions, makes a world of them, and runs the baseline. If that fails, nothing is left. */
+/** Uploads the trajectories and their predictions, makes a world from them, and runs the baseline. On failure, nothing is left. */
 async function loadExample(presage: Presage): Promise<LoadedExample> {
   const file = await readExample();
   const dataset = await presage.datasets.create({
@@ -122,7 +122,7 @@ async function loadExample(presage: Presage): Promise<LoadedExample> {
   }
 }
 
-/** A world of that name that someone made otherwise is theirs, and stays. */
+/** Creates the world, unless there is one of that name: someone made it, and it stays. */
 async function makeWorld({ worlds }: Presage, dataset: string): Promise<void> {
   try {
     await worlds.create({

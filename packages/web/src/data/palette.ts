@@ -6,7 +6,7 @@ import { taskNameOf } from "../format/words.ts";
 const maxListed = 200;
 const freshMs = 60_000;
 
-/** The newest runs, datasets, environments and worlds, for finding one by its name. */
+/** The newest runs, datasets, environments and worlds, to find by name. */
 export function recentWorkQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["palette", "recent"],
@@ -29,7 +29,7 @@ export function recentWorkQuery(presage: Presage) {
   });
 }
 
-/** An operation of the API or a guide, which `/docs` shows. */
+/** An operation of the API or a guide; `/docs` shows both. */
 export interface ReferenceEntry {
   title: string;
   hint: string;
@@ -52,7 +52,7 @@ export interface FoundById {
   address: string;
 }
 
-/** The result that has a number. */
+/** The result with the given id. */
 export function resultByIdQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: ["palette", "result", id],
@@ -66,7 +66,7 @@ export function resultByIdQuery(presage: Presage, id: string) {
   });
 }
 
-/** The run, the dataset, the prediction or the episode that has an id. */
+/** The run, dataset, prediction or episode with the given id. */
 export function byIdQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: ["palette", "id", id],

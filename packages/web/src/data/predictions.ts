@@ -41,7 +41,7 @@ export function isSandbox({ owned_by, description }: Model): boolean {
   return owned_by === "presage" && typeof description === "string" && description.includes("simulator");
 }
 
-/** What is asked, and the deployment that is named. Undefined: the default one answers. */
+/** A request, and the deployment that it names. Undefined: the default deployment answers. */
 export interface PredictionRequest {
   request: WorldModelRequest;
   deployment: string | undefined;
@@ -49,7 +49,7 @@ export interface PredictionRequest {
 
 export interface Predicted {
   prediction: Prediction;
-  /** Through a world: what was sent, with the texts of its examples. */
+  /** Only through a world: the prompt that was sent, with the texts of its examples. */
   preview: WorldPreview | undefined;
   headers: Headers;
 }
@@ -75,7 +75,7 @@ export function usePredict(onSuccess?: (predicted: Predicted, asked: PredictionR
       const { context, interaction, exclude, history } = request;
       const preview =
         prediction.world &&
-        // The answer is worth more than what can be said about it.
+        // The answer is worth more than its explanation.
         (await presage.worlds
           .preview(referenceOf(prediction.world), { context, interaction, exclude, history }, { signal })
           .catch(() => undefined));
@@ -87,9 +87,9 @@ export function usePredict(onSuccess?: (predicted: Predicted, asked: PredictionR
 }
 
 export interface Timing {
-  /** Measured by the server. */
+  /** As measured by the server. */
   totalMs: number;
-  /** The model's part; undefined if no model was called. */
+  /** The model's share; undefined if no model was called. */
   upstreamMs: number | undefined;
 }
 
@@ -105,7 +105,7 @@ export function readTiming(header: string | null): Timing | undefined {
   return totalMs === undefined ? undefined : { totalMs, upstreamMs: durations.get("upstream") };
 }
 
-/** State that outlives its page, until the tab is reloaded. It is never undefined: what is kept cannot be set to that. */
+/** State that outlives its page, until the tab is reloaded. It cannot be undefined, since the cache does not store that. */
 export function useTabState<State>(
   name: string,
   initial: State,
@@ -126,7 +126,7 @@ const listKey = ["stored predictions"];
 const pageSize = 100;
 const excerptCharacters = 200;
 const freshForMs = 30_000;
-/** Someone who opens hundreds should keep only the last ones in memory. */
+/** Short, so that opening hundreds of predictions keeps only the last ones in memory. */
 const detailCacheMs = 30_000;
 
 /** Matching predictions, page by page. Loaded pages are not loaded again, so that rows stay where they are. */
@@ -149,12 +149,12 @@ export function storedPredictionsQuery(
   };
 }
 
-/** With the currency of its cost. */
+/** A stored prediction with the currency of its cost. */
 export type LoggedPrediction = ListedPrediction & { currency: string | null };
 
 export type StoredPredictionCount = Awaited<ReturnType<Presage["storedPredictions"]["count"]>>;
 
-/** How many match, up to 10,000. */
+/** The number of matching predictions, up to 10,000. */
 export function storedPredictionCountQuery(presage: Presage, filter: StoredPredictionFilter) {
   return queryOptions({
     queryKey: [...listKey, "count", filter],
@@ -173,7 +173,7 @@ export function storedPredictionValuesQuery(presage: Presage, filter: StoredPred
   });
 }
 
-/** One prediction with what was asked and answered. */
+/** One prediction with its request and answer. */
 export function storedPredictionQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: [...listKey, "one", id],
@@ -183,7 +183,7 @@ export function storedPredictionQuery(presage: Presage, id: string) {
   });
 }
 
-/** What a request's prediction cost, where predictions are stored and models have a price: it is stored within a moment. */
+/** The cost of a request's prediction, if predictions are stored and models have a price. It is stored soon after the answer. */
 export function requestCostQuery(presage: Presage, request_id: string) {
   return queryOptions({
     queryKey: [...listKey, "cost", request_id],
@@ -214,7 +214,7 @@ export function useDeletePrediction({ onSuccess }: { onSuccess(): void }) {
   });
 }
 
-/** Deletes those of live traffic that match and are older than a time. */
+/** Deletes matching predictions of live traffic that are older than a given time. */
 export function useDeletePredictions({ onSuccess }: { onSuccess(deleted: number): void }) {
   const presage = usePresage();
   const refresh = useRefreshPredictions();
@@ -226,7 +226,7 @@ export function useDeletePredictions({ onSuccess }: { onSuccess(deleted: number)
   });
 }
 
-/** Loads lists and counts again, from the start. */
+/** Reloads lists and counts from the start. */
 export function useRefreshPredictions(): () => void {
   const queryClient = useQueryClient();
   return () => {

@@ -6,12 +6,12 @@ import { environmentsQuery } from "./environments.ts";
 const realityKey = ["reality"];
 const mostChecks = 100;
 const mostOfEnvironment = 1_000;
-/** The most episodes of a check that a page lists. */
+/** The greatest number of episodes of a check that a page lists. */
 export const mostListed = 100;
-/** Figures are some work for the server. */
+/** Limits how often figures are reloaded, since each time is some work for the server. */
 const refreshMs = 5_000;
 
-/** How often success in an environment is real, by all of its reality checks. */
+/** How often success in an environment is real, according to all of its reality checks. */
 export function realityQuery(presage: Presage, name: string) {
   return queryOptions({
     queryKey: [...realityKey, "figures", name],
@@ -21,18 +21,18 @@ export function realityQuery(presage: Presage, name: string) {
 
 type State = NonNullable<EnvironmentReality["state"]>;
 
-/** The alarm of an environment, else that of the policy that came last with one of its own. */
+/** The alarm of an environment, else the latest alarm of one of its policies. */
 export function alarmIn(state: State | null | undefined): State | State["policies"][number] | undefined {
   if (state?.state === "alarm") return state;
   return state?.policies.findLast((one) => one.state === "alarm");
 }
 
-/** The newest check that is shown to be above a limit of its own. */
+/** The newest check that is shown to exceed its own limit. */
 export function checkAboveLimit({ limited_check: check }: EnvironmentReality): typeof check {
   return check?.outcome === "above" ? check : null;
 }
 
-/** The names of environments that have a limit of false success, or are in the latest reality checks. */
+/** The names of environments that have a limit of false success or appear in the latest reality checks. */
 export function checkedEnvironmentsQuery(presage: Presage) {
   return queryOptions({
     queryKey: [...realityKey, "latest"],
@@ -49,7 +49,7 @@ export function checkedEnvironmentsQuery(presage: Presage) {
   });
 }
 
-/** Reality checks that go on only if someone resumes them. */
+/** Paused reality checks, which continue only if someone resumes them. */
 export function pausedChecksQuery(presage: Presage) {
   return queryOptions({
     queryKey: [...realityKey, "paused"],
@@ -57,12 +57,12 @@ export function pausedChecksQuery(presage: Presage) {
   });
 }
 
-/** The reality checks of an environment, newest first, and what they say: read again while episodes are replayed. */
+/** The reality checks of an environment, newest first, and their figures; reloaded while episodes are replayed. */
 export function checksQuery(presage: Presage, environment: string) {
   return queryOptions({
     queryKey: [...realityKey, "checks", environment],
     async queryFn({ signal }) {
-      // The figures last, so that they have every episode that a check has.
+      // The figures are loaded last, so that they cover every episode of the checks.
       const checks = await presage.realityChecks.list({ environment, atMost: mostOfEnvironment, signal });
       return { checks, figures: await presage.realityChecks.ofEnvironment(environment, {}, { signal }) };
     },
@@ -94,7 +94,7 @@ export function episodeRealityQuery(presage: Presage, id: string, environment: s
     queryKey: [...realityKey, "episode", id],
     async queryFn({ signal }) {
       const checks = await presage.realityChecks.list({ environment, atMost: mostChecks, signal });
-      // Most environments have none, and a browser complains of each response that is an error.
+      // Most environments have none, and browsers log each error response.
       if (checks.length < mostChecks && checks.every(({ source }) => source === "pairs")) return null;
       return await presage.realityChecks.ofEpisode(id, { signal }).catch((error: unknown) => {
         if (isNotFound(error)) return null;
@@ -104,7 +104,7 @@ export function episodeRealityQuery(presage: Presage, id: string, environment: s
   });
 }
 
-/** What the operator has declared. */
+/** The real environments that the operator has declared. */
 export function realEnvironmentsQuery(presage: Presage) {
   return queryOptions({
     queryKey: [...realityKey, "environments"],
@@ -112,7 +112,7 @@ export function realEnvironmentsQuery(presage: Presage) {
   });
 }
 
-/** Begins a reality check. */
+/** Starts a reality check. */
 export function useCheckReality(onSuccess?: () => void) {
   return useChange(
     realityKey,
@@ -121,13 +121,13 @@ export function useCheckReality(onSuccess?: () => void) {
   );
 }
 
-/** Gets a check as a run, which may be made by this. */
+/** Gets the run of a check, and creates it if necessary. */
 export function useRunOfCheck(id: string, onSuccess: (run: Run) => void) {
   const presage = usePresage();
   return useMutation({ mutationFn: () => presage.realityChecks.run(id), onSuccess });
 }
 
-/** Ends a reality check before its time, or goes on with a paused one. */
+/** Cancels a reality check, or resumes a paused one. */
 export function useChangeCheck(id: string) {
   return useChange(realityKey, (presage, change: "cancel" | "resume") => presage.realityChecks[change](id));
 }

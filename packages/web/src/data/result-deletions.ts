@@ -14,7 +14,7 @@ import { refreshResults } from "./results.ts";
 const queryKey = ["result deletions"];
 const pollMs = 500;
 
-/** How many results would be deleted, and how many stay with their run. Always a fresh count. */
+/** The number of results that would be deleted, and the number that stay with their run. Always counted anew. */
 export function deletableCountQuery(presage: Presage, filter: ResultFilter) {
   return queryOptions({
     queryKey: [...queryKey, "count", filter],
@@ -24,7 +24,7 @@ export function deletableCountQuery(presage: Presage, filter: ResultFilter) {
   });
 }
 
-/** How far a deletion is, until it has ended. */
+/** The progress of a deletion, until it is finished. */
 function deletionQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: [...queryKey, "one", id],
@@ -34,15 +34,15 @@ function deletionQuery(presage: Presage, id: string) {
 }
 
 export interface ResultDeletion {
-  /** Absent until the server has begun. */
+  /** Absent until the server has started. */
   begun: EvaluationResultDeletion | undefined;
-  /** How many are deleted so far. */
+  /** The number of results deleted so far. */
   deleted: number;
-  /** Asked for, and not finished. */
+  /** Requested, but not finished. */
   isBusy: boolean;
-  /** Why it did not begin. */
+  /** Why the deletion did not start. */
   refusal: Error | null;
-  /** Why it is not known how far it is. */
+  /** Why the progress is not known. */
   progressError: Error | null;
   begin(request: DeletionRequest): void;
   /** Forgets a refusal. */
@@ -55,8 +55,8 @@ interface DeletionRequest {
 }
 
 /**
- * Deletes in the background what was counted, and loads the lists again when that is finished, also for whoever has left the page.
- * It belongs to the page rather than to the dialog, as the deletion continues when the dialog is closed.
+ * Deletes the counted results in the background, and reloads the lists when that is finished, even if the user has left the page.
+ * The state belongs to the page rather than to the dialog, as the deletion continues when the dialog is closed.
  */
 export function useResultDeletion({ onFinished }: { onFinished(): void }): ResultDeletion {
   const presage = usePresage();
@@ -86,7 +86,7 @@ export function useResultDeletion({ onFinished }: { onFinished(): void }): Resul
   };
 }
 
-/** Lists are kept for whoever comes back to their page. */
+/** Reloads the lists even without their page, since they are cached for when the user returns. */
 function refreshOnceDeleted(presage: Presage, queryClient: QueryClient, id: string): void {
   const stopWatching = new QueryObserver(queryClient, deletionQuery(presage, id)).subscribe(({ data }) => {
     if (data?.status !== "finished") return;

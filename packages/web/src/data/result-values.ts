@@ -1,12 +1,12 @@
 import type { EvaluationSummaryGroup, Presage, ResultFilter, SummaryDimension } from "@presage/sdk";
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
-/** What results can be found by, and have counts for. */
+/** The properties that results can be filtered by and that have counts. */
 export type Facet = "app" | "evaluator" | "profile" | "run";
 
 export interface CountedValue {
   value: string;
-  /** Undefined: a filter without counts is active as well. */
+  /** Undefined if a filter without counts is also active. */
   count: number | undefined;
 }
 
@@ -36,7 +36,7 @@ const sources: Record<Facet, FacetSource> = {
   },
 };
 
-/** Filters that the server has counts for. With others it would read the results one by one. */
+/** Filters that the server has counts for. Other filters would make it read the results one by one. */
 const counted: ReadonlySet<keyof ResultFilter> = new Set([
   "app",
   "evaluator_id",
@@ -53,7 +53,7 @@ const counted: ReadonlySet<keyof ResultFilter> = new Set([
 
 const freshMs = 60_000;
 
-/** The values that the matching results have, those of the most results first. */
+/** The values that the matching results have, the most frequent first. */
 export function resultValuesQuery(presage: Presage, filter: ResultFilter, facet: Facet) {
   const { dimension, own, read } = sources[facet];
   const { request, isComplete } = toCountable(filter, own);
@@ -86,7 +86,7 @@ export function tagValuesQuery(presage: Presage, tag: string) {
 
 const maxTags = 1_000;
 
-/** The names of the account's tags, by the alphabet. */
+/** The names of the account's tags, in alphabetical order. */
 export function tagNamesQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["results", "tag names"],
@@ -98,7 +98,7 @@ export function tagNamesQuery(presage: Presage) {
   });
 }
 
-/** The part of a filter that there are counts for, and whether that is all of it. */
+/** The part of a filter that has counts, and whether that is the whole filter. */
 export function toCountable(
   filter: ResultFilter,
   own: readonly (keyof ResultFilter)[],
@@ -110,13 +110,13 @@ export function toCountable(
   );
   const hasVerdict = "pass" in request || "status" in request;
   return {
-    // Lists are of results with a verdict, unless they are told otherwise.
+    // Lists contain results with a verdict, unless a filter says otherwise.
     request: hasVerdict ? request : { ...request, status: "success" },
     isComplete: others.every((name) => counted.has(name)),
   };
 }
 
-/** One entry for each value, those with the greatest counts first. */
+/** One entry for each value, greatest counts first. */
 export function countValues(
   found: readonly { value: string | null | undefined; count: number }[],
 ): { value: string; count: number }[] {

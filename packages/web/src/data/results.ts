@@ -14,21 +14,21 @@ import { addUp, byRate, sortRates } from "./summaries.ts";
 type Order = NonNullable<SearchRequest["order"]>;
 
 const pagesKey = ["results", "pages"];
-/** Of pages that are in the order of scores. */
+/** For pages that are sorted by score. */
 const samplePagesKey = ["results", "sample pages"];
 export const summaryKey = ["results", "summary"];
 const resultKey = (id: string | null) => ["results", "one", id];
 
 const pageSize = 100;
 const excerptCharacters = 300;
-/** A list that the user left is loaded from the start again after this time. */
+/** A list that the user left is reloaded from the start after this time. */
 const listCacheMs = 15_000;
 const resultCacheMs = 30_000;
 const summaryFreshMs = 60_000;
 
-/** Matching results, page by page. Loaded pages are never refetched, so that rows do not move while the user reads. */
+/** Matching results, page by page. Loaded pages are never reloaded, so that rows do not move while the user reads. */
 export function resultPagesQuery(presage: Presage, filter: ResultFilter, order: Order) {
-  // By sample, an id is a place in that order.
+  // If the results are sorted by sample, an id bound is a place in that order.
   const bound = order === "-created_at" ? "before_id" : "after_id";
   return infiniteQueryOptions({
     queryKey: [...pagesKey, order, filter],
@@ -52,13 +52,13 @@ export function resultQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: resultKey(id),
     queryFn: ({ signal }) => presage.results.get(id, { signal }),
-    // A result can take megabytes: someone who opens hundreds should keep only the last ones in memory.
+    // Short, since a result can take megabytes: opening hundreds of results should keep only the last ones in memory.
     gcTime: resultCacheMs,
     structuralSharing: false,
   });
 }
 
-/** How many results match, including those without a verdict. */
+/** The number of matching results, including those without a verdict. */
 export function resultCountQuery(presage: Presage, filter: ResultFilter) {
   return queryOptions({
     queryKey: [...summaryKey, "count", filter],
@@ -71,7 +71,7 @@ export function resultCountQuery(presage: Presage, filter: ResultFilter) {
   });
 }
 
-/** The figures of the matching results, one for each evaluator, profile and run, those with the most verdicts first. */
+/** The figures of the matching results, for each evaluator, profile and run, those with the most verdicts first. */
 export function resultRatesQuery(presage: Presage, filter: ResultFilter) {
   return queryOptions({
     queryKey: [...summaryKey, "rates", filter],
@@ -86,7 +86,7 @@ export function resultRatesQuery(presage: Presage, filter: ResultFilter) {
   });
 }
 
-/** How many matching results each evaluator and profile has; a list of a million results waits for it, so it asks no more. */
+/** The number of matching results for each evaluator and profile, and no more, since a list of a million results waits for it. */
 export function evaluatorCountsQuery(presage: Presage, filter: ResultFilter) {
   return queryOptions({
     queryKey: [...summaryKey, "counts", filter],
@@ -98,7 +98,7 @@ export function evaluatorCountsQuery(presage: Presage, filter: ResultFilter) {
   });
 }
 
-/** Loads the list and its totals again, from the start. */
+/** Reloads the list and its totals from the start. */
 export function refreshResults(queryClient: QueryClient): void {
   void queryClient.resetQueries({ queryKey: pagesKey });
   void queryClient.resetQueries({ queryKey: samplePagesKey });
@@ -119,7 +119,7 @@ export function useCorrectResult(id: string, { onSuccess }: { onSuccess(): void 
   });
 }
 
-/** Updates every cached copy of a result, without loading a list again. */
+/** Updates every cached copy of a result, without reloading lists. */
 export function replaceResult(queryClient: QueryClient, result: EvaluationResult): void {
   queryClient.setQueryData(resultKey(result.id), result);
   const replace = (row: ResultRow) => (row.id === result.id ? toResultRow(result) : row);
@@ -178,7 +178,7 @@ export function toResultRow(result: EvaluationResult): ResultRow {
   };
 }
 
-/** Whose score the samples are sorted by. */
+/** The evaluator and profile whose score the samples are sorted by. */
 export interface ScoreOrder {
   evaluator: string;
   profile: string | null;
@@ -186,22 +186,22 @@ export interface ScoreOrder {
 }
 
 export interface SamplePage {
-  /** Of each sample in turn; what else is known of it is after them. */
+  /** The sorted evaluator's results, in order, followed by all other results about the same samples. */
   rows: ResultRow[];
-  /** The last of those in turn; undefined: there are no more. */
+  /** The last id in the sorted order; undefined if there are no more pages. */
   lastId: string | undefined;
-  /** Whether more is known of the samples than `rows` has. */
+  /** Whether there are more results about the samples than `rows` contains. */
   isCut: boolean;
 }
 
 const samplesOnPage = 50;
 const resultsAtOnce = 1_000;
-/** How many pages without a named sample are skipped in one request for a page of samples. */
+/** How many pages without a named sample are skipped to fill one page of samples. */
 const mostEmptyPages = 20;
 /** A sample without a known dataset or run may have any number of results, so the number of pages loaded is limited. */
 const mostPagesOfOthers = 5;
 
-/** Matching results in the order of one evaluator's scores, each with all others about its sample, page by page. */
+/** Matching results sorted by one evaluator's scores, each with all other results about its sample, page by page. */
 export function samplePagesQuery(presage: Presage, filter: ResultFilter, order: ScoreOrder) {
   return infiniteQueryOptions({
     queryKey: [...samplePagesKey, filter, order],

@@ -9,13 +9,13 @@ import { byRate, sortRates } from "./summaries.ts";
 
 export const queueSize = 50;
 
-/** A draw from a run. */
+/** A sample of verdicts that was drawn from a run. */
 export interface Drawn {
   run: string;
   id: string;
 }
 
-/** What to label. It is loaded again only when the user asks for more, so that it does not change under the reader. */
+/** The results to label. They are reloaded only when the user asks for more, so that the list does not change under the reader. */
 export function reviewQueueQuery(presage: Presage, request: ReviewRequest | Drawn, round: number) {
   return queryOptions({
     queryKey: ["review", request, round],
@@ -28,7 +28,7 @@ export function reviewQueueQuery(presage: Presage, request: ReviewRequest | Draw
   });
 }
 
-/** Verdicts that were drawn from a run, as a queue of those that nobody has labelled. */
+/** The verdicts drawn from a run that have no label yet, as a queue. */
 async function drawnQueue(
   presage: Presage,
   { run, id }: Drawn,
@@ -51,7 +51,7 @@ async function drawnQueue(
   };
 }
 
-/** Every evaluator and profile with results, the most used first, without intervals. */
+/** Every evaluator and profile with results, most used first, without intervals. */
 export function usedRatesQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["summaries", "used"],
@@ -63,7 +63,7 @@ export function usedRatesQuery(presage: Presage) {
   });
 }
 
-/** What the signed-in person says of a result; null: nothing. */
+/** The signed-in user's label of a result; null if there is none. */
 export type OwnLabel = Pick<LabelRequest, "label" | "score">;
 
 export function useFindOwnLabel(): (id: string) => Promise<OwnLabel> {
@@ -75,7 +75,7 @@ export function useFindOwnLabel(): (id: string) => Promise<OwnLabel> {
   };
 }
 
-/** Gives a label, or takes it back. Figures elsewhere are loaded again when they are next looked at, not after each label. */
+/** Gives a label, or removes it. Figures elsewhere are reloaded when they are next shown, not after each label. */
 export function useGiveLabel(): (id: string, label: OwnLabel) => Promise<void> {
   const presage = usePresage();
   const queryClient = useQueryClient();

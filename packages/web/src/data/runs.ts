@@ -22,11 +22,11 @@ import { pagedQuery, refreshWhile, usePresage } from "./client.ts";
 
 const runsKey = ["runs"];
 
-/** How often a list with unfinished runs is read again. */
+/** How often a list with unfinished runs is reloaded. */
 const listRefreshMs = 3_000;
-/** How often a run is read while its events do not arrive. */
+/** How often a run is loaded while its events do not arrive. */
 const pollMs = 2_000;
-/** A report of an unfinished run is some work for the server. */
+/** Long, since the server has to work for the report of an unfinished run. */
 const reportRefreshMs = 15_000;
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -40,7 +40,7 @@ export function allRunsQuery(presage: Presage) {
   });
 }
 
-/** For so long a headline may still come. */
+/** How long a headline may take to appear. */
 const headlineWaitMs = 60_000;
 
 function isAwaited(run: ListedRun): boolean {
@@ -50,7 +50,7 @@ function isAwaited(run: ListedRun): boolean {
   return Date.now() - Date.parse(finished_at) < headlineWaitMs;
 }
 
-/** All runs, read again while one of them is unfinished. A headline follows a run's end by seconds. */
+/** All runs, reloaded while one of them is unfinished. A headline appears seconds after its run has ended. */
 export function runsQuery(presage: Presage) {
   return {
     ...allRunsQuery(presage),
@@ -60,7 +60,7 @@ export function runsQuery(presage: Presage) {
   };
 }
 
-/** Whether there is a run. */
+/** Whether there is any run. */
 export function everRanQuery(presage: Presage) {
   return queryOptions({
     queryKey: [...runsKey, "ever"],
@@ -75,7 +75,7 @@ export function runQuery(presage: Presage, id: string) {
   });
 }
 
-/** Whether the confidences of an ended run may be trusted, by one of its evaluators. */
+/** Whether an ended run's confidences can be trusted, as judged by one of its evaluators. */
 export function calibrationQuery(presage: Presage, id: string, evaluator: string, profile_name?: string) {
   return queryOptions({
     queryKey: [...runsKey, "calibration", id, evaluator, profile_name],
@@ -93,12 +93,12 @@ export function runNamesQuery(presage: Presage) {
   };
 }
 
-/** The name of one of all runs, so that a list of results makes one request however many runs it names; null if there is none of this id. */
+/** The name of a run, taken from all runs, so that a list of results makes only one request; null if no run has this id. */
 export function runNameQuery(presage: Presage, id: string) {
   return {
     ...allRunsQuery(presage),
     staleTime: namesFreshMs,
-    // A result's `evaluation_run_id` may be any text, which no run has as its id.
+    // A result's `evaluation_run_id` may be any text, but a run's id is always a UUID.
     enabled: uuid.test(id),
     select: (runs: readonly Run[]) => runs.find((run) => run.id === id)?.name ?? null,
   };
@@ -109,12 +109,12 @@ export function isActive({ status }: Run): boolean {
   return status === "queued" || status === "running" || status === "paused";
 }
 
-/** Whether it paused itself, and tries its deployment again every 30 seconds: one that a person paused has no reason. */
+/** Whether the run paused itself and tries its deployment again every 30 seconds; a run that a person paused has no reason. */
 export function waitsForDeployment({ status, status_reason }: Run): boolean {
   return status === "paused" && status_reason !== null;
 }
 
-/** A run that stays up to date until it has ended: by its events, or by asking where they do not arrive. */
+/** A run that stays up to date until it has ended: through its events, or by polling if they do not arrive. */
 export function useLiveRun(id: string) {
   const presage = usePresage();
   const queryClient = useQueryClient();
@@ -142,7 +142,7 @@ export function useLiveRun(id: string) {
   return query;
 }
 
-/** What a run says so far. Read once when it has ended. */
+/** The report of a run so far. Loaded once after the run has ended. */
 export function runReportQuery(presage: Presage, run: Run) {
   const isUnfinished = isActive(run);
   return queryOptions({
@@ -197,7 +197,7 @@ export function useDeleteRun({ onSuccess }: { onSuccess(): void }) {
 
 const recentRefreshMs = 30_000;
 
-/** What a list shows of a run. */
+/** The figures of a run that a list shows. */
 export type Headline = Omit<RunHeadline, "cost">;
 
 /** The latest figures of each target and dataset. */
@@ -211,7 +211,7 @@ export function headlinesQuery(presage: Presage) {
 
 export const maxPausedRuns = 20;
 
-/** Runs that wait until someone resumes them, the newest. */
+/** The newest of the runs that wait until someone resumes them. */
 export function pausedRunsQuery(presage: Presage) {
   return queryOptions({
     queryKey: [...runsKey, "paused"],
@@ -221,7 +221,7 @@ export function pausedRunsQuery(presage: Presage) {
   });
 }
 
-/** Sets the goal of all runs of a name; null removes it. */
+/** Sets the goal of all runs with a name; null removes it. */
 export function useSetGoal(runName: string) {
   const presage = usePresage();
   const queryClient = useQueryClient();
@@ -234,7 +234,7 @@ export function useSetGoal(runName: string) {
   });
 }
 
-/** The figures of external runs, which no list carries. Reports are read one after the other, as each takes the server some work. */
+/** The figures of external runs, which lists lack. Reports are loaded one at a time, since each takes the server some work. */
 export function useExternalHeadlines(runs: readonly Run[]) {
   const presage = usePresage();
   const settled = useQueries({
@@ -252,16 +252,16 @@ export function useExternalHeadlines(runs: readonly Run[]) {
 
 function externalHeadlineQuery(presage: Presage, run: Run) {
   return queryOptions({
-    // Not one of the keys of runs: when those are read again, this one's run may just have been deleted.
+    // Not under the key of runs: when runs are reloaded, this run may just have been deleted.
     queryKey: ["headlines of runs", run.id, run.status, run.evaluators.length],
     async queryFn({ signal }): Promise<Headline | null> {
       const [first] = (await presage.runs.report(run.id, { signal })).evaluators;
       if (first === undefined) return null;
-      // Strata of thousands of steps are not kept.
+      // Strata may have thousands of steps, so they are not kept.
       const { strata: _, strata_left_out: __, ...headline } = first;
       return headline;
     },
-    // A run that has ended says the same from then on, unless evaluators are added.
+    // The report of an ended run stays the same, unless evaluators are added.
     staleTime: isActive(run) ? recentRefreshMs : Number.POSITIVE_INFINITY,
     refetchInterval: refreshWhile<unknown>(() => (isActive(run) ? recentRefreshMs : false)),
   });
@@ -269,22 +269,22 @@ function externalHeadlineQuery(presage: Presage, run: Run) {
 
 const rowsOnPage = 200;
 const excerptCharacters = 160;
-/** The most predictions of one trajectory that a page shows. */
+/** The greatest number of predictions of one trajectory that a page shows. */
 export const maxStepPredictions = 5_000;
 const predictionsAtOnce = 1_000;
-/** As many as a run may have. */
+/** The greatest number of repeats that a run may have. */
 const maxRepeats = 20;
-/** A list that the user left is loaded from the start again after this time. */
+/** A list that the user left is reloaded from the start after this time. */
 const listCacheMs = 15_000;
 
-/** The predictions of a run with all verdicts, page by page. Loaded pages are never fetched again, so that rows do not move. */
+/** The predictions of a run with all verdicts, page by page. Loaded pages are never reloaded, so that rows do not move. */
 export function runSamplePagesQuery(
   presage: Presage,
   { id: runId, status }: Pick<Run, "id" | "status">,
   filter: RunSampleFilter & RunSampleView,
 ) {
   return {
-    // Once a run has ended, there are more than there were.
+    // After a run has ended, there are more predictions than before.
     ...pagedQuery([...runsKey, "samples", runId, status, filter], ({ after, signal }) =>
       presage.runs.pageOfSamples(
         runId,
@@ -298,7 +298,7 @@ export function runSamplePagesQuery(
   };
 }
 
-/** The first prediction with its texts; null if there is none yet. */
+/** A run's first prediction with its texts; null if there is none yet. */
 export function firstPredictionQuery(presage: Presage, runId: string) {
   return queryOptions({
     queryKey: [...runsKey, "one", runId, "first prediction"],
@@ -352,7 +352,7 @@ export function agreementQuery(presage: Presage, query: Parameters<Presage["labe
   return queryOptions({
     queryKey: [...agreementKey, query],
     queryFn: ({ signal }) => presage.labels.agreement(query, { signal }),
-    // Until there are other figures, those from before the last label stand.
+    // The figures from before the last label are shown until the new ones arrive.
     placeholderData: keepPreviousData,
   });
 }

@@ -4,7 +4,7 @@ import { useChange } from "./client.ts";
 
 const queryKey = ["shares"];
 
-/** The links to a run, or to the comparison of some. */
+/** The links to a run, or to a comparison of runs. */
 export function sharesQuery(presage: Presage, ids: readonly string[]) {
   return queryOptions({
     queryKey: [...queryKey, ...ids],
@@ -12,10 +12,10 @@ export function sharesQuery(presage: Presage, ids: readonly string[]) {
   });
 }
 
-/** Makes a link. `onMade` gets its address. */
+/** Creates a link. `onMade` gets its address. */
 export function useCreateShare(onMade: (address: string) => void) {
   return useChange(queryKey, async (presage, request: ShareCreateRequest) => {
-    // Not returned: the mutation cache keeps results for minutes, and the link must not be in it.
+    // The link is not returned: the mutation cache keeps results for minutes, and must not contain it.
     const { path } = await presage.shares.create(request);
     onMade(location.origin + path);
   });

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { type Period, periodBounds } from "../format/times.ts";
 import { useChange } from "./client.ts";
 
-/** Who spent what, from a time until now. Only the name of the period is part of the key. */
+/** The spending of keys and users from a time until now. Only the name of the period is part of the query key. */
 function spendingSince(
   presage: Presage,
   name: string,
@@ -19,7 +19,7 @@ export function spendingQuery(presage: Presage, period: Period) {
   return spendingSince(presage, period, () => periodBounds(period, Date.now()));
 }
 
-/** Of the current calendar month (UTC), as budgets are. */
+/** The spending in the current calendar month (UTC), which is also the period of budgets. */
 export function monthSpendingQuery(presage: Presage) {
   return spendingSince(presage, "month", () => {
     const now = new Date();

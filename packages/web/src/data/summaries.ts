@@ -3,28 +3,28 @@ import { queryOptions } from "@tanstack/react-query";
 import { type Period, periodBounds } from "../format/times.ts";
 import { plainName } from "../format/words.ts";
 
-/** One rate for each evaluator and revision of a profile: rates of several are never mixed. */
+/** One rate for each evaluator and profile revision: rates of different ones are never mixed. */
 export const byRate = ["evaluator", "profile"] as const satisfies SummaryRequest["group_by"];
 
 /**
- * The same of direct evaluations alone. Each run says how well something else predicts, a baseline for example, so a rate over several
- * says nothing, and its changes would be those of what was run.
+ * `byRate` for direct evaluations only. Each run measures another predictor, for example a baseline, so a rate over several runs
+ * has no meaning, and would change with the choice of runs.
  */
 export const ofDirect = { has_run: false, group_by: [...byRate, "run"] } satisfies SummaryRequest;
 
 type Key = EvaluationSummaryGroup["key"];
 
-/** Identifies an evaluator with a revision of a profile, for URLs too. */
+/** Identifies an evaluator with a revision of a profile, also in URLs. */
 export function rateId(key: Key): string {
   const profile = key.evaluator_profile_public_id ?? key.profile_name ?? "";
   return [key.evaluator_id, profile, key.evaluator_profile_revision ?? ""].join("~");
 }
 
-/** The profile of a rate and its revision; undefined if it has none. */
+/** The name and revision of a rate's profile; undefined if the rate has none. */
 export function profileOf({ profile_name, evaluator_profile_revision: revision }: Key): string | undefined {
   if (!profile_name) return undefined;
   const name = plainName(profile_name);
-  // What is built in has one revision.
+  // Built-in profiles have only one revision.
   return revision == null || (revision === 1 && name !== profile_name) ? name : `${name} · r${revision}`;
 }
 
@@ -33,7 +33,7 @@ export function nameRate(key: Key): string {
   return [key.evaluator_id, profileOf(key)].filter((part) => part !== undefined).join(", ");
 }
 
-/** Those with the most verdicts first. */
+/** Sorts rates by their number of verdicts, greatest first. */
 export function sortRates(groups: readonly EvaluationSummaryGroup[]): EvaluationSummaryGroup[] {
   return groups.toSorted((a, b) => verdictsOf(b) - verdictsOf(a) || b.count - a.count);
 }
@@ -42,7 +42,7 @@ export function verdictsOf({ passed, not_passed }: EvaluationSummaryGroup): numb
   return passed + not_passed;
 }
 
-/** The filters of the results that show the evaluations of a rate; grouped by run, those of its run or of none. */
+/** The filters for the results behind a rate; if grouped by run, only those of its run, or without a run. */
 export function searchOfRate({
   evaluator_id,
   evaluator_profile_public_id: profileId,
@@ -65,7 +65,7 @@ export function searchOfRate({
   };
 }
 
-/** How many evaluations there are, and how many of them have no verdict. */
+/** The number of evaluations, and how many of them have no verdict. */
 interface Totals {
   count: number;
   failed: number;
@@ -78,10 +78,10 @@ export function addUp(groups: readonly Totals[]): Totals {
   );
 }
 
-/** How often figures up to now are loaded again: intervals over a million clustered results take seconds. */
+/** How often current figures are reloaded: intervals over a million clustered results take seconds. */
 export const summaryRefreshMs = 120_000;
 
-/** The figures of a period, one for each evaluator and revision of a profile, for one profile or for all; `used` has runs as well. */
+/** The figures of a period for each evaluator and profile revision, for one profile or for all; `used` includes runs. */
 export function periodRatesQuery(presage: Presage, period: Period, profileId?: string) {
   return queryOptions({
     queryKey: ["summaries", "rates", period, profileId ?? "all"],
@@ -100,7 +100,7 @@ export function periodRatesQuery(presage: Presage, period: Period, profileId?: s
 export interface RateByDay {
   /** The first day. */
   since: string;
-  /** When it was requested, which is on the last day. */
+  /** The time of the request, which is on the last day. */
   untilMs: number;
   days: EvaluationSummaryGroup[];
 }
@@ -126,7 +126,7 @@ export function rateByDayQuery(presage: Presage, period: Period, rate: Evaluatio
   });
 }
 
-/** The number of evaluations ever made. */
+/** The number of evaluations so far. */
 export function evaluationCountQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["summaries", "count"],
@@ -135,7 +135,7 @@ export function evaluationCountQuery(presage: Presage) {
   });
 }
 
-/** Results are stored at whole milliseconds, and `after_datetime` leaves out those of its own. */
+/** Results are stored with times in whole milliseconds, and `after_datetime` excludes the time that it names. */
 function justBefore(since: string): string {
   return new Date(Date.parse(since) - 1).toISOString();
 }

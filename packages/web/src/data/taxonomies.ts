@@ -18,7 +18,7 @@ export function latestTaxonomiesQuery(presage: Presage) {
   });
 }
 
-/** The revision that has a label, for every taxonomy with one. */
+/** The revision with a label, for every taxonomy that has one. */
 export function labelledTaxonomiesQuery(presage: Presage, label: string) {
   return queryOptions({
     queryKey: [...queryKey, "labelled", label],
@@ -45,7 +45,7 @@ export function taxonomyFindingsQuery(presage: Presage, revisionId: string) {
   });
 }
 
-/** What the newest evaluations against a revision found, by model, with examples. */
+/** The findings of the newest evaluations against a revision, by model, with examples. */
 export function recentFindingsQuery(presage: Presage, revisionId: string) {
   return queryOptions({
     queryKey: [...queryKey, "recent findings", revisionId],
@@ -82,7 +82,7 @@ function listRevisions(
   return listAll(pageSize, (page) => presage.errorTaxonomies.list({ ...filter, ...page }, { signal }));
 }
 
-/** Built-in taxonomies have names with a prefix that no other name may have. */
+/** The names of built-in taxonomies begin with a prefix that other names may not have. */
 export function isBuiltIn({ error_taxonomy_name }: ErrorTaxonomyRevision): boolean {
   return error_taxonomy_name.startsWith("system:");
 }

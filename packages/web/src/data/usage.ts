@@ -20,7 +20,7 @@ export function latencyQuery(presage: Presage, period: Period) {
 /** How far back the server keeps usage. */
 const maxMs = 400 * 86_400_000;
 
-/** Whether a prediction was made within the longest period that the server accepts. */
+/** Whether a prediction was made in the longest period that the server accepts. */
 export function everPredictedQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["usage", "ever predicted"],
@@ -39,7 +39,7 @@ export function everPredictedQuery(presage: Presage) {
 interface UsageFigures {
   requests: number;
   failed: number;
-  /** Null if none of the rows has one. */
+  /** Null if no row has a cost. */
   cost: number | null;
 }
 

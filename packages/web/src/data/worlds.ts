@@ -20,7 +20,7 @@ export function worldsQuery(presage: Presage) {
   });
 }
 
-/** A world in its latest revision, or in the one that NAME@NUMBER names. */
+/** A world in its latest revision, or in the revision given as NAME@NUMBER. */
 export function worldQuery(presage: Presage, reference: string) {
   return queryOptions({
     queryKey: [...worldsKey, "one", reference],
@@ -28,12 +28,12 @@ export function worldQuery(presage: Presage, reference: string) {
   });
 }
 
-/** What names a revision of a world. */
+/** The reference to a revision of a world. */
 export function referenceOf({ name, revision }: Pick<World, "name" | "revision">): string {
   return `${name}@${revision}`;
 }
 
-/** A world in each of its revisions, the newest first. */
+/** All revisions of a world, newest first. */
 export function worldRevisionsQuery(presage: Presage, { name, revision }: World) {
   return queryOptions({
     queryKey: [...worldsKey, "revisions", name, revision],
@@ -43,7 +43,7 @@ export function worldRevisionsQuery(presage: Presage, { name, revision }: World)
   });
 }
 
-/** How well a world's examples cover what its newest run asked. */
+/** How well a world's examples cover the requests of its newest run. */
 export function worldCoverageQuery(presage: Presage, world: World) {
   return queryOptions({
     queryKey: [...worldsKey, "coverage", referenceOf(world)],
@@ -51,7 +51,7 @@ export function worldCoverageQuery(presage: Presage, world: World) {
   });
 }
 
-/** What a world would send for a step, and the examples in it. */
+/** The prompt that a world would send for a step, and the examples in it. */
 export function worldPreviewQuery(presage: Presage, reference: string, request: WorldPreviewRequest) {
   return queryOptions({
     queryKey: [...worldsKey, "preview", reference, request],
@@ -61,12 +61,12 @@ export function worldPreviewQuery(presage: Presage, reference: string, request: 
 
 const nameIn = (reference: string | undefined) => reference?.split("@")[0];
 
-/** Whether a world was asked in a run. */
+/** Whether a run's target is the given world. */
 export function isThrough(name: string, { target }: Pick<ListedRun, "target">): boolean {
   return "world" in target && nameIn(target.world) === name;
 }
 
-/** The runs that a world was asked in, and those that `presage worlds evaluate` set beside it, newest first. */
+/** The runs of a world, and the ones that `presage worlds evaluate` compares them with, newest first. */
 export function runsOfWorldQuery(presage: Presage, name: string) {
   return {
     ...allRunsQuery(presage),
@@ -75,7 +75,7 @@ export function runsOfWorldQuery(presage: Presage, name: string) {
   };
 }
 
-/** Makes a world, or adds a revision to one. */
+/** Creates a world, or adds a revision to one. */
 export function useSaveWorld({ onSuccess }: { onSuccess(): void }) {
   const presage = usePresage();
   const queryClient = useQueryClient();
@@ -103,7 +103,7 @@ export function useDeleteWorld(name: string) {
   return useMutation({
     mutationFn: () => presage.worlds.delete(name),
     onSuccess() {
-      // A world of the same name may be made afterwards, with the same revisions.
+      // A world with the same name and revisions may be created later.
       queryClient.removeQueries({
         queryKey: worldsKey,
         predicate: ({ queryKey }) => nameIn(String(queryKey[2])) === name,

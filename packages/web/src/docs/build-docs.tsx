@@ -1,4 +1,4 @@
-// Renders the reference and the guides: a page for each operation and each guide, and a list of them all for the palette.
+// Renders the reference and the guides: a page for each operation and each guide, and a list of all pages for the palette.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import { OperationPage } from "./operation-page.tsx";
 
 interface DocsOptions {
   document: OpenApi;
-  /** Of the repository. */
+  /** The root folder of the repository. */
   root: string;
   assets: FrameProps["assets"];
-  /** For the pages, compressed: `index.html.br`, `predict.html.br`, `guides-worlds.html.br`; beside it their navigation. */
+  /** The folder for the compressed pages: `index.html.br`, `predict.html.br`, `guides-worlds.html.br`; and for their navigation. */
   folder: string;
 }
 
@@ -67,7 +67,7 @@ export function buildDocs({ document, root, assets, folder }: DocsOptions): Refe
 
 const { BROTLI_MODE_TEXT, BROTLI_PARAM_MODE, BROTLI_PARAM_QUALITY } = constants;
 
-/** There are hundreds of pages in each program: a tenth smaller than by gzip. Better qualities take 15 times as long. */
+/** Each program contains hundreds of pages: Brotli makes them a tenth smaller than gzip. Better qualities take 15 times as long. */
 function save(path: string, html: string): void {
   const params = { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT, [BROTLI_PARAM_QUALITY]: 9 };
   writeFileSync(path, brotliCompressSync(html, { params }));

@@ -1,5 +1,5 @@
 // The methods of Presage's own clients, by operation. `$body` is the example of the request, `$x.y` a field of it, `{x}` a parameter of
-// the path. What has no method here is shown as plain HTTP. A leading asterisk: it yields items.
+// the path. Operations without a method are shown as plain HTTP. A leading asterisk means that the method yields items.
 
 export const sdkCalls: Readonly<Record<string, string>> = {
   predict: "predict($body)",

@@ -6,26 +6,26 @@ export interface Field {
   type: string;
   isRequired: boolean;
   isDeprecated: boolean;
-  /** Its bounds, values and default, each as a short text. */
+  /** The field's bounds, values and default, each as a short text. */
   notes: string[];
   description: string | undefined;
-  /** The fields in it, for each form that it may have. */
+  /** The field's own fields, for each form that it may have. */
   forms: Form[];
 }
 
 export interface Form {
-  /** Of one of several forms. */
+  /** Distinguishes one of several forms. */
   title: string | undefined;
   fields: Field[];
 }
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** Deeper ones are hardly read, and some schemas contain themselves. */
+/** Deeper fields are hardly ever read, and some schemas contain themselves. */
 const maxDepth = 5;
 const maxShownPattern = 60;
 
-/** The fields of a schema, for each form that it may have; none of a schema without fields. */
+/** The fields of a schema, for each form that it may have; none for a schema without fields. */
 export function formsOf(schemas: Schemas, schema: Schema, depth = 0): Form[] {
   if (depth > maxDepth) return [];
   const forms = alternatives(schemas, schema).filter((one) => one.properties !== undefined);
@@ -58,7 +58,7 @@ export function fieldOf(
   };
 }
 
-/** What a list or a map has in it. */
+/** The schema of the items of a list or the values of a map. */
 function innerOf({ items, additionalProperties }: Schema): Schema[] {
   if (items !== undefined) return [items];
   return typeof additionalProperties === "object" ? [additionalProperties] : [];
@@ -71,7 +71,7 @@ function resolve(schemas: Schemas, schema: Schema): Schema {
   return referred === undefined ? own : { ...resolve(schemas, referred), ...own };
 }
 
-/** What it may be, without null. */
+/** The alternatives that a schema allows, except null. */
 function alternatives(schemas: Schemas, schema: Schema): Schema[] {
   const resolved = resolve(schemas, schema);
   const several = severalOf(resolved);
@@ -130,7 +130,7 @@ function valuesOf({ const: only, enum: values = only === undefined ? [] : [only]
   return values.length === 0 ? [] : [values.map((value) => `\`${JSON.stringify(value)}\``).join(", ")];
 }
 
-/** zod's bounds of an integer, which say nothing. */
+/** zod's default bounds of an integer, which convey nothing. */
 const isOpen = (bound: number | undefined) =>
   bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER;
 
@@ -143,7 +143,7 @@ function range(least: number | undefined, most: number | undefined, unit = ""): 
   return `${shown(least)} to ${shown(most)}${of}`;
 }
 
-/** What tells one form from the others: the value of a field that has only one, else the fields that the others lack. */
+/** Tells a form from the others: the value of a field that has only one, else the fields that only this form has. */
 function titleOf(schemas: Schemas, form: Schema, forms: readonly Schema[]): string {
   const fields = Object.entries(form.properties ?? {});
   for (const [name, property] of fields) {

@@ -18,7 +18,7 @@ export interface FrameProps {
   children: ReactNode;
 }
 
-/** A page of the reference: the navigation beside it, above it on narrow screens. The server inserts the navigation, the same for all. */
+/** A page of the reference, with the navigation on the left, or on top on narrow screens. The server inserts the navigation. */
 export function Frame({ title, assets, children }: FrameProps) {
   return (
     <html lang="en">
@@ -76,7 +76,7 @@ interface NavigationProps {
   guides: readonly Guide[];
 }
 
-/** Links to all pages. The server marks the page that it is on, and opens its section. */
+/** Links to all pages. The server marks the current page, and opens its section. */
 export function Navigation({ tasks, guides }: NavigationProps) {
   const link = (to: string, content: ReactNode) => (
     <a href={to} className={linkClass}>
@@ -153,7 +153,7 @@ export function Navigation({ tasks, guides }: NavigationProps) {
   );
 }
 
-/** The list of errors is above them. */
+/** False for the list of errors, which is above the guides. */
 const isGuide = ({ address }: Guide) => address.startsWith("/docs/guides/");
 
 function Section({ title, children }: { title: string; children: ReactNode }) {

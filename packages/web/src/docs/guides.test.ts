@@ -29,7 +29,7 @@ test("HTML in a guide is text, code has its colours, and what only the repositor
   );
   expect(page).toContain("&lt;script&gt;");
   expect(page).not.toContain("<script");
-  // Its neighbours are pages of the docs.
+  // Links lead only to pages of the docs.
   expect(page).not.toMatch(/href="(?!#|\/docs\/)/);
   expect(page).toContain('class="text-code-property"');
 });

@@ -1,4 +1,4 @@
-// The guides of `docs/`, as pages: Markdown becomes elements of React, so that HTML in it stays text.
+// The guides in `docs/` as pages: Markdown becomes React elements, so that HTML in it stays text.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, posix } from "node:path";
@@ -11,11 +11,11 @@ import { Example, Snippets } from "./operation-page.tsx";
 import { Code, Heading } from "./parts.tsx";
 
 export interface Guide {
-  /** In the repository: `docs/operate/limits.md`. */
+  /** The path in the repository: `docs/operate/limits.md`. */
   path: string;
   address: string;
   title: string;
-  /** The heading of the navigation that it is listed under. */
+  /** The heading under which the navigation lists the guide. */
   group: string;
   markdown: string;
 }
@@ -26,12 +26,12 @@ const ownFiles = [
   { path: "packages/sdk/README.md", name: "typescript", title: "TypeScript client" },
   { path: "clients/python/README.md", name: "python", title: "Python client" },
 ];
-/** Its page is beside those of the operations. */
+/** This page is listed with the operations. */
 const errorsPath = "docs/reference/errors.md";
-/** For those who change Presage. */
+/** Guides for people who change Presage. */
 const forContributors = ["ARCHITECTURE.md", "STYLE.md", "adding-a-family.md", "contributing.md"];
 
-/** What a newcomer reads first; the others follow by their titles. */
+/** What newcomers should read first; other guides follow by title. */
 const readingOrder =
   "delivery datasets traces runs evaluations labels worlds environments training reality operate-access operate-settings operate-monitoring operate-runs operate-limits".split(
     " ",
@@ -69,13 +69,13 @@ function placeOf({ address }: Guide): number {
 }
 
 interface ArticleProps {
-  /** Of the file, against which its links are resolved. */
+  /** The path of the file, for resolving its links. */
   path: string;
   markdown: string;
   guides: readonly Guide[];
 }
 
-/** A page of prose, with its headings beside it, on narrow screens above it, and the ways to its neighbours below. */
+/** A page of prose, with its headings next to it (above it on narrow screens) and links to neighbouring pages below. */
 export function Article({ path, markdown, guides }: ArticleProps) {
   const headings = headingsOf(markdown).filter(({ level }) => level === 2);
   const place = guides.findIndex((guide) => guide.path === path);
@@ -129,7 +129,7 @@ export function Article({ path, markdown, guides }: ArticleProps) {
   );
 }
 
-/** What one wants to do, a first request, and what holds for all requests. */
+/** The introduction: what readers may want to do, a first request, and what applies to all requests. */
 export function Start({ markdown, guides, first }: Omit<ArticleProps, "path"> & { first: Operation }) {
   const [head = "", ...sections] = markdown.split(/^## /m);
   // The first row is the header.
@@ -190,7 +190,7 @@ export function Start({ markdown, guides, first }: Omit<ArticleProps, "path"> & 
   );
 }
 
-/** All guides, each with what it begins with. */
+/** All guides, each with its first paragraph. */
 export function GuideList({ guides }: { guides: readonly Guide[] }) {
   return (
     <article className="mx-auto max-w-6xl px-4 py-6 md:px-8 lg:py-8">
@@ -214,7 +214,7 @@ export function GuideList({ guides }: { guides: readonly Guide[] }) {
   );
 }
 
-/** The first paragraph, without marks. */
+/** The first paragraph, without Markdown marks. */
 function firstWords({ markdown }: Guide): string {
   const paragraphs = markdown.split(/\n{2,}/).filter((text) => /^[A-Z`*[]/.test(text));
   return (paragraphs[0] ?? "").replace(/\[([^\]]+)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "");
@@ -279,19 +279,19 @@ function Markdown({
       if (to === undefined) return children;
       return (
         <a href={to.address} className="text-accent-ink underline underline-offset-2">
-          {/* Here it is no file. */}
+          {/* The guide is a page here, not a file. */}
           {to.title !== undefined && textOf(children).endsWith(".md") ? to.title : children}
         </a>
       );
     },
-    // The files have pictures for those who read them elsewhere.
+    // The pictures in the files are for readers elsewhere.
     img: () => null,
   };
   const options = { headings: { ids: true }, noHtmlBlocks: true, noHtmlSpans: true };
   return Bun.markdown.react(text, components, options) as ReactElement;
 }
 
-/** Where a link of a file leads here: to another guide or another site. What only the repository has is no link. */
+/** Where a link in a file leads on these pages: to a guide or another site; undefined for files that only the repository has. */
 function targetOf(
   href: string,
   path: string,
@@ -310,7 +310,7 @@ function textOf(children: ReactNode): string {
   return Array.isArray(children) ? children.map(textOf).join("") : String(children ?? "");
 }
 
-/** The headings with the ids that they are rendered with, as GitHub makes them: links between guides use these. */
+/** The headings with their rendered ids, which are the same as GitHub's: links between guides use them. */
 function headingsOf(markdown: string) {
   const seen = new Map<string, number>();
   const lines = markdown.replace(/^```[\s\S]*?^```/gm, "").matchAll(/^(#+) (.+)$/gm);

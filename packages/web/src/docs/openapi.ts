@@ -1,4 +1,4 @@
-// What `/openapi.json` says, in the shape that the reference shows.
+// The content of `/openapi.json`, in the shape that the reference shows.
 
 /** The part of a JSON Schema that field tables show. */
 export interface Schema {
@@ -57,7 +57,7 @@ export interface Operation {
   requestBody?: { required?: boolean; description?: string; content: Record<string, Media> };
   responses: Record<string, ResponseOf>;
   security?: readonly object[];
-  /** Upper case. */
+  /** In upper case. */
   method: string;
   path: string;
 }
@@ -68,7 +68,7 @@ export interface OpenApi {
   components: { schemas: Record<string, Schema> };
 }
 
-/** What someone wants to do, with the operations for it under their tags. */
+/** Something that readers want to do, with the operations for it by tag. */
 export interface Task {
   title: string;
   groups: { title: string; description: string | undefined; operations: Operation[] }[];
@@ -90,14 +90,14 @@ const tagsOfTasks: Record<string, readonly string[]> = {
   Environments: ["environments", "episodes", "reality", "OpenEnv"],
   Accounts: ["dashboard"],
 };
-/** For what has a tag that no task names, so that nothing is left out. */
+/** For tags that no task names, so that nothing is left out. */
 const otherTask = "Server";
 
 export function tasksOf({ paths, tags }: OpenApi): Task[] {
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, one]) => ({ ...one, method: method.toUpperCase(), path })),
   );
-  // What is about all of something comes before what is about one of it.
+  // Operations on all resources come before operations on one.
   const ordered = operations.toSorted((one, other) => depthOf(one) - depthOf(other));
   const byTag = Map.groupBy(ordered, ({ tags: [tag = ""] }) => tag);
   const named = Object.values(tagsOfTasks).flat();
@@ -114,7 +114,7 @@ export function tasksOf({ paths, tags }: OpenApi): Task[] {
 
 const depthOf = ({ path }: Operation) => path.split("/").length;
 
-/** The content that the reference shows of a body or a response that has several: JSON, or what comes first. */
+/** The content that the reference shows if a body or a response has several: JSON, else the first. */
 export function mainContent(content: Record<string, Media> = {}): ({ type: string } & Media) | undefined {
   const [type, media] =
     Object.entries(content).find(
@@ -125,7 +125,7 @@ export function mainContent(content: Record<string, Media> = {}): ({ type: strin
   return type === undefined || media === undefined ? undefined : { type, ...media };
 }
 
-/** The example of a body or a response as text: JSON over several lines, other formats as they are. */
+/** The example of a body or a response as text: JSON over several lines, other formats unchanged. */
 export function exampleText({ type, example }: { type: string; example?: unknown }): string {
   if (typeof example === "string") return example;
   if (example === undefined) return "";

@@ -18,7 +18,7 @@ import { languages, snippetsOf } from "./snippets.ts";
 
 type Schemas = OpenApi["components"]["schemas"];
 
-/** One operation: what it needs and answers to the left, the same as code to the right. */
+/** One operation: its parameters and responses on the left, the same as code on the right. */
 export function OperationPage({
   operation,
   task,
@@ -239,7 +239,7 @@ function Fields({ fields, prefix }: { fields: Field[]; prefix: string }) {
           className="flex min-w-0 scroll-mt-16 flex-col gap-1 py-3 lg:scroll-mt-6"
         >
           <div className="flex flex-wrap items-baseline gap-x-2">
-            {/* Not for the keyboard, which would stop at each field. */}
+            {/* Skipped by the keyboard, which would otherwise stop at each field. */}
             <a href={`#${prefix}.${name}`} tabIndex={-1} className="hover:underline">
               <code className="font-mono text-sm font-semibold wrap-anywhere">{name}</code>
             </a>
@@ -269,7 +269,7 @@ function Fields({ fields, prefix }: { fields: Field[]; prefix: string }) {
   );
 }
 
-/** Sends the request. `try-out.ts` reads the names of its controls: a place and a name. */
+/** A form that sends the request. `try-out.ts` reads the names of its controls: a place and a name. */
 function TryOut({ operation }: { operation: Operation }) {
   const { method, path, parameters = [], requestBody, security } = operation;
   const body = mainContent(requestBody?.content);

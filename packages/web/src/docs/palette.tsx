@@ -11,7 +11,7 @@ import type { PaletteEntry } from "../shell/palette-entries.ts";
 const presage = createPresage({ csrfToken });
 const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false } } });
 
-/** Puts the dashboard's palette into the page, open. What it returns opens it again. */
+/** Adds the dashboard's palette to the page, open. Returns a function that opens it again. */
 export function putPalette(typed: string): () => void {
   const root = createRoot(document.body.appendChild(document.createElement("div")));
   let opened = 0;
@@ -23,7 +23,7 @@ export function putPalette(typed: string): () => void {
   return open;
 }
 
-/** `opened` counts how often it was opened. */
+/** `opened` counts how often the palette was opened. */
 function DocsPalette({ opened, typed }: { opened: number; typed: string }) {
   const [closed, setClosed] = useState(0);
   return (

@@ -1,5 +1,5 @@
-// What the pages of the reference are made of. They are rendered when the dashboard is built, so nothing here has state:
-// `reader.ts` is what moves in the browser.
+// The building blocks of the reference's pages. They are rendered when the dashboard is built, so nothing here has state:
+// `reader.ts` contains what runs in the browser.
 
 import { Copy } from "lucide-react";
 import type { ReactNode } from "react";
@@ -9,7 +9,7 @@ import { type Language, type Token, tokenize } from "../ui/code/tokenize.ts";
 import { ScrollRegion } from "../ui/page.tsx";
 import { slots } from "./slots.ts";
 
-/** Code with its colours, and a button that copies it. */
+/** Coloured code, with a button that copies it. */
 export function Code({
   code,
   label,
@@ -44,7 +44,7 @@ const slotPattern = new RegExp(
     .join("|")})`,
 );
 
-/** The code in coloured parts, of which those that depend on the reader are marked. */
+/** The code in coloured parts; the ones that depend on the reader are marked. */
 function Coloured({ code, language }: { code: string; language: Language | undefined }) {
   const tokens = (language && tokenize(code, language)) ?? [{ kind: "plain" as const, text: code }];
   let start = 0;
@@ -78,7 +78,7 @@ function cut(tokens: readonly Token[], start: number, end: number): Token[] {
   });
 }
 
-/** A box with a line above what is in it. */
+/** A box with a title line above its content. */
 export function Box({ title, children }: { title: ReactNode; children: ReactNode }) {
   return (
     <section className="min-w-0 overflow-hidden rounded-lg border border-line bg-sunken">
@@ -133,7 +133,7 @@ export function Method({ method, isShort = false }: { method: string; isShort?: 
   );
 }
 
-/** A sentence of the document, in which code stands between backticks. */
+/** A sentence of the OpenAPI document; text between backticks is code. */
 export function Sentence({ text, isQuiet = false }: { text: string; isQuiet?: boolean }) {
   return (
     <p className={`wrap-anywhere ${isQuiet ? "text-xs text-ink-3" : "text-ink-2"}`}>

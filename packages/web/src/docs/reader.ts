@@ -1,4 +1,4 @@
-// What the pages of the reference do in the browser. Without it they can be read, but not tried out.
+// The behaviour of the reference's pages in the browser. Without it they can be read, but not tried out.
 
 import { csrfToken, readStored, store } from "../session.ts";
 import { copyText } from "../ui/copy-text.ts";
@@ -6,7 +6,7 @@ import { slots } from "./slots.ts";
 import { send } from "./try-out.ts";
 
 const languageKey = "presage-docs-language";
-/** Never stored: it is gone with the tab. */
+/** Never stored: the key is gone with the tab. */
 let key = "";
 
 prepare();
@@ -42,7 +42,7 @@ document.addEventListener("keydown", (event) => {
   next?.focus();
   chooseLanguage(next?.dataset.language);
 });
-// Stays in the page where the browser can, so that an entered key is still there.
+// Replaces the page's content instead of loading a new page, where the browser can, so that an entered key is kept.
 window.navigation?.addEventListener("navigate", (event) => {
   const { pathname } = new URL(event.destination.url);
   const isHere = /^\/docs(\/|$)/.test(pathname) && pathname !== location.pathname;
@@ -67,7 +67,7 @@ async function show(address: string, signal: AbortSignal): Promise<void> {
   prepare();
 }
 
-/** What depends on the reader and on the address. */
+/** Fills in everything that depends on the reader and on the address. */
 function prepare(): void {
   fillSlots();
   chooseLanguage(readStored(languageKey));
@@ -118,7 +118,7 @@ async function copyCode(button: HTMLElement): Promise<void> {
 let openPalette: (() => void) | undefined;
 let isPaletteComing = false;
 
-/** The palette is loaded when it is first wanted. What is typed until then is in it. */
+/** Opens the palette, which is loaded on first use. Text typed while it loads is entered into it. */
 async function search(): Promise<void> {
   if (openPalette !== undefined) return openPalette();
   if (isPaletteComing) return;

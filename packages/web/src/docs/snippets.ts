@@ -1,4 +1,4 @@
-// The same request in three languages. What depends on the reader, the server's address and the key, is filled in by the page.
+// The same request in three languages. The page fills in what depends on the reader: the server's address and the key.
 
 import { pythonCalls, sdkCalls } from "./clients.ts";
 import { exampleText, mainContent, type Operation } from "./openapi.ts";
@@ -14,7 +14,7 @@ export function snippetsOf(operation: Operation): Record<(typeof languages)[numb
   return { shell: curl(operation), python: python(operation), typescript: typescript(operation) };
 }
 
-/** `{name}` as the reader would replace it: `NAME`. */
+/** `{name}` in the form of a placeholder for readers: `NAME`. */
 const pathOf = ({ path }: Operation) => path.replace(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase());
 
 function requiredQuery({ parameters = [] }: Operation): [string, string][] {
@@ -69,7 +69,7 @@ function python(operation: Operation): string {
   return [...start, `result = presage.request(${args.join(", ")})`].join("\n");
 }
 
-/** The client sends JSON only. */
+/** For bodies that the client cannot send, since it sends only JSON. */
 function pythonByHttp(operation: Operation, type: string, text: string): string {
   return `import os
 from urllib.request import Request, urlopen
@@ -114,7 +114,7 @@ ${calling(call, body?.example, typescriptValue, "for await (const item of", ")",
     : `const response = await fetch(${address}, {\n${options.join("\n")}\n});`;
 }
 
-/** A call of a client with the values of the example in it. Named arguments without a value are left out. */
+/** A client's call with the values of the example filled in. Named arguments without a value are left out. */
 function calling(
   call: string,
   example: unknown,
@@ -141,14 +141,14 @@ function partOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** JSON as an object of TypeScript: names without quotes. */
+/** JSON as a TypeScript object: names without quotes. */
 export function typescriptValue(value: unknown): string {
   return JSON.stringify(value, null, 2)?.replace(/^(\s*)"([A-Za-z_]\w*)":/gm, "$1$2:") ?? "undefined";
 }
 
 const pythonNames: Record<string, string> = { true: "True", false: "False", null: "None" };
 
-/** JSON as a value of Python. Strings are the same. */
+/** JSON as a Python value. Strings are the same in both. */
 export function pythonValue(value: unknown): string {
   return (
     JSON.stringify(value, null, 4)?.replace(

@@ -1,15 +1,15 @@
 const maxShownCharacters = 200_000;
 
-/** Of the answers that forms show. */
+/** Abort controllers of the answers that forms show. */
 const shown = new WeakMap<HTMLFormElement, AbortController>();
 
-/** Sends the request that a form describes, and shows the answer below it as it arrives. Nothing is sent before the last request is answered. */
+/** Sends a form's request, and shows the answer below it as it arrives. Does nothing until the form's last request is answered. */
 export async function send(form: HTMLFormElement, key: string, csrfToken: string | undefined): Promise<void> {
   const [status, answer] = [form.querySelector("[role=status]"), form.querySelector("[data-answer]")];
   if (status === null || answer === null || form.dataset.sending !== undefined) return;
   const { address, init } = requestOf(form, key, csrfToken);
   const stop = new AbortController();
-  // The last answer may still be arriving.
+  // The last answer may still be streaming.
   shown.get(form)?.abort();
   shown.set(form, stop);
   form.dataset.sending = "";
@@ -80,7 +80,7 @@ function headersOf({ headers }: Response): HTMLElement {
   return details;
 }
 
-/** A text that the keyboard can scroll. */
+/** A text element that can be scrolled by keyboard. */
 function preformatted(className: string): HTMLElement {
   const element = document.createElement("pre");
   element.className = `font-mono text-xs leading-5 whitespace-pre-wrap wrap-anywhere ${className}`;
@@ -88,7 +88,7 @@ function preformatted(className: string): HTMLElement {
   return element;
 }
 
-/** Shows a text as it arrives, since some end only when they are stopped, and JSON over several lines once it is complete. */
+/** Shows text as it arrives, since some responses end only when they are stopped, and complete JSON over several lines. */
 async function readInto(body: HTMLElement, response: Response, stop: AbortController): Promise<void> {
   const decoder = new TextDecoder();
   let text = "";

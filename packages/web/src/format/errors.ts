@@ -26,7 +26,7 @@ const titles: Record<PresageErrorCategory, string> = {
   unexpected: "Something went wrong on the server",
 };
 
-/** What to do besides trying again later. */
+/** What to do other than trying again later. */
 const advices: Record<PresageErrorCategory, string> = {
   context_exceeded: "Shorten the context or the state, or ask for fewer tokens.",
   rate_limit: "",
@@ -46,7 +46,7 @@ const advices: Record<PresageErrorCategory, string> = {
   unexpected: "Try again. If this persists, give the request ID to your administrator.",
 };
 
-/** What the dashboard says itself, with what to do. Other errors are the browser's or React's, and say nothing to people. */
+/** An error of the dashboard itself, with advice. Other errors come from the browser or React, and mean nothing to users. */
 export class PageError extends Error {}
 
 export function explainError(error: unknown): Explanation {
@@ -59,7 +59,7 @@ export function explainError(error: unknown): Explanation {
   }
   const { category, message, retryAfterMs } = error;
   const isRedundant =
-    // The browser shows the address that the message names.
+    // The browser shows the address, which is all that the message adds.
     (category === "connection" && message.startsWith(titles[category])) ||
     (category === "invalid" && error.issues.length > 0);
   const advice = [isRedundant ? "" : message, whenToRetry(category, retryAfterMs), advices[category]];
@@ -71,7 +71,7 @@ function whenToRetry(category: PresageErrorCategory, retryAfterMs: number | unde
   return category === "rate_limit" || category === "unavailable" ? "Try again in a moment." : "";
 }
 
-/** Why requests failed, as charts and tables name it. */
+/** Labels of the reasons why requests failed, for charts and tables. */
 export const failureLabels: Record<UsageFailure, string> = {
   context_exceeded: "Too much text for the model",
   rate_limit: "Too many requests",
@@ -84,7 +84,7 @@ export const failureLabels: Record<UsageFailure, string> = {
   other: "Client disconnected or server error",
 };
 
-/** Why an evaluation is without a verdict. */
+/** Why an evaluation has no verdict. */
 export type Cause = "error" | "contradictory" | "unusable-input";
 
 const causes: Record<Cause, string> = {

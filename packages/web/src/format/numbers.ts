@@ -3,17 +3,17 @@ import type { EvaluationSummaryGroup } from "@presage/sdk";
 const whole = new Intl.NumberFormat("en");
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
-/** 12,345; a dash for what nobody counted. */
+/** 12,345; a dash if there is no count. */
 export function formatCount(count: number | null): string {
   return count === null ? "–" : whole.format(count);
 }
 
-/** “1 step”, “2,000 steps”; `plural` where an s is not enough. */
+/** “1 step”, “2,000 steps”; `plural` if it is not the noun with an s. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${formatCount(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** 12.3K, for where space is limited; show the exact number nearby or on hover. */
+/** 12.3K, where space is limited; show the exact number nearby or on hover. */
 export function formatShortCount(count: number | null): string {
   return count === null ? "–" : compact.format(count);
 }
@@ -23,7 +23,7 @@ export function countedIn(samples: number, trajectories: number, noun = "sample"
   return `${counted(samples, noun)} in ${counted(trajectories, "trajectory", "trajectories")}`;
 }
 
-/** 84.5 % of a share from 0 to 1. */
+/** 84.5 %, from a share from 0 to 1. */
 export function formatShare(share: number | null): string {
   return share === null ? "–" : `${(share * 100).toFixed(share === 0 || share === 1 ? 0 : 1)}\u00a0%`;
 }
@@ -33,12 +33,12 @@ export function formatPercent(share: number): string {
   return `${Math.round(share * 100)}\u00a0%`;
 }
 
-/** A sentence in which no line breaks within “95 %” or “p = 0.012”. */
+/** Prevents line breaks within “95 %” or “p = 0.012”. */
 export function unbroken(sentence: string): string {
   return sentence.replaceAll(/(?<=\d) (?=%)|(?<=\bp) (?=[=<])|(?<=\bp [=<]) /g, "\u00a0");
 }
 
-/** $12.35, or $0.00042: cents do not show what a few predictions cost. */
+/** $12.35, or $0.00042: cents are too coarse for the cost of a few predictions. */
 export function formatCost(cost: number | null, currency: string): string {
   if (cost === null) return "–";
   const isSmall = cost > 0 && cost < 0.00995;
@@ -55,11 +55,11 @@ export function formatShortCost(cost: number, currency: string): string {
 
 /** 0.873 */
 export function formatScore(score: number | null): string {
-  // Not “-0”.
+  // Avoids “-0”.
   return score === null ? "–" : String(+score.toFixed(3) + 0);
 }
 
-/** A mean score, or where no verdict has one the pass rate. */
+/** The mean score, or the pass rate if no verdict has a score. */
 export function formatMeasured({
   mean,
   pass_rate,
@@ -100,7 +100,7 @@ export function formatSize(bytes: number): string {
   return `${size.toFixed(1)} ${units[index]}`;
 }
 
-/** A p-value; small ones as a bound. */
+/** A p-value; small ones are shown as a bound. */
 export function formatP(p: number | null): string {
   if (p === null) return "–";
   return p < 0.001 ? "< 0.001" : p.toFixed(3);
@@ -111,7 +111,7 @@ type Figures = Pick<
   "passed" | "not_passed" | "clusters" | "interval_method" | "pass_rate_interval"
 >;
 
-/** With fewer clusters an interval is itself uncertain. */
+/** With fewer clusters, an interval is itself uncertain. */
 const enoughClusters = 10;
 
 /** “2,000 verdicts in 100 clusters” */
@@ -125,7 +125,7 @@ export function describeInterval({ lower, upper }: { lower: number; upper: numbe
   return `${formatShare(lower).replace(/\s%/, "")}–${formatShare(upper)}`;
 }
 
-/** What an interval is, how it was made, or why there is none. */
+/** Explains what an interval is and how it was made, or why there is none. */
 export function explainInterval({
   passed,
   not_passed,

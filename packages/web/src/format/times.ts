@@ -10,7 +10,7 @@ const units = [
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "long" });
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
 
-/** “3 minutes ago”, or “in 2 days”: as many as are full. */
+/** “3 minutes ago”, or “in 2 days”, counting full units. */
 export function relativeTime(at: string, nowMs: number): string {
   const seconds = (Date.parse(at) - nowMs) / 1000;
   for (const [unit, secondsOfUnit] of units) {
@@ -48,7 +48,7 @@ export interface PeriodSearch {
   period?: Period;
 }
 
-/** Read after “the last”. */
+/** To follow “the last”. */
 export const periodLabels: Record<Period, string> = {
   "24h": "24 hours",
   "7d": "7 days",
@@ -69,7 +69,7 @@ export function readPeriodSearch(search: Record<string, unknown>): PeriodSearch 
   return period === undefined ? {} : { period };
 }
 
-/** The start of a period, a whole minute, so that it is the same for a while. */
+/** The start of a period, rounded to a whole minute so that it stays the same for a while. */
 export function startOf(period: Period, nowMs: number): string {
   return new Date(Math.floor((nowMs - hoursOf[period] * hourMs) / 60_000) * 60_000).toISOString();
 }

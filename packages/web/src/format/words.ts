@@ -18,7 +18,7 @@ export function splitVersion(evaluatorId: string): { family: string; version: st
     : { family: evaluatorId.slice(0, start), version: evaluatorId.slice(start) };
 }
 
-/** An evaluator without its date, which is only needed where two versions of it are in use: a function from ids to names. */
+/** Returns a function from ids to names, which omit the date unless two versions of an evaluator are in use. */
 export function shortEvaluatorNames(idsInUse: Iterable<string>): (id: string) => string {
   const versions = Map.groupBy(new Set(idsInUse), (id) => splitVersion(id).family);
   return (id) => {
@@ -40,7 +40,7 @@ export function describeCapture(setting: string): string {
   return isEven ? `1 in ${formatCount(Math.round(every))}` : `${Number((share * 100).toFixed(4))}\u00a0%`;
 }
 
-/** What requests asked for. */
+/** Labels of the operations that requests asked for. */
 export const operationLabels: Record<UsageOperation, string> = {
   predict: "Requests for predictions",
   chat: "Chat completions",
@@ -54,15 +54,15 @@ export function taskNameOf({ split, index }: Pick<EpisodeSummary, "split" | "ind
   return index === null ? `${split}, a task of its own` : `${split} ${index}`;
 }
 
-/** The name of an evaluator where no other version of it matters. */
+/** The name of an evaluator, where its version does not matter. */
 export const withoutVersion = shortEvaluatorNames([]);
 
-/** What is built in by its own name: “system:default” is “default”. */
+/** The name of something built in, without its prefix: “system:default” is “default”. */
 export function plainName(name: string): string {
   return name.replace(/^system:/, "");
 }
 
-/** “exact-match”, or “exact-match, loose” with a profile that is not the default one. */
+/** “exact-match”, or “exact-match, loose” with a profile other than the default one. */
 export function shortEvaluatorName(of: { evaluator: string; profile_name: string | null }): string {
   const { evaluator, profile_name: profile } = of;
   const isDefault = profile === null || profile === defaultProfileName;

@@ -9,7 +9,7 @@ import { EmptyState } from "../ui/notice.tsx";
 import { SkeletonRows } from "../ui/skeleton.tsx";
 import { ControlTabIndex } from "../ui/tooltip.tsx";
 
-/** A button that says why it does nothing if the user's role does not allow what it is for. */
+/** A button that explains why it is inactive if the user's role does not allow its purpose. */
 export function AllowedButton({ needs, ...button }: ButtonProps & { needs: Need }) {
   return <Button {...button} {...useRefusalProps(needs)} />;
 }
@@ -19,7 +19,7 @@ interface AllowedLinkProps extends Pick<ButtonProps, "variant" | "size" | "icon"
   link: LinkProps;
 }
 
-/** A link that looks like a button, or one that says why the user's role does not allow what it leads to. */
+/** A link that looks like a button; inactive, with an explanation, if the user's role does not allow what it leads to. */
 export function AllowedLink({ needs, link, icon, children, ...look }: AllowedLinkProps) {
   if (useRefusal(needs) !== undefined)
     return (
@@ -35,17 +35,17 @@ export function AllowedLink({ needs, link, icon, children, ...look }: AllowedLin
   );
 }
 
-/** An icon button that says why it does nothing if the user's role does not allow what it is for. */
+/** An icon button that explains why it is inactive if the user's role does not allow its purpose. */
 export function AllowedIconButton({ needs, ...button }: ComponentProps<typeof IconButton> & { needs: Need }) {
   return <IconButton {...button} {...useRefusalProps(needs)} />;
 }
 
-/** An item that says why it does nothing if the user's role does not allow what it is for. */
+/** A menu item that explains why it is inactive if the user's role does not allow its purpose. */
 export function AllowedMenuItem({ needs, ...item }: ComponentProps<typeof MenuItem> & { needs: Need }) {
   return <MenuItem {...item} refusal={useRefusal(needs)} />;
 }
 
-/** What only owners see; others read why not. */
+/** Content that only owners see; other users read why. */
 export function OwnersOnly({ children }: { children: ReactNode }) {
   const role = useRole();
   if (role === undefined) return <SkeletonRows count={3} className="h-10" />;
@@ -57,13 +57,13 @@ export function OwnersOnly({ children }: { children: ReactNode }) {
   );
 }
 
-/** What a button has besides if the user's role does not allow what it is for: why it does nothing. */
+/** Additional properties of a button whose purpose the user's role does not allow: they explain why it is inactive. */
 function useRefusalProps(need: Need) {
   const refusal = useRefusal(need);
   if (refusal === undefined) return {};
   return {
     title: refusal,
-    // Not `disabled`: it can be reached, so that the reason is read.
+    // Not `disabled`: the button can still be reached, so that the reason is read.
     "aria-disabled": true,
     "aria-description": refusal,
     onClick: (event: MouseEvent) => event.preventDefault(),

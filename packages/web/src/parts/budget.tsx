@@ -1,4 +1,4 @@
-// What the account or a key may spend in a month: shown, and set by owners.
+// What the account or a key may spend in a month: shown to all, and set by owners.
 
 import type { Budget, BudgetListResponse } from "@presage/sdk";
 import { clsx } from "clsx";
@@ -14,7 +14,7 @@ import { ErrorNotice } from "../ui/notice.tsx";
 const barColors = { ok: "bg-accent", warning: "bg-warn", stopped: "bg-fail" } as const;
 const barWords = { ok: "", warning: "nearly used up", stopped: "used up: requests are refused" } as const;
 
-/** How far a budget is used. */
+/** How much of a budget is used. */
 export function BudgetBar({ budget: { share, state }, label }: { budget: Budget; label: string }) {
   const used = Math.min(100, Math.round((share ?? 0) * 100));
   const words = state === "warning" && (share ?? 0) >= 1 ? "exceeded" : barWords[state];
@@ -37,7 +37,7 @@ export function describeBudget({ spent, limit }: Budget, currency: string): stri
   return `${formatCost(spent, currency)} of ${formatCost(limit, currency)}`;
 }
 
-/** Whose budget is set. */
+/** The account or key whose budget is set. */
 export interface BudgetHolder {
   /** Null: the account. */
   apiKeyId: string | null;
@@ -45,7 +45,7 @@ export interface BudgetHolder {
 }
 
 interface BudgetDialogProps {
-  /** Undefined: it is closed. */
+  /** Undefined: the dialog is closed. */
   holder: BudgetHolder | undefined;
   budgets: BudgetListResponse;
   onClose(): void;

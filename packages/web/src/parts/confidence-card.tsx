@@ -14,12 +14,12 @@ interface ConfidenceCardProps {
   chosen: RunReport["evaluators"][number];
 }
 
-/** Whether a run's confidences may be trusted: what can be kept at which risk, and how often it is as sure as right. */
+/** Whether a run's confidences can be trusted: how much can be kept at which risk, and how well confidence matches accuracy. */
 export function ConfidenceCard({ run, chosen }: ConfidenceCardProps) {
   const { evaluator, profile_name } = chosen;
   const { data, error, refetch } = useQuery({
     ...calibrationQuery(usePresage(), run.id, evaluator, profile_name ?? undefined),
-    // No other predictions have a confidence.
+    // Predictions of other targets have no confidence.
     enabled: run.status === "finished" && ("world" in run.target || "predictions" in run.target),
   });
   if (error !== null && data === undefined)
@@ -43,7 +43,7 @@ export function ConfidenceCard({ run, chosen }: ConfidenceCardProps) {
   );
 }
 
-/** What can be kept at which risk, and how often predictions are as sure as right. */
+/** How many predictions can be kept at which risk, and how well confidence matches accuracy. */
 export function ConfidenceCharts({ of }: { of: RunCalibration }) {
   const { reliability, risk_coverage, coverage_at_risk: kept } = of;
   const risks = risk_coverage.map(pointOfRisk);
@@ -100,7 +100,7 @@ const title = "px-4 pt-2 text-sm font-semibold";
 
 const reference = { key: "reference", color: "var(--ink-3)", isDashed: true };
 
-/** A line to compare with over the whole axis, which names a value wherever the other one has one. */
+/** A line to compare with across the whole axis, with a value at each place of the other line. */
 function across(points: readonly CurvePoint[], valueAt: (x: number) => number): CurvePoint[] {
   const xs = new Set([0, ...points.map(({ x }) => x), 100]);
   return [...xs].sort((one, other) => one - other).map((x) => ({ x, value: valueAt(x) }));

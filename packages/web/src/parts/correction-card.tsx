@@ -98,7 +98,7 @@ function CorrectionForm({ id, result, draft, onChange, onDone }: CorrectionFormP
   );
 }
 
-/** The score that the server stores if none is given: the evaluator's own with its own verdict. */
+/** The score that the server stores if none is given: with the evaluator's own verdict, the evaluator's own score. */
 export function defaultScore(
   { pass, score_raw }: Pick<EvaluationResult, "pass" | "score_raw">,
   verdict: boolean,
@@ -113,7 +113,7 @@ interface Question {
   answers: { verdict: Verdict; label: string }[];
 }
 
-/** Whether the evaluator’s verdict is right; what it is, if there is none or a person has corrected it. */
+/** Asks whether the evaluator’s verdict is right; asks for the verdict if there is none, or if a person has corrected it. */
 function questionAbout({ pass, correction }: EvaluationResult): Question {
   if (pass === null || correction !== null) {
     return {

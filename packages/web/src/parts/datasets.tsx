@@ -7,7 +7,7 @@ import { datasetNamesQuery } from "../data/datasets.ts";
 import { Badge } from "../ui/badge.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 
-/** What a result names as its dataset: the name of one that Presage has, with a link to its page, otherwise the text. */
+/** The dataset that a result names: if Presage has it, its name with a link to its page, otherwise the text. */
 export function DatasetLink({ id }: { id: string }) {
   const name = useDatasetName(id);
   if (name === undefined) return <InlineText text={id} />;
@@ -22,7 +22,7 @@ export function DatasetLink({ id }: { id: string }) {
   );
 }
 
-/** The same where it cannot be a link. */
+/** Like `DatasetLink`, for places where links are not possible. */
 export function DatasetName({ id }: { id: string }) {
   return <InlineText text={useDatasetName(id) ?? id} />;
 }
@@ -38,14 +38,14 @@ interface ExampleLinkProps {
   children: ReactNode;
 }
 
-/** Leads to the step of a world's dataset that an example is. */
+/** Links to an example's step in the world's dataset. */
 export function ExampleLink({
   example: { trajectory_id, dataset_sample_id },
   pinned: { dataset_id, revision },
   children,
 }: ExampleLinkProps) {
   if (trajectory_id === undefined) return null;
-  // Ids that uploads did not give have the step behind the trajectory.
+  // Generated ids consist of the trajectory's id and the step.
   const step = dataset_sample_id?.startsWith(`${trajectory_id}/`)
     ? Number(dataset_sample_id.slice(trajectory_id.length + 1))
     : Number.NaN;

@@ -11,7 +11,7 @@ type Figure = Done["agreement"];
 
 const clustered = "The interval is at 95\u00a0%, clustered by trajectory.";
 
-/** Whether predictions end where the real environment ends, and pay what it pays. Few runs say anything of it, so it is loaded apart. */
+/** Whether predictions end where the real environment ends, with the same reward. Few runs have this, so it is a separate part. */
 export function EndsCard({ ends }: { ends: NonNullable<RunReport["ends"]> }) {
   const { sentence, done, reward, note } = ends;
   return (

@@ -12,7 +12,7 @@ const looks: Record<Ending, [tone: Tone, Icon: LucideIcon]> = {
   "cut short": ["warn", CircleMinus],
 };
 
-/** How an episode ended, or that it has not. Being cut short never looks like a failure. */
+/** How an episode ended, or its status. A cut-short episode never looks like a failure. */
 export function EpisodeBadge({ episode }: { episode: Pick<EpisodeSummary, "status" | "outcome"> }) {
   const { status, outcome } = episode;
   const name = status === "finished" ? (outcome ?? "cut short") : status;
@@ -34,7 +34,7 @@ export const stopLabels: Record<StopKind, string> = {
   action_matches: "action matches",
 };
 
-/** Why an episode ended. Of a stop rule the server says its field and its text; other reasons are sentences. */
+/** Why an episode ended. For a stop rule, the server states its field and its text; other reasons are sentences. */
 export function describeStopReason(reason: string): string {
   const kind = stopKinds.find((one) => reason.startsWith(`${one}: `));
   if (kind === undefined) return reason;

@@ -4,12 +4,12 @@ import { plainName, shortEvaluatorName, withoutVersion } from "../format/words.t
 export type ComparedEvaluator = Comparison["evaluators"][number];
 type Named = Pick<ComparedEvaluator, "evaluator" | "profile_name" | "profile_revision">;
 
-/** Identifies an evaluator with a revision of a profile, in the address too. */
+/** Identifies an evaluator with a revision of a profile, also in addresses. */
 export function evaluatorKey({ evaluator, profile_name, profile_revision }: Named): string {
   return [evaluator, profile_name ?? "", profile_revision ?? ""].join("~");
 }
 
-/** “exact-match”; with its profile and version where another one of the list would have the same name. */
+/** “exact-match”; with its profile and version if others in the list would have the same name. */
 export function nameEvaluator(one: Named, all: readonly Named[]): string {
   const names = [shortEvaluatorName, mediumName, longName].map((name) => ({ name, text: name(one) }));
   const isUnique = ({ name, text }: (typeof names)[number]) =>
@@ -42,7 +42,7 @@ export function nameEvaluators(all: readonly Named[]): string[] {
   return all.map((one) => nameEvaluator(one, all));
 }
 
-/** What the differences by an evaluator are of. */
+/** The measure that the differences by an evaluator refer to. */
 export function measureOf({ candidates }: ComparedEvaluator): ComparisonCandidate["measure"] {
   return candidates[0]?.measure ?? "score";
 }

@@ -12,7 +12,7 @@ export interface EvaluatorChoice {
   profile: string;
   description: string;
   needsGoldAnswer: boolean;
-  /** Why it cannot be used on this response. */
+  /** Why the evaluator cannot be used on this response. */
   obstacle: string | undefined;
 }
 
@@ -20,7 +20,7 @@ interface FamilyChoices {
   family: string;
   description: string;
   usesModel: boolean;
-  /** It uses one, and none is configured. */
+  /** The family uses a model, and none is configured. */
   needsModel: boolean;
   choices: EvaluatorChoice[];
 }
@@ -72,7 +72,7 @@ interface EvaluatorPickerProps {
   onChoose(ids: ReadonlySet<string>): void;
 }
 
-/** What most begin with; the others are shown on demand. */
+/** The families that most people start with; others are shown on demand. */
 const common: readonly string[] = ["exact-match", "state-change", "rouge-l"];
 
 /** The server's limit per request. */
@@ -114,7 +114,7 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
               <Chip
                 key={choice.id}
                 choice={choice}
-                // The family says it once for all its profiles.
+                // The family states it once for all its profiles.
                 showsNote={!needsModel && needsOf(choices) === undefined}
                 isChosen={chosenIds.has(choice.id)}
                 isFull={isFull}
@@ -140,7 +140,7 @@ function noteOf({ needsGoldAnswer, obstacle }: EvaluatorChoice): string | undefi
   return obstacle ?? (needsGoldAnswer ? "needs a gold answer" : undefined);
 }
 
-/** What all of a family's profiles need. */
+/** A need that all profiles of a family share. */
 function needsOf(choices: readonly EvaluatorChoice[]): string | undefined {
   const [first, ...others] = choices.map(noteOf);
   return others.every((note) => note === first) ? first : undefined;

@@ -9,14 +9,14 @@ import { ConfirmDialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { AllowedButton } from "./allowed.tsx";
 
-/** Loads an example with one click, so that an empty Presage has something to look at, and removes it with one. */
+/** Loads an example with one click, so that an empty Presage has something to show, and removes it with another. */
 export function ExampleOffer({
   onRemoved,
   variant,
 }: {
-  /** Gets the ids of its runs. */
+  /** Gets the ids of the example's runs. */
   onRemoved?: (runIds: readonly string[]) => void;
-  /** Of the button that loads it. */
+  /** The look of the button that loads the example. */
   variant?: ButtonProps["variant"];
 }) {
   const presage = usePresage();
@@ -27,7 +27,7 @@ export function ExampleOffer({
   const router = useRouter();
   const load = useLoadExample({
     onSuccess({ runIds }) {
-      // Who has gone elsewhere meanwhile stays there.
+      // A user who has left the page meanwhile is not taken away.
       if (router.state.location.pathname === pathname)
         void navigate({ to: "/compare", search: { runs: runIds.join(",") } });
     },
@@ -38,7 +38,7 @@ export function ExampleOffer({
       onRemoved?.(example?.runIds ?? []);
     },
   });
-  // Nothing is offered before it is known which.
+  // Offers nothing until it is known whether the example is loaded.
   if (example === undefined) return null;
   const failure = remove.error !== null && <ErrorNotice error={remove.error} />;
   return (
@@ -93,7 +93,7 @@ export function ExampleOffer({
   );
 }
 
-/** Says that the example is loaded, and removes it. Absent without it. */
+/** States that the example is loaded, and offers to remove it. Renders nothing without the example. */
 export function ExampleNote({ onRemoved }: { onRemoved?: (runIds: readonly string[]) => void }) {
   const { data: example } = useQuery(exampleQuery(usePresage()));
   if (example === undefined || example === null) return null;

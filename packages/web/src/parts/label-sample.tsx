@@ -11,12 +11,12 @@ import { AllowedButton } from "./allowed.tsx";
 
 const size = 20;
 
-/** Draws verdicts of a run that has ended, and opens them to be labelled. */
+/** Draws verdicts from an ended run, and opens them for labelling. */
 export function LabelSampleButton({ run }: { run: Run }) {
   const presage = usePresage();
   const navigate = useNavigate();
   const draw = useMutation({
-    // Passes alone, or fails alone, would not say in which direction the evaluator errs.
+    // Only passes or only fails would not show in which direction the evaluator errs.
     mutationFn: () =>
       presage.labels.draw(run.id, { size, by: "verdict", seed: Math.floor(Math.random() * 2 ** 31) }),
     onSuccess: ({ id }) => void navigate({ to: "/review", search: { run: run.id, drawn: id } }),
@@ -42,13 +42,13 @@ export function LabelSampleButton({ run }: { run: Run }) {
 }
 
 interface AgreementProps {
-  /** Undefined until it is known. */
+  /** Undefined until known. */
   of: Parameters<typeof agreementQuery>[1];
-  /** How many evaluations there are to label, where that is known. */
+  /** The number of evaluations that could be labelled, if known. */
   existing?: number | undefined;
 }
 
-/** How far an evaluator agrees with people so far, and what more labels would bring. */
+/** How far an evaluator agrees with people so far, and what more labels would add. */
 export function Agreement({ of, existing }: AgreementProps) {
   const { data, error, refetch } = useQuery({
     ...agreementQuery(usePresage(), of),

@@ -20,13 +20,13 @@ type Explanation = Partial<Omit<Explained, "examples">> &
 
 interface LeanedOnProps {
   prediction: Pick<Prediction, "world" | "confidence" | "abstained"> & { explain?: Explanation | undefined };
-  /** Of the same step: it has the examples' texts. */
+  /** The preview of the same step, which has the examples' texts. */
   preview: Pick<WorldPreview, "messages" | "explain"> | undefined;
-  /** Whether how sure it is stands beside the answer. */
+  /** Whether the confidence is already shown next to the answer. */
   isSaid?: boolean;
 }
 
-/** The recorded examples that an answer leaned on, the most similar first, and the prompt that they stood in. */
+/** The recorded examples that an answer relied on, most similar first, and the prompt that contained them. */
 export function LeanedOn({ prediction, preview, isSaid = false }: LeanedOnProps) {
   const { world, explain } = prediction;
   const sure = isSaid ? undefined : sayHowSure(prediction);
@@ -103,7 +103,7 @@ export function LeanedOn({ prediction, preview, isSaid = false }: LeanedOnProps)
   );
 }
 
-/** The same of a stored answer, without the examples' texts. */
+/** Like `LeanedOn` for a stored answer, without the examples' texts. */
 export function StoredLeaning({
   of,
 }: {
@@ -154,7 +154,7 @@ function ExampleTitle({ example, answer, isAnswer, weights }: ExampleTitleProps)
 type Field = "action" | "state" | "task";
 const fields: readonly Field[] = ["action", "state", "task"];
 
-/** “action 1.000 × 0.78, state 0.359 × 0.22, no task”: a field that the step lacks leaves its weight to the others. */
+/** “action 1.000 × 0.78, state 0.359 × 0.22, no task”: the weight of a missing field is distributed over the others. */
 function describeFields(by: NonNullable<Example["by"]>, similarity: number, weights: Weights): string {
   for (const used of [fields, fields.filter((name) => by[name] > 0)]) {
     const whole = used.reduce((sum, name) => sum + weights[name], 0);
@@ -171,7 +171,7 @@ function describeFields(by: NonNullable<Example["by"]>, similarity: number, weig
   return fields.map((name) => `${name} ${by[name].toFixed(3)}`).join(", ");
 }
 
-/** How many examples there were, and why others were passed over. */
+/** The number of examples, and why others were passed over. */
 function describeChoice(
   { examples, left_out: out, truncated, reduced }: Explanation,
   isByRecords: boolean,
@@ -197,7 +197,7 @@ function describeChoice(
     .join(" ");
 }
 
-/** The texts of the examples in a prompt, the most similar first: it has them as turns, the most similar last. */
+/** The texts of the examples in a prompt, most similar first: the prompt contains them as turns, most similar last. */
 function examplesIn({ messages, explain }: NonNullable<LeanedOnProps["preview"]>) {
   const turns = messages.filter(({ role }) => role !== "system").slice(0, 2 * explain.examples.length);
   const textAt = (index: number): string => (turns[index] as PromptMessage | undefined)?.content ?? "";

@@ -10,7 +10,7 @@ import { Skeleton } from "../ui/skeleton.tsx";
 const period = "24h";
 const live = { refetchInterval: 30_000, placeholderData: keepPreviousData } as const;
 
-/** How requests for predictions went lately. */
+/** How recent requests for predictions went. */
 export function Operations() {
   const presage = usePresage();
   const usage = useQuery({ ...usageQuery(presage, period), ...live });

@@ -66,7 +66,7 @@ export function isEmptyDraft({ context, state, action, params, goldAnswer }: Dra
   return texts.every((text) => text === "");
 }
 
-/** Missing or corrupt fields are empty. */
+/** Parses a stored draft; missing or corrupt fields become empty. */
 export function parseDraft(stored: string | null): Draft {
   const { context, state, action, params, goldAnswer } = parseObject(stored);
   return {
@@ -100,7 +100,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** Issues by their path in the request: `interaction.state`, `params.top_p`. */
+/** Issues by their path in the request, for example `interaction.state` or `params.top_p`. */
 export type Issues = Readonly<Record<string, string>>;
 
 interface ReadDraft {
@@ -109,7 +109,7 @@ interface ReadDraft {
   issues: Issues;
 }
 
-/** Empty sections and parameters are not in the request. */
+/** Reads a draft; empty sections and parameters are left out of the request. */
 export function readDraft({ context, state, action, params }: Draft): ReadDraft {
   const sections = contextSections.map(({ field }) => [field, context[field]] as const);
   const written = Object.fromEntries(sections.filter(([, text]) => text !== ""));
@@ -174,7 +174,7 @@ type Further = { params: JsonObject; issue?: never } | { params?: never; issue: 
 
 const ownFields: readonly string[] = paramFields;
 
-/** Parameters without a field of their own: one JSON object, or nothing. */
+/** Parameters without their own field: one JSON object, or nothing. */
 function readFurtherParams(text: string): Further {
   if (text.trim() === "") return { params: {} };
   const parsed = parseJsonObject(text);
@@ -192,10 +192,10 @@ function hasUnsafeInteger(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeInteger);
 }
 
-/** What a request through a world has beside its parameters. */
+/** The additional fields of a request through a world. */
 const fieldsOfWorlds = ["world", "history", "exclude", "explain"];
 
-/** The playground's input that asks the same again; undefined for a chat or steps before this one, which it has no fields for. */
+/** A draft that repeats a request; undefined for chats and requests with earlier steps, which the playground has no fields for. */
 export function toPlaygroundDraft({
   context,
   interaction,
@@ -233,7 +233,7 @@ function draftKey(): string {
   return `presage-playground-draft:${signedInUserId()}`;
 }
 
-/** Whether other pages can fill the playground without replacing anything. */
+/** Whether other pages can fill the playground without overwriting input. */
 export function isPlaygroundEmpty(): boolean {
   return isEmptyDraft(parseDraft(sessionStorage.getItem(draftKey())));
 }
@@ -243,11 +243,11 @@ export function fillPlayground(draft: Draft): void {
   try {
     sessionStorage.setItem(draftKey(), JSON.stringify(draft));
   } catch {
-    // Longer than a browser keeps for a tab: the playground opens as it was.
+    // Too long for the tab's storage: the playground opens unchanged.
   }
 }
 
-/** The input, stored in this tab across reloads and sign-ins, for its user only. Until there is any, it is `first`. */
+/** The input, stored in this tab across reloads and sign-ins, separately for each user. Initially `first`. */
 export function usePlaygroundDraft(first: Draft) {
   const storageKey = draftKey();
   const [written, setWritten] = useState(() => {
@@ -264,7 +264,7 @@ export function usePlaygroundDraft(first: Draft) {
       sessionStorage.setItem(storageKey, JSON.stringify(next));
       setStored(true);
     } catch {
-      // Browsers keep about 5 MB for a tab.
+      // Browsers store about 5 MB per tab.
       setStored(false);
     }
   }
@@ -281,7 +281,7 @@ export function usePlaygroundDraft(first: Draft) {
       setCleared(draft);
       replace(emptyDraft);
     },
-    /** Undefined if nothing was cleared, or if there is new input to lose. */
+    /** Undefined if nothing was cleared, or if undoing would lose new input. */
     undoClear: cleared !== undefined && isEmpty ? () => replace(cleared) : undefined,
   };
 }

@@ -18,10 +18,10 @@ export const categories = [
   "not_reached",
 ] as const satisfies NonNullable<StoredPrediction["error_category"]>[];
 
-/** What 1,000 of a run's predictions cost, as the list of runs has it. Undefined while the price of some is not known. */
+/** The cost of 1,000 of a run's predictions, as in the list of runs. Undefined if the price of some is not known. */
 export function costOf1000({ cost, failures, run }: RunReport): number | undefined {
   if (cost?.total == null || cost.unpriced_tokens > 0) return undefined;
-  // Those that failed were asked for as well, but for two kinds.
+  // Failed predictions were requested too, except for two kinds of failure.
   const { missing = 0, not_reached = 0, ...failed } = failures.predictions;
   const asked = Object.values(failed).reduce((sum, count) => sum + count, run.progress.predicted);
   return asked === 0 ? undefined : (1000 * cost.total) / asked;
@@ -39,17 +39,17 @@ export interface PredictionsSearch extends TableSearch {
   run?: string;
   /** A request's id. */
   request?: string;
-  /** Absent: all that is stored. */
+  /** Absent: all that are stored. */
   period?: Period;
-  /** Only those before this time. */
+  /** Only predictions before this time. */
   until?: string;
-  /** Absent: the newest are first. */
+  /** Absent: newest first. */
   order?: "oldest";
   /** The prediction that is open. */
   open?: string;
 }
 
-/** The parameters that choose predictions. */
+/** The parameters that filter predictions. */
 export const filterNames = [
   "source",
   "status",
@@ -84,7 +84,7 @@ export function readPredictionsSearch(search: Record<string, unknown>): Predicti
   };
 }
 
-/** The API's filter. */
+/** The search parameters as a filter of the API. */
 export function toPredictionFilter(search: PredictionsSearch, nowMs: number): StoredPredictionFilter {
   const { source, status, category, deployment, model, key, run, request, period, until } = search;
   return present({
@@ -101,7 +101,7 @@ export function toPredictionFilter(search: PredictionsSearch, nowMs: number): St
   });
 }
 
-/** A command that makes a prediction on this server, with the key in PRESAGE_API_KEY. */
+/** A command that requests a prediction from this server, with the key in PRESAGE_API_KEY. */
 export function firstPrediction(): string {
   const body = JSON.stringify({
     interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },

@@ -4,7 +4,7 @@ import { PlainText } from "../ui/untrusted-text/plain-text.tsx";
 
 interface PromptTurn {
   role: string;
-  /** The text, or JSON of what is no text. */
+  /** The text, or JSON for content that is not text. */
   content: string;
   isText: boolean;
 }
@@ -15,7 +15,7 @@ const roleLabels: Record<string, string> = {
   assistant: "Assistant turn",
 };
 
-/** What the model was sent: the composed turns of an interaction, or the messages of a chat. */
+/** The prompt that the model was sent: the composed turns of an interaction, or the messages of a chat. */
 export function promptOf({ context, interaction, messages }: StoredPredictionDetail): PromptTurn[] {
   if (interaction !== null)
     return composePrompt(context ?? undefined, interaction).map((turn) => ({ ...turn, isText: true }));
@@ -29,7 +29,7 @@ export function promptOf({ context, interaction, messages }: StoredPredictionDet
   });
 }
 
-/** The turns of a prompt, one below the other. */
+/** The turns of a prompt, one below another. */
 export function PromptTurns({ turns }: { turns: readonly Pick<PromptTurn, "role" | "content">[] }) {
   return turns.map(({ role, content }, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the turns of one prompt never change

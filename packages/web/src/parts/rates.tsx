@@ -23,15 +23,15 @@ import { ErrorNotice } from "../ui/notice.tsx";
 
 interface RateByDayCardProps {
   period: Period;
-  /** Some have verdicts. */
+  /** At least one has verdicts. */
   rates: readonly EvaluationSummaryGroup[];
   title: string;
-  /** The id of the chosen rate; undefined or unknown: that with the most verdicts. */
+  /** The id of the chosen rate; if undefined or unknown, the rate with the most verdicts is shown. */
   chosen: string | undefined;
   onChoose(id: string): void;
 }
 
-/** Of one evaluator and profile: a rate of several would change with how often each is used. A single day makes no line. */
+/** The rate of one evaluator and profile: a mixed rate would change with how often each is used. A single day is no line. */
 export function RateByDayCard({ period, rates: all, title, chosen, onChoose }: RateByDayCardProps) {
   const rates = sortRates(all).filter((figures) => verdictsOf(figures) > 0);
   const nameOf = shortEvaluatorNames(rates.map(({ key }) => key.evaluator_id ?? ""));

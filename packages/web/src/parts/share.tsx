@@ -18,7 +18,7 @@ interface ShareProps {
   ids: readonly string[];
 }
 
-/** Makes and revokes links with which people without an account see what is shared. */
+/** Creates and revokes links that show something to people without an account. */
 export function ShareButton(props: ShareProps) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -1,7 +1,7 @@
-// The addresses of the pages that show one step: of a dataset's trajectory, of a run's, and of an episode.
+// The addresses of the pages that show one step: of a dataset's trajectory, of a run's trajectory, and of an episode.
 import { isRevision, present } from "../search-params.ts";
 
-/** What of a dataset's trajectory is shown. */
+/** The part of a dataset's trajectory to show. */
 interface StepSearch {
   /** Absent: the latest. */
   revision?: number;
@@ -21,7 +21,7 @@ export function isStep(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** What of a run's trajectory is shown. */
+/** The part of a run's trajectory to show. */
 interface RunStepSearch {
   /** Absent: the first divergence, or the first step. */
   step?: number;
@@ -37,7 +37,7 @@ export function readRunStepSearch({ step, repeat }: Record<string, unknown>): Ru
   });
 }
 
-/** Which step of an episode is shown. */
+/** The step of an episode to show. */
 interface EpisodeSearch {
   /** From 1; absent: the first. */
   step?: number;

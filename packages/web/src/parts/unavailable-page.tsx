@@ -11,7 +11,7 @@ import { SkeletonRows } from "../ui/skeleton.tsx";
 interface UnavailablePageProps {
   title: string;
   query: Pick<UseQueryResult, "error" | "isPending" | "refetch">;
-  /** To the list of all resources of this kind. */
+  /** A link to the list of all resources of this kind. */
   link: LinkProps;
 }
 

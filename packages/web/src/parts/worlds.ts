@@ -1,27 +1,27 @@
-// What a world is made of, in words.
+// Descriptions of a world's parts in words.
 import { defaultProfileName, worldDefaults } from "@presage/contract/defaults";
 import type { Params, Prediction, World, WorldConfig } from "@presage/sdk";
 import { counted, formatCount, formatFields, formatScore, formatShare } from "../format/numbers.ts";
 import { humanizeName } from "../format/words.ts";
 
-/** Whether no model is asked. */
+/** Whether the world answers from its records, without a model. */
 export function isOfRecords({ model }: WorldConfig): boolean {
   return model != null && "kind" in model;
 }
 
-/** What a world samples with where a request does not say it. */
+/** The sampling parameters that a world uses where a request has none. */
 export function paramsOf({ model }: WorldConfig): Params {
   return { temperature: 0, ...(model && "params" in model && model.params) };
 }
 
-/** What answers: a deployment, or the records alone. */
+/** What gives the answers: a deployment, or the records alone. */
 export function answererOf({ model }: WorldConfig): string {
   if (model && "kind" in model)
     return model.answer === "nearest" ? "the nearest record" : "the records alone";
   return `${model?.deployment ?? "the default deployment"}${model?.fallback ? ", else the records" : ""}`;
 }
 
-/** How sure an answer is, and what follows; undefined if the world asks nothing of that. */
+/** How sure an answer is, and what follows from that; undefined if the answer has no score. */
 export function sayHowSure({
   explain,
   confidence = null,
@@ -35,7 +35,7 @@ export function sayHowSure({
   return `Confidence ${formatShare(confidence)}${abstained ? ", below what the world needs: it abstains" : ""}.`;
 }
 
-/** What an environment or a world rewards a step with. */
+/** How an environment or a world rewards a step. */
 export function describeReward({
   evaluator,
   profile_name,
@@ -51,7 +51,7 @@ function describeParams(params: Params): string {
     .join(", ");
 }
 
-/** Each thing that a world decides, by its name. */
+/** Each of a world's settings, by name. */
 export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">): Map<string, string> {
   const { examples, retrieval, history, confidence, reward } = config;
   const { calibration } = pinned;
@@ -97,7 +97,7 @@ export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">)
   return new Map(known.filter(([, text]) => text !== ""));
 }
 
-/** What a revision changed of the one before it. */
+/** What a revision changed compared to the one before it. */
 export function changesInWords(before: World, after: World): string[] {
   const [old, now] = [worldFacts(before), worldFacts(after)];
   const names = [...new Set([...old.keys(), ...now.keys()])].filter(

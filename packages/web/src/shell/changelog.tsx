@@ -5,11 +5,11 @@ import { Dialog } from "../ui/dialog.tsx";
 interface ChangelogDialogProps {
   isOpen: boolean;
   onClose(): void;
-  /** The server's. */
+  /** The server's version. */
   version: string;
 }
 
-/** What changed, in words: the changelog that the dashboard was built with. */
+/** The changelog that the dashboard was built with. */
 export function ChangelogDialog({ isOpen, onClose, version }: ChangelogDialogProps) {
   return (
     <Dialog
@@ -50,7 +50,7 @@ function Versions() {
   ));
 }
 
-/** Between backticks is code; links keep their words. */
+/** Renders text between backticks as code, and links as their text. */
 function WithCode({ text }: { text: string }) {
   return text
     .replace(/\[([^\]]+)\]\([^)]+\)/g, "$1")
@@ -68,7 +68,7 @@ function WithCode({ text }: { text: string }) {
 }
 
 interface ChangelogPart {
-  /** `Added`, `Changed`, or a feature below one of these. */
+  /** `Added`, `Changed`, or a feature within one of these. */
   title: string;
   items: string[];
 }
@@ -76,12 +76,12 @@ interface ChangelogPart {
 interface ChangelogVersion {
   /** `0.1.0`, or `Unreleased`. */
   name: string;
-  /** As written: `2026-11-22`. */
+  /** As written in the changelog: `2026-11-22`. */
   date: string | undefined;
   parts: ChangelogPart[];
 }
 
-/** Reads a changelog as keepachangelog.com has it. */
+/** Reads a changelog in the format of keepachangelog.com. */
 export function readChangelog(markdown: string): ChangelogVersion[] {
   const versions: ChangelogVersion[] = [];
   for (const line of markdown.split("\n")) {

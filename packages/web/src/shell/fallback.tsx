@@ -8,7 +8,7 @@ import { EmptyState, ErrorNotice } from "../ui/notice.tsx";
 import { Page } from "../ui/page.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 
-/** For addresses without a page. */
+/** Shown for addresses without a page. */
 export function NotFound() {
   return (
     <Page title="Not found">
@@ -29,7 +29,7 @@ export function NotFound() {
   );
 }
 
-/** While a page's code and data are loaded. */
+/** Shown while a page's code and data are loading. */
 export function PagePending() {
   return (
     <div role="status" className="flex max-w-6xl flex-col gap-4 p-4 md:p-6">
@@ -49,7 +49,7 @@ export function PageFailed({ error }: ErrorComponentProps) {
   const router = useRouter();
   const isCodeMissing = error instanceof PresageError && error.category === "connection";
   useEffect(() => {
-    // Most likely the server has a new version. Only here: preloading on hover must not reload the page.
+    // Most likely the server has a new version. Only here, since preloading on hover must not reload the page.
     if (isCodeMissing) void reloadDashboardOnce();
   }, [isCodeMissing]);
   return (

@@ -19,18 +19,18 @@ import { UserMenu } from "./user-menu.tsx";
 interface PageLink {
   to: NonNullable<LinkProps["to"]>;
   label: string;
-  /** They go to the page. */
+  /** The shortcut that opens the page. */
   keys?: string;
-  /** Others see the reason if they open the page. */
+  /** Other users see the reason when they open the page. */
   isForOwners?: boolean;
 }
 
 interface Section {
   title: string;
   icon: LucideIcon;
-  /** The first is where the menu leads; several are shown above each of these pages. */
+  /** The menu leads to the first page; if there are several, links to all of them are shown above each page. */
   links: [PageLink, ...PageLink[]];
-  /** What else belongs to it. */
+  /** A path whose pages also belong to the section. */
   below?: string;
 }
 
@@ -135,7 +135,7 @@ export function Navigation({ onNavigate, onSearch }: NavigationProps) {
   );
 }
 
-/** The pages of the section that the address is in, above each of them. */
+/** Links to the pages of the current section, shown above each of these pages. */
 export function SectionPages() {
   const role = useRole();
   const { pathname } = useLocation();

@@ -8,28 +8,28 @@ import { latestTaxonomiesQuery } from "../data/taxonomies.ts";
 import { storeTheme } from "../theme.ts";
 import { linkGroups } from "./navigation.tsx";
 
-/** A place to go to, or something to do. */
+/** A place to go to, or an action. */
 export interface PaletteEntry {
-  /** Unique among all. */
+  /** Unique among all entries. */
   id: string;
-  /** What kind of thing it is, in a word. */
+  /** The kind of entry, in a word. */
   group: string;
   title: string;
   hint?: string | undefined;
-  /** Found by it as well, but not shown. */
+  /** Searched as well, but not shown. */
   keywords?: string | undefined;
   keys?: string | undefined;
-  /** Whether it is listed only once something has been typed. */
+  /** Whether the entry is listed only after something has been typed. */
   isOnDemand?: boolean;
-  /** An address, or what it does. */
+  /** An address, or a function to run. */
   action: string | (() => void);
 }
 
 const maxListed = 50;
-/** Of things of one kind, before something has been typed. */
+/** The greatest number of entries of one kind before something has been typed. */
 const maxOfKind = 4;
 
-/** What a query finds: what has it as its id, else pages and named things. */
+/** The entries that a query finds: things whose id it is, else pages and named things. */
 export function usePaletteEntries(
   query: string,
   actions: readonly PaletteEntry[],
@@ -154,7 +154,7 @@ export const paletteActions: readonly PaletteEntry[] = [
   action("Import traces", "/datasets?upload=true", "upload dataset file"),
 ];
 
-/** They need no session. */
+/** Actions that need no session. */
 const themeActions: readonly PaletteEntry[] = [
   action("Dark theme", () => storeTheme("dark"), "mode"),
   action("Light theme", () => storeTheme("light"), "mode"),
@@ -167,7 +167,7 @@ const pages: PaletteEntry[] = [
   ),
 ];
 
-/** The entries with all words of a query, the best match first whatever it is; without a query, pages, actions and what is new. */
+/** The entries with all words of a query, the best match of any kind first; without a query, pages, actions and recent things. */
 export function findEntries(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
   const wanted = query.trim().toLowerCase();
   if (wanted === "") {
@@ -198,7 +198,7 @@ function rankOf({ title, hint = "", keywords = "" }: PaletteEntry, wanted: strin
   return words.every((word) => name.includes(word)) ? 2 : 1;
 }
 
-/** What an id could be of: a result's is a number, those of most other things are UUIDs. */
+/** The kind of thing that an id may belong to: results have numbers, most other things have UUIDs. */
 export function kindOfId(query: string): "result" | "uuid" | undefined {
   const text = query.trim();
   if (/^\d{1,15}$/.test(text)) return "result";

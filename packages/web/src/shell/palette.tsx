@@ -13,19 +13,19 @@ interface PaletteProps {
   actions: readonly PaletteEntry[];
   /** Goes to an address. */
   onGo(address: string): void;
-  /** Absent: only documents are found. */
+  /** Absent: only documentation is found. */
   isSignedIn?: boolean;
-  /** What was typed before it was there. */
+  /** Text that was typed before the palette was loaded. */
   typed?: string;
 }
 
-/** Goes to any page or thing by its name or id, or does something. What was typed is there again after it was closed by accident. */
+/** Opens any page or thing by its name or id, or runs an action. After closing by accident, the typed text is still there. */
 export function Palette({ isOpen, typed: given = "", ...search }: PaletteProps) {
   const [typed, setTyped] = useState(given);
   const [query, setQuery] = useState(typed);
   const isThere = useFloating(isOpen) !== undefined;
   const { onClose } = search;
-  // Until there is an input; no shortcut takes it.
+  // Collects typed text until there is an input; no shortcut takes these keys.
   useEffect(() => {
     if (!isOpen || isThere) return;
     const keep = (event: globalThis.KeyboardEvent) => {
@@ -50,7 +50,7 @@ export function Palette({ isOpen, typed: given = "", ...search }: PaletteProps) 
         const input = event.currentTarget instanceof Element && event.currentTarget.querySelector("input");
         if (!input) return;
         input.focus();
-        // What was typed a moment ago goes on; what is there from before gives way.
+        // Continues text that was just typed; selects text from before, so that typing replaces it.
         if (query !== typed) input.select();
       }}
       aria-describedby={undefined}
@@ -69,7 +69,7 @@ interface PaletteSearchProps extends Omit<PaletteProps, "isOpen" | "typed"> {
 
 function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQuery }: PaletteSearchProps) {
   const [chosen, setChosen] = useState(0);
-  /** Enter came before anything was found. */
+  /** Enter was pressed before anything was found. */
   const [isAwaited, setAwaited] = useState(false);
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -88,7 +88,7 @@ function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQu
     onQuery("");
     onClose();
     if (typeof action === "string") onGo(action);
-    // The focus first returns to where it was.
+    // Waits until the focus has returned to where it was.
     else requestAnimationFrame(action);
   }
 

@@ -58,7 +58,7 @@ export function Shell() {
         <main
           id="main"
           tabIndex={-1}
-          // Where the section's tabs say which page it is, a heading would say it twice.
+          // The heading would repeat the section's tabs, which mark the current page.
           className="min-h-0 flex-1 overflow-y-auto outline-none print:overflow-visible not-print:[nav+&_h1]:sr-only"
         >
           <Outlet />
@@ -73,7 +73,7 @@ const ShortcutsDialog = lazyPart(async () => (await import("../ui/shortcuts-dial
 
 const shortcutGroup = "Everywhere";
 
-/** The command palette, the list of shortcuts and the keys that go to pages. The palette is not loaded on first use: what is typed meanwhile would be lost. */
+/** The palette, the shortcuts dialog, and the keys for pages. The palette comes with the page, so that no typed text is lost. */
 function QuickNavigation({
   isPaletteOpen,
   onPalette,
@@ -116,7 +116,7 @@ function QuickNavigation({
   );
 }
 
-/** What the server renders, not the router. */
+/** Whether the server, rather than the router, renders an address. */
 const isReference = (address: string) => /^\/docs(\/|$)/.test(address);
 
 const shortcutsAction = (action: () => void): PaletteEntry => ({
@@ -127,7 +127,7 @@ const shortcutsAction = (action: () => void): PaletteEntry => ({
   action,
 });
 
-/** Whether a dialog is or was open. It stays once it was, so that it can close in its own time. */
+/** Whether a dialog is or was open. It stays mounted from then on, so that it can close in its own time. */
 function useWasOpened(isOpen: boolean): boolean {
   const [wasOpened, setWasOpened] = useState(isOpen);
   if (isOpen && !wasOpened) setWasOpened(true);

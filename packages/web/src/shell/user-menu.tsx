@@ -34,7 +34,7 @@ export function UserMenu() {
               {name.charAt(0) || <UserRound className="size-4" />}
             </span>
             <span className="min-w-0 flex-1 rail:sr-only">
-              {/* Until it is known who is signed in, the lines are empty, not absent. */}
+              {/* Until the user is known, the lines are empty rather than absent. */}
               {me === undefined && <span className="sr-only">Account</span>}
               <span className="block truncate font-medium">{name || "\u00a0"}</span>
               <span className="block truncate text-xs text-ink-3">

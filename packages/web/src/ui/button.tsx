@@ -18,7 +18,7 @@ export function Button({ variant, size, isBusy = false, icon, className, childre
       type="button"
       tabIndex={use(ControlTabIndex)}
       {...rest}
-      // Not `disabled`, which would lose the focus.
+      // `disabled` would lose the focus.
       aria-busy={isBusy || undefined}
       aria-disabled={isBusy || rest["aria-disabled"]}
       onClick={isBusy ? (event) => event.preventDefault() : rest.onClick}
@@ -52,7 +52,7 @@ const variants = {
 
 const sizes = { small: "h-7 px-2 text-xs gap-1", medium: "h-8.5 px-3 text-sm gap-1.5" };
 
-/** A button with an icon only. Its label is a tooltip, and for screen readers. */
+/** A button with only an icon. Its label is a tooltip, and its name for screen readers. */
 export function IconButton({
   label,
   icon,
@@ -80,11 +80,11 @@ export function IconButton({
 }
 
 interface CopyButtonProps {
-  /** Or what makes it when it is copied. */
+  /** The text, or a function that makes it when it is copied. */
   text: string | (() => string);
   /** For screen readers. */
   label: string;
-  /** Shown beside the icon. */
+  /** Shown next to the icon. */
   children?: string;
 }
 
@@ -102,7 +102,7 @@ export function CopyButton({ text, label, children }: CopyButtonProps) {
 
 const noticeMs = 1_600;
 
-/** Copies texts, and says for a moment whether that worked. */
+/** Copies texts, and reports briefly whether that worked. */
 export function useCopy() {
   const [notice, setNotice] = useState<"Copied" | "Could not copy">();
   async function copy(text: string): Promise<void> {

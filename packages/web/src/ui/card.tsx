@@ -32,16 +32,16 @@ export function Card({ title, hint, actions, className, children }: CardProps) {
 
 interface FoldProps {
   title: ReactNode;
-  /** Beside the title. */
+  /** Next to the title. */
   note?: ReactNode;
-  /** Whether it is open at first, or from now on. */
+  /** Whether the fold starts out open; a later `true` opens it. */
   isOpen?: boolean | undefined;
-  /** Whether it is drawn only once it is opened. */
+  /** Whether the content is drawn only once the fold is opened. */
   isDeferred?: boolean;
   children: ReactNode;
 }
 
-/** What is shown on demand. */
+/** Content that is shown on demand. */
 export function Fold({ title, note, isOpen, isDeferred = false, children }: FoldProps) {
   const [isDrawn, setDrawn] = useState(!isDeferred);
   return (
@@ -72,7 +72,7 @@ interface DisclosureProps {
   children: ReactNode;
 }
 
-/** What its owner opens and closes too, without a frame. */
+/** A fold without a frame that its owner can open and close too. */
 export function Disclosure({ isOpen, onToggle, title, className, contentClass, children }: DisclosureProps) {
   return (
     <div className={className}>
@@ -94,9 +94,9 @@ export function Disclosure({ isOpen, onToggle, title, className, contentClass, c
 }
 
 const looks = {
-  /** Beside each other on wide screens, in the two columns of the list. */
+  /** Side by side on wide screens, in the two columns of the list. */
   row: ["sm:col-span-2 sm:grid sm:grid-cols-subgrid", "text-ink-3", "wrap-anywhere"],
-  /** The same with lines between the rows. */
+  /** Like `row`, with lines between the rows. */
   lined: [
     "col-span-2 grid grid-cols-subgrid items-baseline border-t border-line *:px-4 *:py-1.5 first:border-t-0",
     "max-w-40 text-ink-3",
@@ -125,7 +125,7 @@ export function Fact({ name, look, children }: FactProps) {
 
 type NamedFact = [name: string, explanation: string | undefined, value: ReactNode];
 
-/** Facts in a line, without those that have no value. */
+/** Facts in a line; those without a value are left out. */
 export function InlineFacts({ facts }: { facts: readonly NamedFact[] }) {
   return (
     <dl className="flex min-w-0 flex-wrap gap-x-6 gap-y-1 text-sm tabular-nums">
@@ -143,7 +143,7 @@ export function InlineFacts({ facts }: { facts: readonly NamedFact[] }) {
 
 export interface Tile {
   name: string;
-  /** What it is, on hover and on focus. */
+  /** What the figure is, shown on hover and on focus. */
   explanation?: string | undefined;
   value: ReactNode;
   note?: ReactNode;
@@ -155,7 +155,7 @@ const tileColumns: Record<number, string> = {
   8: "md:grid-cols-4",
 };
 
-/** Figures beside each other, each with what it is of; in a card they are its first rows. */
+/** Figures side by side, each with a note; in a card they are its first rows. */
 export function Tiles({ tiles, isInCard = false }: { tiles: readonly Tile[]; isInCard?: boolean }) {
   const frame = isInCard ? "border-y" : "overflow-hidden rounded-lg border";
   return (

@@ -1,4 +1,4 @@
-// What differs between two revisions of a configuration.
+// The differences between two revisions of a configuration.
 
 import { humanizeName } from "../format/words.ts";
 import { TextDifference } from "./difference/text-difference.tsx";
@@ -35,7 +35,7 @@ interface RevisionChangesProps {
   after: number;
 }
 
-/** Settings that differ between two revisions, or that none does. */
+/** The settings that differ between two revisions, or a note that they are the same. */
 export function RevisionChanges({ changes, before, after }: RevisionChangesProps) {
   if (changes.length === 0) {
     return (

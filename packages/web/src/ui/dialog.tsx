@@ -1,4 +1,4 @@
-// What opens above the page or beside it, and takes the focus until it is closed.
+// Panels above the page or next to it, which take the focus until they are closed.
 
 import { useLocation } from "@tanstack/react-router";
 import { clsx } from "clsx";
@@ -15,7 +15,7 @@ interface DialogProps {
   hint?: ReactNode;
   /** For large forms and long texts. */
   isWide?: boolean;
-  /** A click beside it must not lose what is in it. */
+  /** A click outside must not lose the input. */
   hasForm?: boolean;
   children: ReactNode;
 }
@@ -60,7 +60,7 @@ export function Dialog({
   );
 }
 
-/** Focuses the first field of a form, else the whole: the close button would show its tooltip, and Escape would close that first. */
+/** Focuses a form's first field, else the whole dialog: the close button would show its tooltip, which takes the first Escape. */
 function focusFirstField(event: Event): void {
   const { currentTarget: content } = event;
   if (!(content instanceof HTMLElement)) return;
@@ -117,7 +117,7 @@ export function ConfirmDialog({
 }
 
 interface ModalProps extends ComponentProps<typeof Radix.Content> {
-  /** Closes only by its own buttons and Escape. */
+  /** Closes only with its own buttons and Escape. */
   isAlert?: boolean;
   isOpen: boolean;
   onOpenChange?(isOpen: boolean): void;
@@ -129,7 +129,7 @@ interface ModalProps extends ComponentProps<typeof Radix.Content> {
 const placements = {
   center:
     "top-1/2 left-1/2 w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 rounded-xl border border-line",
-  // What grows and shrinks stays where it begins.
+  // If the content grows or shrinks, the top edge stays in place.
   top: "top-[12dvh] left-1/2 w-[calc(100vw-2rem)] -translate-x-1/2 rounded-xl border border-line",
   left: "inset-y-0 left-0 w-64 border-r border-line",
 };
@@ -172,7 +172,7 @@ export function Modal({
   );
 }
 
-/** To the element that had it, or to the page if that is gone. */
+/** Focuses the element that had the focus, or the page if that element is gone. */
 function returnFocus(event: Event, opener: Element | null): void {
   event.preventDefault();
   const target = opener?.isConnected ? opener : document.getElementById("main");
@@ -182,9 +182,9 @@ function returnFocus(event: Event, opener: Element | null): void {
 interface DrawerProps {
   isOpen: boolean;
   onClose(): void;
-  /** For screen readers; the content shows its own title. */
+  /** Only for screen readers: the content shows its own title. */
   title: string;
-  /** For texts beside each other. */
+  /** For texts side by side. */
   isWide?: boolean;
   /** Absent: the focus returns to the previous element. */
   onCloseAutoFocus?(event: Event): void;
@@ -218,18 +218,18 @@ export function Drawer({ isOpen, onClose, title, isWide = false, onCloseAutoFocu
 }
 
 interface DrawerHeaderProps<Place> {
-  /** What is open. */
+  /** The name of what is open. */
   children: ReactNode;
-  /** Its neighbours in the list. */
+  /** The neighbours in the list. */
   previous: Place | undefined;
   next: Place | undefined;
   onOpen(place: Place): void;
   onClose(): void;
 }
 
-/** The name of what a drawer shows, and navigation to its neighbours in the list. */
+/** The name of a drawer's content, and navigation to its neighbours in the list. */
 export function DrawerHeader<Place>({ children, previous, next, onOpen, onClose }: DrawerHeaderProps<Place>) {
-  // The address of what is open in this list, with the filters.
+  // The address of the open item in this list, including the filters.
   const { href } = useLocation();
   return (
     <div className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-3 sm:px-4">
@@ -252,7 +252,7 @@ export function DrawerHeader<Place>({ children, previous, next, onOpen, onClose 
   );
 }
 
-/** For what is read: focusing its first element would show that one's explanation. */
+/** For content to read: focusing its first element would show that element's explanation. */
 export function focusWhole(event: Event): void {
   event.preventDefault();
   if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();

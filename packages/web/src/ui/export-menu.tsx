@@ -6,19 +6,19 @@ import { type Copied, recordsOf, writeMarkdown, writeTabSeparated } from "./data
 import { Menu, MenuItem } from "./menu.tsx";
 
 interface ExportMenuProps<Row> {
-  /** What it is of, for screen readers and as the name of files. */
+  /** What is exported, for screen readers and as the name of files. */
   label: string;
-  /** Which rows, where they are not all: “the 100 loaded rows ”. */
+  /** Which rows are exported, if not all: “the 100 loaded rows ”. */
   rows?: string;
-  /** Read when it is chosen to copy or to save it. */
+  /** Called when the user chooses to copy or save. */
   table(): Copied<Row>;
-  /** Whether the figure that it is in can be saved as a picture. */
+  /** Whether the surrounding figure can be saved as a picture. */
   isDrawn?: boolean;
-  /** More choices, below. */
+  /** More choices, below the others. */
   children?: ReactNode;
 }
 
-/** Takes a table or a chart elsewhere: the one menu that all of them have. */
+/** Copies or saves a table or a chart: all of them have this menu. */
 export function ExportMenu<Row>({
   label,
   rows = "",

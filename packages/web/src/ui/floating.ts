@@ -1,2 +1,2 @@
-/** What dialogs, menus and popovers are made of. Loaded by `load.ts`. */
+/** The parts of dialogs, menus and popovers. Loaded by `load.ts`. */
 export { AlertDialog, Dialog, DropdownMenu, Popover } from "radix-ui";

@@ -1,14 +1,14 @@
-// Code that is loaded once it is needed.
+// Code that is loaded when it is needed.
 
 import { PresageError } from "@presage/sdk";
 import { type ComponentType, lazy, useEffect, useState } from "react";
 
-/** What follows is a task of its own, so that what ran before it and what comes do not block together. */
+/** Continues in a new task, so that the work before and after it does not block the page in one piece. */
 export async function nextTask(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve));
 }
 
-/** Loads a page's code. This fails if the server is unreachable or has another version of the dashboard by now. */
+/** Loads a page's code. This fails if the server is unreachable or has a different version of the dashboard by now. */
 export async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
     const module = await load();
@@ -33,11 +33,11 @@ async function loadFloating(): Promise<Floating> {
   return floating;
 }
 
-/** Loads what floats at the first sign of someone who may open it, so that nobody waits for it and no page begins with it. */
+/** Loads what floats at the first sign of user input: the user need not wait for it, and the page does not start with it. */
 export function loadFloatingEarly(): void {
   const signs = ["keydown", "pointermove", "pointerdown"] as const;
   function load(event: KeyboardEvent | PointerEvent): void {
-    // What moves under a pointer that rests is no sign.
+    // The page may move under a pointer that rests, which is no sign.
     if (event instanceof PointerEvent && event.type === "pointermove" && !event.movementX && !event.movementY)
       return;
     for (const sign of signs) removeEventListener(sign, load, true);
@@ -46,11 +46,11 @@ export function loadFloatingEarly(): void {
   for (const sign of signs) addEventListener(sign, load, true);
 }
 
-/** What dialogs, menus and popovers are made of; undefined until it is wanted and there. */
+/** The parts of dialogs, menus and popovers; undefined until they are wanted and loaded. */
 export function useFloating(isWanted: boolean): Floating | undefined {
   const [, setLoaded] = useState(floating);
   useEffect(() => {
-    // It may have come since this was drawn, so that it is asked for in any case.
+    // Asked for even if it is loaded by now: it may have been loaded since this was drawn.
     if (!isWanted) return;
     loadFloating().then(setLoaded, (error: unknown) =>
       setLoaded(() => {
@@ -61,7 +61,7 @@ export function useFloating(isWanted: boolean): Floating | undefined {
   return floating;
 }
 
-/** The same, inside of what floats already. */
+/** The same parts, for components inside of what floats already. */
 export function floatingParts(): Floating {
   if (floating === undefined) throw new Error("Nothing floats yet.");
   return floating;

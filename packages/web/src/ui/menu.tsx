@@ -1,4 +1,4 @@
-// What opens beside the button that is pressed.
+// Menus and popovers, which open next to the pressed button.
 
 import { clsx } from "clsx";
 import { Check } from "lucide-react";
@@ -16,12 +16,12 @@ import { floatingParts, useFloating } from "./load.ts";
 type Trigger = ReactElement<HTMLAttributes<HTMLElement>>;
 type Opened = "by key" | "by pointer" | undefined;
 
-/** What opens something that is not loaded before it is first opened. */
+/** The trigger of something that is loaded when it is first opened. */
 function closedTrigger(trigger: Trigger, kind: "menu" | "dialog", open: (opened: Opened) => void) {
   return cloneElement(trigger, {
     "aria-haspopup": kind,
     "aria-expanded": false,
-    // Of a key there are no clicks to count.
+    // A click by key has a click count of 0.
     onClick: ({ detail }) => open(detail === 0 ? "by key" : "by pointer"),
     onKeyDown(event) {
       if (kind !== "menu" || event.key !== "ArrowDown") return;
@@ -37,7 +37,7 @@ export function Menu({ trigger, children }: { trigger: Trigger; children: ReactN
   const floating = useFloating(opened !== undefined);
   if (opened === undefined || floating === undefined) return closedTrigger(trigger, "menu", setOpened);
   const { Root, Trigger, Portal, Content } = floating.DropdownMenu;
-  // From then on the menu itself knows what it was opened with.
+  // After the first opening, the menu itself knows how it was opened.
   function focusFirst({ target, currentTarget }: FocusEvent<HTMLElement>): void {
     if (opened === "by pointer" || target !== currentTarget) return;
     setOpened("by pointer");
@@ -73,7 +73,7 @@ export function MenuItem({
 }: {
   icon?: ReactNode;
   isDangerous?: boolean;
-  /** Why it does nothing. It can still be reached, so that the reason is read. */
+  /** Why the item does nothing. It can still be reached, so that the reason is read. */
   refusal?: string | undefined;
   onSelect(): void;
   children: ReactNode;
@@ -97,7 +97,7 @@ export function MenuItem({
   );
 }
 
-/** The menu stays open, so that several can be switched. */
+/** The menu stays open, so that several items can be switched. */
 export function MenuCheck({
   isOn,
   onChange,
@@ -145,7 +145,7 @@ export function MenuDownload({
   );
 }
 
-/** The choices below it, in a menu. */
+/** A heading in a menu, with the choices below it. */
 export function MenuSection({ title, children }: { title: string; children: ReactNode }) {
   const { Separator, Label } = floatingParts().DropdownMenu;
   return (
@@ -162,7 +162,7 @@ interface PopoverProps {
   trigger: Trigger;
   /** For screen readers. */
   label: string;
-  /** It has nothing to fill in. */
+  /** Whether there is nothing to fill in. */
   isReadOnly?: boolean;
   children: ReactNode;
 }

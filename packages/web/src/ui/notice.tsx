@@ -1,4 +1,4 @@
-// What stands in the place of content that failed to load, or that is not there yet.
+// Replacements for content that failed to load, or that does not exist yet.
 
 import { PresageError } from "@presage/sdk";
 import { CircleAlert, type LucideIcon } from "lucide-react";
@@ -68,7 +68,7 @@ interface AwaitedProps extends ComponentProps<typeof SkeletonRows> {
   onRetry(): void;
 }
 
-/** In the place of what a card shows: rows while it loads, or why it could not be loaded. */
+/** Replaces a card's content: rows while it loads, or the reason why it could not be loaded. */
 export function Awaited({ error, onRetry, ...rows }: AwaitedProps) {
   if (error === null) return <SkeletonRows {...rows} />;
   return (

@@ -4,7 +4,7 @@ import { type ComponentProps, type ReactNode, useDeferredValue, useEffect } from
 interface PageProps {
   title: string;
   hint?: ReactNode;
-  /** In place of the hint: what chooses what the page shows. */
+  /** Controls that choose what the page shows, in place of the hint. */
   controls?: ReactNode;
   actions?: ReactNode;
   /** Uses the full width and height, and scrolls inside. */
@@ -12,11 +12,11 @@ interface PageProps {
   children: ReactNode;
 }
 
-/** Later pages are there at once: where they were scrolled to is restored in the first frame. */
+/** Later pages are complete in their first frame, which restores their scroll position. */
 let isFirst = true;
 
 export function Page({ title, hint, controls, actions, isFull = false, children }: PageProps) {
-  // What follows the title of the first page is drawn in small tasks, as the code and the data still arrive.
+  // The first page draws everything below its title in small tasks, as code and data are still arriving.
   const isDrawn = useDeferredValue(true, !isFirst);
   useEffect(() => {
     isFirst = false;

@@ -1,20 +1,20 @@
-// What is saved as a file: tables as CSV, and what is drawn as a picture. Loaded when something is saved.
+// Saves tables as CSV and drawings as pictures. Loaded when something is saved.
 
 import { stringify } from "csv-stringify/browser/esm/sync";
 import { plainCell } from "./data-table/columns.ts";
 
-/** Has the browser save a text or bytes as a file. */
+/** Makes the browser save a text or bytes as a file. */
 export function saveFile(name: string, content: string | Blob, type = "text/plain"): void {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   const link = document.createElement("a");
   link.href = address;
   link.download = name;
   link.click();
-  // Not at once: some browsers start to read after the click.
+  // Not immediately: some browsers start to read after the click.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** CSV as RFC 4180 has it. No cell begins like a formula, which spreadsheets would run. */
+/** CSV according to RFC 4180. No cell begins like a formula, which spreadsheets would run. */
 export function writeCsv(records: readonly (readonly string[])[]): string {
   const cells = records.map((record) => record.map(plainCell));
   return stringify(cells, { record_delimiter: "windows", quoted_match: /[\r\n]/ });
@@ -26,7 +26,7 @@ export function fileNameOf(label: string, extension: string): string {
   return `${words.join("-").slice(0, 80) || "table"}.${extension}`;
 }
 
-/** Sharp on screens with two pixels for each of CSS. */
+/** Sharp on screens with two pixels per CSS pixel. */
 const pixelRatio = 2;
 
 /** An SVG text as a PNG. */

@@ -9,9 +9,9 @@ import { TextInput } from "./form/inputs.tsx";
 import { Popover } from "./menu.tsx";
 
 interface SavedViewsProps {
-  /** Of the page, in the browser's memory. */
+  /** The page's name, in the browser's memory. */
   name: string;
-  /** The page's search parameters that make up a view, without what is open at the moment. */
+  /** The page's search parameters that make up a view, without what is currently open. */
   search: Record<string, unknown>;
 }
 
@@ -23,7 +23,7 @@ export function SavedViews({ name, search }: SavedViewsProps) {
   const open = views.find((view) => isSameSearch(view.search, current));
 
   function replace(change: (views: SavedView[]) => SavedView[]): void {
-    // Another tab may have changed them.
+    // Another tab may have changed the views.
     const next = change(isFull ? views : readSavedViews(name));
     setFull(!storeViews(name, next));
     setViews(next);
@@ -130,12 +130,12 @@ function readSavedViews(page: string): SavedView[] {
     const stored: unknown = JSON.parse(localStorage.getItem(prefix + page) ?? "[]");
     return Array.isArray(stored) ? stored.filter(isView).slice(0, maxViews) : [];
   } catch {
-    // Storage that is denied or unreadable is like an empty one.
+    // Storage that is denied or unreadable counts as empty.
     return [];
   }
 }
 
-/** Returns whether the browser keeps them. */
+/** Returns whether the browser stored the views. */
 function storeViews(page: string, views: readonly SavedView[]): boolean {
   try {
     localStorage.setItem(prefix + page, JSON.stringify(views));
@@ -145,10 +145,10 @@ function storeViews(page: string, views: readonly SavedView[]): boolean {
   }
 }
 
-/** The order and the columns of a table as at first, which are no order and no columns: a view without them wants these, not the last ones. */
+/** Stand for a table's default order and columns. A view that has neither wants the defaults, not the ones used last. */
 const asAtFirst: Record<string, unknown> = { sort: "-", columns: "-" };
 
-/** A view of the same name is replaced. */
+/** Adds a view; it replaces one with the same name. */
 export function withView(views: readonly SavedView[], view: SavedView): SavedView[] {
   return [...withoutView(views, view.name), view]
     .sort((one, other) => one.name.localeCompare(other.name))
@@ -159,7 +159,7 @@ export function withoutView(views: readonly SavedView[], name: string): SavedVie
   return views.filter((view) => view.name !== name);
 }
 
-/** Whether two views show the same, in whatever order their parameters are. */
+/** Whether two views are the same, in whatever order their parameters are. */
 export function isSameSearch(one: string, other: string): boolean {
   return sorted(one) === sorted(other);
 }

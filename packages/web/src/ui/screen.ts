@@ -1,4 +1,4 @@
-// What the page is shown on, for what CSS cannot change.
+// Properties of the screen or paper, for what CSS cannot change.
 
 import { type RefObject, useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
 import { flushSync } from "react-dom";
@@ -18,11 +18,11 @@ function narrow(): MediaQueryList {
   return matchMedia("(width < 48rem)");
 }
 
-/** Whether the page is being printed: what a screen shows piece by piece is all there on paper. */
+/** Whether the page is being printed: paper shows everything that a screen shows piece by piece. */
 export function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {
-    // At once: the browser lays out the sheets right after the event.
+    // Immediately: the browser lays out the sheets right after the event.
     const change = ({ type }: Event) => flushSync(() => setPrinting(type === "beforeprint"));
     addEventListener("beforeprint", change);
     addEventListener("afterprint", change);
@@ -39,7 +39,7 @@ export interface Size {
   height: number;
 }
 
-/** The size of an element in pixels, so that a drawing fits without its texts being scaled. 0 by 0 before it is known. */
+/** The size of an element in pixels, so that a drawing fits without scaling its texts. 0 by 0 until it is known. */
 export function useSize(ref: RefObject<HTMLElement | null>): Size {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   useLayoutEffect(() => {

@@ -3,13 +3,13 @@ import { Dialog } from "./dialog.tsx";
 import type { Shortcut } from "./shortcuts.tsx";
 import { Keys, useShortcutRegistry } from "./shortcuts.tsx";
 
-/** Always there, and of the browser or of a table itself. */
+/** Keys that always work, by means of the browser or a table. */
 const always = [
   { keys: "Enter", label: "Open the row", group: "Tables" },
   { keys: "Esc", label: "Close what is open, or deselect all rows", group: "Tables" },
 ];
 
-/** Every shortcut that works on the page at the moment. */
+/** Lists every shortcut that currently works on the page. */
 export function ShortcutsDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   return (
     <Dialog

@@ -3,10 +3,10 @@
 import { createContext, type ReactNode, use, useEffectEvent, useLayoutEffect, useState } from "react";
 
 export interface Shortcut {
-  /** As `KeyboardEvent.key`: `j`, `?`, or one after the other, `g r`; `mod+k` is Control or, on Apple's keyboards, Command. */
+  /** As in `KeyboardEvent.key`: `j`, `?`, or in sequence, `g r`; `mod+k` is Control or, on Apple keyboards, Command. */
   keys: string;
   label: string;
-  /** The heading under which it is listed. */
+  /** The heading under which the shortcut is listed. */
   group: string;
   run(): void;
 }
@@ -15,7 +15,7 @@ export interface Shortcut {
 export function useShortcut({ keys, label, group, run }: Shortcut, isOn = true): void {
   const shortcuts = useShortcutRegistry();
   const onPress = useEffectEvent(run);
-  // Before it is painted: what is seen can be used.
+  // Before painting: whatever is visible can be used.
   useLayoutEffect(() => {
     if (!isOn) return;
     return shortcuts.register({ keys, label, group, run: () => onPress() });
@@ -46,7 +46,7 @@ export function useShortcutRegistry(): Shortcuts {
   return shortcuts;
 }
 
-/** A dialog above the page, unlike a drawer beside it, leaves nothing else to be done. */
+/** A dialog blocks the rest of the page, unlike a drawer. */
 function isModalOpen(): boolean {
   return document.querySelector("[data-modal]") !== null;
 }
@@ -56,7 +56,7 @@ const takers =
 
 const silentInputs = new Set(["button", "checkbox", "radio", "range", "submit"]);
 
-/** Whether keys pressed there mean something already, so that no shortcut may take them. */
+/** Whether pressed keys already mean something to the target, so that no shortcut may take them. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   if (target instanceof HTMLInputElement) return !silentInputs.has(target.type);
@@ -64,12 +64,12 @@ export function isTyping(target: EventTarget | null): boolean {
 }
 
 interface Shortcuts {
-  /** Returns what removes it. Of two with the same keys the newer one runs. */
+  /** Returns a function that removes the shortcut. If two have the same keys, the newer one runs. */
   register(shortcut: Shortcut): () => void;
-  /** All, the oldest first; the same array until one comes or goes. */
+  /** All shortcuts, oldest first; the same array until one is added or removed. */
   list(): readonly Shortcut[];
   subscribe(listener: () => void): () => void;
-  /** Runs the shortcut of a key that nothing else took, and returns whether there was one. */
+  /** Runs the shortcut of a key that was not handled otherwise, and returns whether there was one. */
   press(key: PressedKey): boolean;
 }
 
@@ -79,7 +79,7 @@ interface PressedKey {
   atMs: number;
 }
 
-/** How long the second key of two may take. */
+/** The longest time between the keys of a sequence. */
 const sequenceMs = 1_500;
 
 export function createShortcuts(): Shortcuts {
@@ -121,7 +121,7 @@ export function createShortcuts(): Shortcuts {
 
 const names: Record<string, string> = { mod: isApple() ? "⌘" : "Ctrl", ArrowDown: "↓", ArrowUp: "↑" };
 
-/** The keys of a shortcut as they are written on a keyboard. */
+/** The keys of a shortcut, as a keyboard labels them. */
 export function Keys({ keys }: { keys: string }) {
   return (
     <span className="inline-flex shrink-0 items-center gap-1">

@@ -29,7 +29,7 @@ export function ChartSkeleton() {
   );
 }
 
-/** As high as the rows that are to come, so that nothing moves. */
+/** As high as the expected rows, so that nothing moves when they arrive. */
 export function SkeletonTableRows({ count, columnCount }: { count: number; columnCount: number }) {
   return (
     // Fades in late, so that a fast response causes no flicker.

@@ -5,7 +5,7 @@ import { ExportMenu } from "./export-menu.tsx";
 import { ScrollRegion } from "./page.tsx";
 import { usePrinting } from "./screen.ts";
 
-/** A table that scrolls sideways by itself. Its menu comes with the pointer or the focus. */
+/** A table that scrolls sideways by itself. Its menu appears on hover or focus. */
 export function Table({
   label,
   isStacked = false,
@@ -13,7 +13,7 @@ export function Table({
   children,
 }: {
   label: string;
-  /** On a phone each row's cells stand below its name. */
+  /** On a phone, each row's cells are stacked below its name. */
   isStacked?: boolean;
   className?: string;
   children: ReactNode;
@@ -24,7 +24,7 @@ export function Table({
     if (isStacked) labelCells(table.current);
   });
   return (
-    // Relative: texts for screen readers only are positioned inside it.
+    // Relative, because texts for screen readers are positioned inside it.
     <div className="group/table relative min-w-0">
       <ScrollRegion
         label={label}
@@ -44,7 +44,7 @@ export function Table({
   );
 }
 
-/** Each cell has the name of its column, for a phone to show. */
+/** Gives each cell the name of its column, for a phone to show. */
 function labelCells(table: HTMLTableElement | null): void {
   const names = [...(table?.querySelectorAll("thead th") ?? [])].map(
     (cell) => cell.getAttribute("abbr") ?? cell.textContent ?? "",
@@ -53,7 +53,7 @@ function labelCells(table: HTMLTableElement | null): void {
     cell.dataset.label = names[cell.cellIndex] ?? "";
 }
 
-/** The cells of a table as they are shown, without columns that are only drawn. */
+/** The cells of a table as they are shown, without columns that contain only drawings. */
 function shownTable(table: HTMLTableElement | null): Copied<string[]> {
   const all = [...(table?.rows ?? [])].map((row) => [...row.cells].map(textOf));
   const isRead = (_: string, index: number) => all.slice(1).some((cells) => (cells[index] ?? "") !== "");
@@ -78,7 +78,7 @@ interface CellProps {
   children?: ReactNode;
 }
 
-/** Cells that stand below each other have its short name. */
+/** `short` is the name that stacked cells show. */
 export function HeaderCell({ isNumber = false, short, className, children }: CellProps & { short?: string }) {
   return (
     <th

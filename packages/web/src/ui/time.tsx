@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { clockTime, exactTime, relativeTime } from "../format/times.ts";
 
-/** A relative time, or with `isClock` that of the day; the exact time in the user's time zone on hover. */
+/** A relative time, or the time of day with `isClock`; the exact time in the user's time zone on hover. */
 export function Time({ at, isClock = false }: { at: string; isClock?: boolean }) {
   const nowMs = useNow();
   return (

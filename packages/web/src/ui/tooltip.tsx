@@ -15,24 +15,24 @@ import {
 } from "react";
 import { createPortal } from "react-dom";
 
-/** Of the controls in a table, which is one stop for Tab: arrow keys reach them. */
+/** The `tabIndex` of controls in a table that is one stop for Tab: arrow keys reach them. */
 export const ControlTabIndex = createContext<-1 | undefined>(undefined);
 
 type Control = ReactElement<HTMLAttributes<HTMLElement>>;
 
-/** Before it opens under the pointer; none while another one was open a moment ago. */
+/** The delay before a tooltip opens under the pointer; none if another one was open within `skipDelayMs`. */
 const delayMs = 400;
 const skipDelayMs = 300;
-/** In which the pointer can move from the control to the text. */
+/** The time that the pointer has to move from the control to the text. */
 const graceMs = 120;
 
-/** The one that is open, of all. */
+/** Closes the tooltip that is open: at most one is. */
 let closeOpen: (() => void) | undefined;
 let closedAtMs = Number.NEGATIVE_INFINITY;
 
 interface TooltipProps {
   text: ReactNode;
-  /** The child is there for the text alone, so that a press shows and hides it: a finger does not hover. */
+  /** The child exists only for the text, so pressing it shows and hides the text: a finger cannot hover. */
   isPressable?: boolean;
   /** One element that takes events. */
   children: Control;
@@ -112,12 +112,12 @@ interface BubbleProps {
   id: string;
   anchor: HTMLElement;
   onClose(): void;
-  /** The pointer reached it. */
+  /** Called when the pointer reaches the bubble. */
   onEnter(): void;
   children: ReactNode;
 }
 
-/** Between it and its control, and the edge of the window, in pixels. */
+/** The space between the bubble and its control, and between the bubble and the edge of the window, in pixels. */
 const [gap, margin] = [6, 8];
 
 function Bubble({ id, anchor, onClose, onEnter, children }: BubbleProps) {
@@ -134,7 +134,7 @@ function Bubble({ id, anchor, onClose, onEnter, children }: BubbleProps) {
   });
   useEffect(() => {
     const closeThis = () => close();
-    // Before a dialog hears of it, which would close as well.
+    // Runs before the key reaches a dialog, which would close as well.
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
@@ -169,19 +169,19 @@ function Bubble({ id, anchor, onClose, onEnter, children }: BubbleProps) {
   );
 }
 
-/** The same where there may be nothing to say. */
+/** A `Tooltip` whose text may be absent. */
 export function Hinted({ text, children }: { text: string | undefined; children: Control }) {
   return text === undefined ? children : <Tooltip text={text}>{children}</Tooltip>;
 }
 
 interface ExplainedProps {
-  /** What a figure is, and of what. Absent: nothing is added. */
+  /** What the figure is and what it counts. Absent: nothing is added. */
   text: ReactNode;
   className?: string;
   children: ReactNode;
 }
 
-/** A figure that says what it is where it is pointed at or focused. */
+/** A figure that is explained on hover and on focus. */
 export function Explained({ text, className, children }: ExplainedProps) {
   const tabIndex = use(ControlTabIndex) ?? 0;
   if (text === undefined) return <span className={className}>{children}</span>;
@@ -194,7 +194,7 @@ export function Explained({ text, className, children }: ExplainedProps) {
   );
 }
 
-/** A name that says what it means where it is pointed at or focused. */
+/** A name that is explained on hover and on focus. */
 export function ExplainedName({ name, explanation }: { name: string; explanation: string | undefined }) {
   const tabIndex = use(ControlTabIndex);
   if (explanation === undefined) return name;

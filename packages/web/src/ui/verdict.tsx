@@ -9,7 +9,7 @@ interface Verdict {
   pass: boolean | null;
 }
 
-/** The outcome of an evaluation. A missing verdict is a state of its own and never looks like a fail. */
+/** The outcome of an evaluation. A missing verdict is a separate state and never looks like a fail. */
 export function VerdictBadge(verdict: Verdict) {
   const { label, Icon, tone } = lookOf(verdict);
   return (
@@ -19,11 +19,11 @@ export function VerdictBadge(verdict: Verdict) {
   );
 }
 
-/** A verdict in little room: a sign and the score. */
+/** A verdict where space is limited: a sign and the score. */
 export function VerdictMark({ score, ...verdict }: Verdict & { score: number | null }) {
   const { label, Icon, tone } = lookOf(verdict);
   const said = tone === "warn" ? "No verdict" : label;
-  // A score of 1 for a pass, or 0 for a fail, tells nothing more.
+  // A score of 1 for a pass, or 0 for a fail, adds no information.
   const isSaid = verdict.pass !== null && score === Number(verdict.pass);
   return (
     <span className="inline-flex flex-row-reverse items-center gap-1.5 align-middle" title={said}>
@@ -74,7 +74,7 @@ function lookOf({ status, pass }: Verdict): Look {
   }
 }
 
-/** The width of a column of verdicts by the evaluator of this name, which has two lines. */
+/** The width of a column of verdicts, whose heading, the evaluator's name, has two lines. */
 export function verdictColumnWidthPx(name: string): number {
   const longest = Math.max(name.length / 2, ...name.split(/(?<=-)| /).map((part) => part.length));
   return Math.min(128, Math.max(80, 28 + 7 * Math.ceil(longest)));

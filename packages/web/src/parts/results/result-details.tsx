@@ -22,7 +22,7 @@ interface ResultDetailsProps {
   previous: string | undefined;
   next: string | undefined;
   filtering: Filtering;
-  /** Above the result: what belongs to its sample. */
+  /** Content above the result, about its sample. */
   above?: ReactNode;
   onOpen(id: string): void;
   onClose(): void;
@@ -69,7 +69,7 @@ export function ResultDetails({ id, row, filtering, above, ...ways }: ResultDeta
   );
 }
 
-/** Takes the focus if the focused element disappears with its result. The drawer has it when it opens. */
+/** Takes the focus if the focused element disappears with its result. At first the drawer has the focus. */
 function useLostFocus(id: string) {
   const region = useRef<HTMLDivElement>(null);
   const shownId = useRef(id);
@@ -111,7 +111,7 @@ function ResultBody({ result, filtering, text, onChooseText }: ResultBodyProps) 
   );
 }
 
-/** Why an evaluation has no verdict, and what to do. It does not look like a fail, since it is not one. */
+/** Why an evaluation has no verdict, and what to do. It does not look like a fail. */
 function FailureNotice({ errorMessage }: { errorMessage: string | null }) {
   const { code, message, advice } = explainFailure(errorMessage);
   return (

@@ -5,18 +5,18 @@ import { lazyPart } from "../../ui/load.ts";
 import { useShortcut } from "../../ui/shortcuts.tsx";
 import type { Filtering } from "./results-search.ts";
 
-/** For a `Drawer`, which waits for it: a page begins without it. */
+/** Loaded when a `Drawer` needs it, rather than with the page. */
 export const ResultDetails = lazyPart(async () => (await import("./result-details.tsx")).ResultDetails);
 
 interface ResultDrawerProps {
   openId: string | undefined;
-  /** The results of the list that it was opened from, in its order. */
+  /** The results of the list that the drawer was opened from, in order. */
   ids: readonly string[];
   onOpen(id: string): void;
   onClose(): void;
 }
 
-/** A result beside another page than that of all results, which its filters lead to. */
+/** A result on a page other than the page of results, which the result's filters lead to. */
 export function ResultDrawer({ openId, ids, onOpen, onClose }: ResultDrawerProps) {
   const navigate = useNavigate();
   const index = openId === undefined ? -1 : ids.indexOf(openId);

@@ -13,7 +13,7 @@ import { DatasetLink } from "../datasets.tsx";
 import { RunLink } from "../runs.tsx";
 import { explainLabels, type Filtering, type ResultsSearchChanges } from "./results-search.ts";
 
-/** The result's metadata, much of which can be filtered by. */
+/** The result's metadata; much of it can be used as a filter. */
 export function ResultFacts({ result, filtering }: { result: EvaluationResult; filtering: Filtering }) {
   const { confidence_interval: interval } = result.additional_info;
   const only = (changes: ResultsSearchChanges) => () => filtering.change(changes);
@@ -48,7 +48,7 @@ export function ResultFacts({ result, filtering }: { result: EvaluationResult; f
         <OptionalFact
           name="Sample"
           text={sample}
-          // Other datasets may have a sample of the same id.
+          // Samples of other datasets may have the same id.
           onFilter={only({ sample: sample?.toString(), ...(dataset !== null && { dataset }) })}
         />
         <OptionalFact name="Model" text={result.evaluated_model_name ?? result.evaluated_model_id} />

@@ -14,7 +14,7 @@ export type TextName = "difference" | "output" | "gold" | "input" | "system" | "
 
 interface ResultTextsProps {
   result: EvaluationResult;
-  /** The last chosen tab, possibly of another result. */
+  /** The tab that was chosen last, possibly for another result. */
   chosen: TextName | undefined;
   onChoose(name: TextName): void;
 }

@@ -10,7 +10,7 @@ export const verdicts = [
   "contradictory",
   "not-applicable",
 ] as const;
-/** The last two are without a verdict. */
+/** The last two mean that there is no verdict. */
 export type Verdict = (typeof verdicts)[number];
 
 export const verdictLabels: Record<Verdict, string> = {
@@ -48,13 +48,13 @@ export interface ResultsSearch {
   /** From 0 to 1. */
   min_score?: number;
   max_score?: number;
-  /** Each is `name=value`; all of them must match. */
+  /** Each is `name=value`; all must match. */
   tag?: string[];
   dataset?: string;
-  /** A sample's id; a number and the text of its digits are the same. */
+  /** A sample's id; a number is the same as the text of its digits. */
   sample?: string;
   run?: string;
-  /** Only evaluations that belong to no run. */
+  /** Only evaluations that do not belong to a run. */
   direct?: true;
   explain?: ExplainStrategy;
   /** ISO 8601 with an offset. */
@@ -64,11 +64,11 @@ export interface ResultsSearch {
   after?: string;
   /** Only smaller ids. */
   before?: string;
-  /** Absent: one row a verdict. */
+  /** Absent: one row per verdict. */
   view?: "samples" | "verdicts";
   /** Absent: newest first. */
   order?: "oldest";
-  /** By sample: the evaluator and profile whose scores come first, `evaluator~profile`, with a minus from the highest. */
+  /** By sample: the evaluator and profile whose scores to sort by, `evaluator~profile`, with a minus for highest first. */
   sort?: string;
   /** The result that is open. */
   result?: string;
@@ -81,7 +81,7 @@ const maxRevision = 2_147_483_647;
 
 const views = ["samples", "verdicts"] as const;
 
-/** One row a sample, unless the address wants something else: addresses with filters have always been of verdicts. */
+/** One row per sample, unless the address asks otherwise: addresses with filters have always listed verdicts. */
 export function viewOf(search: ResultsSearch): (typeof views)[number] {
   return search.view ?? (Object.keys(search).length === 0 ? "samples" : "verdicts");
 }
@@ -99,7 +99,7 @@ export function readResultsSearch(search: Record<string, unknown>): ResultsSearc
     revision: revisionOf(search.revision),
     min_score: scoreOf(search.min_score),
     max_score: scoreOf(search.max_score),
-    // A result has one value of a tag: the last one that is asked for.
+    // A result has one value per tag, so the last requested value counts.
     tag: tags.length === 0 ? undefined : [...new Map(tags.map((tag) => [tag.split("=")[0], tag])).values()],
     dataset: readText(search.dataset),
     sample: readText(search.sample),
@@ -118,7 +118,7 @@ export function readResultsSearch(search: Record<string, unknown>): ResultsSearc
   });
 }
 
-/** Undefined removes a value. */
+/** Undefined removes a parameter. */
 export type ResultsSearchChanges = { [Name in keyof ResultsSearch]?: ResultsSearch[Name] | undefined };
 
 /** The filters of a list of results. */

@@ -1,6 +1,6 @@
 // The lines around a plot, and the texts along them.
 
-/** Where the curves and bars of a plot are, in pixels. */
+/** The area of a plot's curves and bars, in pixels. */
 export interface PlotArea {
   left: number;
   right: number;
@@ -32,12 +32,12 @@ export function ValueAxis({ area: { left, right }, ticks, format, toY }: ValueAx
 }
 
 interface PlaceLabel {
-  /** Of its middle, in pixels. */
+  /** The middle of the label, in pixels. */
   x: number;
   text: string;
 }
 
-/** The line below a plot with labels of some places. */
+/** The line below a plot, with labels for some of its places. */
 export function PlaceAxis({ area, labels }: { area: PlotArea; labels: readonly PlaceLabel[] }) {
   const { left, right, bottom } = area;
   return (
@@ -52,22 +52,22 @@ export function PlaceAxis({ area, labels }: { area: PlotArea; labels: readonly P
   );
 }
 
-/** Of a character at 12 pixels, rather too much. */
+/** The width of a character at 12 pixels, on the high side. */
 const characterWidth = 7;
 const gap = 20;
 
-/** Labels of steps at equal distances that end with the last step: as many as do not touch each other. */
+/** Labels of steps at equal distances up to the last step: as many as fit without touching each other. */
 export function placeLabels(
   texts: readonly string[],
   toX: (index: number) => number,
-  /** Where the drawing ends, in pixels. */
+  /** The right edge of the drawing, in pixels. */
   end: number,
 ): PlaceLabel[] {
   const width = Math.max(0, ...texts.map((text) => text.length)) * characterWidth;
   const every = Math.max(1, Math.ceil((width + gap) / (toX(1) - toX(0))));
   const last = texts.length - 1;
   return texts.flatMap((text, index) =>
-    // The last label may be wider than what is right of its step.
+    // The last label may be wider than the space to the right of its step.
     (last - index) % every === 0 ? [{ text, x: Math.min(toX(index), end - width / 2) }] : [],
   );
 }

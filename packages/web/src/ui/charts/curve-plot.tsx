@@ -9,32 +9,32 @@ import { niceTicks, type Range } from "./scale.ts";
 
 interface CurveChartProps {
   shape: CurveShape;
-  /** Names the chart, also for screen readers. */
+  /** The chart's name, also for screen readers. */
   label: string;
   /** What the places are, for example “Step”. */
   xLabel: string;
-  /** What a place is called; its number if not given. */
+  /** Names a place; its number if absent. */
   formatX?(x: number): string;
   /** What the values are, for example “Pass rate”. */
   yLabel: string;
   series: readonly CurveSeries[];
-  /** Of the values; 0 to 1 if not given. */
+  /** The range of the values; 0 to 1 if absent. */
   domain?: Range | undefined;
   format(value: number): string;
-  /** For the axis, where space is limited. */
+  /** Formats values for the axis, where space is limited. */
   formatTick?(value: number): string;
   /** What the figures are and how their intervals were made. */
   note?: ReactNode;
 }
 
-/** Curves with their intervals as bands: the figures stand beside them as a table, and can be copied. */
+/** Curves with their intervals as bands. The figures are also there as a table, and can be copied. */
 export function CurveChart(props: CurveChartProps) {
   const series = props.series.map((one, index) => ({
     ...one,
     color: one.color ?? `var(--chart-${(index % 6) + 1})`,
   }));
   const xs = placesOf(series);
-  // A curve of one place would be a lone dot.
+  // A curve with a single place would be a lone dot.
   if (xs.length < 2) return <OnePlace {...props} series={series} />;
   return (
     <ChartFigure
@@ -107,7 +107,7 @@ const margin = { left: 48, right: 12, top: 8, bottom: 36 };
 const tickWidth = 64;
 const mostInTick = 10;
 
-/** Names of one series differ at the end. */
+/** Names in a series differ at the end. */
 function shortened(name: string): string {
   return name.length > mostInTick ? `…${name.slice(1 - mostInTick)}` : name;
 }
@@ -116,7 +116,7 @@ function shortened(name: string): string {
 function CurvePlot(props: CurvePlotProps) {
   const { label, xLabel, formatX, series, domain, xs, shape, format, formatTick = format } = props;
   const [first = 0, last = first] = [xs[0], xs.at(-1)];
-  // Half of the last name stands beyond its place.
+  // Half of the last name extends past its place.
   const room = formatX === undefined ? 0 : (last - first) / 8;
   const ends: Range = [first - room, last + room];
   return (

@@ -5,16 +5,16 @@ export interface CurvePoint {
   value: number | null;
   lower?: number | null | undefined;
   upper?: number | null | undefined;
-  /** What it was made from, for example “120 samples in 12 trajectories”. */
+  /** What the value was computed from, for example “120 samples in 12 trajectories”. */
   basis?: string | undefined;
 }
 
 export interface CurveSeries {
   key: string;
   label: string;
-  /** One of the colour tokens; by its place if not given. */
+  /** One of the colour tokens; chosen by the curve's position if absent. */
   color?: string | undefined;
-  /** To tell lines apart without colours. */
+  /** Tells lines apart without colours. */
   isDashed?: boolean | undefined;
   /** In ascending order of `x`. */
   points: readonly CurvePoint[];
@@ -27,7 +27,7 @@ type Place = readonly [x: number, y: number];
 
 interface CurvePaths {
   line: string;
-  /** The stretches of it that have an interval; of a step curve all of it. */
+  /** The stretches of the line that have an interval; all of a step curve. */
   sure: string;
   band: string;
   /** Points that no line reaches. */
@@ -63,7 +63,7 @@ export function curvePaths(
 
 type ReadPoint = (point: CurvePoint) => number | null | undefined;
 
-/** A step keeps its interval up to the next point, even if that one has none. */
+/** A step keeps its interval up to the next point, even if that point has none. */
 function untilNext(stretch: readonly CurvePoint[], points: readonly CurvePoint[]): readonly CurvePoint[] {
   const last = stretch.at(-1);
   const next = last && points[points.indexOf(last) + 1];
@@ -119,7 +119,7 @@ export function placesOf(series: readonly CurveSeries[]): number[] {
   );
 }
 
-/** The point that says what holds at `x`: of a step curve the last one up to there. */
+/** The point with the value at `x`: in a step curve, the last point up to there. */
 export function pointAt({ points }: CurveSeries, x: number, shape: CurveShape): CurvePoint | undefined {
   if (shape === "line") return points.find((point) => point.x === x);
   const last = points.at(-1);

@@ -1,4 +1,4 @@
-// A part of the page as one SVG: its drawings as they are, its texts where they stand.
+// Draws a part of the page as one SVG: its drawings unchanged, its texts in their places.
 
 export interface Drawing {
   svg: string;
@@ -7,9 +7,9 @@ export interface Drawing {
 }
 
 const namespace = "http://www.w3.org/2000/svg";
-/** Around what is drawn, in pixels. */
+/** The margin around the drawing, in pixels. */
 const margin = 8;
-/** What stylesheets decide of a shape. */
+/** The properties of a shape that stylesheets set. */
 const shapeStyles = [
   "fill",
   "fill-opacity",
@@ -85,14 +85,14 @@ interface PlacedText {
   parent: Element;
 }
 
-/** The texts that are seen, line by line, with what a cut one has room for. */
+/** The visible texts, line by line; a text that is cut off has only what fits. */
 function* textsOf(element: HTMLElement): Generator<PlacedText> {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     const parent = node.parentElement;
     const isShape = parent?.closest("svg") != null;
     const isControl = parent?.closest("button") != null && parent.closest("th") === null;
-    // What is for screen readers only is a pixel wide.
+    // Texts for screen readers only are a pixel wide.
     if (parent === null || isShape || isControl || parent.getBoundingClientRect().width <= 1) continue;
     for (const line of linesOf(node)) yield { ...line, parent };
   }
@@ -118,7 +118,7 @@ function* linesOf(node: Node): Generator<Omit<PlacedText, "parent">> {
   if (current !== undefined) yield { text: cut(text, current, node), rect: current };
 }
 
-/** A text that an ellipsis ends on the page ends with one here. */
+/** Ends a text with an ellipsis if it does so on the page. */
 function cut(text: string, rect: DOMRect, { parentElement }: Node): string {
   const frame = parentElement?.closest(".truncate")?.getBoundingClientRect();
   if (frame === undefined || rect.right <= frame.right + 1) return text.trimEnd();

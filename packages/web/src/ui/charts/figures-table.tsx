@@ -15,7 +15,7 @@ interface ChartFigureProps {
   children: ReactNode;
 }
 
-/** A chart, or the same figures as a table; both can be taken elsewhere. */
+/** A chart, or the same figures as a table; both can be exported. */
 export function ChartFigure({ label, legend, table, format, note, children }: ChartFigureProps) {
   const [isTable, setTable] = useState(false);
   return (
@@ -38,11 +38,11 @@ export function ChartFigure({ label, legend, table, format, note, children }: Ch
 }
 
 interface FiguresViewProps extends Pick<ChartFigureProps, "label" | "table"> {
-  /** Of cells that are numbers. */
+  /** Formats cells that are numbers. */
   format?(value: number): string;
 }
 
-/** The figures of a chart in its place. */
+/** The figures of a chart, shown in its place. */
 export function FiguresView({ label, table: { header, rows }, format = String }: FiguresViewProps) {
   const show = (cell: FiguresRow["cells"][number]) =>
     typeof cell === "number" ? format(cell) : (cell ?? "–");
@@ -53,7 +53,7 @@ export function FiguresView({ label, table: { header, rows }, format = String }:
           <tr className="text-ink-3">
             {header.map((name, index) => (
               <th
-                // biome-ignore lint/suspicious/noArrayIndexKey: two series may have one name
+                // biome-ignore lint/suspicious/noArrayIndexKey: two series may have the same name
                 key={index}
                 scope="col"
                 className={`px-2 py-1 font-medium whitespace-nowrap ${index === 0 ? "text-left" : "text-right"}`}
@@ -84,7 +84,7 @@ export function FiguresView({ label, table: { header, rows }, format = String }:
   );
 }
 
-/** The figures of a chart. Numbers are copied as they are, and shown as the chart shows them. */
+/** The figures of a chart. Numbers are copied in full, and shown as the chart shows them. */
 export interface FiguresTable {
   header: readonly string[];
   rows: readonly FiguresRow[];

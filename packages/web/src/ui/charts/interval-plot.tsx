@@ -2,7 +2,7 @@ import { clsx } from "clsx";
 import type { ReactNode } from "react";
 import { linearScale, niceTicks, type Range } from "./scale.ts";
 
-/** A value as a bar from 0, or as a dot: for differences, or rates. */
+/** Draws a value as a dot (for rates), or as a bar from 0 (for differences). */
 export type IntervalMarkKind = "dot" | "bar";
 
 export interface IntervalRow {
@@ -17,11 +17,11 @@ export interface IntervalRow {
   upper?: number | null | undefined;
   /** Marked on the axis as well, for example a baseline. */
   reference?: number | null | undefined;
-  /** How many samples it is of. */
+  /** The number of samples behind the value. */
   count?: number | undefined;
-  /** What it was made from, for example “120 samples in 12 trajectories”: shown on hover, and copied. */
+  /** What the value was computed from, for example “120 samples in 12 trajectories”: shown on hover, and copied. */
   basis?: string | undefined;
-  /** As text. */
+  /** Formatted. */
   pValue?: string | undefined;
   /** One of the colour tokens. */
   color?: string | undefined;
@@ -34,7 +34,7 @@ const percent = (share: number) => `${share}%`;
 export function IntervalAxis({ domain, format }: { domain: Range; format(value: number): string }) {
   const toX = linearScale(domain, inset);
   const ticks = niceTicks(domain, 4);
-  // On a phone and on paper, every other one from 0 on: more would touch each other.
+  // A phone and paper have room for every other tick only, counted from 0.
   const isSpare = (index: number) => ticks.length > 3 && (index - ticks.indexOf(0)) % 2 !== 0;
   return (
     <svg aria-hidden className="h-4 w-full overflow-visible">

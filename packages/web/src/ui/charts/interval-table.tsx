@@ -11,23 +11,23 @@ import { domainWithZero, type Range } from "./scale.ts";
 
 interface IntervalTableProps {
   mark: IntervalMarkKind;
-  /** Names the chart, also for screen readers. */
+  /** The chart's name, also for screen readers. */
   label: string;
   /** What the rows are, for example “Action verb”. */
   rowLabel: string;
   /** What the values are, for example “Pass rate”. */
   valueLabel: string;
-  /** What a value is and how its interval was made: shown where the name of the value is pointed at or focused. */
+  /** What a value is and how its interval was made, shown where the values' name is hovered or focused. */
   explanation?: string | undefined;
   rows: readonly IntervalRow[];
-  /** Of the axis; from the values and 0 if not given. */
+  /** The range of the axis; if absent, it covers the values and 0. */
   domain?: Range | undefined;
   format(value: number): string;
-  /** For the axis, where space is limited. */
+  /** Formats values for the axis, where space is limited. */
   formatTick?(value: number): string;
-  /** What the mark of a reference is, for example “No change”. */
+  /** What a reference mark stands for, for example “No change”. */
   referenceLabel?: string | undefined;
-  /** What the counts are of. */
+  /** Explains the counts. */
   counted?: string;
   /** Rows that are shown before “Show all”. Default: 12. */
   most?: number | undefined;
@@ -36,7 +36,7 @@ interface IntervalTableProps {
 
 const defaultMost = 12;
 
-/** A table whose values are drawn on one axis. It is its own alternative in text. */
+/** A table whose values are drawn on one axis. It is its own text alternative. */
 export function IntervalTable(props: IntervalTableProps) {
   const {
     mark,
@@ -185,11 +185,11 @@ export function IntervalTable(props: IntervalTableProps) {
 
 const directions: Record<string, number> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
-/** The table is one stop for Tab; from it, the arrow keys go through what is explained. */
+/** The table is one stop for Tab; from there, the arrow keys go through everything that has an explanation. */
 function moveInTable(event: KeyboardEvent<HTMLElement>): void {
   const { currentTarget, key, target } = event;
   const by = directions[key];
-  // Sideways, the table itself scrolls.
+  // Left and right scroll the table itself.
   if (by === undefined || (target === currentTarget && key !== "ArrowDown")) return;
   const stops = [...currentTarget.querySelectorAll<HTMLElement>("button, [tabindex]")];
   const next = stops[stops.indexOf(target as HTMLElement) + by];
@@ -209,6 +209,6 @@ function show(value: number | null | undefined, format: (value: number) => strin
 function intervalText({ value, lower, upper }: IntervalRow, format: (value: number) => string): string {
   if (value === null) return "–";
   if (lower == null || upper == null) return "no interval";
-  // The unit once: “33.6 – 48.0 %”.
+  // The unit appears once: “33.6 – 48.0 %”.
   return `${format(lower).replace(/\s\D+$/, "")} – ${format(upper)}`;
 }

@@ -6,7 +6,7 @@ import { ChartSwatch } from "./legend.tsx";
 import { linearScale, type Range } from "./scale.ts";
 import type { ChartSeries } from "./time-series.ts";
 
-/** What is drawn on. */
+/** The surface that values are drawn on. */
 export interface Plot {
   area: PlotArea;
   toX(place: number): number;
@@ -14,17 +14,17 @@ export interface Plot {
 }
 
 interface PlotFrameProps {
-  /** Names the plot for screen readers. */
+  /** The plot's name for screen readers. */
   label: string;
-  /** Where values are, in ascending order. */
+  /** The places that have values, in ascending order. */
   places: readonly number[];
-  /** What the horizontal axis covers. */
+  /** The range of the horizontal axis. */
   ends: Range;
-  /** What the vertical axis covers. */
+  /** The range of the vertical axis. */
   domain: Range;
   ticks: readonly number[];
   formatTick(value: number): string;
-  /** Between the frame and what is drawn, in pixels. */
+  /** The space between the frame and the drawing, in pixels. */
   margin: PlotArea;
   read(place: number): Readout;
   /** Draws the horizontal axis and the values. */
@@ -49,7 +49,7 @@ export function PlotFrame({ label, places, read, ...look }: PlotFrameProps) {
     setIndex(nearestPlace(places.map(plot.toX), at));
   }
   function leave({ pointerType }: PointerEvent) {
-    // A finger leaves when it is lifted, and what it pointed at should still be there to read.
+    // Lifting a finger counts as leaving, but the values that it pointed at should stay readable.
     if (pointerType !== "touch") setIndex(undefined);
   }
   function move(event: KeyboardEvent) {
@@ -138,7 +138,7 @@ export function nearestPlace(positions: readonly number[], to: number): number {
   return before !== undefined && to - before <= after - to ? next - 1 : next;
 }
 
-/** The index of the place that a key leads to, as it does on any slider; undefined for other keys. -1 is before the first place. */
+/** The index of the place that a key leads to, as on any slider; undefined for other keys. -1 is before the first place. */
 export function placeAfter(key: string, place: number, last: number): number | undefined {
   if (key === "ArrowRight" || key === "ArrowUp") return Math.min(last, place + 1);
   if (key === "ArrowLeft" || key === "ArrowDown") return Math.max(0, place - 1);
@@ -158,23 +158,23 @@ export interface Readout {
 export interface ReadoutRow extends Pick<ChartSeries, "key" | "label" | "color" | "shape" | "isDashed"> {
   /** Formatted; null: unknown. */
   value: string | null;
-  /** Lines below it, for example its interval. */
+  /** Lines below the value, for example its interval. */
   details?: readonly string[];
   /** The value that a dot marks in the plot. */
   dot?: number | null;
 }
 
 interface PlotReadoutProps extends Readout {
-  /** Of the place, in pixels. */
+  /** The position of the place, in pixels. */
   left: number;
-  /** Of the plot, in pixels. */
+  /** The width of the plot, in pixels. */
   width: number;
 }
 
-/** Between a place and its values, in pixels. */
+/** The space between a place and its values, in pixels. */
 const distance = 10;
 
-/** Shows the values beside their place, on the side with more room. */
+/** Shows the values next to their place, on the side with more room. */
 function PlotReadout({ title, rows, left, width }: PlotReadoutProps) {
   const isRight = left < width / 2;
   const room = (isRight ? left : width - left) + distance;
@@ -186,7 +186,7 @@ function PlotReadout({ title, rows, left, width }: PlotReadoutProps) {
         !isRight && "flex-row-reverse",
       )}
     >
-      {/* Shrinks where the values would not fit beside the place. */}
+      {/* Shrinks where the values would not fit next to the place. */}
       <span style={{ flexBasis: room }} />
       <div className="max-w-64 shrink-0 rounded-md border border-line bg-surface px-3 py-2 text-xs shadow-float">
         <p className="mb-1 font-medium">{title}</p>

@@ -14,13 +14,13 @@ export function niceTicks([lower, upper]: Range, wanted: number, isWhole = false
   const step = niceStep(upper - lower, wanted, isWhole);
   const first = Math.ceil(lower / step - 1e-9);
   const last = Math.floor(upper / step + 1e-9);
-  // Multiplied by the step, 0.3 would be 0.30000000000000004.
+  // Otherwise 0.3 would become 0.30000000000000004.
   return Array.from({ length: last - first + 1 }, (_, index) =>
     Number(((first + index) * step).toPrecision(12)),
   );
 }
 
-/** The end of an axis from 0 that has a tick there, and all values up to `highest` below it. */
+/** The upper end of an axis from 0: the lowest tick that no value exceeds. */
 export function niceEnd(highest: number, wanted: number, isWhole = false): number {
   if (highest <= 0) return 1;
   const step = niceStep(highest, wanted, isWhole);
@@ -34,7 +34,7 @@ function niceStep(length: number, wanted: number, isWhole: boolean): number {
   return isWhole ? Math.max(1, Math.round(nice)) : nice;
 }
 
-/** The smallest domain with all values, and with 0, widened a little where it does not end at 0. */
+/** The smallest domain with all values and 0, with a little extra at ends other than 0. */
 export function domainWithZero(values: Iterable<number>): Range {
   let lower = 0;
   let upper = 0;

@@ -1,15 +1,15 @@
-// A chart in a line of text, without an axis: the numbers stand beside it.
+// A chart in a line of text, without an axis: the numbers are next to it.
 
 interface IntervalBarProps {
-  /** From 0 to 1, all three. */
+  /** From 0 to 1, like the other two. */
   value: number;
   lower: number;
   upper: number;
-  /** Another figure to compare with, as a mark on the same axis. */
+  /** Another figure to compare with, marked on the same axis. */
   baseline?: number | undefined;
 }
 
-/** A share as a point with whiskers, from 0 to 1. Show the numbers beside it. */
+/** A share as a point with whiskers, from 0 to 1. Show the numbers next to it. */
 export function IntervalBar({ value, lower, upper, baseline }: IntervalBarProps) {
   const percent = (share: number) => `${share * 100}%`;
   return (

@@ -30,7 +30,7 @@ export function TimeChart(props: TimePlotProps) {
   );
 }
 
-/** Newest first. */
+/** The values, newest first. */
 function valuesTable({ step, series, points, format }: TimePlotProps): FiguresTable {
   return {
     header: [step === "day" ? "Day" : "Hour", ...series.map(({ label }) => label)],

@@ -15,15 +15,15 @@ import {
 } from "./time-series.ts";
 
 export interface TimePlotProps {
-  /** For screen readers. */
+  /** The chart's name for screen readers. */
   label: string;
   step: Step;
   series: readonly ChartSeries[];
   points: readonly ChartPoint[];
   format(value: number): string;
-  /** For the axis, where space is limited. */
+  /** Formats values for the axis, where space is limited. */
   formatTick(value: number): string;
-  /** The upper end of the axis; absent: from the data. */
+  /** The upper end of the axis; if absent, it follows from the data. */
   greatest?: number | undefined;
   /** All values are integers. */
   isWhole?: boolean;
@@ -88,10 +88,10 @@ interface TimeMarksProps {
   top: number;
 }
 
-/** Room for the half of a line or a dot that is outside of the plot. */
+/** Room for the half of a line or a dot that extends past the plot. */
 const overhang = 4;
 
-/** All series, later ones above earlier ones, without what is above the axis. Each is one element, and its dots. */
+/** All series, later ones above earlier ones, clipped at the axis. Each is one element, plus its dots. */
 function TimeMarks({ plot, points, series, top }: TimeMarksProps) {
   const { left, right, top: upper, bottom } = plot.area;
   const box = {
@@ -151,14 +151,14 @@ const loneWidth = 6;
 
 function Band({ curve, plot: { toX, toY }, color }: CurveMarkProps) {
   const { band, lone } = curvePaths(curve, "line", toX, toY);
-  // An area needs two points: an isolated one shows its interval as a bar.
+  // An area needs two points: an isolated point shows its interval as a bar.
   const bars = lone.flatMap(({ x, lower, upper }) =>
     lower == null || upper == null ? [] : [barPath(toX(x), loneWidth, toY(lower), toY(upper))],
   );
   return <path d={band + bars.join("")} fill={color} fillOpacity="0.18" />;
 }
 
-/** A value is the lower end of an interval where it is one. */
+/** For an interval, the value is its lower end. */
 function curveOf(points: readonly ChartPoint[], key: string): CurvePoint[] {
   return points.map(({ values }, x) => {
     const value = values[key] ?? null;

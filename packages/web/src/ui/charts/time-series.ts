@@ -1,17 +1,17 @@
-// Quantities over time: what they are called, and how high they reach.
+// Quantities over time: their names, and their highest values.
 
 import type { Step } from "../../format/times.ts";
 
 /** A quantity over time. */
 export interface ChartSeries {
-  /** The key of its values in the points; without dots. */
+  /** The key of the values in the points; without dots. */
   key: string;
   label: string;
   /** A CSS colour, one of the tokens. */
   color: string;
   /** Bars are stacked. A band fills an interval. */
   shape: "bar" | "line" | "band";
-  /** To tell lines apart without colours. */
+  /** Tells lines apart without colours. */
   isDashed?: boolean;
   /** The total or average of the period, formatted. */
   total?: string;
@@ -49,15 +49,15 @@ export function formatStepShort(startMs: number, step: Step): string {
   return (step === "hour" ? hour : day).format(startMs);
 }
 
-/** A step in full. */
+/** A step with its date and time in full. */
 export function formatStep(startMs: number, step: Step): string {
   if (step === "day") return `${wholeDay.format(startMs)}, UTC`;
   return `${dayOfHour.format(startMs)}, ${hour.format(startMs)}–${hour.format(startMs + hourMs)}`;
 }
 
-/** What one step adds to a stack of bars. */
+/** The part of a stack of bars that one step adds. */
 export interface StackedBar {
-  /** Of the point. */
+  /** The index of the point. */
   index: number;
   from: number;
   to: number;
@@ -92,7 +92,7 @@ export function stackBars(
   return new Map(stacks);
 }
 
-/** Bars are stacked; of lines the highest counts. */
+/** Bars count with their sum, lines with the highest. */
 function heightOf(point: ChartPoint, series: readonly ChartSeries[]): number {
   let stacked = 0;
   let highest = 0;

@@ -8,11 +8,11 @@ import type { Language } from "./tokenize.ts";
 interface CodeBlockProps {
   code: string;
   label: string;
-  /** Absent: it is not coloured. */
+  /** Absent: the code is not coloured. */
   language?: Language;
 }
 
-/** Code to copy. */
+/** Code with a button that copies it. */
 export function CodeBlock({ code, label, language }: CodeBlockProps) {
   const shown = shortenLines(code);
   const tokenize = useTokenizer(language);
@@ -23,7 +23,7 @@ export function CodeBlock({ code, label, language }: CodeBlockProps) {
           as="pre"
           className={clsx(
             "max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs leading-5",
-            // Commands: on a phone, wrapped rather than cut.
+            // Commands wrap on a phone; other code is cut off.
             language === "shell" && "phone:wrap-anywhere phone:whitespace-pre-wrap",
           )}
         >

@@ -4,7 +4,7 @@ import type { Language, Token, TokenKind } from "./tokenize.ts";
 
 export type Tokenizer = (text: string) => Token[] | undefined;
 
-/** Splits texts into coloured parts; undefined until the code for that is loaded, and without a language. */
+/** Splits texts into coloured parts; undefined without a language, and until the code for it is loaded. */
 export function useTokenizer(language: Language | undefined): Tokenizer | undefined {
   const [tokenize, setTokenize] = useState<(text: string, language: Language) => Token[] | undefined>();
   const isWanted = language !== undefined;
@@ -13,7 +13,7 @@ export function useTokenizer(language: Language | undefined): Tokenizer | undefi
     let isShown = true;
     import("./tokenize.ts").then(
       (loaded) => isShown && setTokenize(() => loaded.tokenize),
-      // Without colours a text is as readable.
+      // A text is readable without colours too.
       () => undefined,
     );
     return () => {
@@ -26,7 +26,7 @@ export function useTokenizer(language: Language | undefined): Tokenizer | undefi
   }, [tokenize, language]);
 }
 
-/** The colour of each kind; the rest has that of the text. */
+/** The colour of each kind; other parts have the text's colour. */
 export const tokenClass: Record<TokenKind, string | undefined> = {
   comment: "text-ink-3",
   keyword: "text-code-keyword",
@@ -36,7 +36,7 @@ export const tokenClass: Record<TokenKind, string | undefined> = {
   string: "text-code-string",
 };
 
-/** Renders untrusted text in coloured parts, each as `Pieces` does; plain if it has none. */
+/** Renders untrusted text in coloured parts, each by `Pieces`; uncoloured without a tokenizer. */
 export function ColoredPieces({ text, tokenize }: { text: string; tokenize: Tokenizer | undefined }) {
   const tokens = useMemo(() => tokenize?.(text), [text, tokenize]);
   if (tokens === undefined) return <Pieces text={text} />;

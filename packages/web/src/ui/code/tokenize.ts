@@ -14,7 +14,7 @@ export interface Token {
   text: string;
 }
 
-/** Longer texts would hold up the page: the slowest takes 10 µs a character. */
+/** Longer texts would hold up the page: the slowest language takes 10 µs a character. */
 const maxCharacters = 20_000;
 
 /** The text in coloured parts, which together are exactly the text; undefined if it is too long. */
@@ -27,7 +27,7 @@ export function tokenize(text: string, language: Language): Token[] | undefined 
     if (last !== undefined && (last.kind === kind || part.trim() === "")) last.text += part;
     else tokens.push({ kind, text: part });
   }
-  // What people read must be what is there, whatever a tokeniser makes of it.
+  // People must see the text itself, whatever a tokenizer makes of it.
   return tokens.map((token) => token.text).join("") === text ? tokens : undefined;
 }
 
@@ -39,7 +39,7 @@ function kindOf(type: string | undefined, part: string, language: Language): Tok
       return type;
     case "property":
       return language === "json" ? "property" : "plain";
-    // Its name for numbers and for words that begin with a capital letter.
+    // Numbers, and words that begin with a capital letter.
     case "class":
       return /^[\d.]/.test(part) ? "number" : "plain";
     default:

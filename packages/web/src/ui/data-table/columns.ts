@@ -6,29 +6,29 @@ type CellValue = string | number | boolean | null | undefined;
 
 /** A column of a `DataTable`. Keep the list of columns stable between renders. */
 export interface DataColumn<Row> {
-  /** Stands in the address and in the browser's memory: letters, digits, `_` and `-`. */
+  /** Used in the address and in the browser's memory: letters, digits, `_` and `-`. */
   id: string;
   label: string;
   /** What the figures are, shown on hover and on focus. */
   hint?: string;
-  /** What it is sorted by, and copied as. */
+  /** The value to sort by, and to copy. */
   value?(row: Row): CellValue;
-  /** Absent: shows `value`, a number with separators, a time as how long ago it is. */
+  /** Absent: shows `value`; numbers with separators, times as how long ago they are. */
   cell?(row: Row): ReactNode;
-  /** Aligned to the right; sorted from the greatest first. */
+  /** Aligned to the right, and sorted from the greatest first. */
   isNumber?: boolean;
   /** Its values are times. */
   isNewestFirst?: boolean;
   /** Absent: with client-side sorting each column that has a `value` can be sorted. */
   isSortable?: boolean;
   widthPx: number;
-  /** Takes the width that is left; `widthPx` is its least. */
+  /** Takes the remaining width, and at least `widthPx`. */
   isElastic?: boolean;
   /** Hidden by default. */
   isExtra?: boolean;
   /** Cannot be removed. */
   isFixed?: boolean;
-  /** Has no label that is seen, and is not copied: buttons. */
+  /** For buttons: the label is not visible, and the column is not copied. */
   isActions?: boolean;
 }
 
@@ -39,7 +39,7 @@ export function defaultColumnIds<Row>(columns: readonly DataColumn<Row>[]): stri
 
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-/** Numbers by size, texts as people count: `run 2` is before `run 10`. Absent values are the caller's. */
+/** Compares numbers by size, texts as people count: `run 2` is before `run 10`. Absent values are left to the caller. */
 export function compareValues(one: CellValue, other: CellValue): number {
   if (typeof one === "string" && typeof other === "string") return collator.compare(one, other);
   return Number(one) - Number(other);
@@ -47,13 +47,13 @@ export function compareValues(one: CellValue, other: CellValue): number {
 
 type Column<Row> = Pick<DataColumn<Row>, "label" | "value" | "isNumber">;
 
-/** What a table has, as it is copied and saved. */
+/** The content of a table, for copying and saving. */
 export interface Copied<Row> {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
 }
 
-/** For spreadsheets: one line a row, cells separated by tabs. */
+/** For spreadsheets: one line per row, cells separated by tabs. */
 export function writeTabSeparated<Row>(copied: Copied<Row>): string {
   return recordsOf(copied)
     .map((cells) => cells.map(plainCell).join("\t"))
@@ -72,7 +72,7 @@ export function writeMarkdown<Row>(copied: Copied<Row>): string {
   ].join("\n");
 }
 
-/** The labels, then the values of each row as texts. */
+/** The labels, then the values of each row, as texts. */
 export function recordsOf<Row>({ columns, rows }: Copied<Row>): string[][] {
   return [
     columns.map(({ label }) => label),
@@ -84,13 +84,13 @@ function textOf(value: CellValue): string {
   return value === null || value === undefined ? "" : String(value);
 }
 
-/** A spreadsheet takes a cell that begins like a formula for one: models must not be able to write any. */
+/** Spreadsheets run cells that begin like a formula, and models must not be able to write any. */
 export function plainCell(text: string): string {
   const oneLine = text.replace(/[\t\r\n]+/g, " ");
   return /^[=+\-@]/.test(oneLine) && Number.isNaN(Number(oneLine)) ? `'${oneLine}` : oneLine;
 }
 
-/** A reference to a character is never markup, unlike a backslash, which another one before it takes away. A "<" before a space is none. */
+/** Character references are never markup; a backslash would be undone by one before it. A "<" before a space is no markup. */
 function escapeMarkdown(text: string): string {
   return text
     .replace(/[\t\r\n]+/g, " ")

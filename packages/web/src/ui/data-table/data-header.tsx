@@ -55,7 +55,7 @@ function HeaderCell<Row>({ table, column }: { table: DataTableModel<Row>; column
               <span className="line-clamp-2 leading-tight">{label}</span>
               <Arrow
                 aria-hidden
-                // In the space between columns, or every label would be cut for it.
+                // The arrow is in the space between columns: inside, it would shorten every label.
                 className={clsx(
                   "absolute top-1/2 size-3 -translate-y-1/2",
                   isNumber ? "right-[calc(100%-0.25rem)]" : "left-[calc(100%-0.25rem)]",

@@ -11,7 +11,7 @@ interface DataRowProps<Row> {
   table: DataTableModel<Row>;
   id: string;
   row: Row;
-  /** From 0, where not all rows are rendered. */
+  /** From 0; only where not all rows are rendered. */
   index?: number;
   measure?(row: HTMLTableRowElement | null): void;
 }
@@ -92,7 +92,7 @@ export function DataRow<Row>({ table, id, row, index, measure }: DataRowProps<Ro
                 data-row-link=""
                 tabIndex={tabIndex}
                 aria-current={isOpen ? "true" : undefined}
-                // A phone is too narrow for the names that tell rows apart, so there they have up to three lines.
+                // A phone is too narrow for the names that tell rows apart, so names may have up to three lines there.
                 className="-mx-1.5 block scroll-mt-10 truncate rounded-md px-1.5 py-1 -outline-offset-2 max-md:line-clamp-3 max-md:wrap-anywhere max-md:whitespace-normal"
               >
                 {content}
@@ -113,7 +113,7 @@ function contentOf<Row>({ cell, value, isNewestFirst }: DataColumn<Row>, row: Ro
   return isNewestFirst ? <Time at={String(shown)} /> : String(shown);
 }
 
-/** Controls handle themselves, and selecting text must not open the row. Keys that open a new tab do here as well. */
+/** Controls handle themselves, and selecting text must not open the row. Modifier keys open a new tab, as on links. */
 function followLink(event: MouseEvent<HTMLTableRowElement>): void {
   const { ctrlKey, currentTarget, metaKey, shiftKey, target } = event;
   const isControl = target instanceof Element && target.closest("a, button, input, label, select") !== null;

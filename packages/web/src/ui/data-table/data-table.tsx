@@ -6,11 +6,11 @@ import { allRows, type RenderedRows, TableFrame, type TableFrameProps } from "./
 import type { DataTableModel } from "./table-model.ts";
 
 interface DataTableProps<Row> extends TableFrameProps<Row> {
-  /** In place of the table when it has no rows. */
+  /** Shown in place of the table when there are no rows. */
   empty: ReactNode;
 }
 
-/** A table that, with many rows, has only those in sight in the page. */
+/** A table that, if it has many rows, renders only the visible ones. */
 export function DataTable<Row>({ empty, ...props }: DataTableProps<Row>) {
   return props.table.rows?.length === 0 ? empty : <FilledTable {...props} />;
 }
@@ -22,13 +22,13 @@ function FilledTable<Row>(props: TableFrameProps<Row>) {
 interface EndlessTableProps<Row> {
   table: DataTableModel<Row>;
   list: EndlessList;
-  /** In place of the table when it has no rows. */
+  /** Shown in place of the table when there are no rows. */
   empty: ReactNode;
   expectedRows: number;
   isFull?: boolean;
 }
 
-/** A table that loads its next page when the last row comes near. What went wrong stands where the missing rows would be. */
+/** A table that loads its next page when the last row comes near. An error is shown in place of the missing rows. */
 export function EndlessTable<Row>({
   table,
   list,
@@ -66,14 +66,14 @@ export function EndlessTable<Row>({
   );
 }
 
-/** Of TanStack Query's infinite query. */
+/** A part of TanStack Query's infinite query. */
 export interface EndlessList extends Pages {
   data: unknown;
   error: Error | null;
   refetch(): unknown;
 }
 
-/** What loading further pages needs of TanStack Query's infinite query. */
+/** The part of TanStack Query's infinite query that loads further pages. */
 interface Pages {
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
@@ -81,7 +81,7 @@ interface Pages {
   fetchNextPage(): unknown;
 }
 
-/** Loads the next page, for a table whose end comes near. After a page that failed it waits until the user tries again. */
+/** Loads the next page when the end of a table comes near. After a page that failed it waits until the user tries again. */
 export function useLoadMore({
   hasNextPage,
   isFetchingNextPage,
@@ -93,13 +93,13 @@ export function useLoadMore({
   }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
 }
 
-/** As many rows are all in the page, so that the browser's own search finds them. */
+/** Up to this number, all rows are in the page, so that the browser's own search finds them. */
 const maxWhole = 100;
 const rowHeightPx = 40;
 const rowsBeyond = 12;
 const rowsBeforeEnd = 40;
 
-/** A row's height, with that of the name of its group above it. */
+/** A row's height, including its group's name above it. */
 export function heightOf(row: Element): number {
   const before = row.previousElementSibling;
   const isName = before?.firstElementChild?.getAttribute("scope") === "rowgroup";

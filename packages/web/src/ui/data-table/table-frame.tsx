@@ -17,13 +17,13 @@ import type { DataTableModel } from "./table-model.ts";
 
 export interface TableFrameProps<Row> {
   table: DataTableModel<Row>;
-  /** As many rows stand there while loading. */
+  /** The number of placeholder rows while loading. */
   expectedRows?: number;
-  /** Takes the height of its parent, a flex column, in place of its rows'. */
+  /** Takes the height of its parent, a flex column, instead of the height of its rows. */
   isFull?: boolean;
   /** Below the last row. */
   end?: ReactNode;
-  /** Called when the last row comes near. Also tells that there are more rows than are loaded. */
+  /** Called when the last row comes near. If given, there are more rows than are loaded. */
   onNearEnd?: (() => void) | undefined;
 }
 
@@ -41,7 +41,7 @@ const steps: Record<string, number> = {
 
 const sidewaySteps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 };
 
-/** What can take the focus in a row, and the row itself if it leads nowhere. */
+/** The elements of a row that can take the focus, and the row itself if it leads nowhere. */
 function stopsOf(row: Element | null | undefined): HTMLElement[] {
   if (row == null) return [];
   const within = row.querySelectorAll<HTMLElement>("a[href], button, input, select, [tabindex]");
@@ -54,7 +54,7 @@ function focusBeside(from: EventTarget, by: number): void {
   stops[stops.indexOf(from) + by]?.focus();
 }
 
-/** A table that can be sorted, has columns to choose, and is used with the keyboard. */
+/** A table whose rows can be sorted and columns chosen, and that works with the keyboard. */
 export function TableFrame<Row>({
   table: whole,
   expectedRows = 8,
@@ -90,7 +90,7 @@ export function TableFrame<Row>({
     if (activeId !== undefined && table.canSelect(activeId)) table.toggleSelected(activeId);
   }
 
-  // The list follows the row that is open in a drawer.
+  // The list scrolls to the row that is open in a drawer.
   const follow = useEffectEvent((id: string | undefined) => {
     const index = table.indexOf(id);
     if (index !== undefined) rendered.scrollTo(index);
@@ -99,7 +99,7 @@ export function TableFrame<Row>({
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    // A select has arrow keys of its own.
+    // A select has its own arrow keys.
     if (event.target instanceof HTMLSelectElement) return;
     const by = steps[event.key];
     const sideways = sidewaySteps[event.key];
@@ -189,11 +189,11 @@ export function TableFrame<Row>({
   );
 }
 
-/** The table without columns for which there is no room, unless people chose its columns. */
+/** Drops the columns that do not fit, unless people chose the columns. */
 function useFitting<Row>(table: DataTableModel<Row>): DataTableModel<Row> {
   const { scroller, spare = [], view } = table;
   const { width } = useSize(scroller);
-  // A phone has the columns below each other, and paper takes what it gets.
+  // A phone stacks the columns, and paper takes what it gets.
   const isElsewhere = [useNarrow(), usePrinting()].some(Boolean);
   if (width === 0 || isElsewhere || view.hasOwnColumns) return table;
   const fitting = { ...table };
@@ -224,7 +224,7 @@ function widthOf<Row>({ selection, shownColumns }: DataTableModel<Row>): number 
 
 /** Which rows are rendered. */
 export interface RenderedRows {
-  /** Whether those are not all. */
+  /** Whether some rows are not rendered. */
   isVirtual: boolean;
   indexes: readonly number[];
   beforePx: number;

@@ -4,11 +4,11 @@ import { inPlace } from "../../search-params.ts";
 import { compareValues, type DataColumn } from "./columns.ts";
 import type { TableView } from "./table-view.ts";
 
-/** The rows that are chosen with checkboxes, by id. */
+/** The ids of the rows that are chosen with checkboxes. */
 interface RowSelection {
   ids: readonly string[];
   onChange(ids: string[]): void;
-  /** Other rows cannot be chosen when there are as many. */
+  /** The greatest number of chosen rows. */
   max?: number;
 }
 
@@ -18,7 +18,7 @@ interface Entry<RowData> {
 }
 
 interface DataTableOptions<RowData> {
-  /** What it lists, for screen readers. */
+  /** What the table lists, for screen readers. */
   label: string;
   view: TableView;
   /** Stable between renders. */
@@ -26,43 +26,43 @@ interface DataTableOptions<RowData> {
   /** Undefined while loading. Stable between renders. */
   rows: readonly RowData[] | undefined;
   rowId(row: RowData): string;
-  /** For screen readers and tooltips: what a row is called. */
+  /** The name of a row, for screen readers and tooltips. */
   rowName(row: RowData): string;
-  /** Where a row leads. */
+  /** The address that a row leads to. */
   link?: ((row: RowData) => LinkProps) | undefined;
-  /** Whether that is this page with a drawer. */
+  /** Whether the link opens a drawer on this page. */
   hasDrawer?: boolean;
   /** The row whose drawer is open. */
   openId?: string | undefined;
   selection?: RowSelection | undefined;
-  /** What rows stand together under, wherever the first of them stands. Stable between renders. */
+  /** The heading that rows are grouped under, at the place of the group's first row. Stable between renders. */
   groupOf?(row: RowData): string;
-  /** Columns that are left out where there is no room for all, in this order. */
+  /** Columns that are left out if there is not enough room, in this order. */
   spare?: readonly string[];
-  /** How many rows are printed, their cells below each other; otherwise all, in columns. */
+  /** How many rows are printed, with their cells stacked. Absent: all, in columns. */
   onPaper?: number;
   /** `server`: the rows come in the order of `view.sort`. */
   sorting?: "client" | "server";
-  /** J and K move in it, wherever the focus is. At most one on a page. */
+  /** J and K move in this table, wherever the focus is. At most one table on a page. */
   isMain?: boolean;
 }
 
 export interface DataTableModel<RowData> extends DataTableOptions<RowData> {
-  /** Those that are shown. */
+  /** The visible columns. */
   shownColumns: readonly DataColumn<RowData>[];
-  /** In their order. */
+  /** The rows in the order shown. */
   sortedRows: readonly Entry<RowData>[];
   /** The row that has the focus, or had it last. */
   activeId: string | undefined;
   activate(id: string): void;
   indexOf(id: string | undefined): number | undefined;
-  /** Moves the focus to a row, or opens it if the drawer of another one is open. */
+  /** Moves the focus to another row, or opens that row if a drawer is open. */
   step(by: number): void;
   isSortable(column: DataColumn<RowData>): boolean;
   toggleSort(column: DataColumn<RowData>): void;
   toggleSelected(id: string): void;
   canSelect(id: string): boolean;
-  /** For a drawer's `onCloseAutoFocus`: the focus goes to the row that was open. */
+  /** For a drawer's `onCloseAutoFocus`: moves the focus to the row that was open. */
   takeFocusBack(event: Event): void;
   scroller: React.RefObject<HTMLDivElement | null>;
 }
@@ -70,19 +70,19 @@ export interface DataTableModel<RowData> extends DataTableOptions<RowData> {
 /** A table's rows, columns, sort, selection and keyboard, for `DataTable` and `TableTools`. */
 export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataTableModel<RowData> {
   const { columns, groupOf, link, openId, rowId, selection, sorting = "client", view } = options;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list of ids is a new one each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list of ids is a new one on each render
   const given = useMemo(
     () => ({ rows: options.rows, shownColumns: columns.filter(({ id }) => view.columnIds.includes(id)) }),
     [options.rows, columns, view.columnIds.join()],
   );
-  // Many rows are drawn in small tasks, and what depends on them with them.
+  // Many rows are drawn in small tasks, together with what depends on them.
   const { rows, shownColumns } = useDeferredValue(given);
   const navigate = useNavigate();
   const scroller = useRef<HTMLDivElement>(null);
   const [lastId, setLastId] = useState<string>();
   if (openId !== undefined && openId !== lastId) setLastId(openId);
 
-  // The ids are of the same rows, even if the function is a new one.
+  // The ids belong to the same rows, even if the function is a new one.
   // biome-ignore lint/correctness/useExhaustiveDependencies: as above
   const entries = useMemo(() => (rows ?? []).map((row) => ({ id: rowId(row), row })), [rows]);
   const sorted = sorting === "client" ? columns.find(({ id }) => id === view.sort?.id) : undefined;
@@ -108,7 +108,7 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
     indexOf: (id) => (id === undefined ? undefined : indexes.get(id)),
     step(by) {
       const index = activeId === undefined ? undefined : indexes.get(activeId);
-      // The first key only shows where one is.
+      // The first key press only shows the current row.
       const isHere = openId !== undefined || hasFocus(scroller.current);
       const wanted = isHere ? (index ?? -1) + by : (index ?? 0);
       const next = sortedRows[Math.min(sortedRows.length - 1, Math.max(0, wanted))];
@@ -144,7 +144,7 @@ export function useDataTable<RowData>(options: DataTableOptions<RowData>): DataT
   };
 }
 
-/** In the order of a column, equal ones as they came. Absent values are last in both directions. */
+/** Sorts by a column and keeps the order of equal entries. Absent values are last in both directions. */
 function sortEntries<RowData>(
   entries: readonly Entry<RowData>[],
   column: DataColumn<RowData> | undefined,
@@ -166,7 +166,7 @@ function hasFocus(scroller: HTMLElement | null): boolean {
 
 const maxFrames = 20;
 
-/** Focuses a row's link, or the row if it leads nowhere. A virtual row is rendered some frames after it was scrolled to. */
+/** Focuses a row's link, or the row if it leads nowhere. A virtual row is rendered some frames after scrolling to it. */
 function focusRow(scroller: HTMLElement | null, id: string, frame = 0): void {
   requestAnimationFrame(() => {
     const row = scroller?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`);

@@ -7,16 +7,16 @@ import type { DataTableModel } from "./table-model.ts";
 
 interface TableToolsProps<Row> {
   table: DataTableModel<Row>;
-  /** Whether the list goes on after the rows that are loaded. */
+  /** Whether there are more rows than are loaded. */
   hasMore?: boolean;
-  /** More choices, above those of columns. */
+  /** More choices, above the choice of columns. */
   children?: ReactNode;
 }
 
-/** Choosing columns, and taking the rows that are loaded elsewhere. */
+/** Lets the user choose columns, and copy or save the rows that are loaded. */
 export function TableTools<Row>({ table, hasMore = false, children }: TableToolsProps<Row>) {
   const { columns, label, shownColumns, sortedRows, view } = table;
-  // Not those drawn: they come a moment later, and the next change may be made before.
+  // Not the drawn columns: they lag behind, and the next change may come before they are updated.
   const shown = view.columnIds;
   const toggle = (id: string) =>
     view.changeColumns(

@@ -7,7 +7,7 @@ test("sort and columns are read from the address, and nothing else", () => {
     columns: "name,state",
   });
   expect(readTableSearch({ sort: ["a"], columns: 7 })).toEqual({});
-  // As at first, which a saved view says so that nothing remembered takes its place.
+  // A saved view states the defaults with "-", so that nothing remembered takes their place.
   expect(readTableSearch({ sort: "-", columns: "-" })).toEqual({ sort: "-", columns: "-" });
   expect(readTableSearch({ sort: "a b", columns: ",name" })).toEqual({});
 });

@@ -1,4 +1,4 @@
-// Which columns a table shows and in which order, in the address and in the browser's memory.
+// Which columns a table shows and in which order its rows are, in the address and in the browser's memory.
 
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useEffectEvent, useState } from "react";
@@ -11,17 +11,17 @@ export interface TableView {
   columnIds: readonly string[];
   /** Whether the columns were chosen. */
   hasOwnColumns: boolean;
-  /** Undefined: as at first. */
+  /** Undefined: the default order. */
   changeSort(sort: Sort | undefined): void;
   changeColumns(ids: readonly string[] | undefined): void;
 }
 
 interface TableViewOptions {
-  /** For the one table of a page whose `validateSearch` has `readTableSearch`: its view stands in the address. */
+  /** For the one table of a page whose `validateSearch` has `readTableSearch`: its view is in the address. */
   isInAddress?: boolean;
 }
 
-/** The view of a table: as the address says, else as it was left in this browser, else as at first. */
+/** The view of a table: from the address, else as it was left in this browser, else the default. */
 export function useTableView<Row>(
   name: string,
   columns: readonly DataColumn<Row>[],
@@ -31,7 +31,7 @@ export function useTableView<Row>(
   const navigate = useNavigate();
   const [remembered, setRemembered] = useState(() => readRememberedView(name));
   const inAddress = isInAddress ? readTableSearch({ ...search }) : {};
-  /** What was changed last, until the address has it: the next change may come before. */
+  /** The last change until the address has it: the next change may come before that. */
   const [changed, setChanged] = useState<TableSearch>();
   const shown = changed ?? { ...remembered, ...inAddress };
 
@@ -43,7 +43,7 @@ export function useTableView<Row>(
     });
   }
 
-  // A link that is copied now must show a colleague the same.
+  // A link that is copied now must show a colleague the same view.
   const completeAddress = useEffectEvent(() => {
     const isComplete = shown.sort === inAddress.sort && shown.columns === inAddress.columns;
     if (isInAddress && !isComplete) void writeAddress(shown);
@@ -73,9 +73,9 @@ export function useTableView<Row>(
   };
 }
 
-/** The search parameters of a table in the address; a page's `validateSearch` adds them by `readTableSearch`. */
+/** The search parameters of a table; a page's `validateSearch` adds them with `readTableSearch`. */
 export interface TableSearch {
-  /** `name`, or `-name` from the greatest. */
+  /** `name`, or `-name` for descending order. */
   sort?: string;
   /** `name,state`: the shown columns, if they were chosen. */
   columns?: string;
@@ -110,13 +110,13 @@ export function writeSort({ id, isDescending }: Sort): string {
 
 const prefix = "presage-table-";
 
-/** The columns and the order chosen for a table in this browser. */
+/** The columns and the order that were chosen for a table in this browser. */
 function readRememberedView(name: string): TableSearch {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(prefix + name) ?? "{}");
     return stored !== null && typeof stored === "object" ? readTableSearch({ ...stored }) : {};
   } catch {
-    // Storage that is denied or unreadable is like an empty one.
+    // Storage that is denied or unreadable counts as empty.
     return {};
   }
 }
@@ -126,6 +126,6 @@ function rememberView(name: string, view: TableSearch): void {
     if (Object.keys(view).length === 0) localStorage.removeItem(prefix + name);
     else localStorage.setItem(prefix + name, JSON.stringify(view));
   } catch {
-    // Denied or full: the address still has it.
+    // Denied or full: the address still has the view.
   }
 }

@@ -86,6 +86,6 @@ test("comparing entirely different texts is given up in time", () => {
   const lines = (name: string) => Array.from({ length: 60_000 }, (_, index) => `${name} ${index}`).join("\n");
   const startedAt = process.cpuUsage().user;
   expect(compareAsText(lines("a"), lines("b")).kind).toBe("too-large");
-  // Processor time, since other tests run beside this one.
+  // Measured as processor time, since other tests run at the same time.
   expect((process.cpuUsage().user - startedAt) / 1000).toBeLessThan(10_000);
 });

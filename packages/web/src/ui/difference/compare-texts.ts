@@ -1,4 +1,4 @@
-// Compares two texts: by lines, and the lines that differ by words.
+// Compares two texts by lines, and lines that differ by words.
 
 import { diffArrays, diffWordsWithSpace } from "diff";
 import { findJson, jsonLines } from "../untrusted-text/json-lines.ts";
@@ -48,7 +48,7 @@ function isSameButComma(one: string, other: string): boolean {
 }
 
 export interface ComparedLine {
-  /** Its number, from 1. */
+  /** The line number, from 1. */
   line: number;
   parts: LinePart[];
 }
@@ -128,7 +128,7 @@ interface ComparedLines {
   after: LinePart[];
 }
 
-/** Of longer lines, only the middle between equal ends is compared. */
+/** In longer lines, only the middle between equal ends is compared. */
 const longLine = 2_000;
 const maxMiddle = 20_000;
 
@@ -205,7 +205,7 @@ export interface LinePart {
   omitted: number;
 }
 
-/** How many characters stay at each end of an equal part, and of a changed part. */
+/** How many characters are kept at each end of an equal part, and of a changed part. */
 const keptEnd = 120;
 const maxChange = 4_000;
 

@@ -69,7 +69,7 @@ function Half({ side, line }: { side: Side; line: ComparedLine | undefined }) {
 }
 
 function Line({ side, line, parts }: { side: Side; line: number; parts: readonly LinePart[] }) {
-  // An entirely changed line needs no highlights.
+  // A line that changed entirely needs no highlights.
   const isPartly = parts.some(({ isChanged }) => !isChanged);
   return (
     <div className={clsx("flex min-w-0", grounds[side])}>

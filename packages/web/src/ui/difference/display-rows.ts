@@ -5,7 +5,7 @@ export type DisplayRow =
   | { kind: "removed"; line: ComparedLine }
   | { kind: "added"; line: ComparedLine }
   | { kind: "pair"; before: ComparedLine | undefined; after: ComparedLine | undefined }
-  /** Hidden equal rows, from the index of the first. */
+  /** Hidden equal rows, starting at index `from`. */
   | { kind: "collapsed"; from: number; count: number; path: string | undefined };
 
 export type Layout = "unified" | "side-by-side";

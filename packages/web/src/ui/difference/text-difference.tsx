@@ -14,9 +14,9 @@ interface TextDifferenceProps {
   /** For example “Gold answer”. */
   beforeLabel: string;
   afterLabel: string;
-  /** Whether the second is a prediction of the first: what only one has is missing or invented, and nothing was removed. */
+  /** Whether the second text predicts the first: then differences are missing or invented, rather than removed or added. */
   isPredicted?: boolean;
-  /** Until the user chooses. Absent: unified. */
+  /** The layout until the user chooses. Absent: unified. */
   firstLayout?: Layout;
 }
 
@@ -30,7 +30,7 @@ const readings = [
   { value: "text", label: "Text" },
 ] as const;
 
-/** Blue for what only the recording has, amber for what only the prediction has. */
+/** Blue for what only the recording contains, amber for what only the prediction contains. */
 const predictedLook =
   "[--fail:var(--accent-ink)] [--fail-soft:var(--accent-soft)] [--pass:var(--warn)] [--pass-soft:var(--warn-soft)] [&_del]:underline [&_del]:underline-offset-2";
 
@@ -45,7 +45,7 @@ export function TextDifference({
 }: TextDifferenceProps) {
   const isNarrow = useNarrow();
   const [chosenLayout, setLayout] = useState<Layout>(firstLayout);
-  // Half of a phone is too narrow for a text.
+  // Half of a phone's width is too narrow for a text.
   const layout = isNarrow ? "unified" : chosenLayout;
   const [chosen, setReading] = useState<"json" | "text">("json");
   const byMeaning = useMemo(() => compareAsJson(before, after), [before, after]);

@@ -1,4 +1,4 @@
-// Controls with a label, a hint and what is wrong with their value.
+// Controls with a label, a hint and an issue with their value.
 
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { TextArea, TextInput } from "./inputs.tsx";

@@ -1,4 +1,4 @@
-// A form: its draft, what it was refused for, and the JSON in its fields.
+// Forms: their drafts, the issues of a refused save, and JSON in their fields.
 
 import { PresageError, type ValidationError } from "@presage/sdk";
 import { type ReactNode, useState } from "react";
@@ -23,7 +23,7 @@ interface DraftFormProps<Request, Saved> {
   children: ReactNode;
 }
 
-/** A form with a stored draft. A refused save moves the focus to the first field with an issue. */
+/** A form with a stored draft. If saving is refused, the focus moves to the first field with an issue. */
 export function DraftForm<Request, Saved>({
   save,
   request,
@@ -45,7 +45,7 @@ export function DraftForm<Request, Saved>({
         event.preventDefault();
         if (request === undefined) return;
         const form = event.currentTarget;
-        // After React has rendered the issues.
+        // Focuses after React has rendered the issues.
         save.mutate(request, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstIssue(form)) });
       }}
     >
@@ -68,7 +68,7 @@ interface DialogButtonsProps extends ButtonProps {
   onCancel(): void;
 }
 
-/** The end of a form in a dialog: its submit button, and the way out. */
+/** The end of a form in a dialog: its submit and cancel buttons. */
 export function DialogButtons({ onCancel, ...submit }: DialogButtonsProps) {
   return (
     <div className="flex justify-end gap-2">
@@ -82,7 +82,7 @@ export function DialogButtons({ onCancel, ...submit }: DialogButtonsProps) {
 
 interface DraftHandle<Draft> {
   draft: Draft;
-  /** Whether it differs from the initial draft. */
+  /** Whether the draft differs from the initial one. */
   isChanged: boolean;
   change(part: Partial<Draft>): void;
   /** Resets to the initial draft. */
@@ -91,14 +91,14 @@ interface DraftHandle<Draft> {
 
 /**
  * Form input that survives closing the form, reloading the page and signing in again, until the tab is closed.
- * Stored per user, since another one may sign in with this tab.
+ * Stored per user, since someone else may sign in with this tab.
  */
 export function useDraft<Draft extends Record<string, string>>(
   key: string,
   initial: Draft,
 ): DraftHandle<Draft> {
   const storageKey = `draft:${signedInUserId()}:${key}`;
-  // Only what was entered: the rest follows the initial draft, of which some may still be loading.
+  // Only the entered parts: the rest follows the initial draft, some of which may still be loading.
   const [entered, setEntered] = useState(() => readEntered(storageKey, initial));
   const draft = { ...initial, ...entered };
   return {
@@ -116,14 +116,14 @@ export function useDraft<Draft extends Record<string, string>>(
   };
 }
 
-/** Binds fields to their parts of a draft: the value, what changes it, and what is wrong with it here or was refused. */
+/** Binds fields to the parts of a draft: the value, a function that changes it, and its issue, found here or by the server. */
 export function bindDraft<Draft extends Record<string, string>>(
   draft: Draft,
   change: (part: Partial<Draft>) => void,
   refused: readonly FieldIssue[],
   issues: { [Name in keyof Draft]?: string | undefined } = {},
 ) {
-  /** Where a request names it otherwise, with its path there. */
+  /** `path` is the field's path in the request, where it differs from the name. */
   return (name: keyof Draft & string, ...path: string[]) => ({
     value: draft[name] ?? "",
     issue: issues[name] ?? issueAt(refused, ...(path.length === 0 ? [name] : path)),
@@ -139,7 +139,7 @@ function readEntered<Draft extends Record<string, string>>(
 ): Partial<Draft> {
   const json = sessionStorage.getItem(storageKey);
   if (json === null) return {};
-  // Another version of the page may have stored it: take only the fields that this one knows.
+  // Another version of the page may have stored it: take only the fields that this version knows.
   const stored: Record<string, unknown> = JSON.parse(json);
   const known = Object.entries(stored).filter(([name, text]) => name in initial && typeof text === "string");
   return Object.fromEntries(known) as Partial<Draft>;
@@ -149,17 +149,17 @@ function storeDraft(storageKey: string, draft: Partial<Record<string, string>>):
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(draft));
   } catch {
-    // Too long for the browser's storage: the form still has it.
+    // Too long for the browser's storage: the form still has the input.
   }
 }
 
-/** An issue of a request body, and its path. */
+/** An issue in a request body, and its path. */
 export interface FieldIssue {
   path: string[];
   text: string;
 }
 
-/** The issues of a rejected body; none for other errors. That a name is taken counts as an issue of `nameField`, if given. */
+/** The issues of a rejected body; none for other errors. A name that is taken is an issue of `nameField`, if given. */
 export function fieldIssues(error: unknown, nameField?: string): FieldIssue[] {
   if (!(error instanceof PresageError)) return [];
   const isTaken = error.category === "conflict" && /\b(already|reserved)\b/.test(error.message);
@@ -205,7 +205,7 @@ export function focusFirstIssue(form: HTMLFormElement | null): void {
   form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
 }
 
-/** What a form was refused for that none of its fields shows. */
+/** The issues of a form that none of its fields shows. */
 export function OtherIssueList({ issues }: { issues: readonly FieldIssue[] }) {
   if (issues.length === 0) return null;
   return (
@@ -220,7 +220,7 @@ export function OtherIssueList({ issues }: { issues: readonly FieldIssue[] }) {
 }
 
 interface RevisedMeanwhileProps {
-  /** What the draft began with; undefined: nothing. */
+  /** The revision that the draft began with; undefined if it began with none. */
   before: { revision: number } | undefined;
   now: { revision: number } | undefined;
   isSaving: boolean;

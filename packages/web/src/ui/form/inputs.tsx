@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import { type ComponentProps, type InputHTMLAttributes, useState } from "react";
 
-/** What inputs, text areas and selects share. */
+/** The look that inputs, text areas and selects share. */
 export const controlLook =
   "w-full min-w-0 rounded-md border border-line-strong bg-surface text-sm text-ink transition-colors hover:border-ink-3 aria-invalid:border-fail disabled:cursor-not-allowed disabled:bg-sunken disabled:text-ink-3";
 
@@ -16,7 +16,7 @@ export function TextInput({ className, ...rest }: ComponentProps<"input">) {
   );
 }
 
-/** For text of the model: monospaced, and never corrected by the browser. */
+/** For a model's text: monospaced, and never corrected by the browser. */
 export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
   return (
     <textarea
@@ -45,12 +45,12 @@ export function Checkbox({ label, ...rest }: InputHTMLAttributes<HTMLInputElemen
 interface SearchInputProps {
   label: string;
   placeholder?: string;
-  /** From the URL. */
+  /** The words in the URL. */
   words: string;
   onSearch(words: string): void;
 }
 
-/** A search field. The URL follows the input with a delay, and must not overwrite what was typed since. */
+/** A search field. The URL follows the input with a delay, and must not overwrite what has been typed since. */
 export function SearchInput({ label, placeholder = "Search", words, onSearch }: SearchInputProps) {
   const [state, setState] = useState({ typed: words, seen: words, sent: [] as string[] });
   if (words !== state.seen) {

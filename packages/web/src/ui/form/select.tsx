@@ -9,12 +9,12 @@ type NativeProps = Omit<SelectHTMLAttributes<HTMLSelectElement>, "value" | "onCh
 
 export interface SelectProps<Value extends string> extends NativeProps {
   value: Value;
-  /** A bare value is its own label. */
+  /** A plain value is its own label. */
   options: readonly (Value | { value: Value; label: string })[];
   onChange(value: Value): void;
 }
 
-/** The native select: it works with every keyboard, screen reader and phone. A value that is no option is one all the same, so that what is seen is what is sent. */
+/** A native select works with every keyboard, screen reader and phone. A value without an option is shown too: it is what is sent. */
 export function Select<Value extends string>({ className, options, onChange, ...rest }: SelectProps<Value>) {
   const listed = options.map((option) =>
     typeof option === "string" ? { value: option, label: option } : option,
@@ -45,15 +45,15 @@ export function Select<Value extends string>({ className, options, onChange, ...
 
 interface ChoiceProps {
   label: string;
-  /** What stands there while nothing is chosen. */
+  /** The text while nothing is chosen. */
   any: string;
   value: string | undefined;
-  /** One with a count shows it, and is left out while that is 0. */
+  /** An option with a count shows it, and is left out if it is 0. */
   options: readonly { value: string; label: string; count?: number }[];
   onChange(value: string | undefined): void;
 }
 
-/** A filter: one value of a few, or any. */
+/** A filter: one of a few values, or any. */
 export function Choice({ label, any, value, options, onChange }: ChoiceProps) {
   const shown = options.filter((option) => option.count !== 0 || option.value === value);
   return (
@@ -102,10 +102,10 @@ interface ValueListProps {
   options: readonly { value: string; label?: string | undefined }[];
 }
 
-/** A browser lists them all at once. */
+/** Browsers render all options, however many. */
 const maxOptions = 300;
 
-/** What an input with `list={id}` suggests. Anything else may be typed as well. */
+/** The suggestions of an input with `list={id}`. Anything else may be typed as well. */
 export function ValueList({ id, options }: ValueListProps) {
   return (
     <datalist id={id}>

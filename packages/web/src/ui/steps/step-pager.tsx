@@ -9,11 +9,11 @@ interface StepPagerProps {
   steps: readonly number[];
   current: number;
   link(step: number): LinkProps;
-  /** Between the two ways. */
+  /** Shown between the two links. */
   children: ReactNode;
 }
 
-/** The ways to the step before and the one behind. */
+/** Links to the previous and the next step. */
 export function StepPager({ steps, current, link, children }: StepPagerProps) {
   const index = steps.indexOf(current);
   return (
@@ -60,7 +60,7 @@ export function useStepKeys(
   open: (step: number) => void,
 ): void {
   const index = current === undefined ? -1 : steps.indexOf(current);
-  // Where the last key led: the next one may come before that is drawn.
+  // Where the last key led: the next key may come before that step is drawn.
   const reached = useRef(index);
   useLayoutEffect(() => {
     reached.current = index;
@@ -88,7 +88,7 @@ export function useStepKeys(
   useShortcut({ keys: "End", label: "Last step", group, run: () => openAt(last) });
 }
 
-/** The keys of `useStepKeys`, where there is a keyboard and somewhere to go. */
+/** Explains the keys of `useStepKeys`, where there is a keyboard and more than one step. */
 export function StepKeysHint({ count }: { count: number }) {
   if (count < 2) return null;
   return (

@@ -5,18 +5,18 @@ import { ScrollRegion } from "../page.tsx";
 
 type StepTone = "pass" | "fail" | "failed" | "none" | "changed";
 
-/** What is known of a step, in a word. */
+/** What is known about a step, in a word. */
 export interface StepMark {
   tone: StepTone;
-  /** Said to screen readers and on hover. */
+  /** Read by screen readers, and shown on hover. */
   label: string;
-  /** Set apart from the others: the first divergence. */
+  /** Set apart from other marks: the first divergence. */
   isFlagged?: boolean;
 }
 
 interface StepRow {
   id: string;
-  /** Absent if there is one row only, which needs none. */
+  /** Absent if there is only one row, which needs no name. */
   name?: string;
   markOf(step: number): StepMark | undefined;
 }
@@ -37,13 +37,13 @@ const grounds: Record<StepTone, string> = {
   none: "bg-sunken text-ink-3",
 };
 
-/** Signs, so that no one depends on colour. */
+/** Signs, so that a mark can be recognised without its colour. */
 const signs: Record<StepTone, string> = { pass: "✓", fail: "✕", failed: "!", changed: "Δ", none: "·" };
 
-/** Steps add nothing to the browser's history, and the page stays where it is. */
+/** Steps add nothing to the browser's history, and the page does not scroll. */
 const inPlace = { replace: true, resetScroll: false, preload: false } as const;
 
-/** All steps of a trajectory in a line, one row for each kind of mark. Every step is a link. */
+/** All steps of a trajectory in a line, with one row for each kind of mark. Every step is a link. */
 export function StepStrip({ label, steps, current, rows, link }: StepStripProps) {
   const region = useRef<HTMLDivElement>(null);
   const { shown, before, after } = stepsAround(steps, current);
@@ -81,7 +81,7 @@ export function StepStrip({ label, steps, current, rows, link }: StepStripProps)
                   {...link(step)}
                   {...inPlace}
                   aria-label={`Step ${step}`}
-                  // The router marks the link that the address names; without a step there, it is the one that is shown.
+                  // The router marks the link to the current address; if the address has no step, the shown step is marked.
                   aria-current={step === current ? "step" : undefined}
                   data-current={step === current ? "" : undefined}
                   tabIndex={step === current ? 0 : -1}
@@ -178,7 +178,7 @@ function More({ step, label, link }: Pick<StepStripProps, "label" | "link"> & { 
 /** A strip of more steps would be slow and could not be read. */
 const mostSteps = 120;
 
-/** The part of a long list of steps that has the current one: the same part for neighbours, so that it does not move with each step. */
+/** The part of a long list of steps with the current step. Neighbours share it, so that the strip does not move at each step. */
 export function stepsAround(
   steps: readonly number[],
   current: number | undefined,

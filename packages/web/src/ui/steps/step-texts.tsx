@@ -14,11 +14,11 @@ interface StepTextsProps {
   beforeLabel: string;
   afterLabel: string;
   isPredicted?: boolean;
-  /** One below the other, where half of the page is all there is. */
+  /** One above the other, where only half of the page is available. */
   isStacked?: boolean;
 }
 
-/** Two texts of a step beside each other with the difference marked. Where all of it differs, marks would only be noise. */
+/** Two texts of a step side by side with the difference marked. If they differ entirely, marks would only be noise. */
 export function StepTexts({ isStacked = false, ...texts }: StepTextsProps) {
   const { before, after, beforeLabel, afterLabel } = texts;
   const isNarrow = useNarrow();
@@ -63,19 +63,19 @@ export function SampleBackground({ sample: { context, messages = [] } }: { sampl
 
 type Asked = Pick<DatasetSample, "interaction" | "messages">;
 
-/** The recorded state before the action; of a conversation, the last assistant turn. */
+/** The recorded state before the action; in a conversation, the last assistant turn. */
 export function stateOf({ interaction, messages = [] }: Asked): string {
   if (interaction) return interaction.state;
   return messages.findLast(({ role }) => role === "assistant")?.content ?? "";
 }
 
-/** The action; of a conversation, the user's last turn. */
+/** The action; in a conversation, the user's last turn. */
 export function actionOf({ interaction, messages = [] }: Asked): string {
   if (interaction) return interaction.action;
   return messages.findLast(({ role }) => role === "user")?.content ?? "";
 }
 
-/** Whether a difference of two texts is worth reading: they are both JSON, or have words of a line in common. */
+/** Whether the difference of two texts is worth reading: both are JSON, or they share words or lines. */
 export function sharesLines(before: string, after: string): boolean {
   if (findJson(before) !== undefined && findJson(after) !== undefined) return true;
   const lines = linesOf(before);

@@ -1,4 +1,4 @@
-// Untrusted text as text nodes only, in which nothing is invisible or changes what is around it.
+// Untrusted text as text nodes only, in which nothing is invisible or changes its surroundings.
 
 import type { ReactNode } from "react";
 import { cutBefore, type Range } from "./text-ranges.ts";
@@ -17,11 +17,11 @@ export function InlineText({ text }: { text: string }) {
 
 interface BeginningProps {
   text: string | null | undefined;
-  /** The text that it is to be told from. */
+  /** The text in the neighbouring column, to tell this one from. */
   beside?: string | null | undefined;
 }
 
-/** The beginning of a text in a column, in up to two lines, where the tag around a tool's answer has no room; of one that begins like `beside`, from where it differs. */
+/** The beginning of a text for a table cell, without a tool response's tags; from the first difference, if it begins like `beside`. */
 export function Beginning({ text, beside }: BeginningProps) {
   if (text == null) return <span className="text-ink-3">–</span>;
   const shown = withoutTag(text);
@@ -39,7 +39,7 @@ function withoutTag(text: string): string {
 
 const keptBefore = 24;
 
-/** A word or some before it; 0: from the beginning, where that tells them apart, or nothing does. */
+/** The index of a word shortly before the first difference; 0 if the texts differ early, or not at all. */
 function startOfDifference(text: string, other: string): number {
   let alike = 0;
   while (alike < text.length && text[alike] === other[alike]) alike += 1;
@@ -50,7 +50,7 @@ function startOfDifference(text: string, other: string): number {
 
 const keptAtEnd = 12;
 
-/** The ID of a sample or a trajectory in little room: of a long one the end stays, which differs from the row above. */
+/** The ID of a sample or a trajectory where space is limited: a long ID keeps its end, which differs from the row above. */
 export function SampleName({ id, children }: { id: string; children?: ReactNode }) {
   const characters = Array.from(id);
   return (
@@ -59,7 +59,7 @@ export function SampleName({ id, children }: { id: string; children?: ReactNode 
         <InlineText text={id} />
       ) : (
         <>
-          {/* Two parts would be read as two words. */}
+          {/* Screen readers would read two parts as two words. */}
           <span className="sr-only">
             <InlineText text={id} />
           </span>
@@ -78,7 +78,7 @@ export function SampleName({ id, children }: { id: string; children?: ReactNode 
 
 interface PiecesProps {
   text: string;
-  /** Highlights: ordered, and not overlapping. */
+  /** Highlighted ranges: ordered, and not overlapping. */
   marks?: readonly Range[];
 }
 
@@ -131,10 +131,10 @@ const maxCodes = 100;
 // In order: terminal colour sequences; control characters except tab and newline; line and paragraph separators; characters
 // that Unicode ignores by default, except emoji variation selectors and joiners inside emoji; lone surrogates.
 const unseen =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what to find
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
   /\u001b\[[0-?]{0,32}[ -/]{0,4}[@-~]|[^\P{Cc}\t\n]|[\u2028\u2029]|(?![\ufe0e\ufe0f]|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d\p{Extended_Pictographic})\p{Default_Ignorable_Code_Point}|\p{Cs}/gu;
 
-/** Splits a text so that nothing in it is invisible, changes the text direction or affects what is around it. */
+/** Splits a text so that nothing in it is invisible, changes the text direction or affects its surroundings. */
 export function visiblePieces(text: string): Piece[] {
   const pieces: Piece[] = [];
   let end = 0;
@@ -142,7 +142,7 @@ export function visiblePieces(text: string): Piece[] {
     if (match.index > end) pieces.push(text.slice(end, match.index));
     const named = nameOf(match[0]);
     const last = pieces.at(-1);
-    // Merged, since a browser cannot lay out thousands of elements in a row quickly.
+    // Merged, since browsers are slow to lay out thousands of elements in a row.
     if (typeof last === "object" && last.name.length < maxName) {
       last.name += ` ${named.name}`;
       if (last.codes.length < maxCodes) last.codes += ` ${named.codes}`;
@@ -157,7 +157,7 @@ function nameOf(unseen: string): { name: string; codes: string } {
   const point = unseen.codePointAt(0) ?? 0;
   const character = String.fromCodePoint(point);
   const codes = `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
-  // Only terminal sequences have more characters, which are printable.
+  // Only terminal sequences have further characters, which are printable.
   return { name: (characterNames.get(character) ?? codes) + unseen.slice(character.length), codes };
 }
 

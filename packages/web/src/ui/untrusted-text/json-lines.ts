@@ -1,4 +1,4 @@
-// JSON as it was written, found in a text and laid out in lines.
+// JSON as it was written: found in a text, and laid out in lines.
 
 /** Undefined if the text is not JSON. */
 export function formatJson(text: string): string | undefined {

@@ -80,14 +80,14 @@ interface TextBodyProps {
   positions: readonly (readonly [number, number])[];
   isWrapped: boolean;
   isProse: boolean;
-  /** What it is coloured as; positions are not coloured. */
+  /** The language to colour the text as; highlighted positions turn colours off. */
   language?: Language | undefined;
 }
 
 /** Longer texts are cut until the user expands them. */
 const firstCharacters = 20_000;
 
-/** A text, or the beginning of a long one with a button for the rest. */
+/** A text, or the beginning of a long text with a button for the rest. */
 function TextBody({ text, label, positions, isWrapped, isProse, language }: TextBodyProps) {
   const [shownWhole, setShownWhole] = useState<string>();
   const tokenize = useTokenizer(language);
@@ -132,7 +132,7 @@ interface TextLinesProps {
   label: string;
   marks: readonly Range[];
   isWrapped: boolean;
-  /** Colours each line by itself, so that only the visible ones are read. */
+  /** Colours each line by itself, so that only visible lines are tokenized. */
   tokenize?: Tokenizer | undefined;
 }
 

@@ -6,7 +6,7 @@ export interface Range {
   end: number;
 }
 
-/** The index to cut a text at, at or just before `index`, so that no surrogate pair is split. */
+/** Where to cut a text: at `index`, or just before it where that would split a surrogate pair. */
 export function cutBefore(text: string, index: number): number {
   const isInside =
     (text.charCodeAt(index) & 0xfc00) === 0xdc00 && (text.charCodeAt(index - 1) & 0xfc00) === 0xd800;
