@@ -103,7 +103,7 @@ export async function queueForReview(
     const nearest = await findNearest(reader, { accountId, filter, limit }, candidates);
     candidates.push(...(await read([...new Set(nearest)].filter((id) => !known.has(id)))));
   }
-  // What a baseline answers is known beforehand, so there a verdict teaches little.
+  // A baseline's answers are known beforehand, so verdicts on them teach little.
   const uncertain = candidates.filter(
     ({ baseline_id }) => baseline_id === null || filter.runId !== undefined,
   );

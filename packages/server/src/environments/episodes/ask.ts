@@ -83,7 +83,7 @@ interface AskedForStep {
   deployment?: Deployment;
 }
 
-/** What a step is asked of: the world that plays its episode, or a deployment. */
+/** The world that plays the step's episode, or the deployment that the step asks. */
 async function findAsked(
   services: AskServices,
   requester: { accountId: string; signal: AbortSignal },

@@ -71,7 +71,7 @@ export function toEpisodeStart({ row, config, task, reality }: Episode): Episode
   };
 }
 
-/** What is shown may be a minute old; starting an episode looks again. */
+/** The state that is shown may be a minute old; starting an episode looks again. */
 const shownForMs = 60_000;
 
 /** Whether successes in an episode's environment are false too often, for those who train in it. */

@@ -37,7 +37,7 @@ import {
 
 export const resultNotFound = noSuch("result", "evaluation result");
 
-/** What a person says of an output. */
+/** A person's opinion of an output. */
 export interface NewLabel {
   resultId: number;
   by: Annotator;

@@ -82,7 +82,7 @@ export async function hasClusters(reader: Database, accountId: string, evaluator
   const ofEvaluator = evaluatorId === undefined ? sql`` : sql`and evaluator_id = ${evaluatorId}`;
   const { rows } = await sql`select id from evaluation_results
     where account_id = ${accountId} ${ofEvaluator} and status = 'success' and cluster_id is not null
-    -- Otherwise PostgreSQL may read the table until it meets one.
+    -- Without the order, PostgreSQL may read the table until it finds one.
     order by evaluator_id, id limit 1`.execute(reader);
   return rows.length > 0;
 }
@@ -120,7 +120,7 @@ export function tagCells(reader: Database, wanted: WantedCounts): Expression<Sum
     select ${sql.join([...keys, ...figures])} from tagged
     union all select ${sql.join([...withoutTag, sql`verdict, score_mille`])}, -count, -score_sum, -score_sum_of_squares from tagged
     union all select ${sql.join([...withoutTag, ...figures])} from ${all} as every_result
-    -- To add up numbers takes a fraction of the time that to group them takes, and often all results have the tag.
+    -- Adding up numbers takes a fraction of the time of grouping them, and often all results have the tag.
     where (select coalesce(sum(count), 0) from tagged) <> (select coalesce(sum(${count}), 0) from ${all} as every_result))`;
 }
 

@@ -26,7 +26,7 @@ const clusterTotalNames = [
   "scored_clusters",
   "scored_in_clusters",
   "score_sum_in_clusters",
-  // Of the scores themselves, not of their sums.
+  // From the squares of the scores themselves, not of their sums.
   "scores_squared",
   "score_squares",
   "scored_scores",
@@ -129,7 +129,7 @@ export async function selectGroupTotals(
         sum(score_sum) as score_sum, sum(score_sum_of_squares) as score_sum_of_squares
       from ${cells} as all_cells
       group by ${sql.join([...keys, sql`score_mille, verdict`])}
-      -- A correction leaves nothing of what it moved elsewhere.
+      -- A correction leaves a count of 0 where it moved a verdict away.
       having sum(${count}) > 0
     ), totals as materialized (
       select ${sql.join([...keys, sql`sum(count) as count`])},

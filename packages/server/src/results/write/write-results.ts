@@ -299,7 +299,7 @@ export function createWriteInParts(database: Database): WriteResults {
       }
       return await storeResults(database, results, (transaction) => settle(transaction, numbers));
     } catch (error) {
-      // What cannot be deleted now is swept at the next start.
+      // Texts that cannot be deleted now are swept at the next start.
       await deletePayloads(database, numbers.ids)
         .then(() => forgetTextsAhead(database, numbers.ids))
         .catch(() => {});
