@@ -20,7 +20,7 @@ const listEvaluators = route("GET", "/v1/evaluators", {
   id: "listEvaluators",
   summary: "List every version of every evaluator family",
   description:
-    "Lists the evaluators that `POST /v1/evaluate` can run. A family's name and the ids of its older versions run its newest version. Older ids are kept for clients that name them; results keep the id that was named. None if no evaluator has the wanted name.",
+    "Lists the evaluators that `POST /v1/evaluate` can run. A family's name and the ids of its older versions run its newest version. Older ids are kept for clients that name them; results keep the id that was named. The list is empty if no evaluator has the wanted name.",
   query: EvaluatorListQuery,
   allowsUnknown: true,
   responses: {

@@ -118,7 +118,7 @@ test("a batch that the store cannot take is kept for the next one", async () => 
   const { capture, keep, counts, failures } = captureWith(async () => {
     if (isDown) throw storeUnavailable(new Error("down"));
   });
-  // Long enough to be written at once.
+  // Long enough to be written immediately.
   keep("x".repeat(3_000_000));
   await Bun.sleep(10);
   expect([counts.written, failures]).toEqual([0, [true]]);
@@ -161,7 +161,7 @@ test("a share keeps about that many requests, and the same ones every time", () 
   const some = keptAt("0.1");
   expect(some.length).toBeWithin(850, 1_150);
   expect(keptAt("0.1")).toEqual(some);
-  // Those of a smaller share are among those of a larger one.
+  // The ids of a smaller share are among those of a larger one.
   expect(new Set(keptAt("0.2")).isSupersetOf(new Set(some))).toBe(true);
   expect(keptAt("0")).toEqual([]);
   expect(keptAt("1")).toEqual(ids);

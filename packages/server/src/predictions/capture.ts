@@ -18,7 +18,7 @@ import { type NewPrediction, type PredictionOutcome, readAnswer, type StoredRequ
 export type Captures = "off" | "failures" | "all";
 
 /**
- * Which outcomes of a request are stored under a setting (as `CaptureSetting` of the contract). Of a share, the first 32 bits of the
+ * Which outcomes of a request are stored under a setting (as `CaptureSetting` of the contract). For a share, the first 32 bits of the
  * SHA-256 of the request's id decide, as a fraction of 2^32, so that anybody can tell afterwards which requests are stored.
  */
 export function captureOf(setting: string, requestId: string): Captures {
@@ -30,14 +30,14 @@ function fractionOf(requestId: string): number {
   return new Bun.CryptoHasher("sha256").update(requestId).digest().readUInt32BE() / 2 ** 32;
 }
 
-/** What waits for its response or for the store may take this part of the memory of requests. */
+/** Predictions that wait for their response or for the store may take this part of the memory of requests. */
 const partsOfMemory = 8;
-/** The strings of a row beside its texts, and what holds them. */
+/** The strings of a row besides its texts, and the objects around them. */
 const bytesPerPrediction = 2_000;
 const bytesPerCharacter = 2;
-/** More than this is written without waiting for the next batch's time. */
+/** Once more than this is pending, it is written without waiting for the next interval. */
 const soonBytes = 4_000_000;
-/** What one transaction writes: making its rows must not hold up predictions. */
+/** The limits of one transaction: making its rows must not hold up predictions. */
 const transaction = { maxIds: 200, maxBytes: 500_000 };
 
 /** Memory that is held for a prediction that may be stored. */
@@ -49,16 +49,16 @@ interface CaptureHold {
 export interface Capture {
   /** Which outcomes of a request are stored: its API key's setting decides, otherwise the server's. */
   decide(call: { caller: Pick<Caller, "proof">; exchange: Pick<Exchange, "requestId"> }): Captures;
-  /** The same `complete`, but its outcome is stored if this request's are to be; the very same if not. */
+  /** A `complete` whose outcome is stored if this request's are to be; otherwise `complete` itself. */
   watch(
     complete: CompleteForRequest,
     call: CallWithCaller,
     body: ChatRequest,
     askedDeployment: string,
   ): CompleteForRequest;
-  /** Holds memory for a request of this size; undefined if there is none, and then its prediction is not stored. */
+  /** Holds memory for a request of this size. If there is none, returns undefined, and the prediction is not stored. */
   hold(bytes: number): CaptureHold | undefined;
-  /** Takes a prediction over, to be written later. */
+  /** Takes over a prediction, to be written later. */
   store(hold: CaptureHold, prediction: NewPrediction): void;
   /** Releases what is not stored after all. */
   release(hold: CaptureHold): void;
@@ -73,9 +73,9 @@ export interface CaptureOptions {
   setting: string;
   memory: ByteBudget;
   intervalMs: number;
-  /** Stores some predictions, or none. Those that it has already stay as they are. */
+  /** Stores all of these predictions, or none. Predictions that are already stored stay as they are. */
   write(predictions: readonly NewPrediction[]): Promise<void>;
-  /** A batch could not be written and is tried again later. `isFirst`: the one before was written. */
+  /** A batch could not be written and is tried again later. `isFirst`: the previous batch was written. */
   onFailure(error: unknown, isFirst: boolean): void;
   /** Some predictions are lost: there was no memory for them, or the store refused them with this error. */
   onDropped(error: unknown, isFirst: boolean): void;
@@ -117,7 +117,7 @@ export function createCapture({ setting, memory, intervalMs, ...options }: Captu
       await options.write(some.map(({ prediction }) => prediction));
     } catch (error) {
       if (isStoreUnavailable(error)) throw error;
-      // It would be refused again, and all that follow would wait for it.
+      // The batch would be refused again, and all that follow would wait for it.
       settle(some);
       return drop(some.length, error);
     }
@@ -198,7 +198,7 @@ interface StartedCompletion {
   pending: Promise<UpstreamCompletion>;
 }
 
-/** Beside the call instead of around it: thousands wait at once. */
+/** Attached to the call rather than wrapped around it, because thousands wait at the same time. */
 function storeOutcome(
   capture: Capture,
   captures: Captures,
@@ -236,7 +236,7 @@ function storeOutcome(
         );
     },
     (error: unknown) => {
-      // What the model would have answered is unknown, or it was not asked.
+      // The model's answer is unknown, or the model was not asked.
       const isUnanswered = error instanceof ClientDisconnectedError || error instanceof SpendingRefusedError;
       if (isUnanswered) capture.release(hold);
       else store(askedDeployment, toFailure(error, exchange.requestId));
@@ -244,7 +244,7 @@ function storeOutcome(
   );
 }
 
-/** Of a prediction through a world: which one, and what it leaned on. */
+/** The world that a prediction was made through, and what it leaned on. */
 function worldOf(completion: UpstreamCompletion | WorldCompletion): StoredRequest["world"] {
   if (!("world" in completion)) return undefined;
   return toStoredWorld(completion);
@@ -256,7 +256,7 @@ function toStoredRequest(body: ChatRequest): StoredRequest {
   return { ...(interaction ? { interaction } : { messages }), model, params: setFields(body) };
 }
 
-/** In the words of the response, with what the upstream said. */
+/** The failure in the words of the response, with what the upstream said. */
 function toFailure(error: unknown, requestId: string): PredictionOutcome {
   const { body, category } = errorResponse(error, requestId);
   const said = "upstream_body" in body && body.upstream_body ? `\n\n${body.upstream_body}` : "";

@@ -8,10 +8,10 @@ import { type PredictionFilter, rangesOf, selectRange } from "./stored-predictio
 
 /** Which live predictions are deleted. */
 export interface DeletedPredictions {
-  /** Absent: of all accounts. */
+  /** All accounts if absent. */
   accountId: string | undefined;
   before: Micros;
-  /** Of one account; absent: all of them. */
+  /** A filter within one account; all of its predictions if absent. */
   filter?: Omit<PredictionFilter, "source" | "run_id" | "to">;
 }
 
@@ -38,7 +38,7 @@ export async function deleteOldest(
   return { deleted: result, heldMs, next: result === limit ? true : undefined };
 }
 
-/** Deletes some live predictions of all accounts from before a time. Those of runs and episodes stay as long as these do. */
+/** Deletes some live predictions of all accounts from before a time. Predictions of a run or an episode stay as long as it does. */
 export async function deleteOldPredictions(
   database: Database,
   before: Micros,
@@ -47,7 +47,7 @@ export async function deleteOldPredictions(
   return await deleteOldest(database, { accountId: undefined, before }, limit);
 }
 
-/** On PostgreSQL others that delete have the rest. */
+/** On PostgreSQL, skips rows that another deletion has locked. */
 async function selectOldest(
   transaction: Database,
   { accountId, before, filter }: DeletedPredictions,
@@ -90,7 +90,7 @@ export async function deletePredictions(transaction: Database, accountId: string
   );
   if (digests.length === 0) return;
   const ofAccount = { accountId, digests };
-  // Whoever stores a prediction with one of them either has committed it, and it is seen below, or waits.
+  // A transaction that stores a prediction with one of them has either committed, so that it is seen below, or waits.
   if (isPostgres(transaction)) await lockContexts(transaction, ofAccount);
   await deleteUnnamedContexts(transaction, ofAccount);
 }
@@ -129,7 +129,7 @@ async function deleteUnnamedContexts(transaction: Database, { accountId, digests
     .execute();
 }
 
-/** What made a prediction. Until the transaction ends, no other one deletes it. */
+/** What made a prediction. No other transaction deletes the prediction until this one ends. */
 export async function lockPrediction(
   transaction: Database,
   accountId: string,

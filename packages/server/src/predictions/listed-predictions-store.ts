@@ -7,9 +7,9 @@ import { toRunVerdict } from "./stored-rows.ts";
 
 type Row = Pick<StoredPredictionRow, "id" | "source" | "run_id" | "position" | "repeat">;
 
-/** What a list says of a prediction beside its own columns. */
+/** What a list says about a prediction besides its own columns. */
 export interface Surroundings {
-  /** The beginnings of what was done, and of what the dataset says came of it. */
+  /** The beginnings of the action, and of the next state in the dataset. */
   action: string | null;
   expected: string | null;
   verdicts: RunVerdict[];
@@ -134,10 +134,10 @@ async function selectVerdicts(
   return verdicts;
 }
 
-/** In JSON a character has up to six. */
+/** How many characters of JSON one character can take. */
 const longestEscape = 6;
 
-/** The beginning of a field's value in JSON without spaces. Within a text the quotes before the name would be escaped. */
+/** The beginning of a field's value in JSON without spaces. Inside a text, the quotes around the name would be escaped. */
 function fieldOf(reader: Database, json: Expression<string | null>, name: string, maxCharacters: number) {
   const key = `"${name}":`;
   const place = isPostgres(reader)

@@ -50,7 +50,7 @@ const listDeployments = route("GET", "/v1/deployments", {
   },
 });
 
-/** Fewer calls may all have failed by bad luck. */
+/** Fewer calls than this may all have failed by bad luck. */
 const callsToTell = 3;
 const degradedFromErrorRate = 0.05;
 
@@ -76,7 +76,7 @@ function haveAllFailed({ calls, failed }: ReturnType<Replica["recent"]["read"]>)
   return failed === calls && calls >= callsToTell;
 }
 
-/** The only replica of a deployment is never ejected, so its state alone does not say it. */
+/** The only replica of a deployment is never ejected, so its state alone does not show that it is failing. */
 function isFailing({ health, recent }: Replica): boolean {
   return health.state() === "ejected" || health.isFailing() || haveAllFailed(recent.read());
 }
@@ -145,7 +145,7 @@ const listModels = route("GET", listPath, {
     if (named.length + worlds.length === 0)
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     const names = new Set([...named, ...worlds].map(({ id }) => id));
-    // Clients take the first for what is served.
+    // Clients take the first model for the one that is served.
     const data = [...named, ...models.filter(({ id }) => !names.has(id)), ...worlds];
     return Response.json({ object: "list", data });
   },
@@ -186,7 +186,7 @@ function modelsOf(deployments: Deployments): ListedModel[] {
   return deployments.all().map(({ name }) => toModel(name));
 }
 
-/** None while the store is away: clients ask for models to see whether the server answers. */
+/** The names of worlds; none while the store is away, because clients list models to see whether the server answers. */
 async function worldNames(store: Store, requester: Requester): Promise<string[]> {
   const page = { limit: mostWorlds, after: undefined };
   try {

@@ -44,7 +44,7 @@ export interface StartedPrediction {
   prediction: Promise<WorldModelPrediction>;
 }
 
-/** A chat as the contract has it, but its messages may also be of tools. */
+/** A chat as in the contract, except that messages may also be tool calls and results. */
 export interface ChatRequest
   extends Record<string, unknown>,
     Pick<ChatCompletionRequest, "model" | "context" | "interaction" | "params"> {
@@ -57,7 +57,7 @@ interface ReadChat {
   respond(completion: UpstreamCompletion): Response;
 }
 
-/** Predicts the next state of the environment. While it waits, it holds nothing of the client's request. */
+/** Predicts the next state of the environment. While it waits, it keeps nothing of the client's request in memory. */
 export function predict(
   complete: CompleteForRequest,
   { context, interaction, params }: WorldModelRequest,
@@ -85,7 +85,7 @@ export function toCompletionRequest(request: ChatRequest): CompletionRequest {
 export function upstreamFields(set: Fields): Record<string, unknown> {
   const { max_tokens, temperature, top_p } = samplingDefaults;
   const fields: Record<string, unknown> = { max_tokens, temperature, top_p, ...withoutNulls(set) };
-  // If the client limits the tokens by OpenAI's newer name, our default for the older one must not contradict it.
+  // If the client limits the tokens under OpenAI's newer name, our default for the older name must not contradict it.
   if (isSet(set.max_completion_tokens) && !isSet(set.max_tokens)) delete fields.max_tokens;
   // SGLang and vLLM read the two thinking switches from the arguments of their chat templates.
   if (isSet(set.enable_thinking)) {
@@ -102,7 +102,7 @@ export function upstreamFields(set: Fields): Record<string, unknown> {
 const notSet = new Set(["model", "messages", "context", "interaction", "params", "stream"]);
 const replacedByParams = new Set([...notSet, "max_tokens", "temperature", "top_p", "top_k"]);
 
-/** What a request sets beside the model and what the prompt is made of. `params` replaces the sampling fields at its top level. */
+/** What a request sets besides the model and what the prompt is made of. `params` replaces the sampling fields at its top level. */
 export function setFields({ params, ...request }: ChatRequest): Record<string, unknown> {
   const leftOut = params ? replacedByParams : notSet;
   const topLevel = Object.entries(request).filter(([name]) => !leftOut.has(name));
@@ -145,7 +145,7 @@ export function refuseStreaming(stream: unknown): void {
   if ((stream ?? false) !== false) throw new ServiceError("unsupported", "Streaming is not supported.");
 }
 
-/** The sandbox would answer as if these had not been sent. */
+/** Refuses fields that the sandbox would ignore. */
 export function refuseIgnored(request: ChatRequest): void {
   const { n, tools, response_format: format } = setFields(request);
   const ignored = {
@@ -169,7 +169,7 @@ export function refuseIncomplete(request: ChatRequest): void {
   throw new InvalidRequestError([missing(["body", isStructured ? "interaction" : "messages"], request)]);
 }
 
-/** The same `complete`, traced, which records on the exchange the upstream's time and token counts. */
+/** A traced `complete` that records the upstream's time and token counts on the exchange. */
 export function measureCompletion(
   complete: Upstream["complete"],
   exchange: Exchange,
@@ -193,7 +193,7 @@ export function measureCompletion(
       isRefused = error instanceof SpendingRefusedError;
       throw error;
     } finally {
-      // What is stored, or refused by a budget, did not wait for the upstream.
+      // A cached completion, or a call that a budget refused, did not wait for the upstream.
       if (!isHit && !isRefused) recordUpstreamTime(exchange, startedAtMs, performance.now());
     }
   }
@@ -205,7 +205,7 @@ export function recordCompletion(exchange: Exchange, completion: UpstreamComplet
   const heldBytes = exchange.reservedBytes;
   if (!isFirst) keepCall(exchange);
   recordAnswer(exchange, completion);
-  // A world holds those before as well, until it has its answer.
+  // A world keeps earlier completions as well, until it has its answer.
   if (!isFirst) reserveBytesAnyway(exchange, exchange.reservedBytes + heldBytes);
   exchange.wasAsked = exchange.cache !== "hit" && exchange.cache !== "shared";
   const { usage } = completion.body;
@@ -253,7 +253,7 @@ function isStop(value: unknown): value is string | number {
   return typeof value === "string" || Number.isInteger(value);
 }
 
-/** The chat that OpenAI's clients mean, as the contract has it. Messages of tools, which it does not have, are forwarded. */
+/** The chat that OpenAI's clients mean, in the form of the contract. Messages of tools, which it lacks, are forwarded. */
 function fromOpenAi({ messages, stream_options: _, ...body }: OpenAiChatCompletionRequest): ChatRequest {
   return messages ? { ...body, messages: messages.map(fromOpenAiMessage) } : body;
 }
@@ -271,9 +271,9 @@ function contentText(content: NonNullable<OpenAiChatMessage["content"]> | null):
   return Array.isArray(content) ? content.map(({ text }) => text).join("\n") : content;
 }
 
-/** A finished completion as the events of a stream: a chunk for each choice, the usage if it is asked for and known, and the end. */
+/** A finished completion as the events of a stream: a chunk for each choice, the usage if it was asked for and is known, and the end. */
 function streamedChat({ bytes }: UpstreamCompletion, includesUsage: boolean): Response {
-  // Of a completion from the cache, `body` has only a part.
+  // For a completion from the cache, `body` has only a part of it.
   const { choices, usage, ...head } = JSON.parse(new TextDecoder().decode(bytes)) as CompletionBody;
   const event = (more: object) =>
     `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", ...more })}\n\n`;
@@ -287,7 +287,7 @@ function streamedChat({ bytes }: UpstreamCompletion, includesUsage: boolean): Re
   return new Response(`${events.join("")}data: [DONE]\n\n`, { headers: eventStreamHeaders });
 }
 
-/** In a stream, calls of tools are numbered. */
+/** A message as a stream's delta, in which tool calls are numbered. */
 function toDelta(message: Record<string, unknown> = {}): Record<string, unknown> {
   const { tool_calls: calls } = message;
   const numbered = Array.isArray(calls)

@@ -89,7 +89,7 @@ export const predictionHeaders = z.object({
     }),
   "x-presage-world": WorldReference.optional().meta({
     description:
-      "The world to predict through: NAME, or NAME@NUMBER for one of its revisions. The answer has it in the same header.",
+      "The world to predict through: NAME, or NAME@NUMBER for one of its revisions. The response names it in the same header.",
   }),
   "x-session-id": sessionId.meta({
     description:
@@ -97,13 +97,12 @@ export const predictionHeaders = z.object({
     example: "rollout-17",
   }),
   "x-smg-routing-key": sessionId.meta({
-    description:
-      "The same, under the name that SGLang's gateway has for it. `x-session-id` takes precedence.",
+    description: "The same, under the name that SGLang's gateway uses. `x-session-id` takes precedence.",
     example: "rollout-17",
   }),
 });
 
-/** A prediction's response says who answered, and when. */
+/** Describes the headers of a prediction's response: which deployment answered, and when. */
 export function answered<Described extends object>(described: Described) {
   const description =
     "The name of the deployment that answered, which may be the fallback of the one that was asked.";

@@ -107,7 +107,7 @@ export const predictRoute = route("POST", "/v1/predict", {
   },
 });
 
-/** What a prediction begins with: it is counted and admitted, and its bytes may have been answered before. */
+/** How a prediction begins: it is counted and admitted, and there may be a cached completion for its bytes. */
 async function admitPrediction(
   services: PredictionServices,
   call: CallWithCaller,
@@ -138,7 +138,7 @@ async function answerThroughWorld(
   return Response.json(answer, { headers: worldHeadersOf(completion) });
 }
 
-/** In what the operations of the two kinds of servers differ. */
+/** How the operations of the two kinds of servers differ. */
 const chats = {
   strict: {
     Request: ChatCompletionRequest,
@@ -164,7 +164,7 @@ const chats = {
 /** The operation of a server with this `PRESAGE_CHAT_COMPATIBILITY`. */
 export function chatRoute(chatCompatibility: keyof typeof chats): Operation<PredictionServices> {
   const { Request, read, streaming, refused, events } = chats[chatCompatibility];
-  // Whether a stream is asked for is known only once the body has been read.
+  // Whether the client wants a stream is known only once the body has been read.
   const mayUseCached = chatCompatibility === "strict";
   return route("POST", "/v1/chat/completions", {
     needs: "predict",
@@ -223,7 +223,7 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
 }
 
 /**
- * What asks the deployment. From the outside in: `capture` stores the prediction, `measureCompletion` counts and traces it,
+ * The layers that ask the deployment, from the outside in: `capture` stores the prediction, `measureCompletion` counts and traces it,
  * `app/compose-deployments.ts` adds the fallback and the watch over outages, and `upstream/create-upstream.ts` caches, chooses a
  * replica and retries.
  */
@@ -245,7 +245,7 @@ function completeBy(
   return capture.watch(complete, call, body, name);
 }
 
-/** A model that is a deployment's name is replaced by the model of the deployment that is asked. */
+/** If the request's model is a deployment's name, it is replaced by the model of the deployment that is asked. */
 function withoutDeployment(deployments: Deployments, body: ChatRequest): ChatRequest {
   const { model } = body;
   if (typeof model !== "string" || deployments.find(model) === undefined) return body;
@@ -253,7 +253,7 @@ function withoutDeployment(deployments: Deployments, body: ChatRequest): ChatReq
   return rest;
 }
 
-/** The second is that of SGLang's gateway. */
+/** The second header is that of SGLang's gateway. */
 const sessionHeaders = ["x-session-id", "x-smg-routing-key"];
 const usable = /^[!-~]{1,256}$/;
 
@@ -274,8 +274,8 @@ function refusedHeader(header: string, error: string, value: string): InvalidReq
 }
 
 /**
- * The cached completion for a body that had a hit before: its meaning is known without parsing it. Undefined if there is none, or if
- * the request has to be read for another reason: to capture or to trace it.
+ * The cached completion for a body that had a hit before, so that its meaning is known without parsing it. Undefined if there is none, or if
+ * the request has to be read anyway, to capture or to trace it.
  */
 function findCached(
   { deployments, capture }: Pick<PredictionServices, "deployments" | "capture">,
@@ -295,7 +295,7 @@ function findCached(
 }
 
 /**
- * How old a stored response may be for this `Cache-Control` of a request, in seconds; 0: none is taken. Undefined for `no-store`, with
+ * How old a stored response may be for this `Cache-Control` of a request, in seconds; with 0, none is used. Undefined for `no-store`, with
  * which nothing is stored either.
  */
 export function readMaxAge(cacheControl: string | null): number | undefined {
@@ -311,10 +311,10 @@ export function readMaxAge(cacheControl: string | null): number | undefined {
   return maxAgeS;
 }
 
-/** Making the digest of a longer body would delay other requests. */
+/** Computing the digest of a longer body would delay other requests. */
 const maxRecognisedBytes = 64 * 1024;
 
-/** Which completions of equal requests the caller takes; undefined: none. */
+/** Which completions of equal requests the caller accepts; undefined if none. */
 function readSharing(
   { deployments, knownWorlds }: Pick<PredictionServices, "deployments" | "knownWorlds">,
   { request: { headers }, caller: { accountId } }: CallWithCaller,
@@ -325,7 +325,7 @@ function readSharing(
   const maxAgeS = readMaxAge(headers.get("cache-control"));
   if (maxAgeS === undefined) return undefined;
   if (body.length > maxRecognisedBytes) return { accountId, maxAgeS };
-  // Everything that the request to the upstream is made from.
+  // Everything besides the body that the request to the upstream is made from.
   const named = [headers.get(deploymentHeader), headers.get(worldHeader), knownWorlds.changes()];
   const besideBody = [deployments.revision(), operation, accountId, ...named];
   const bodyDigest = new Bun.CryptoHasher("sha256")

@@ -53,7 +53,7 @@ interface StoredPredictionServices extends PromptServices {
 }
 
 const path = "/v1/predictions";
-/** Of texts that are not all Latin-1. */
+/** For texts that are not entirely Latin-1. */
 const bytesPerCharacter = 2;
 /** The action, what was predicted, and what was expected. */
 const textsOfOne = 3;
@@ -63,7 +63,7 @@ const listPredictions = route("GET", path, {
   id: "listPredictions",
   summary: "List stored predictions",
   description:
-    "Lists the account's stored predictions: those of runs and episodes, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts, except the beginnings that `text_limit` requests.",
+    "Lists the account's stored predictions: those of runs and episodes, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Their texts are left out, except the beginnings that `text_limit` requests.",
   query: StoredPredictionListQuery,
   responses: {
     "200": response("The predictions, newest first", StoredPredictionListResponse, {
@@ -108,7 +108,7 @@ function describeAround(
   return { action, expected, verdicts, made_by, cost: costOfPrediction(prices, row) };
 }
 
-/** Null if nothing says what a token costs, or no model was asked. */
+/** Null if there is no price list or no model was asked. */
 function costOfPrediction(prices: Prices | undefined, row: StoredPredictionRow): number | null {
   if (prices === undefined || row.sent_model === null) return null;
   const cost = costOf(prices, row.sent_model, {
@@ -119,7 +119,7 @@ function costOfPrediction(prices: Prices | undefined, row: StoredPredictionRow):
   return cost === null ? null : withoutNoise(cost);
 }
 
-/** Of the expected next state. */
+/** The longest expected next state that is shown. */
 const maxExpectedCharacters = 65_536;
 
 const deleteMany = route("DELETE", path, {
@@ -236,7 +236,7 @@ const deleteOne = route("DELETE", `${path}/:id`, {
     "204": { description: "The prediction is deleted" },
     ...noSuch("prediction"),
     "409": errorResponse(
-      "The prediction belongs to a run or an episode, and goes with it",
+      "The prediction belongs to a run or an episode, and is deleted with it",
       "This prediction belongs to a run. Delete the run.",
     ),
   },

@@ -42,14 +42,14 @@ const statuses = Object.keys({ success: true, failed: true } satisfies Record<
   true
 >) as PredictionsTable["status"][];
 
-/** Columns with an index of their own, in the order of time. */
+/** Columns with their own index, in the order of time. */
 const ownIndexes = ["error_category", "deployment", "model", "api_key_id", "request_id"] as const;
 
 type RangeFilter = PredictionFilter & { index: "run" | "own" | "newest" };
 
 /**
- * Filters that together match what one does. Each is a range of one index: of the positions of a run, of a column's own, or of all
- * predictions, which are there by source and status.
+ * Filters that together match what one does. Each is a range of one index: of a run's positions, of a column's own index, or of the index
+ * of all predictions by source and status.
  */
 export function rangesOf(filter: PredictionFilter): [RangeFilter, ...RangeFilter[]] {
   if (filter.run_id !== undefined) return [{ ...filter, index: "run" }];
@@ -63,7 +63,7 @@ export function rangesOf(filter: PredictionFilter): [RangeFilter, ...RangeFilter
   return [first, ...others];
 }
 
-/** The rows of one range. SQLite takes the index with most equalities, so columns outside this index are hidden from the planner (`+column`). */
+/** The rows of one range. SQLite uses the index with the most equalities, so columns outside this index are hidden from the planner (`+column`). */
 export function selectRange(reader: Database, accountId: string, { from, to, index, ...equal }: RangeFilter) {
   const isInIndex = {
     run: (name: string) => name === "run_id",
@@ -82,7 +82,7 @@ export function selectRange(reader: Database, accountId: string, { from, to, ind
 
 /**
  * The newest of an account's predictions that match, or the oldest, at most `limit`, with their time and id. SQLite merges ranges while it reads
- * them; PostgreSQL sorts what it has read of each, and reads no more than is needed only if each has the limit.
+ * them; PostgreSQL sorts what it has read of each, and reads no more than necessary only if each range has the limit.
  */
 function selectNewestMatching<Column extends keyof PredictionsTable>(
   reader: Database,
@@ -149,7 +149,7 @@ const columns = [
   "request_id",
 ] as const;
 
-/** Stores predictions, except those that are stored already or whose account is closed, with the contexts that are not. */
+/** Stores predictions, except those that are stored already or whose account is closed, with the contexts that are not stored yet. */
 export async function insertLivePredictions(database: Database, rows: StoredRows): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     const { predictions, payloads, contexts } = await withoutClosed(transaction, rows);
@@ -220,7 +220,7 @@ export async function selectPredictions(
   page: OrderedPage,
 ): Promise<ListPart<StoredPredictionRow>> {
   const { limit } = page;
-  // A row beyond the page means that there is another one.
+  // A row beyond the page means that there is another page.
   const rows = await selectNewestMatching(reader, accountId, filter, {
     columns,
     ...page,
@@ -306,7 +306,7 @@ function joinPayload(reader: Database, accountId: string, id: string) {
     .where("prediction.account_id", "=", accountId);
 }
 
-/** Whose values can be chosen from. */
+/** Columns whose values can be chosen as filters. */
 export const countedColumns = [
   "source",
   "status",
@@ -345,7 +345,7 @@ export async function selectValueCounts(
   return rows;
 }
 
-/** The nearest ranks of how long the newest took that match and succeeded. */
+/** Quantiles, by nearest rank, of the latencies of the newest predictions that match and succeeded. */
 export async function selectQuantiles(
   reader: Database,
   accountId: string,

@@ -46,19 +46,19 @@ export function toStoredPrediction(
   };
 }
 
-/** What was asked. */
+/** The request of a prediction. */
 export type MadePrompt = Pick<
   StoredPredictionDetail,
   "context" | "interaction" | "messages" | "params" | "requested_model"
 >;
 
-/** Where the prompt of a prediction is to be read from, and how long it is; undefined if it is gone. */
+/** Finds where a prediction's prompt can be read, and how long it is; undefined if it is gone. */
 export type FindPrompt = (
   requester: Requester,
   prediction: Pick<StoredPredictionRow, "run_id" | "position" | "repeat">,
 ) => Promise<{ bytes: number; read(): Promise<MadePrompt | undefined> } | undefined>;
 
-/** How the prompts are found that are stored with a dataset or with the steps of an episode. */
+/** How to find the prompts that are stored with a dataset or with the steps of an episode. */
 export type FindPrompts = Readonly<Record<Exclude<PredictionSource, "live">, FindPrompt>>;
 
 function toStoredPredictionDetail(
@@ -85,7 +85,7 @@ function toStoredPredictionDetail(
   };
 }
 
-/** What is needed to read what predictions were asked. */
+/** Services that reading the prompts of predictions needs. */
 export interface PromptServices {
   store: Store;
   findPrompt: FindPrompts;
@@ -94,7 +94,7 @@ export interface PromptServices {
 /** A prediction's row, and how many characters its own texts have. */
 type MeasuredRow = StoredPredictionRow & { characters: number };
 
-/** Finds the texts of a prediction. They have up to `characters`, and are read when it is time. */
+/** Finds the texts of a prediction, of up to `characters`. They are not read until `read` is called. */
 export async function findDetail(
   { store, findPrompt }: PromptServices,
   requester: Requester,
@@ -131,7 +131,7 @@ export async function* readDetails(
     else
       for (const shown of page) {
         const found = await selectPrediction(reader, accountId, shown.id);
-        // Deleted since its row was read: that is no reason to fail.
+        // A prediction that was deleted after its row was read is no reason to fail.
         if (found !== undefined) yield [await (await findDetail(services, requester, found)).read(shown)];
       }
     if (next === undefined) return;
@@ -151,7 +151,7 @@ const noTexts = {
   error_message: null,
 };
 
-/** What each filter can be set to. A filter's own value does not hide the others that could be chosen. */
+/** The values that each filter can have. A filter's own value does not hide others that could be chosen. */
 export async function countValues(
   reader: Database,
   accountId: string,
@@ -168,7 +168,7 @@ export async function countValues(
   return counts;
 }
 
-/** What was found of a prediction. */
+/** Throws a 404 if a prediction was not found. */
 export function existing<Found>(found: Found | undefined): Found {
   if (found === undefined) throw notFound("prediction");
   return found;
@@ -177,7 +177,7 @@ export function existing<Found>(found: Found | undefined): Found {
 /** How long one request deletes. */
 const maxDurationMs = 5_000;
 
-/** Deletes one prediction. Those of a run or an episode stay as long as that does. */
+/** Deletes one prediction. A prediction of a run or an episode stays as long as that does. */
 export async function deletePrediction({ store }: { store: Store }, requester: Changer, id: string) {
   const { accountId } = requester;
   await inTransaction(store, requester, async (transaction) => {
@@ -204,7 +204,7 @@ export async function deletePredictionsBefore(
   let hasMore = true;
   let eventId: string | undefined;
 
-  /** One event for the request, which counts what its transactions have deleted. */
+  /** Records one event for the request, which counts what its transactions have deleted. */
   async function record(transaction: Database, some: number): Promise<void> {
     const detail = { before: toIsoInstant(wanted.before), ...wanted.filter, deleted: deleted + some };
     if (eventId !== undefined) return await updateAuditDetail(transaction, eventId, detail);

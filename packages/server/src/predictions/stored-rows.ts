@@ -28,14 +28,14 @@ export interface NewPrediction {
   requestId: string;
   /** Null if there was none. */
   context: unknown;
-  /** The rest of what was asked. */
+  /** The rest of the request. */
   asked: StoredRequest;
   deployment: string;
   latencyMicros: Micros;
   outcome: PredictionOutcome;
 }
 
-/** What was asked beside the context, as it is stored: numbers too long for a double keep their digits. */
+/** The request without the context, as it is stored: numbers too long for a double keep their digits. */
 export interface StoredRequest {
   /** Who asked, if not with a key. Must stay first: lists search the JSON for its first occurrence. */
   user_id?: string;
@@ -43,7 +43,7 @@ export interface StoredRequest {
   messages?: unknown;
   params?: unknown;
   model?: unknown;
-  /** The world that it went through, and the examples that were shown. */
+  /** The world that the request went through, and the examples that were shown. */
   world?: StoredWorld | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface StoredRows {
   contexts: PredictionContextsTable[];
 }
 
-/** What is stored of a completion; of one through a world also how sure it is. */
+/** What is stored of a completion, including how sure it is if it came through a world. */
 export function readAnswer({
   body,
   cache,
@@ -77,14 +77,14 @@ export function readAnswer({
     reasoning: reasoning ?? null,
     finishReason: finish_reason ?? null,
     deployment,
-    // The records are no model.
+    // Records are not a model.
     model: typeof body.model === "string" && deployment !== recordsName ? body.model : null,
     sentModel: isCountedModelName(model) ? model : null,
     replica: replica === undefined ? null : replicaAddress(replica),
     promptTokens: wasAsked ? prompt : 0,
     cachedTokens: wasAsked ? readUpstreamCachedTokens(body.usage) : prompt + completion,
     completionTokens: wasAsked ? completion : 0,
-    // Of another answer, if this one was asked for afresh.
+    // After an escalation these would belong to another answer.
     score: isEscalated ? null : (explain?.score ?? null),
     confidence: isEscalated ? null : (confidence ?? null),
   };
@@ -154,7 +154,7 @@ function toPayloadRow(
   };
 }
 
-/** The digest is of the account as well, so that no two accounts have a digest in common. */
+/** The digest covers the account as well, so that no two accounts share a digest. */
 function toContextRow({ accountId, context: given }: NewPrediction): PredictionContextsTable | undefined {
   if (given === null || given === undefined) return undefined;
   const context = JSON.stringify(given);
@@ -166,7 +166,7 @@ function toText(text: string | null | undefined): string | null {
   return typeof text === "string" ? toStorableText(text, maxTextCharacters) : null;
 }
 
-/** A verdict of a run whose evaluators these are, in its list's order. */
+/** A verdict of a run that has these evaluators, in the order of its list. */
 export function toRunVerdict(
   evaluators: readonly { id: string; profile: { name: string } }[],
   row: Pick<RunVerdictsTable, "evaluator" | "status" | "pass" | "score" | "result_id">,

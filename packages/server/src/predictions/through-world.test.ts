@@ -8,7 +8,7 @@ import type { ReadyWorld } from "../worlds/world.ts";
 import { measureCompletion } from "./predict.ts";
 import { askWorld, findNamedWorld, type PredictionWorlds } from "./through-world.ts";
 
-/** Answers as model `name`, to a prompt of this many tokens; the upstream had one of them cached. */
+/** Answers as model `name`, to a prompt of this many tokens, one of which the upstream had cached. */
 function answering(name: string, promptTokens: number): Complete {
   const usage = {
     ...{ prompt_tokens: promptTokens, completion_tokens: 2, total_tokens: promptTokens + 2 },
@@ -25,7 +25,7 @@ function openedExchange() {
   return openExchange({ tracing, memory, longWork: {} as never }, { method: "POST", headers: new Headers() });
 }
 
-/** What is counted of a prediction through a world of this confidence, and its answer or error. */
+/** The calls that are counted for a prediction through a world of this confidence, and its answer or error. */
 async function countCalls(
   confidence: object,
   deployments: Record<string, Complete>,
@@ -145,7 +145,7 @@ test("an escalation has what is left of the longer time, and is not sent once th
   expect(asked).toBe(1);
 });
 
-/** What the response's headers say of what a world answered, and what memory it holds. */
+/** What the response's headers say about a world's answer, and how much memory it holds. */
 async function askedWorld(config: object, first: Complete) {
   const exchange = openedExchange();
   const request = new Request("http://presage/v1/predict", { method: "POST" });

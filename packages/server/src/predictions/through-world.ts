@@ -35,11 +35,11 @@ import {
   upstreamFields,
 } from "./predict.ts";
 
-/** Which world predicts. Responses have it too. */
+/** The header that names the world to predict through. Responses have it too. */
 export const worldHeader = "x-presage-world";
 const explainHeader = "x-presage-explain";
 
-/** What responses say of the world, beside their body. */
+/** The headers in which responses tell about the world. */
 export function worldHeadersOf({ world, confidence, abstained }: WorldCompletion): Record<string, string> {
   return {
     [worldHeader]: worldReference(world),
@@ -56,7 +56,7 @@ export interface PredictionWorlds extends WorldParts {
   prices: PriceList;
 }
 
-/** The world that a request names in its header, in `field`, or as its model if that is no deployment. */
+/** The world that a request names in its header, in `field`, or as its model if that is not a deployment. */
 export function findNamedWorld(
   { knownWorlds, deployments }: Pick<PredictionWorlds, "knownWorlds" | "deployments">,
   call: CallWithCaller,
@@ -88,7 +88,7 @@ export function findNamedWorld(
   const wanted = typeof model === "string" ? readWorldReference(model) : undefined;
   if (wanted === undefined || headers.has(deploymentHeader) || deployments.find(model ?? "") !== undefined)
     return undefined;
-  // Names that were no world's lately need no database.
+  // For names that recently belonged to no world, the database is not read.
   return knownWorlds.find(requesterOf(call), wanted);
 }
 
@@ -112,15 +112,15 @@ function toPrediction(
 interface AskedOfWorld {
   world: ReadyWorld;
   asked: Asked;
-  /** As it is stored. */
+  /** The request as it is stored. */
   body: ChatRequest;
-  /** Sampling, decoding and what else is forwarded. */
+  /** Sampling, decoding and other fields that are forwarded. */
   params: Readonly<Record<string, unknown>>;
   session: CompletionOptions["session"];
   sharing: Sharing | undefined;
 }
 
-/** The completion of what is asked, as the world's deployment or its records give it. It is stored as others are. */
+/** The completion of what is asked, from the world's deployment or its records. It is stored like others. */
 export async function askWorld(
   services: PredictionWorlds,
   call: CallWithCaller,
@@ -128,11 +128,11 @@ export async function askWorld(
 ): Promise<WorldCompletion> {
   const { request, exchange } = call;
   const { store, capture, deployments, indexes, exampleTexts, observe } = services;
-  // Copying all that the server has would cost as much as a search's message.
+  // Copying all the server's services would cost as much as a search's message.
   const reader = briefReaderOf(store, requesterOf(call));
   const examples = { indexes, exampleTexts, observe, reader };
   const through = completeThroughWorld({ ...examples, findDeployment: findIn(deployments) }, world, asked);
-  // What the body means changes with the world.
+  // No `bodyDigest`, because the meaning of a body changes with the world.
   const shared = sharing && { accountId: sharing.accountId, maxAgeS: sharing.maxAgeS };
   const options = {
     session,
@@ -181,7 +181,7 @@ export async function predictThroughWorld(
   return { prediction: toPrediction(shownOf(world, completion), explain), completion };
 }
 
-/** What a caller is shown of an answer: what is stored keeps its text. */
+/** The part of an answer that the caller is shown; what is stored keeps its text. */
 export function shownOf({ config }: ReadyWorld, completion: WorldCompletion): WorldCompletion {
   const hides = completion.abstained === true && config.confidence?.hide_abstained === true;
   return hides ? withoutText(completion) : completion;
@@ -197,7 +197,7 @@ export function maySeeExamples({ caller }: Pick<CallWithCaller, "caller">): bool
   }
 }
 
-/** A key that may only predict is not told which samples the examples are: their maker chose them. */
+/** A key that may only predict is not told which samples the examples are, which the world's maker chose. */
 function explanationFor(call: CallWithCaller, { explain }: WorldCompletion): WorldCompletion["explain"] {
   if (maySeeExamples(call)) return explain;
   const examples = explain.examples.map(({ dataset_sample_id: _, trajectory_id: __, ...one }) => one);

@@ -20,8 +20,8 @@ import {
 } from "./upstream.ts";
 
 /**
- * What is read of a completion, with the upstream's field names. Everything else, such as log probabilities, which take far more memory
- * parsed than as bytes, is not in it.
+ * The parts of a completion that are read, with the upstream's field names. Everything else, such as log probabilities, which take far
+ * more memory parsed than as bytes, is left out.
  */
 export interface CompletionReading extends CompletionBody {
   choices: [ReadChoice];
@@ -56,7 +56,7 @@ function bytesOf(text: string): number {
   return text.length * (isLatin1(text) ? 1 : 2);
 }
 
-/** The same text in no more memory than it needs. The parser leaves room at its end, and may take two bytes for each character. */
+/** The same text in only as much memory as it needs. The parser leaves room at its end, and may use two bytes for each character. */
 function copyOf(text: string): string {
   const encoding = isLatin1(text) ? "latin1" : "utf16le";
   return Buffer.from(text, encoding).toString(encoding);
@@ -74,7 +74,7 @@ function scalarOf(value: unknown): string | number | undefined {
 export interface SingleFlight<Value> {
   /**
    * Waits for the work under way for this key, or begins it. A caller leaves when its own signal is aborted; the work's signal
-   * is aborted when the last one has left, with the reason of that. A failure goes to all who wait.
+   * is aborted with the last caller's reason when that one has left. A failure goes to all who wait.
    */
   join(
     key: string,
@@ -125,7 +125,7 @@ export function createSingleFlight<Value>(): SingleFlight<Value> {
     } finally {
       flight.waiting -= 1;
       if (flight.waiting === 0 && !flight.isOver) {
-        // At once, so that no one joins what is being aborted.
+        // Immediately, so that no one joins work that is being aborted.
         end(key, flight);
         flight.controller.abort(signal.reason);
       }
@@ -138,7 +138,7 @@ export function createSingleFlight<Value>(): SingleFlight<Value> {
   };
 }
 
-/** A completion from the upstream, and whether it is the response to the very request that was written. */
+/** A completion from the upstream, and whether it answers exactly the request that was written. */
 export interface AskedCompletion {
   completion: UpstreamCompletion;
   mayKeep: boolean;
@@ -149,9 +149,9 @@ export interface CachedCompletions {
   takes(request: CompletionRequest): boolean;
   keyOf(sharing: Sharing, model: string, text: string): string;
   find(key: string, sharing: Sharing): UpstreamCompletion | undefined;
-  /** Recognises the body, once there was a hit for it, so that it need not be read and written again to know the key. */
+  /** Recognises the body once there was a hit for it, so that its key is known without reading and writing it again. */
   recognise(body: Omit<KnownBody, "deployment">, sharing: Sharing): void;
-  /** `find` by the body, if it is recognised and means the same while this model is served. */
+  /** `find` by the body, if it is recognised and still means the same with this served model. */
   findByBody(sharing: Sharing, servedModel: string | undefined): UpstreamCompletion | undefined;
   /** Waits for the same request if it is under way, looks where other processes keep theirs, or asks. */
   join(
@@ -188,7 +188,7 @@ export function cacheCompletions(
       cache.keepHere(key, kept);
       return toHit(kept);
     } catch {
-      // Whatever is stored there, it is no completion.
+      // Whatever is stored there, it is not a completion.
       return undefined;
     }
   }
@@ -231,7 +231,7 @@ export function cacheCompletions(
     findByBody(sharing, servedModel) {
       const { bodyDigest } = sharing;
       const body = bodyDigest === undefined ? undefined : cache.findBody(bodyDigest);
-      // A fallback, or the deployment that a chat's model names, recognises its bodies for itself.
+      // A fallback, or the deployment that a chat's model names, recognises its own bodies.
       if (body === undefined || body.deployment !== deployment) return undefined;
       const isSame = body.servedModel === undefined || body.servedModel === servedModel;
       return isSame ? find(body.key, sharing) : undefined;
@@ -245,7 +245,7 @@ export function cacheCompletions(
   };
 }
 
-/** Whether the model finished with a text. What was cut off, calls a tool or cannot be an observation is not cached: another try may be better. */
+/** Whether the model finished with a text. Answers that were cut off, call a tool or cannot be an observation are not cached: another try may be better. */
 function isWhole({ body }: UpstreamCompletion): boolean {
   const { content } = readMessage(body.choices[0]);
   const text = content.slice(endOfLeadingThoughts(content));
@@ -255,7 +255,7 @@ function isWhole({ body }: UpstreamCompletion): boolean {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A completion as other processes store it, and when that was. */
+/** A completion as processes share it, and when it was stored. */
 interface StoredCompletion {
   bytes: Bytes;
   storedAtMs: number;
@@ -271,32 +271,32 @@ interface KnownBody {
   /** The completion's key. */
   key: string;
   deployment: string;
-  /** The model that the deployment served then, if the body names none. */
+  /** The model that the deployment served at that time, if the body names none. */
   servedModel: string | undefined;
 }
 
 export interface CompletionCacheOptions {
   maxBytes: number;
   maxAgeS: number;
-  /** Changing it makes all that is cached stale. */
+  /** Changing the epoch makes everything that is cached stale. */
   epoch: string;
   /** Shared with other processes, under names and with MACs that no one can make without the secret. */
   shared?: { redis: Redis; secret: string } | undefined;
-  /** Milliseconds since 1970. Absent: the system's. */
+  /** Milliseconds since 1970; the system's clock if absent. */
   nowMs?: () => number;
 }
 
 /** Completions by key: in memory, least recently used first out, and in Redis if there is one. */
 export interface CompletionCache {
-  /** The key of a request: everything that its response depends on, and whose it is. */
+  /** The key of a request, from everything that its response depends on and the account. */
   keyOf(request: { accountId: string; deployment: string; model: string; text: string }): string;
-  /** What is in memory and no older than this. */
+  /** The completion in memory, if it is no older than this. */
   find(key: string, maxAgeS: number): KeptCompletion | undefined;
-  /** What another process has stored. */
+  /** The completion that another process has stored. */
   findShared(key: string, maxAgeS: number): Promise<StoredCompletion | undefined>;
   /** Stores a new completion, for other processes as well. */
   keep(key: string, bytes: Bytes, reading: CompletionReading): void;
-  /** Stores what another process has stored. */
+  /** Stores, in this process, a completion that another process has stored. */
   keepHere(key: string, found: KeptCompletion): void;
   /** Remembers a body's meaning by its digest. */
   recognise(bodyDigest: string, body: KnownBody): void;
@@ -309,7 +309,7 @@ export interface CompletionCache {
 
 /** Measured with completions of 500 bytes to 40 KB: the entry, its key, its reading and the bookkeeping of the bytes. */
 const bytesPerEntry = 1_070;
-/** What is allocated for a byte, on average over lengths. */
+/** How many bytes are allocated for each byte, on average over lengths. */
 const allocatedPerByte = 1.15;
 const sizeOf = (bytes: number) => Math.ceil(bytes * allocatedPerByte) + bytesPerEntry;
 /** Measured with 100,000 to 400,000 bodies, after three times as many: two digests, an object and a place in the order of use. */
@@ -335,7 +335,7 @@ export function createCompletionCache({
     sizeCalculation: () => bytesPerBody,
   });
   const kept = new LRUCache<string, KeptCompletion>({
-    // A maximum of 0 would be none.
+    // A maximum of 0 would mean no maximum.
     maxSize: Math.max(1, maxBytes - maxBytesOfBodies),
     sizeCalculation: ({ bytes, reading }) => sizeOf(bytes.length + bytesOfTexts(reading)),
   });
@@ -352,7 +352,7 @@ export function createCompletionCache({
     value.writeDoubleBE(storedAtMs, macBytes);
     value.set(bytes, headBytes);
     value.set(macOf(name, value.subarray(macBytes), shared.secret));
-    // However long a large one takes, it is no reason for others to rest.
+    // However long a large completion takes, that is no reason to pause other calls.
     shared.redis.tell((client) => client.set(name, value, "EX", maxAgeS));
   }
 
@@ -402,8 +402,8 @@ function isBytesOrNothing(reply: unknown): reply is Buffer | null {
 }
 
 /**
- * Says that one of our processes stored these bytes under this name: Redis may hold what others wrote, or return what is stored
- * under another name. A name has a colon, which no key has, so no MAC is a name as well.
+ * Says that one of our processes stored these bytes under this name: Redis may contain what others wrote, or return what is stored
+ * under another name. A name has a colon, which no key has, so no MAC is valid as a name.
  */
 function macOf(name: string, stored: Uint8Array, secret: string): Buffer {
   return new Bun.CryptoHasher("sha256", secret).update(name).update(stored).digest().subarray(0, macBytes);

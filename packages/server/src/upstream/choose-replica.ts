@@ -3,7 +3,7 @@ const maxShare = 1.25;
 /** A session that had to move comes back once its replica holds less than this part of its even share. */
 const homeShare = 0.8;
 const maxSlowness = 10;
-/** Less is chance: it would drive sessions away from where their prefix is. */
+/** Smaller differences are chance, and would drive sessions away from where their prefix is. */
 const minSlowness = 1.25;
 
 /** More than any load. */
@@ -11,12 +11,12 @@ const overLimit = 1e9;
 
 /** A replica that may be asked. */
 export interface Candidate {
-  /** The same for a replica in every process, so that all of them choose alike. */
+  /** The same in every process, so that all of them choose alike. */
   readonly seed: number;
   readonly inFlight: number;
-  /** How many requests in flight it takes, as far as its 429s tell. */
+  /** How many requests in flight it accepts, judging by its 429s. */
   readonly limit: number;
-  /** The configured maximum of requests in flight, whatever its 429s tell. */
+  /** The configured maximum of requests in flight, whatever its 429s say. */
   readonly maxInFlight: number;
   /** From 1 for a usual latency to 10; see `slownessOf`. */
   readonly slowness: number;
@@ -53,7 +53,7 @@ export function chooseReplica<Chosen extends Candidate>(
         withRoom = candidate;
       }
     }
-    // One above its limit comes last.
+    // A replica above its limit comes last.
     const lastResort = candidate.inFlight < candidate.limit ? load : load + overLimit;
     if (lastResort < leastLoad) {
       leastLoad = lastResort;
@@ -69,8 +69,8 @@ function loadOf({ inFlight, slowness }: Candidate): number {
 }
 
 /**
- * The load that each has if all have the same, with one request more than now. What a slow replica, or one whose limit is below
- * an even share, cannot hold is left to the others, which would otherwise count as full.
+ * The load of each replica if all have the same, with one request more than now. Requests that a slow replica, or one whose limit is
+ * below an even share, cannot hold are left to the others, which would otherwise count as full.
  */
 function evenLoadOf(candidates: readonly Candidate[]): number {
   let requests = 1;
@@ -84,7 +84,7 @@ function evenLoadOf(candidates: readonly Candidate[]): number {
   return capacity === 0 ? Number.POSITIVE_INFINITY : requests / capacity;
 }
 
-/** The replica that the key comes to unless that is full or out, so that it has most likely seen the prefix before. */
+/** The replica that the key's requests go to unless it is full or out, so that it has most likely seen the prefix before. */
 export function findPreferred<Chosen extends Candidate>(
   replicas: readonly Chosen[],
   key: number,
@@ -102,7 +102,7 @@ export function findPreferred<Chosen extends Candidate>(
 }
 
 /**
- * How slow each replica is: its latency over the median, from 1 to 10, and 1 below 1.25. One that holds more requests takes
+ * How slow each replica is: its latency over the median, from 1 to 10, and 1 below 1.25. A replica that holds more requests takes
  * longer without being slow, so it counts as slow only as far as its latency over the requests that it held is above the
  * median too.
  */
@@ -116,7 +116,7 @@ export function slownessOf(latencies: readonly (AverageLatency | undefined)[]): 
   });
 }
 
-/** Between two in the middle, the lower. */
+/** The median; of two in the middle, the lower. */
 function medianOf(values: readonly (number | undefined)[]): number {
   const known = values.filter((value) => value !== undefined).sort((one, other) => one - other);
   return known[(known.length - 1) >> 1] ?? 0;
@@ -136,7 +136,7 @@ const newShare = 1 / 16;
 
 export interface AverageLatency {
   ms: number;
-  /** Divided by the requests that the replica held: what one takes it where they wait for each other. */
+  /** Divided by the requests that the replica held: the time for one request if they wait for each other. */
   msPerRequestHeld: number;
 }
 
@@ -182,7 +182,7 @@ export function createLatencyWindow(): LatencyWindow {
   };
 }
 
-/** More than a training run has rollouts. The least recently used are forgotten, which costs them a prefix and nothing else. */
+/** More than the rollouts of a training run. The least recently used keys are forgotten, which only costs them a cached prefix. */
 const maxMoved = 10_000;
 
 export interface Place<Replica> {
@@ -193,12 +193,12 @@ export interface Place<Replica> {
 }
 
 /**
- * Where the requests of each key go. What the keys prefer follows from their hashes; remembered are only those whose replica was full or
- * out, as they would otherwise go back and forth between two replicas and find their prefix at neither.
+ * Where the requests of each key go. The preferred replica follows from the key's hash. Only keys whose replica was full or out are
+ * remembered, as they would otherwise go back and forth between two replicas and find their prefix at neither.
  */
 export interface SessionPlaces<Replica> {
   choose(candidates: readonly Replica[], key: number): Place<Replica>;
-  /** A call of the key timed out there: its next one goes elsewhere, if it can. */
+  /** A call of the key timed out there, so its next call goes elsewhere if possible. */
   timedOut(key: number, replica: Replica): void;
 }
 
@@ -209,7 +209,7 @@ export function createSessionPlaces<Replica extends Candidate>(
   const left = new Map<number, Replica>();
 
   function remember(places: Map<number, Replica>, key: number, replica: Replica): void {
-    // At the end, as the latest.
+    // Inserted again at the end, as the latest.
     places.delete(key);
     places.set(key, replica);
     const [oldest] = places.size > maxMoved ? places.keys() : [];
@@ -243,7 +243,7 @@ const buckets = 20;
 
 export type RecentCalls = ReturnType<typeof createRecentCalls>;
 
-/** Counts the calls that ended in the last five minutes, and those of them that the deployment failed. */
+/** Counts the calls that ended in the last five minutes, and how many of them the deployment failed. */
 export function createRecentCalls(nowMs: () => number) {
   let kept: { bucket: number; calls: number; failed: number }[] = [];
   const latest = () => Math.floor(nowMs() / bucketMs);

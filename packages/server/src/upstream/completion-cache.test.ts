@@ -65,7 +65,7 @@ describe("A completion cache", () => {
     const recognised = digests.filter((digest) => cache.findBody(digest) !== undefined);
     const kept = digests.filter((digest) => cache.find(digest, forever) !== undefined);
     expect(recognised.length).toBeGreaterThan(0);
-    // The digests of the body and of what it asks for are the least that one takes.
+    // A recognised body takes at least its own digest and that of what it asks for.
     expect(recognised.length * 2 * 43).toBeLessThan(maxBytes / 20);
     expect(recognised).toEqual(digests.slice(-recognised.length));
     expect(kept).toEqual(digests.slice(-kept.length));

@@ -69,11 +69,11 @@ function unexpected(response: ReadResponse, expected: string, why: string) {
 /** A model's message as the server sent it. */
 export interface ModelMessage {
   content: string;
-  /** Absent where the server keeps no reasoning apart from the content. */
+  /** Undefined if the server does not separate reasoning from the content. */
   reasoning: string | undefined;
 }
 
-/** The only way in for a model's text: half of a surrogate pair, which no store takes, becomes U+FFFD here. */
+/** The only entrance for a model's text: half a surrogate pair, which no store accepts, becomes U+FFFD here. */
 export function readMessage({ message }: CompletionChoice): ModelMessage {
   const content = readContent(message.content).toWellFormed();
   return { content, reasoning: readReasoning(message.reasoning_content) ?? readReasoning(message.reasoning) };
@@ -99,7 +99,7 @@ function readContent(content: unknown): string {
 
 /**
  * Where the `<think>` block at `from` ends; undefined if there is none. A chat template may have opened the block in the prompt, so
- * that the text holds only its end. A block that the token limit cut off ends with the text.
+ * that the text contains only its end. A block that the token limit cut off ends with the text.
  */
 export function endOfThinking(text: string, from = 0): number | undefined {
   const end = text.indexOf(thinkEnd, from);
@@ -133,7 +133,7 @@ export function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** What a model said, also where its server leaves its thoughts in the content. */
+/** What a model said and thought, even if its server leaves the thoughts in the content. */
 export function readWithoutThoughts(choice: CompletionChoice): ModelMessage {
   const message = readMessage(choice);
   const end = message.reasoning === undefined ? endOfLeadingThoughts(message.content) : undefined;
@@ -142,7 +142,7 @@ export function readWithoutThoughts(choice: CompletionChoice): ModelMessage {
   return { content: message.content.slice(end).trimStart(), reasoning: thought === "" ? undefined : thought };
 }
 
-/** What answers in place of a deployment: a world's records. */
+/** The name for a world's records, which answer in place of a deployment. */
 export const recordsName = "retrieval";
 
 /** An upstream may send anything; a count that cannot be true is treated as missing. */
@@ -165,7 +165,7 @@ function readCount(count: unknown): number {
   return isCount ? count : 0;
 }
 
-/** Completes in a span of its own below the given one, if there is one, and sends its trace headers to the upstream. */
+/** Completes in its own span below the given one, if there is one, and sends its trace headers to the upstream. */
 export function traceCompletion(
   complete: Complete,
   span: ChatParent | undefined,
@@ -182,7 +182,7 @@ export function traceCompletion(
 function endWith(chat: ChatSpan, call: Promise<UpstreamCompletion>, clientSignal: AbortSignal) {
   call.then(
     ({ body: { usage, choices, model }, model: sentModel, replica, cache }) => {
-      // Without counts of the upstream's there is nothing to report.
+      // Without counts from the upstream there is nothing to report.
       const counts = isObject(usage) ? readTokenCounts(usage) : undefined;
       const [promptTokens, completionTokens] = [counts?.prompt_tokens, counts?.completion_tokens];
       const { finish_reason: finishReason, message } = choices[0];
@@ -206,22 +206,22 @@ function errorType(error: unknown, { reason }: AbortSignal): string {
 /** One call to a model, by a judge, for a run or for a replay, for the usage of the account. */
 export interface ModelUse {
   accountId: string;
-  /** For a request with a session, or a run that was started with one, the user. Undefined: not known. */
+  /** The key; the user for a request with a session, or a run that was started with one. Undefined if not known. */
   keyId: string | undefined;
-  /** Undefined: it succeeded. */
+  /** Undefined if the call succeeded. */
   failure: UsageFailure | undefined;
   /** The name that was sent. */
   model: string | undefined;
   promptTokens: number;
   completionTokens: number;
   upstreamCachedTokens: number;
-  /** Absent: the model was not asked through a world. */
+  /** Absent if the model was not asked through a world. */
   exampleTokens?: number | undefined;
 }
 
 type Caller = Pick<ModelUse, "accountId" | "keyId">;
 
-/** Counts each call, but for what a budget refuses, which is no call, and failures that are not the call's own. */
+/** Counts each call, except those that a budget refuses, which are not made, and failures that are not the call's own. */
 export function countCalls(
   complete: Complete,
   caller: Caller,

@@ -46,17 +46,17 @@ import type {
 export interface UpstreamOptions extends ReplicasOptions, Omit<SendOptions, "url"> {
   /** The deployment's name. */
   name: string;
-  /** Absent: read from the upstream. */
+  /** Read from the upstream if absent. */
   model: string | undefined;
   /** Deadline of one call in milliseconds, including its retries. */
   timeoutMs: number;
-  /** How often a call is retried after a refused or reset connection, a 503, or what another replica may answer. */
+  /** How often a call is retried after a refused or reset connection, a 503, or a failure that another replica may not have. */
   retries: number;
-  /** Responses reserve from it while they are read. Absent: they reserve nothing. */
+  /** The memory that responses reserve while they are read. If absent, they reserve nothing. */
   memory?: ByteBudget;
-  /** Which completions are cached, and where. Absent: none. */
+  /** Which completions are cached, and where; none if absent. */
   cache?: { policy: CachePolicy; completions: CompletionCache };
-  /** Called before the upstream is asked. Absent: nobody has a budget. */
+  /** Called before the upstream is asked. If absent, nobody has a budget. */
   findRefusal?: FindRefusal | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface Upstream {
   readonly replicas: Replicas;
 }
 
-/** A response is in memory as bytes, as text and as the parsed value. */
+/** A response is in memory as bytes, as text and as a parsed value. */
 const bytesPerResponseByte = 4;
 /** For a text longer than this, a Blob is worth the copy that it saves. */
 const longCharacters = 128 * 1024;
@@ -83,11 +83,11 @@ interface WrittenRequest {
   model: string;
 }
 
-/** What is kept of a request beside its body while it waits. */
+/** What is kept of a request besides its body while it waits. */
 interface Sending extends CompletionOptions {
   namesNoModel: boolean;
   key: number;
-  /** Whether it was sent for another model than the one it was written for. */
+  /** Whether it was sent for a model other than the one it was written for. */
   isForOtherModel: boolean;
 }
 
@@ -125,8 +125,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  // Thousands of these wait at once, each holding only its body, for another try. An async function would hold its parameters,
-  // the request among them, until it ends.
+  // Thousands of these wait at the same time, each keeping only its body for another try. An async function would keep its
+  // parameters, including the request, until it ends.
   function complete(request: CompletionRequest, clientSignal: AbortSignal, given: CompletionOptions = {}) {
     const { mayRetry, session, trace, sharing, spender } = given;
     if (sharing !== undefined && cached?.takes(request) === true)
@@ -169,7 +169,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         cached.recognise({ key: cacheKey, servedModel: namesNoModel ? model : undefined }, sharing);
         return Promise.resolve(hit);
       }
-      // Each caller for itself, also if another one's call is under way.
+      // Checked for each caller, even if another caller's call is under way.
       const refusal = spender && options.findRefusal?.(spender, model);
       if (refusal !== undefined) {
         deadline?.end();
@@ -178,7 +178,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const key = replicas.needKeys ? routingKeyOf(request, session, prefix) : 0;
       const ask = (signal: AbortSignal) => {
         const how: Sending = { namesNoModel, mayRetry, session, trace, key, isForOtherModel: false };
-        // It ends when no one waits for it any more.
+        // The call ends when no one waits for it any more.
         return toAsked(sendForCompletion({ body: toBody(text), model }, how, { signal, end() {} }), how);
       };
       return cached.join(cacheKey, sharing, deadline ?? startDeadline(clientSignal), ask);
@@ -260,7 +260,7 @@ function write(request: CompletionRequest, model: string): WrittenRequest {
   return { body: toBody(writeText(request, model)), model };
 }
 
-/** The model comes last, where `withModel` replaces it. */
+/** The request as JSON with the model last, where `withModel` replaces it. */
 function writeText({ model: _, ...request }: CompletionRequest, model: string): string {
   return JSON.stringify(Object.assign(request, { model }));
 }
@@ -270,7 +270,7 @@ function toBody(text: string): Body {
   return text.length < longCharacters ? text : new Blob([text]);
 }
 
-/** The same body for another model, made without the request, which is not kept. */
+/** The same body for another model, made from the text because the request is not kept. */
 function withModel({ body, model }: WrittenRequest, other: string): Body {
   const endOf = (name: string) => `${JSON.stringify(name)}}`;
   if (typeof body === "string") return body.slice(0, -endOf(model).length) + endOf(other);
@@ -285,9 +285,9 @@ interface ServedModel {
    * read again for later requests: this one does not wait.
    */
   known(): string | undefined;
-  /** The same, but nothing is read again. */
+  /** The same, but without reading it again. */
   latest(): string | undefined;
-  /** Reads it from the upstream. */
+  /** Reads the name from the upstream. */
   find(signal: Cancellation): Promise<string>;
   /** The name to send after a 404 to `refused`; undefined if there is no other. */
   findOther(refused: string, signal: Cancellation): Promise<string | undefined>;
@@ -330,7 +330,7 @@ function createServedModel(
   return {
     known() {
       const isOld = configured === undefined && known !== undefined && nowMs() - readAtMs > trustForMs;
-      // If that fails, the name is still the best guess.
+      // If the reading fails, this name is still the best guess.
       if (isOld) read().catch(() => {});
       return known;
     },
@@ -340,7 +340,7 @@ function createServedModel(
       if (configured !== undefined) return undefined;
       if (known === refused && nowMs() - confirmedAtMs > trustForMs) {
         await orAborted(read(), signal).catch(() => signal.throwIfAborted());
-        // So that an upstream that answers 404 to everything is not sent a look-up for each request.
+        // Prevents a look-up for each request if an upstream answers 404 to everything.
         if (known === refused) confirmedAtMs = nowMs();
       }
       return known === refused ? undefined : known;

@@ -9,14 +9,14 @@ import type { CachePolicy, CompletionRequest, ModelList, Purpose, UpstreamComple
 
 /** Models and where they are served. */
 export interface DeploymentSettings {
-  /** The deployment that gets requests which name none. */
+  /** The deployment for requests that name none. */
   defaultName: string;
   deployments: readonly NamedDeploymentSettings[];
 }
 
 export interface NamedDeploymentSettings {
   name: string;
-  /** Absent: false. */
+  /** False if absent. */
   isSandbox?: boolean;
   /** The base URL of each replica. */
   urls: readonly string[];
@@ -32,7 +32,7 @@ export interface NamedDeploymentSettings {
   controlTokens: ControlTokens;
 }
 
-/** What an answer with control tokens of a chat template is, where it would be fed back to the model: a failure, or text. */
+/** How to treat an answer with control tokens of a chat template that would be fed back to the model: as a failure or as text. */
 export const controlTokenRules = ["fail", "accept"] as const;
 type ControlTokens = (typeof controlTokenRules)[number];
 
@@ -45,7 +45,7 @@ export interface Deployment {
   readonly timeoutMs: number;
 }
 
-/** The deployments that this server stands in front of. They can be replaced while calls are under way, which end on their old one. */
+/** The deployments that this server stands in front of. They can be replaced while calls are under way, which end on the old ones. */
 export interface Deployments {
   getDefault(): Deployment;
   find(name: string): Deployment | undefined;
@@ -53,9 +53,9 @@ export interface Deployments {
   all(): readonly Deployment[];
   /** Whether any of them caches completions. */
   areCached(): boolean;
-  /** Grows when they are replaced: the same request may then be for another of them. */
+  /** Grows when they are replaced, because the same request may then be for another deployment. */
   revision(): number;
-  /** Deployments with unchanged settings keep what is known of their replicas. */
+  /** Replaces the settings. Unchanged deployments keep what is known about their replicas. */
   replace(settings: DeploymentSettings): void;
 }
 
@@ -118,7 +118,7 @@ function withFallback(upstream: Upstream, findFallback: () => Upstream | undefin
     ...upstream,
     complete: (request, clientSignal, options) =>
       upstream.complete(request, clientSignal, options).catch((error: unknown) => {
-        // Until the model is known nothing else has been asked.
+        // Until the model is known, the upstream has been asked nothing else.
         const isOut = upstream.model() === undefined || !upstream.replicas.canServe();
         const mayFallBack = isOut && isUnserved(error) && !hasBegun(error);
         const fallback = mayFallBack ? findFallback() : undefined;
@@ -129,7 +129,7 @@ function withFallback(upstream: Upstream, findFallback: () => Upstream | undefin
   };
 }
 
-/** Whether a replica kept the call, or had begun its answer. */
+/** Whether a replica kept the call until it timed out, or had begun its answer. */
 function hasBegun(error: UpstreamError): boolean {
   if (error.category === "timeout") return true;
   return error.status === undefined && !(error instanceof NoResponseError || error instanceof NoReplicaError);
@@ -146,8 +146,8 @@ interface OutageObservers {
 }
 
 /**
- * The same upstream, but its outages are logged: why it cannot be reached, each reason once an outage, and when it is back.
- * Clients are not told why, as it is about our network and not about their request.
+ * The same upstream, but its outages are logged: why it cannot be reached, each reason once per outage, and when it is back.
+ * Clients are not told the reason, which is about our network and not about their request.
  */
 export function watchOutages(
   { complete, listModels, ...rest }: Upstream,
@@ -171,11 +171,11 @@ export function watchOutages(
     }
 
     function recordResponse(answer: UpstreamCompletion | ModelList): void {
-      // What is cached says nothing of the upstream.
+      // A cached completion says nothing about the upstream.
       if (!("cache" in answer) || answer.cache?.result !== "hit") outage.responded();
     }
 
-    // Beside the call instead of around it: thousands wait at once.
+    // Attached to the call rather than wrapped around it, because thousands wait at the same time.
     return <Answer extends UpstreamCompletion | ModelList>(call: Promise<Answer>): Promise<Answer> => {
       call.then(recordResponse, recordFailure);
       return call;

@@ -48,7 +48,7 @@ export function isUnserved(error: unknown): error is UpstreamError {
 }
 
 /**
- * Whether it may be the request's fault as well as the replica's: what another replica makes of the request tells which. A 5xx
+ * Whether the fault may be the request's as well as the replica's, which another replica's response to the request tells. A 5xx
  * (a crashed engine, a gateway without a server behind it), or anything but a completion.
  */
 export function isDubious(error: unknown): error is UpstreamError {
@@ -125,7 +125,7 @@ function saysContextOverflow({ message, code, type }: StatedError): boolean {
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    // Gemini puts its one error into a list.
+    // Gemini puts its only error into a list.
     const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
     return isObject(body) ? body : undefined;
   } catch {

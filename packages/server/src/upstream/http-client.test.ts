@@ -78,7 +78,7 @@ for (const [what, raw, expected] of [
   test(`a response ${what} is ${expected}`, async () => {
     answer = (socket) => socket.end(raw);
     expect(await call()).toBe(expected);
-    // Byte by byte it is the same.
+    // The same response, byte by byte.
     answer = async (socket) => {
       for (let at = 0; at < Math.min(raw.length, 400); at++) {
         socket.write(raw.slice(at, at + 1));

@@ -14,9 +14,9 @@ const shortBytes = 64 * 1024;
 
 export interface HttpRequest {
   method: "GET" | "POST";
-  /** Below the base URL. */
+  /** The path relative to the base URL. */
   path: string;
-  /** With their line ends. */
+  /** The header lines, with their line ends. */
   headers: string;
   body: string | Blob | undefined;
   signal: Cancellation;
@@ -34,9 +34,9 @@ export interface HttpResponse {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What ended an exchange other than its signal. */
+/** The error of an exchange that ended for a reason other than its signal. */
 export class ExchangeError extends Error {
-  /** 0: the head of the response was not read. */
+  /** 0 if the head of the response was not read. */
   readonly status: number;
   readonly retryAfter: string | undefined;
 
@@ -54,7 +54,7 @@ interface Exchange {
   readonly resolve: (response: HttpResponse | Promise<HttpResponse>) => void;
   readonly reject: (error: unknown) => void;
   readonly onAbort: () => void;
-  /** Absent while it is opened. */
+  /** Undefined while the connection is being opened. */
   connection: Connection | undefined;
   hasBytes: boolean;
   isOver: boolean;
@@ -65,13 +65,13 @@ interface Connection extends IdleConnection {
   exchange: Exchange | undefined;
   /** Whether it has been used before. */
   isKept: boolean;
-  /** Of the request, what the socket has not taken; `waiting` before it has taken any. */
+  /** The part of the request that the socket has not taken; `waiting` before it has taken any. */
   unsent: Uint8Array | "waiting" | undefined;
-  /** Whether the other side has closed it in good order. */
+  /** Whether the other side has closed the connection cleanly. */
   hasEnded: boolean;
 }
 
-/** An HTTP/1.1 client of one origin, by its base URL of plain http. It never sends a request before the response to the one before it is read whole. */
+/** An HTTP/1.1 client of one origin, by its base URL of plain http. It never sends a request before the response to the previous one has been read in full. */
 export function createHttpClient(url: string): { send(request: HttpRequest): Promise<HttpResponse> } {
   const { host, hostname, port, pathname } = new URL(url);
   const address = { hostname: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 80) };
@@ -116,7 +116,7 @@ export function createHttpClient(url: string): { send(request: HttpRequest): Pro
     const wholeHead = body === undefined ? `${head}\r\n` : headOf(bodyLength);
     const text = body === undefined ? wholeHead : wholeHead + body;
     const taken = connection.socket?.write(text) ?? 0;
-    // A socket that has been closed takes -1.
+    // A closed socket returns -1.
     const isTaken = taken === wholeHead.length + bodyLength;
     connection.unsent = isTaken ? undefined : Buffer.from(text).subarray(Math.max(0, taken));
   }
@@ -153,7 +153,7 @@ export function createHttpClient(url: string): { send(request: HttpRequest): Pro
   function onData(connection: Connection, bytes: Uint8Array): void {
     const { exchange } = connection;
     if (exchange === undefined || connection.unsent === "waiting") {
-      // Nobody has asked for them.
+      // No request has asked for these bytes.
       onClose(connection);
       connection.socket?.terminate();
       return;
@@ -212,7 +212,7 @@ export function createHttpClient(url: string): { send(request: HttpRequest): Pro
     const { exchange } = connection;
     if (exchange === undefined) return;
     if (connection.isKept && !exchange.hasBytes) {
-      // The server may have closed it before the request came.
+      // The server may have closed the connection before the request arrived.
       connection.exchange = undefined;
       exchange.connection = undefined;
       open(exchange);
@@ -279,7 +279,7 @@ const formats: Record<string, string> = {
   zstd: "zstd",
 };
 
-/** A body in an encoding that was not asked for. */
+/** Decodes a body in an encoding that was not asked for. */
 async function decode(bytes: Uint8Array<ArrayBuffer>, encoding: string, { onLength }: HttpRequest) {
   const format = formats[encoding];
   if (format === undefined) return bytes;
@@ -291,7 +291,7 @@ async function decode(bytes: Uint8Array<ArrayBuffer>, encoding: string, { onLeng
 
 /** Servers close kept connections after 5 s (uvicorn, Node.js) or later. */
 const maxIdleMs = 4_000;
-/** The idle connections that are kept. In flight there may be any number. */
+/** The most idle connections that are kept. Any number may be in flight. */
 const maxIdle = 2_048;
 const tickMs = 5;
 /**
@@ -302,7 +302,7 @@ const restTicks = 3;
 
 interface IdleConnection {
   isClosed: boolean;
-  /** Its last response ended then. */
+  /** When its last response ended. */
   idleSinceTick: number;
   idleSinceMs: number;
 }
@@ -313,7 +313,7 @@ interface IdleConnections<Connection extends IdleConnection> {
   add(connection: Connection): void;
 }
 
-/** Connections that wait for a next call, of one origin. `close` is called for those that have waited too long, or are too many. */
+/** Connections of one origin that wait for their next call. `close` is called for those that have waited too long, or are too many. */
 function keepIdle<Connection extends IdleConnection>(
   close: (connection: Connection) => void,
 ): IdleConnections<Connection> {
@@ -347,7 +347,7 @@ function keepIdle<Connection extends IdleConnection>(
     take() {
       for (let last = rested.pop(); last !== undefined; last = rested.pop()) {
         if (last.isClosed) continue;
-        // A process that stood still has not ticked.
+        // A process that was suspended has not ticked.
         if (performance.now() - last.idleSinceMs < maxIdleMs) return last;
         close(last);
       }

@@ -26,20 +26,20 @@ export interface HttpMessage {
   isComplete: boolean;
   /** Whether the connection may be used again, as far as the response says. */
   mayKeepAlive: boolean;
-  /** Its `Content-Length`. Of more than one, or beside chunks, nothing is read. */
+  /** The response's `Content-Length`. A response with several, or with chunks as well, is not read. */
   declaredLength: number | undefined;
   retryAfter: string | undefined;
   contentEncoding: string | undefined;
-  /** The body so far; what is behind `length` is room for more. */
+  /** The body so far; the bytes after `length` are room for more. */
   body: Uint8Array<ArrayBuffer>;
   length: number;
-  /** Bytes of heads: of this one, and of interim responses before it. */
+  /** Bytes of the heads of this response and of interim responses before it. */
   headLength: number;
-  /** The field that is read: both may come in pieces. */
+  /** The field that is being read: name and value may come in pieces. */
   name: string;
   value: string;
   isInValue: boolean;
-  /** Where llhttp keeps its state. */
+  /** The address of llhttp's state. */
   readonly parser: number;
 }
 
@@ -48,7 +48,7 @@ export interface ResponseParser {
   start(): HttpMessage;
   /** Reads on, and returns how many of the bytes belong to the message. Throws an `HttpError`. */
   read(message: HttpMessage, bytes: Uint8Array): number;
-  /** The connection was closed in good order, which is how some responses end. Throws an `HttpError` if this one should not. */
+  /** The connection was closed cleanly, which ends some responses. Throws an `HttpError` if it does not end this one. */
   close(message: HttpMessage): void;
   end(message: HttpMessage): void;
 }
@@ -66,7 +66,7 @@ interface Llhttp {
   llhttp_should_keep_alive(parser: number): number;
 }
 
-// Of llhttp's types, errors and what its callbacks return.
+// Constants for llhttp's types, its errors and what its callbacks return.
 const typeOfResponses = 2;
 const ok = 0;
 const unexpectedLength = 4;
@@ -82,7 +82,7 @@ const noBody = new Uint8Array();
 
 let shared: ResponseParser | undefined;
 
-/** llhttp, the parser of Node.js, as undici ships it. Strict: none of its leniencies is on. Compiled at the first call, once a process. */
+/** llhttp, the parser of Node.js, as shipped by undici. It is strict, with no leniency turned on, and compiled once, at the first call. */
 export function responseParser(): ResponseParser {
   shared ??= createResponseParser();
   return shared;
@@ -103,7 +103,7 @@ function createResponseParser(): ResponseParser {
         // Trailers are dropped.
         if (current.status !== 0) return ok;
         if (current.isInValue) endField(current);
-        // Most names are told by their length, unless this is a part of one.
+        // The length tells whether a name is of interest, unless this is only a part of the name.
         const isPart = current.name !== "" || at + length === pieceEnd;
         if (isPart || isOfInterest(length)) current.name += latin1(at, length);
         return ok;
@@ -137,11 +137,11 @@ function createResponseParser(): ResponseParser {
       },
       wasm_on_message_complete(parser) {
         if (current === undefined) return stop;
-        // Of an interim response, which another follows.
+        // The end of an interim response, which is followed by another.
         if (current.status === 0) return ok;
         current.isComplete = true;
         current.mayKeepAlive = llhttp.llhttp_should_keep_alive(parser) === 1;
-        // What follows belongs to no request.
+        // Whatever follows belongs to no request.
         return paused;
       },
     };
@@ -153,12 +153,12 @@ function createResponseParser(): ResponseParser {
   const piece = llhttp.malloc(pieceBytes);
   let memory = new Uint8Array(llhttp.memory.buffer as ArrayBuffer);
   let texts = Buffer.from(memory.buffer);
-  /** Where the bytes that are read end. */
+  /** Where the bytes that are being read end. */
   let pieceEnd = piece;
 
   function allocate(): number {
     const parser = llhttp.llhttp_alloc(typeOfResponses);
-    // Its buffer is another one when it has grown.
+    // The memory has a new buffer once it has grown.
     memory = new Uint8Array(llhttp.memory.buffer as ArrayBuffer);
     texts = Buffer.from(memory.buffer);
     return parser;
@@ -256,7 +256,7 @@ function endField(message: HttpMessage): void {
   message.isInValue = false;
 }
 
-/** Whether a name of this length may be that of a field that is read. */
+/** Whether a name of this length may belong to a field that is read. */
 function isOfInterest(length: number): boolean {
   return length === 11 || length === 14 || length === 16;
 }

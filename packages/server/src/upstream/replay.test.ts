@@ -16,7 +16,7 @@ interface SimulatedReplica {
   maxInFlight: number;
   slowness: number;
   latency: LatencyWindow;
-  /** How many times as long it takes as the others. */
+  /** How many times as long as the others it takes. */
   times: number;
   /** When each of its slots is free. */
   freeAtMs: number[];
@@ -32,7 +32,7 @@ interface Replay {
   slowFirst?: number;
   /** How many steps a replica works on at once; the others wait for their turn. */
   batch?: number;
-  /** Between an answer and the session's next step, at most. */
+  /** The longest pause between an answer and the session's next step. */
   thinkMs?: number;
   keyOf?: (session: number, step: number) => number;
   random?: boolean;

@@ -3,12 +3,12 @@ export type ReplicaState = "up" | "ejected" | "returning";
 const failuresToEject = 3;
 const minOutMs = 5_000;
 const maxOutMs = 60_000;
-/** A replica that was up for this long is ejected for the shortest time again. */
+/** A replica that has been up for this long is again ejected for the shortest time. */
 const forgivenAfterMs = 60_000;
 
 /** Why a replica was ejected, for the log. */
 export interface EjectionReason {
-  /** That of a connection, `timeout`, `status`, or `not_a_completion`. */
+  /** The reason of a failed connection, `timeout`, `status`, or `not_a_completion`. */
   reason: string;
   status?: number | undefined;
 }
@@ -21,10 +21,10 @@ interface Failure {
   why?: EjectionReason;
 }
 
-/** `why` is there with `ejected`. */
+/** `why` is given with `ejected`. */
 export type OnReplicaChange = (state: ReplicaState, why?: EjectionReason) => void;
 
-/** Whether a replica is asked, from what became of its calls. Time is the caller's, so that tests can hold it. */
+/** Whether a replica may be asked, judging by the outcomes of its calls. Callers pass the time, so that tests can control it. */
 export interface ReplicaHealth {
   state(): ReplicaState;
   hasFailed(): boolean;
@@ -35,7 +35,7 @@ export interface ReplicaHealth {
   ejections(): number;
   /** A call that began at this time was answered. */
   answered(beganAtMs: number, nowMs: number): void;
-  /** A call that began at this time found no one, or a server that cannot serve. */
+  /** A call that began at this time reached no server, or one that cannot serve. */
   failed(beganAtMs: number, nowMs: number, failure: Failure): void;
   /** Whether its time out is over, so that a probe should say if it is back. */
   isProbeDue(nowMs: number): boolean;
@@ -74,7 +74,7 @@ export function createReplicaHealth(onChange: OnReplicaChange = () => {}): Repli
     isDown: () => certainFailures >= failuresToEject,
     ejections: () => ejections,
     answered(beganAtMs, nowMs) {
-      // One that began before the replica was ejected says nothing about it now.
+      // A call that began before the replica was ejected says nothing about it now.
       if (state !== "up" && beganAtMs < changedAtMs) return;
       failures = 0;
       certainFailures = 0;

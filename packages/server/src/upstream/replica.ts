@@ -14,14 +14,14 @@ import {
 } from "./replica-health.ts";
 import { NoResponseError, type Send } from "./send.ts";
 
-/** What a call said of the replica. */
+/** What a call says about the replica. */
 type Outcome = "failed" | "dubious" | "limited" | "answered" | "unknown";
 
 export interface BegunCall {
   beganAtMs: number;
-  /** The replica's requests in flight then, with this one. */
+  /** The replica's requests in flight at that time, including this one. */
   held: number;
-  /** Whether it has a connection of its own. */
+  /** Whether it has its own connection. */
   isFreshConnection: boolean;
 }
 
@@ -31,7 +31,7 @@ interface Ending {
   mayEject(): boolean;
 }
 
-/** What is known of one replica in this process. */
+/** What this process knows about one replica. */
 export interface Replica extends Candidate {
   readonly url: string;
   readonly send: Send;
@@ -48,9 +48,9 @@ export interface Replica extends Candidate {
   begin(hasPrefix: boolean): void;
   /** A call has ended; `error` is undefined if it succeeded. */
   end(call: BegunCall & Ending, error: unknown): void;
-  /** Another replica is asked what this one answered dubiously. */
+  /** Another replica is asked because this one's answer was dubious. */
   doubt(): void;
-  /** `fault` is the call if the other one answered it, so that this replica is to blame. */
+  /** `fault` is the call if the other replica answered it, so that this one is to blame. */
   settle(fault: { beganAtMs: number; error: UpstreamError } | undefined, ended: Ending): void;
 }
 
@@ -58,7 +58,7 @@ interface ReplicaOptions {
   url: string;
   send: Send;
   maxInFlight: number;
-  /** Whether its 429s limit what it is sent. */
+  /** Whether its 429s limit the requests that it is sent. */
   isLimitable: boolean;
   onChange: OnReplicaChange;
   recent: RecentCalls;
@@ -67,7 +67,7 @@ interface ReplicaOptions {
 
 /** The longest rest that a 429 may ask for. */
 const maxRestMs = 60_000;
-/** As many dubious answers in a row are enough to eject, if they turn out to be the replica's fault. */
+/** This many dubious answers in a row are enough to eject a replica, if they turn out to be its fault. */
 const doubtsToWait = 3;
 
 export function createReplica(options: ReplicaOptions): Replica {
@@ -80,7 +80,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   /** Its dubious answers that another replica is being asked about. */
   let doubts = 0;
 
-  /** Calls that began before the last halving are of the same crowd and must not halve it again. */
+  /** Halves the limit. Calls that began before the last halving belong to the same crowd and must not halve it again. */
   function halve(beganAtMs: number, nowMs: number, retryAfter: string | undefined): void {
     if (!isLimitable) return;
     restsUntilMs = Math.max(restsUntilMs, nowMs + Math.min(maxRestMs, retryAfterMs(retryAfter)));
@@ -90,8 +90,8 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 
   /**
-   * A call that was cut off would have taken longer, which counts where it waited longer than usual: a client that soon leaves says
-   * nothing. Of a replica that has never answered, only time-outs count.
+   * Whether a call that was cut off counts as slow: it would have taken longer, but says nothing unless it had waited longer than usual.
+   * For a replica that has never answered, only time-outs count.
    */
   function tellsLatency(error: unknown, waitedMs: number): boolean {
     const usualMs = replica.latency.average()?.ms;
@@ -111,12 +111,12 @@ export function createReplica(options: ReplicaOptions): Replica {
     requests: 0,
     prefixRequests: 0,
     lastFailure: undefined,
-    /** One that returns must answer one live call first. */
+    /** A returning replica must answer one live call first. */
     get maxInFlight() {
       return health.state() === "returning" ? 1 : maxInFlight;
     },
     get limit() {
-      // At 0 it comes last.
+      // With a limit of 0 the replica comes last.
       if (options.nowMs() < restsUntilMs || (doubts > 0 && dubiousInRow >= doubtsToWait)) return 0;
       return Math.min(ownLimit, replica.maxInFlight);
     },
@@ -183,17 +183,17 @@ export function isLimited(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.status === 429;
 }
 
-/** Whether the failure is worth showing to whoever looks after the replica: a 4xx is about the request. */
+/** Whether the failure is worth showing to the replica's operator: a 4xx is about the request. */
 function isOfReplica(error: unknown): error is UpstreamError {
   return isUnserved(error) || isDubious(error) || isLimited(error);
 }
 
-/** Whether the deployment failed, and not what was asked: its server, its credential, its address or its answer. */
+/** Whether the deployment failed, and not the request: its server, its credential, its address or its answer. */
 function isOfDeployment(error: unknown): boolean {
   return error instanceof UpstreamError && error.category !== "rate_limit" && !isRefusal(error);
 }
 
-/** 32 bits, the same in every process. */
+/** A hash of 32 bits, the same in every process. */
 export function hash(text: string, seed = 0): number {
   return Number(BigInt.asUintN(32, Bun.hash.rapidhash(text, BigInt(seed))));
 }

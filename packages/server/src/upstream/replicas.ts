@@ -52,7 +52,7 @@ const probeTimeoutMs = 5_000;
 
 /** A call, and the replicas that it was sent to. */
 export interface ReplicaCall<Read> extends UpstreamCall<Read> {
-  /** 0 for a deployment of one replica. */
+  /** 0 for a deployment with one replica. */
   key: number;
   tries?: Try[];
 }
@@ -60,7 +60,7 @@ export interface ReplicaCall<Read> extends UpstreamCall<Read> {
 interface Try {
   replica: Replica;
   beganAtMs: number;
-  /** Its answer, if that was dubious. */
+  /** The error of its answer, if that was dubious. */
   error?: UpstreamError;
 }
 
@@ -75,18 +75,18 @@ export class NoReplicaError extends UpstreamError {
 export interface Replicas {
   /** Whether calls need a key. */
   readonly needKeys: boolean;
-  /** Sends to the replica for the call's key, and to none that it was sent to before while there is another. */
+  /** Sends to the replica for the call's key, but not to one that it was sent to before while there is another. */
   send<Read>(call: ReplicaCall<Read>): Promise<CompleteResponse<Read>>;
-  /** Whether a call goes to another replica at once: it got no response, or one that another replica with room may better. */
+  /** Whether a call immediately goes to another replica: it got no response, or one that another replica with room may improve on. */
   mayFailOver(call: ReplicaCall<unknown>, error: unknown): boolean;
   /** Whether a replica that the call has not asked has room for it. */
   hasOther(call: ReplicaCall<unknown>): boolean;
   /** Whether a failover is free; otherwise it counts as a retry. */
   isFailoverFree(error: unknown): boolean;
-  /** Undefined for one replica, which a call asks again as often as it may. */
+  /** Undefined for a single replica, which a call asks again as often as it may. */
   readonly retryShare: RetryShare | undefined;
   inFlight(): number;
-  /** Whether any replica may be asked now that did not fail its last call. */
+  /** Whether any replica that did not fail its last call may be asked now. */
   canServe(): boolean;
   readonly all: readonly Replica[];
 }
@@ -94,13 +94,13 @@ export interface Replicas {
 export interface ReplicasOptions {
   /** Base URL of each replica, including `/v1`, without a trailing slash. */
   urls: readonly string[];
-  /** Maximum requests in flight at one replica. Absent: no maximum. */
+  /** Maximum requests in flight at one replica. No maximum if absent. */
   maxInFlightPerReplica?: number;
-  /** Whether all replicas may be out, because another deployment takes over. Absent: false. */
+  /** Whether all replicas may be out, because another deployment takes over. False if absent. */
   hasFallback?: boolean;
   /** Called when a replica is ejected, and when it is back. */
   onReplicaChange?: (url: string, ...change: Parameters<OnReplicaChange>) => void;
-  /** A monotonic clock. Absent: the process's. */
+  /** A monotonic clock; the process's if absent. */
   nowMs?: () => number;
 }
 
@@ -126,7 +126,7 @@ export function createReplicas(
       nowMs,
     }),
   );
-  /** Nothing to choose: there is one, and it is always asked. */
+  /** Whether there is nothing to choose, because the only replica is always asked. */
   const isFixed = isSingle && !hasFallback && maxInFlightPerReplica === Number.POSITIVE_INFINITY;
   const mayLeave = hasFallback ? all.length : Math.floor(all.length / 2);
   const retryShare = isSingle ? undefined : createRetryShare(nowMs);
@@ -184,7 +184,7 @@ export function createReplicas(
 
   const probing = new Set<Replica>();
 
-  /** There are no timers: the next call that chooses has the replicas probed whose time is over. */
+  /** Without timers: the next call that chooses a replica causes those whose time out is over to be probed. */
   function probeWhereDue(): void {
     const at = nowMs();
     for (const replica of all) {
@@ -202,7 +202,7 @@ export function createReplicas(
     send(call) {
       const { replica, hasPrefix } = choose(call);
       if (replica === undefined) return Promise.reject(new NoReplicaError());
-      // A retry is a copy of the call, with the same list.
+      // A retry is a copy of the call that shares this list.
       const tried: Try = { replica, beganAtMs: nowMs() };
       const doubted = call.tries?.findLast(({ error }) => error !== undefined);
       if (call.tries !== undefined) call.tries.push(tried);
@@ -218,7 +218,7 @@ export function createReplicas(
       };
       const { key } = call;
       const sent = replica.send(call);
-      // Beside the call instead of around it: thousands wait at once.
+      // Attached to the call rather than wrapped around it, because thousands wait at the same time.
       sent.then(
         () => ended(tried, doubted, begun, undefined),
         (error) => {
@@ -245,7 +245,7 @@ export function createReplicas(
   };
 }
 
-/** Whether the replica answers at all. An error with another status than 503 is an answer: the live call that follows decides. */
+/** Whether the replica answers at all. An error with a status other than 503 is an answer: the live call that follows decides. */
 async function probe(replica: Replica): Promise<boolean> {
   const signal = AbortSignal.timeout(probeTimeoutMs);
   return await replica

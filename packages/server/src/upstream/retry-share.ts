@@ -10,7 +10,7 @@ const reserveRefillMs = 1_000;
 
 /** Bounds the retries of all calls together, so that they do not double the load on replicas that fail. */
 export interface RetryShare {
-  /** Whether a call may be tried again; `isRetrying` if an earlier retry of it was counted. */
+  /** Whether a call may be tried again; `isRetrying` if an earlier retry of this call was counted. */
   take(inFlight: number, isRetrying: boolean): boolean;
   /** A call whose retries were counted has ended. */
   release(): void;
@@ -19,9 +19,9 @@ export interface RetryShare {
 }
 
 /**
- * At any time, at most a fifth of the calls in flight are retries, or 3. Calls that fail at once are hardly ever in flight, so
- * retries also have to be earned by calls that are answered, one by every five. In an outage a reserve of 30 is left, which
- * fills by one each second.
+ * At any time, at most a fifth of the calls in flight are retries, or 3. Calls that fail immediately are hardly ever in flight, so
+ * retries also have to be earned by calls that are answered, one for every five. In an outage a reserve of 30 is left, which
+ * refills by one each second.
  */
 export function createRetryShare(nowMs: () => number): RetryShare {
   let retrying = 0;

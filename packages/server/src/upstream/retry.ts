@@ -19,9 +19,9 @@ interface RetryLimits {
 
 /**
  * Retries a call after a refused or reset connection or a 503, with growing, jittered pauses. Each retry goes to a replica that was not
- * asked before, if there is one; the first after a refused or reset connection at once. The same replica is never asked before its
+ * asked before, if there is one; the first one after a refused or reset connection immediately. The same replica is never asked before its
  * `Retry-After`; if that is longer than our longest pause or reaches the deadline, it goes to the client instead. After a 429, or an answer that may be the
- * replica's fault, one other replica is asked at once if one has room. Every request passes through here.
+ * replica's fault, one other replica is asked immediately if one has room. Every request passes through here.
  */
 export function sendWithRetries<Read>(
   replicas: Replicas,
@@ -56,7 +56,7 @@ async function sendAgain<Read>(
       replicas.mayFailOver(call, error) && (replicas.isFailoverFree(error) || mayCount()) && mayRetry();
     if (!mayGo) throw error;
     failovers = 1;
-    // It was answered: one other replica is asked, or a request that no replica can take would go round all.
+    // After an answer only one other replica is asked, as a request that no replica can serve would otherwise visit all of them.
     mayGoOn = error instanceof NoResponseError;
     return replicas.send({ ...call, freshConnection: true });
   };
@@ -79,7 +79,7 @@ async function sendAgain<Read>(
         // Some servers report a context overflow as a 503; a retry would not make it fit.
         if (!(error instanceof UpstreamError) || error.status !== 503 || error.category !== "unavailable")
           return false;
-        // It is the replica's own: another one need not wait for it.
+        // The pause is the replica's own, so another replica need not wait for it.
         const pauseMs = replicas.hasOther(call) ? 0 : retryAfterMs(error.retryAfter);
         const isTooLong = pauseMs > maxPauseMs || performance.now() + pauseMs >= endsAtMs;
         if (isTooLong || !mayCount() || !mayRetry()) return false;

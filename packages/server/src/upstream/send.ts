@@ -10,18 +10,18 @@ import type { SessionHeader } from "./upstream.ts";
 
 /** Bun keeps this many idle connections: for all plain HTTP of a process together, and for each TLS configuration. */
 const idleOfPool = 64;
-/** For one URL. Bun forgets TLS configurations beyond some sixty, with their connections. */
+/** The most pools of one URL. Bun forgets TLS configurations beyond some sixty, with their connections. */
 const maxPools = 32;
 
-/** Connections that a call may use again, and that wait for others when it has ended. */
+/** Connections that a call may reuse, and that wait for other calls when it has ended. */
 export interface ConnectionPool {
-  /** Absent: Bun's own pool. */
+  /** Undefined for Bun's own pool. */
   readonly session: Bun.FetchSession | undefined;
   inFlight: number;
 }
 
 /**
- * Keeps more connections to an https URL than Bun does by itself: each 64 calls in flight have a pool of their own. A new connection with its
+ * Keeps more connections to an https URL than Bun does by itself: every 64 calls in flight have their own pool. A new connection with its
  * handshake costs ten times a call on a kept one (docs/decisions/0014-upstream-connections.md). The first pool is Bun's, which `sharedBy` URLs share.
  */
 export function createConnectionPools(url: string, sharedBy: number): { take(): ConnectionPool } | undefined {
@@ -51,7 +51,7 @@ function leastUsed(pools: readonly ConnectionPool[]): ConnectionPool {
   return pools.reduce((least, pool) => (pool.inFlight < least.inFlight ? pool : least));
 }
 
-/** A session shares its connections with all that have the same TLS configuration, so this one's differs where it has no effect. */
+/** Sessions with the same TLS configuration share their connections, so this one's differs in a setting that has no effect. */
 function createSession(url: string, index: number): Bun.FetchSession {
   // How long a server remembers a TLS session; in seconds, above the default of 300.
   const sessionTimeout = 301 + (Bun.hash.crc32(url) % 1_000_000) * maxPools + index;
@@ -60,7 +60,7 @@ function createSession(url: string, index: number): Bun.FetchSession {
 
 export interface UpstreamCall<Read = unknown> {
   method: "GET" | "POST";
-  /** Below the base URL. */
+  /** The path relative to the base URL. */
   path: string;
   body?: string | Blob;
   signal: Cancellation;
@@ -68,25 +68,25 @@ export interface UpstreamCall<Read = unknown> {
   onResponseLength?: ((bytes: number) => void) | undefined;
   /** Takes no connection from the pool: the other side may have closed one unnoticed. */
   freshConnection?: boolean;
-  /** The client's, passed on. */
+  /** The client's session, passed on. */
   session?: SessionHeader | undefined;
-  /** Headers beside the usual ones. */
+  /** Headers in addition to the usual ones. */
   trace?: TraceHeaders | undefined;
-  /** Throws an `UpstreamError` for what was not asked for. */
+  /** Reads the response. Throws an `UpstreamError` if it is not what was asked for. */
   read(response: ReadResponse): Read;
 }
 
-/** A 2xx response, read whole. */
+/** A 2xx response, read in full. */
 export interface ReadResponse {
   status: number;
   bytes: Uint8Array<ArrayBuffer>;
-  /** Its `Retry-After`: what is read may carry an error. */
+  /** Its `Retry-After`, needed because the body may carry an error. */
   retryAfter?: string | undefined;
   /** The body as text, with our credential redacted. */
   text(): string;
 }
 
-/** What was asked for, from a replica. */
+/** The response that was asked for, from a replica. */
 export interface CompleteResponse<Read> {
   /** The base URL that was asked. */
   url: string;
@@ -114,11 +114,11 @@ export interface SendOptions {
   /** The addresses of all replicas, which share connections. */
   urls: readonly string[];
   apiKey: string | undefined;
-  /** Whether a connection is used for more than one call. Absent: true. */
+  /** Whether a connection is used for more than one call. True if absent. */
   keepAlive?: boolean;
-  /** How long a replica may take to begin a response. Absent or 0: until the deadline. */
+  /** How long a replica may take to begin a response. If absent or 0, until the deadline. */
   firstByteTimeoutMs?: number;
-  /** What plain http goes over. Absent: `fetch`. */
+  /** What plain http goes over; `fetch` if absent. */
   client?: "fetch" | "sockets";
 }
 
@@ -166,7 +166,7 @@ type ExchangeOnce = (
   onHead: (() => void) | undefined,
 ) => Promise<HttpResponse>;
 
-/** The headers of one call, beside those that all have. */
+/** The headers of one call, besides those that all calls have. */
 function ownHeaders({ session, trace }: UpstreamCall): Record<string, string> | undefined {
   if (session === undefined && trace === undefined) return undefined;
   return { ...(session && { [session.name]: session.value }), ...trace };
@@ -221,7 +221,7 @@ function createFetch(
   };
 }
 
-/** Other schemes, and hosts behind a proxy, are for `fetch`. */
+/** Whether sockets can be used: other schemes, and hosts behind a proxy, need `fetch`. */
 function takesSockets(url: string, headers: Record<string, string>): boolean {
   const { http_proxy, HTTP_PROXY, ALL_PROXY, all_proxy } = process.env;
   const hasProxy = [http_proxy, HTTP_PROXY, ALL_PROXY, all_proxy].some((proxy) => proxy);
@@ -254,7 +254,7 @@ function createSocketExchange(
   };
 }
 
-/** Its signal is aborted if the response has not begun in time. */
+/** A timer whose signal is aborted if the response has not begun in time. */
 function startFirstByteTimer(timeoutMs: number): { signal: AbortSignal; end(): void } {
   const controller = new AbortController();
   const timer = setTimeout(

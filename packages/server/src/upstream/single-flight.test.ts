@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSingleFlight } from "./cache.ts";
 
-/** A flight whose work a test ends, and the signals that the work was begun with. */
+/** Flights whose work a test ends, and the signals that the work was begun with. */
 function createFlights() {
   const { join } = createSingleFlight<string>();
   const begun: AbortSignal[] = [];

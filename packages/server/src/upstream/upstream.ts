@@ -3,7 +3,7 @@ import type { Spender } from "../platform/prices.ts";
 
 /**
  * Which completions may be reused: none, deterministic ones (temperature 0), or also those with a `seed`, for an upstream that
- * keeps to it.
+ * honours it.
  */
 export type CachePolicy = "off" | "deterministic" | "seeded";
 
@@ -17,22 +17,22 @@ export function isRepeatable({ temperature, seed }: CompletionRequest, policy: C
 export interface UpstreamCompletion {
   /** The bytes of the response, unchanged. */
   bytes: Uint8Array<ArrayBuffer>;
-  /** The same, parsed. */
+  /** The parsed response. */
   body: CompletionBody;
   /** The name of the deployment that sent it. */
   deployment: string;
   /** The requested model. Absent for a completion from the cache. */
   model?: string;
-  /** The address of the replica that sent it. Absent: it was cached. */
+  /** The address of the replica that sent it. Absent if it was cached. */
   replica?: string;
-  /** Absent: the request was not cacheable. */
+  /** Absent if the request was not cacheable. */
   cache?: CacheOutcome;
-  /** How many tokens of the prompt were a world's examples, about. Absent: it is of no world. */
+  /** About how many tokens of the prompt were a world's examples. Absent if no world was asked. */
   exampleTokens?: number;
 }
 
 /**
- * Where a completion is from: cached (`hit`), asked for by an equal request that was under way (`shared`), or asked for by this one
+ * Where a completion comes from: cached (`hit`), asked for by an equal request that was under way (`shared`), or asked for by this one
  * (`miss`).
  */
 type CacheOutcome = { result: "hit"; ageS: number } | { result: "miss" | "shared" };
@@ -59,7 +59,7 @@ export interface ListedModel extends Record<string, unknown> {
 /** A chat-completions request. `model` is filled in if it is absent. */
 export interface CompletionRequest extends Record<string, unknown> {
   model?: string;
-  /** Without content, a message is of tools. */
+  /** A message without content has tool calls. */
   messages: readonly { role: string; content?: string | null }[];
 }
 
@@ -72,27 +72,27 @@ export interface SessionHeader {
 /** What a completion is for, as the log and the metrics tell outages apart. */
 export type Purpose = "predictions" | "judges";
 
-/** Lets a request have the completion of an equal one. */
+/** Lets a request receive the completion of an equal one. */
 export interface Sharing {
   /** Accounts share nothing. */
   accountId: string;
-  /** How old a cached completion may be; 0: none is taken. */
+  /** How old a cached completion may be; with 0, none is used. */
   maxAgeS: number;
-  /** Names the body that the account sent, and all else that the request was made from. Absent: equal bodies are not recognised. */
+  /** Identifies the body that the account sent, and all else that the request was made from. If absent, equal bodies are not recognised. */
   bodyDigest?: string | undefined;
 }
 
 export interface CompletionOptions {
-  /** Absent: a prediction. */
+  /** Predictions if absent. */
   purpose?: Purpose;
   /** Called before each retry, where retries are bounded beyond this one call. */
   mayRetry?: (() => boolean) | undefined;
   session?: SessionHeader | undefined;
-  /** What requests of one trajectory have in common where the messages do not tell it. Without a session it decides on the replica. */
+  /** What requests of one trajectory have in common, if the messages do not show it. Without a session, it decides on the replica. */
   prefix?: (() => string) | undefined;
-  /** Absent: no budget is asked. */
+  /** If absent, no budget is checked. */
   spender?: Spender | undefined;
-  /** Absent: it is neither shared nor cached. */
+  /** If absent, the completion is neither shared nor cached. */
   sharing?: Sharing | undefined;
   /** Sent with every try. */
   trace?: TraceHeaders | undefined;

@@ -256,7 +256,7 @@ const config = z.strictObject({
     .max(1)
     .default(1)
     .meta({ description: "The lowest F1 of changes that passes." }),
-  change: DatasetChange.nullish().meta({ description: "What of JSON states counts, if not all of it." }),
+  change: DatasetChange.nullish().meta({ description: "Which parts of JSON states count, if not all." }),
 });
 
 /** Each line, or each field with its whole path, becomes its own string: about 400 MB of strings at this length. */
