@@ -6,10 +6,10 @@ const CoveredAction = z
   .object({
     verb: z.string().nullable().meta({ description: "The first word or the tool; null if there is none." }),
     predictions: count("Predictions of such actions."),
-    without_example: count("Those that no example was found for."),
+    without_example: count("Predictions for which no example was found."),
     nearest: figure("The median similarity of the nearest example; null if there was none for any of them."),
     judged: count("Predictions with a verdict."),
-    right: count("Those that pass."),
+    right: count("Predictions that pass."),
   })
   .meta({ id: "CoveredAction" });
 
@@ -18,7 +18,7 @@ const MisleadingExample = z
     dataset_sample_id: z.string().meta({ description: "The sample of the world's dataset." }),
     trajectory_id: z.string().meta({ description: "Its trajectory." }),
     chosen: count("Judged predictions that leaned on it: it was in the prompt, or the records' answer."),
-    wrong: count("Those that do not pass."),
+    wrong: count("Judged predictions of these that do not pass."),
   })
   .meta({ id: "MisleadingExample" });
 
@@ -26,15 +26,15 @@ const MisleadingExample = z
 export const WorldCoverage = ReportEvaluator.extend({
   run_id: z.uuid().meta({ description: "The run whose predictions these are." }),
   predictions: count("Predictions through the world."),
-  without_example: count("Those that no example was found for."),
+  without_example: count("Predictions for which no example was found."),
   judged: count("Predictions with a verdict."),
-  right: count("Those that pass."),
+  right: count("Predictions that pass."),
   actions: z.array(CoveredAction).meta({
     description: "By kind of action, the one with the least similar examples first; at most 50.",
   }),
   misleading: z.array(MisleadingExample).meta({
     description:
-      "Examples that three predictions or more leaned on, of which more are wrong than of all; those with most wrong ones beyond that first; at most 20. An example may be chosen where any answer would be wrong: look at it.",
+      "Examples that at least three predictions leaned on, with a larger share of wrong ones than among all predictions; at most 20, those with the most excess wrong ones first. An example may also be chosen where any answer would be wrong: look at it.",
   }),
 }).meta({ id: "WorldCoverage" });
 export type WorldCoverage = z.infer<typeof WorldCoverage>;

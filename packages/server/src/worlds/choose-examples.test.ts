@@ -53,7 +53,7 @@ test("an answer without its text has nothing that tells it, and is a whole compl
   const choice = { index: 0, message: { role: "assistant", content: "Secret." }, finish_reason: "stop" };
   const told = { ...choice, logprobs: { content: [{ token: "Secret" }] }, token_ids: [7], stop_reason: "." };
   const bytes = new TextEncoder().encode(JSON.stringify({ ...whole, choices: [told] }));
-  // As one from the cache is read.
+  // In the form of a completion from the cache.
   const { body, ...hidden } = withoutText({
     bytes,
     body: { choices: [choice] },
@@ -103,7 +103,7 @@ test("examples take tokens and money by their share of the prompt", () => {
   const example = toShown(1, { ...context, interaction: { state: "", action: "bb" }, next_state: "c" });
   const prices = { currency: "EUR", models: new Map([["m", { prompt: 2, cached: 1, completion: 9 }]]) };
   const usage = { prompt_tokens: 1_110, completion_tokens: 5, total_tokens: 1_115 };
-  // 80 of instructions, "Action: " and 12 of the question; "Action: bb" and "c".
+  // 80 characters of instructions, "Action: " and 12 of the question; "Action: bb" and "c".
   const weigh = (model: string, examples: (typeof example)[]) => {
     const body = { choices: [{}], usage } as unknown as Parameters<typeof weighExamples>[0]["body"];
     return weighExamples({ body, model, compose: () => composeTurns(world, asked, examples) }, prices);

@@ -10,7 +10,7 @@ import { type Asked, type Fields, fieldsOf, isRecords, type ReadyWorld, type Sho
 export interface ExampleServices {
   indexes: Indexes;
   exampleTexts: ExampleTexts;
-  /** Counts what worlds answer. */
+  /** Counts the answers of worlds. */
   observe?: ((answered: ObservedAnswer) => void) | undefined;
 }
 
@@ -21,27 +21,27 @@ export interface ObservedAnswer {
   explain: Pick<WorldExplanation, "retrieval_ms">;
 }
 
-/** Texts of examples, of which those that were shown lately are in memory. */
+/** Texts of examples. Those that were shown recently are in memory. */
 export interface ExampleTexts {
-  /** By position, as far as they are there. `reader` is called if some have to be read. */
+  /** The texts by position, as far as they exist. `reader` is called if some have to be read. */
   read(
     reader: () => Database,
     revisionId: number,
     positions: readonly number[],
   ): Promise<Map<number, ShownExample>>;
-  /** Forgets those of revisions that are deleted. */
+  /** Forgets the texts of revisions that are deleted. */
   forget(revisionIds: readonly number[]): void;
 }
 
-/** As many as a world shows at most. */
+/** The most examples that a world shows. */
 const mostExamples = 64;
 
-/** Reads examples on the path of a prediction, so not behind reads that take long. */
+/** A reader for examples during a prediction, so that they do not wait behind long reads. */
 export function briefReaderOf(store: Pick<Store, "briefReader">, requester: Requester): () => Database {
   return () => store.briefReader({ ...requester, rows: mostExamples });
 }
 
-/** What a request is found by. */
+/** The examples for a request, and what they were found by. */
 export interface ChosenExamples {
   /** The most similar first. */
   examples: ShownExample[];
@@ -49,7 +49,7 @@ export interface ChosenExamples {
   explain: WorldExplanation;
 }
 
-/** The examples that a world shows for what it is asked. */
+/** Chooses the examples that a world shows for a request. */
 export async function chooseExamples(
   { indexes, exampleTexts }: ExampleServices,
   reader: () => Database,
@@ -61,7 +61,7 @@ export async function chooseExamples(
   const found = source ? await indexes.find(source, { ...wanted, query }, signal) : nothing;
   const positions = found.examples.map(({ position }) => position);
   const shown = source ? await exampleTexts.read(reader, source.revisionId, positions) : new Map();
-  // Of a dataset that is being deleted, some are gone.
+  // If the dataset is being deleted, some are gone.
   const chosen = found.examples.flatMap(({ position, ...one }) => {
     const example: ShownExample | undefined = shown.get(position);
     return example === undefined ? [] : [{ example, one }];
@@ -88,7 +88,7 @@ export async function chooseExamples(
   };
 }
 
-/** Of a world without examples. */
+/** The search result for a world without examples. */
 const nothing: Awaited<ReturnType<Indexes["find"]>> = {
   examples: [],
   leftOut: { trajectory: 0, duplicate: 0, budget: 0 },
@@ -105,7 +105,7 @@ export function findWanted(
   return { query: queryOf(config.context, asked), wanted: wantedOf(config.retrieval ?? {}, asked) };
 }
 
-/** Of a step, as it is asked; of a chat, as samples with messages are found. */
+/** The query for a request: a step's own fields, or, for a chat, the fields by which samples with messages are found. */
 function queryOf(context: ReadyWorld["config"]["context"], asked: Asked): Fields {
   const task = asked.context?.task_context ?? context?.task_context ?? "";
   if (asked.conversation !== undefined) return { action: "", state: asked.conversation.state, task };
@@ -134,7 +134,7 @@ function wantedOf(
   };
 }
 
-/** What the records alone answer from one of them. */
+/** The answer of the records alone, from one example. */
 export function answerFrom({ model }: WorldConfig, action: string, example: Recorded): string {
   const isNearest = isRecords(model) && model.answer === "nearest";
   return isNearest ? example.nextState : adaptAnswer(action, example);
@@ -163,7 +163,7 @@ function wordsOf(action: string): string[] {
   return action.split(/\s+/).filter((word) => word !== "");
 }
 
-/** The query's words for each run of the example's that differs. Where one of them has none, there is nothing to carry over. */
+/** The query's words for each run of the example's words that differs. Where either has none, there is nothing to carry over. */
 function differences(wanted: readonly string[], known: readonly string[]): Map<string, string> {
   const swaps = new Map<string, string>();
   const swap = (from: number, end: number, wantedEnd: number) => {
@@ -189,7 +189,7 @@ function differences(wanted: readonly string[], known: readonly string[]): Map<s
 
 const word = /[A-Za-z0-9_]/;
 
-/** Replaces texts where no letter, digit or underscore is beside them; of several at one place the longest. */
+/** Replaces texts where no letter, digit or underscore is next to them; where several match, the longest. */
 function replaceWhole(text: string, swaps: ReadonlyMap<string, string>): string {
   const byHead = Map.groupBy(
     [...swaps.keys()].sort((a, b) => b.length - a.length),
@@ -209,7 +209,7 @@ function replaceWhole(text: string, swaps: ReadonlyMap<string, string>): string 
   return replaced + text.slice(end);
 }
 
-/** Its first word, or its first character if that is of no word. */
+/** A text's first word, or its first character if that is not part of a word. */
 function headOf(text: string): string | undefined {
   return /^(?:[A-Za-z0-9_]+|[^A-Za-z0-9_])/.exec(text)?.[0];
 }

@@ -1,20 +1,20 @@
 import type { Fields } from "./world.ts";
 
-/** The most bytes of each field that count. */
+/** How many bytes of each field count, at most. */
 export const maxBytes = { action: 1_024, state: 2_048, task: 1_024 };
 
-/** 1 + ln c of each count c. A text has as many windows as bytes. */
+/** 1 + ln c for each count c. A text has as many windows as bytes. */
 export const weightOf = Float64Array.from({ length: maxBytes.state + 1 }, (_, count) => 1 + Math.log(count));
 
 const space = 0x20;
 const encoder = new TextEncoder();
 
-/** UTF-8 with ASCII letters lowered, each run of white space one space, none at the ends; then cut. */
+/** The text in UTF-8 with ASCII letters in lower case, each run of white space as one space, and none at the ends; then cut. */
 export function normalForm(text: string, most = Number.POSITIVE_INFINITY): Uint8Array {
   const bytes = encoder.encode(text);
   let length = 0;
   let isAfterGap = false;
-  // Of a long array an iterator takes several times as long.
+  // An iterator over a long array takes several times as long.
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
     if (byte === space || (byte >= 0x09 && byte <= 0x0d)) {
@@ -30,7 +30,7 @@ export function normalForm(text: string, most = Number.POSITIVE_INFINITY): Uint8
   return end === bytes.length ? bytes : bytes.subarray(0, end);
 }
 
-/** Texts with the same normal forms, but hardly longer than what of them counts. */
+/** Texts with the same normal forms, but hardly longer than the part that counts. */
 export function usedParts({ action, state, task }: Fields): Fields {
   return {
     action: usedPart(action, maxBytes.action),
@@ -42,7 +42,7 @@ export function usedParts({ action, state, task }: Fields): Fields {
 function usedPart(text: string, most: number): string {
   if (text.length <= 8 * most) return text;
   const part = text.slice(0, 8 * most);
-  // Half of a character at its end is three bytes.
+  // Half a character at its end becomes three bytes.
   return normalForm(part, most + 3).length === most + 3 ? part : text;
 }
 
@@ -52,13 +52,13 @@ function usedPart(text: string, most: number): string {
  */
 export interface Features {
   codes: Uint32Array;
-  /** The vector's Euclidean length; 0 of an empty text. */
+  /** The vector's Euclidean length; 0 for an empty text. */
   norm: number;
 }
 
 const codes = new Uint32Array(2 * maxBytes.state);
 
-/** Valid until the next call. */
+/** The features of a normal form, valid until the next call. */
 export function featuresOf(normal: Uint8Array): Features {
   const counts = tableAt(2);
   let length = 0;
@@ -95,7 +95,7 @@ function tableAt(place: 0 | 1 | 2): Uint16Array {
   return table;
 }
 
-/** Calls back with each window and its count, of codes that lie within others from `start` to `end`. */
+/** Calls back with each window and its count, for the codes from `start` to `end`. */
 export function eachFeature(
   codes: Uint32Array,
   visit: (window: number, count: number) => void,
@@ -108,14 +108,14 @@ export function eachFeature(
   }
 }
 
-/** Compares a text with many. At most one with each table at a time, until it is released. */
+/** Compares a text with many. Each table serves one comparison at a time, until it is released. */
 export interface Comparison {
-  /** With the text whose codes lie within others from `start` to `end`: a view of each would cost as much as comparing it. */
+  /** Compares with the text whose codes are from `start` to `end`: a view of each text would cost as much as comparing it. */
   cosine(codes: Uint32Array, start: number, end: number, norm: number): number;
   release(): void;
 }
 
-/** Of the text with each table: the weights of its windows by their numbers there, from 1. */
+/** For the text with each table, the weights of its windows by their numbers in the table, from 1. */
 const weightsAt = [new Float64Array(maxBytes.state + 1), new Float64Array(maxBytes.state + 1)] as const;
 
 export function compareWith(features: Features, place: 0 | 1): Comparison {

@@ -14,7 +14,7 @@ function toIndex(examples: readonly Example[]): ExampleIndex {
   return openIndex(collected.finish());
 }
 
-/** The specification over all pairs, with maps and text. */
+/** The normal form. From here to `expected` is the specification, over all pairs, with maps and texts. */
 function normal(text: string, most = Number.POSITIVE_INFINITY): Buffer {
   const lowered = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   const spaced = lowered.replace(/[\t\n\v\f\r ]+/g, " ").replace(/^ | $/g, "");
@@ -85,7 +85,7 @@ function expected(examples: readonly Example[], query: Fields, wanted: Wanted): 
   return { examples: chosen, isTruncated: expect.any(Boolean), leftOut };
 }
 
-/** Of random sets. */
+/** The seeds of random sets. */
 const seeds = process.env.PRESAGE_TEST_ALL === undefined ? 20 : 200;
 
 /** A seeded generator of numbers below a limit. */

@@ -12,12 +12,12 @@ import {
 } from "./features.ts";
 import type { Fields } from "./world.ts";
 
-/** Which examples are wanted of an index. */
+/** Which examples to find in an index. */
 export interface Wanted {
   k: number;
-  /** Code points that all of them may cost; the first one always fits. */
+  /** Code points that all examples together may cost; the first one always fits. */
   maxChars?: number | undefined;
-  /** How many are compared at most, by falling similarity of the action. */
+  /** How many examples are compared at most, by falling similarity of the action. */
   maxVisits?: number | undefined;
   minSimilarity?: number | undefined;
   weights?: Readonly<Record<keyof Fields, number>> | undefined;
@@ -31,7 +31,7 @@ export interface Wanted {
 
 export interface FoundExample {
   position: number;
-  /** Rounded, as the order goes by it. */
+  /** Rounded, because the order depends on it. */
   similarity: number;
   by: Record<keyof Fields, number>;
   chars: number;
@@ -40,15 +40,15 @@ export interface FoundExample {
 export interface FoundExamples {
   /** The most similar first. */
   examples: FoundExample[];
-  /** Whether `maxVisits` left out some that could have been among them. */
+  /** Whether `maxVisits` left out some examples that could have been chosen. */
   isTruncated: boolean;
-  /** How many were passed over: as excluded, and in choosing. */
+  /** How many were passed over, because they were excluded or while choosing. */
   leftOut: { trajectory: number; duplicate: number; budget: number };
 }
 
 const defaultMaxVisits = 50_000;
 const million = 1e6;
-/** More than what rounding and sums in another order change. */
+/** More than the differences from rounding and from adding in another order. */
 const slack = 1e-6;
 
 /** An example whose action and task are compared. */
@@ -56,7 +56,7 @@ interface Visited {
   example: number;
   action: number;
   task: number;
-  /** What it has without its state, and at most with it. */
+  /** The similarity without the state, and the most that it can be with the state. */
   known: number;
   most: number;
 }
@@ -66,8 +66,8 @@ interface Candidate extends FoundExample {
 }
 
 /**
- * The examples most similar to a query, by actions of falling similarity. It ends where the rest cannot be chosen: what has a less
- * similar action has at most that similarity and all of the other fields.
+ * The examples most similar to a query, by actions of falling similarity. It ends where the rest cannot be chosen: an example with a less
+ * similar action has at most that similarity, plus the full similarity of the other fields.
  */
 export function findExamples(index: ExampleIndex, query: Fields, wanted: Wanted): FoundExamples {
   const excluded = excludedOf(index, wanted);
@@ -93,7 +93,7 @@ interface Search {
   wanted: Wanted;
 }
 
-/** Of each action, and the greatest. */
+/** The similarity of each action, and the greatest. */
 interface ActionSimilarities {
   ofAction: Float64Array;
   greatest: number;
@@ -137,18 +137,18 @@ function excludedOf(
   return examples;
 }
 
-/** Without a view of the array, which would cost more than a short group. */
+/** Visits the numbers of a group, without a view of the array, which would cost more than a short group. */
 function eachOf({ starts, numbers }: Groups, group: number, visit: (number: number) => void): void {
   const end = starts[group + 1] ?? 0;
   for (let at = starts[group] ?? 0; at < end; at += 1) visit(numbers[at] ?? 0);
 }
 
-/** Half up, to 6 decimals. */
+/** Rounds half up, to 6 decimals. */
 function rounded(value: number): number {
   return Math.floor(value * million + 0.5) / million;
 }
 
-/** Those of the fields that the query has, of sum 1. */
+/** The weights of the fields that the query has, scaled to sum to 1. */
 function scaledWeights(norms: Record<keyof Fields, number>, weights: NonNullable<Wanted["weights"]>) {
   const present = (field: keyof Fields) => (norms[field] > 0 ? weights[field] : 0);
   const [action, state, task] = [present("action"), present("state"), present("task")];
@@ -158,12 +158,12 @@ function scaledWeights(norms: Record<keyof Fields, number>, weights: NonNullable
 
 let sums = new Float64Array();
 
-/** Valid until the next call. */
+/** The similarity of each action to the query's, valid until the next call. */
 function actionSimilarities(
   { actions, lists, postings: { starts, entries } }: ExampleIndex,
   { codes, norm }: Features,
 ): ActionSimilarities {
-  // The collector would run often for a new one each time.
+  // A new array each time would make the garbage collector run often.
   if (sums.length === actions.norms.length) sums.fill(0);
   else sums = new Float64Array(actions.norms.length);
   eachFeature(codes, (window, count) => {
@@ -189,7 +189,7 @@ function actionSimilarities(
   return { ofAction: sums, greatest };
 }
 
-/** Each distinct text is compared once. */
+/** Compares each distinct text once. */
 function comparisons(texts: ExampleIndex["states"], query: Features, place: 0 | 1) {
   const { cosine, release } = compareWith(query, place);
   const known = new Map<number, number>();
@@ -208,10 +208,10 @@ function comparisons(texts: ExampleIndex["states"], query: Features, place: 0 | 
   };
 }
 
-/** Shares of the greatest similarity. Few actions are above the first, and most searches end there. */
+/** Bounds, as shares of the greatest similarity. Few actions are above the first, and most searches end there. */
 const stretches = [0.8, 0.6, 0.4, 0.2, 0];
 
-/** Actions of equal rounded similarity together, falling. Loops within a generator are slow, so it has none over all actions. */
+/** Actions of equal rounded similarity together, falling. Loops inside a generator are slow, so it has none over all actions. */
 function* byFalling({
   ofAction,
   greatest,
@@ -226,7 +226,7 @@ function* byFalling({
   }
 }
 
-/** Those that are as similar, or would be rounded. */
+/** Actions that are at least this similar, or would be after rounding. */
 function actionsFrom(least: number, ofAction: Float64Array): number[] {
   const found: number[] = [];
   for (let action = 0; action < ofAction.length; action += 1)
@@ -260,7 +260,7 @@ function choosing(index: ExampleIndex, { states, weights, wanted }: Search) {
   const passedOver = { duplicate: 0, budget: 0 };
   let chars = 0;
 
-  /** Without duplicates, and what no longer fits. */
+  /** Takes a candidate unless it is a duplicate or no longer fits. */
   function offer(candidate: Candidate): void {
     const pair = index.pairOf[candidate.example] ?? 0;
     if (!keepsDuplicates && pairs.has(pair)) passedOver.duplicate += 1;
@@ -281,7 +281,7 @@ function choosing(index: ExampleIndex, { states, weights, wanted }: Search) {
     compared.push({ example, position, similarity, by, chars: index.charsOf[example] ?? 0 });
   }
 
-  /** Chooses what is more similar than `bound`. Whether nothing else can be chosen. */
+  /** Chooses examples that are more similar than `bound`. Returns whether nothing else can be chosen. */
   function isSettled(bound: number): boolean {
     while (chosen.length < k) {
       const most = Math.max(bound, visited.peek()?.most ?? 0);
@@ -302,7 +302,7 @@ function choosing(index: ExampleIndex, { states, weights, wanted }: Search) {
   return {
     add: (example: Visited) => visited.push(example),
     isSettled,
-    /** With nothing more to come. */
+    /** Chooses from the rest, once nothing more is to come. */
     choose() {
       isSettled(0);
       return { examples: chosen.map(({ example: _, ...found }) => found), leftOut: passedOver };

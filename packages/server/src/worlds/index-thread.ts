@@ -10,9 +10,9 @@ import {
 import { type FoundExamples, findExamples, type Wanted } from "./find-examples.ts";
 import { type ExampleSource, type Fields, fieldsOf, isExample } from "./world.ts";
 
-// The entry file of the thread that holds the indexes of examples, and of those that build one.
+// The entry file of the thread that holds the indexes of examples, and of the threads that build an index.
 
-/** A search in the index of this key. */
+/** A search in the index with this key. */
 export interface Sought {
   key: number;
   query: Fields;
@@ -22,9 +22,9 @@ export interface Sought {
 /** A revision's samples in their order. */
 export type Lines = readonly { position: number; line: string }[];
 
-/** What is asked of a thread: one holds the indexes, which are known by their keys, and each build has one of its own. */
+/** A request to a thread: one thread holds the indexes, which are known by their keys, and each build has its own thread. */
 export type IndexRequest =
-  /** Of a database in memory the lines, of another one its address. */
+  /** `from` is the lines of a database in memory, or the address of any other database. */
   | { kind: "build"; source: ExampleSource; from: string | Lines; most: number }
   | { kind: "hold"; key: number; built: BuiltIndex }
   /** Several searches in one message, as JSON: waking a thread and copying objects cost more than a search. */
@@ -35,15 +35,15 @@ export interface IndexFigures {
   examples: number;
   trajectories: number;
   actions: number;
-  /** Samples of the revision that are no examples. */
+  /** Samples of the revision that are not examples. */
   filtered: number;
   bytes: number;
   digest: string;
 }
 
-/** What is found, and the time that it took. Null: there is no such index. */
+/** The examples found, and the time that the search took. Null if there is no such index. */
 export type Found = (FoundExamples & { ms: number }) | null;
-/** Of a build the index, or nothing if there are more than `most` examples; of searches what each has `Found`, as JSON. */
+/** For a build, the index, or undefined if there are more than `most` examples; for searches, what each has `Found`, as JSON. */
 export type IndexReply = Built | string | undefined;
 
 export interface Built {
@@ -53,7 +53,7 @@ export interface Built {
 
 const indexes = new Map<number, ExampleIndex>();
 
-/** Up to this many samples are read at full priority: it takes a moment, and a caller is waiting. */
+/** Up to this many samples are read at full priority, because that takes only a moment and a caller is waiting. */
 const brief = 2_000;
 
 async function build({
@@ -66,7 +66,7 @@ async function build({
   let [filtered, read] = [0, 0];
   for await (const piece of typeof from === "string" ? readLines(from, revisionId) : [from]) {
     for (const { position, line } of piece) {
-      // It was written as one.
+      // The line was written from a `DatasetSample`.
       const sample = JSON.parse(line) as DatasetSample;
       const { trajectory_id: trajectoryId, next_state: nextState, tags } = sample;
       const before = ofTrajectory.get(trajectoryId) ?? 0;
@@ -91,9 +91,9 @@ async function build({
   return { built, figures: { ...counts, filtered, ...measureIndex(built) } };
 }
 
-/** On a connection of its own, so that nobody else's thread has the work. */
+/** Reads lines on a connection of its own, so that no other thread has the work. */
 async function* readLines(url: string, revisionId: number): AsyncGenerator<Lines> {
-  // A thread that searches needs neither.
+  // Imported here, because a thread that searches needs neither.
   const { openThreadDatabase } = await import("../platform/storage/open.ts");
   const { readRevisionLines } = await import("../datasets/samples.ts");
   const database = await openThreadDatabase(url);

@@ -12,7 +12,7 @@ interface FoundSample {
   revisionId: number;
 }
 
-/** The sample that a request names: of the world's own dataset, unless it names another. */
+/** The sample that a request names, from the world's own dataset unless the request names another. */
 export async function findSample(
   services: { store: Store },
   requester: Requester,
@@ -35,7 +35,7 @@ export async function findSample(
   return { sample: found.sample, revisionId: revision.id };
 }
 
-/** A recorded step as a world is asked it: its own trajectory is no example, and it is told the steps before it. */
+/** How a world is asked for a recorded step: without the step's own trajectory as an example, and with the steps before it. */
 export async function askRecorded(
   reader: Database,
   world: ReadyWorld,
@@ -49,7 +49,7 @@ export async function askRecorded(
   };
 }
 
-/** The recorded steps before a step. `predicted`, if given, is what followed the latest of them in place of what is recorded. */
+/** The recorded steps before a step. `predicted`, if given, replaces the recorded next states of the latest of them. */
 export async function readHistory(
   { reader, revisionId, world }: { reader: Database; revisionId: number; world: Pick<ReadyWorld, "config"> },
   { trajectory_id, step }: DatasetSample,
