@@ -108,7 +108,7 @@ function Issuer({ issuer }: { issuer: string }) {
   return <span className="font-mono text-xs">{issuer}</span>;
 }
 
-/** What the server stores of the account's predictions. If that cannot be read, the card above says so. */
+/** What the server stores of the account's predictions. If this cannot be loaded, the card above says so. */
 function CaptureCard() {
   const presage = usePresage();
   const { data: me } = useQuery(meQuery(presage));

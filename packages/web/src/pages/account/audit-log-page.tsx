@@ -161,7 +161,7 @@ function CopyIds({ event: { object_id, request_id } }: { event: AuditEvent }) {
   );
 }
 
-/** What was done, to what, and how; its name leads to all that was changed of it. */
+/** The action, its object and the details; the object's name links to all of its changes. */
 function Change({ event }: { event: AuditEvent }) {
   const { action, object_id, detail, names } = event;
   const name = detail.name ?? names[object_id];
@@ -187,13 +187,13 @@ function Change({ event }: { event: AuditEvent }) {
 
 function actorOf({ actor: { kind, user_id, email, name }, names }: AuditEvent): string {
   const who = names[user_id ?? ""] ?? email ?? "someone who is gone";
-  // The name is that of the server's system, in containers of its administrator.
+  // The name comes from the server's operating system, or in containers from their administrator.
   if (kind === "command_line")
     return `Command line${name === null ? "" : `, as ${name.replace(/^user 0$/, "root")}`}`;
   return kind === "api_key" ? `${who}, key ${name}` : who;
 }
 
-/** A time is shown by its day, an evaluator without its version. */
+/** A value as text: times only with their day, evaluators without their version. */
 function inWords(value: unknown, field: string): string {
   if (field === "pass_rate" && typeof value === "number") return formatShare(value);
   if (typeof value === "number") return formatCount(value);
@@ -201,7 +201,7 @@ function inWords(value: unknown, field: string): string {
   return field === "evaluators" ? withoutVersion(text) : text;
 }
 
-/** Where the names of its fields do not say what it is. */
+/** The details of an event, with fields renamed or combined where their names would not be clear. */
 function inPlainFields({ action, detail, names }: AuditEvent): AuditEvent["detail"] {
   const { kind, shown_ids, limit, stops, ...rest } = detail;
   const isNamed = [shown_ids].flat().some((id) => names[String(id)] !== undefined);
@@ -214,7 +214,7 @@ function inPlainFields({ action, detail, names }: AuditEvent): AuditEvent["detai
   };
 }
 
-/** `training · scopes: predict, read · user: Ada`: first what it was called then, or is now. */
+/** `training · scopes: predict, read · user: Ada`: begins with the object's name at the time, else its current name. */
 function describeDetail(event: AuditEvent): string {
   const { object_id, names } = event;
   const { name, ...detail } = inPlainFields(event);
@@ -226,7 +226,7 @@ function describeDetail(event: AuditEvent): string {
       .join(", ") || undefined;
   const others = Object.entries(detail).flatMap(([field, value]) => {
     const shown = /_ids?$/.test(field) ? namesOf(value) : value;
-    // An id without a name says nothing to people.
+    // An id without a name means nothing to people.
     if (shown === null || shown === undefined) return [];
     const label = field.replace(/_ids?$/, "").replaceAll("_", " ");
     if (typeof shown === "boolean")

@@ -2,12 +2,12 @@ import type { AuditAction } from "@presage/sdk";
 import { type PeriodSearch, readPeriodSearch } from "../../format/times.ts";
 import { readTableSearch, type TableSearch } from "../../ui/data-table/table-view.ts";
 
-/** What the address of the audit log says. */
+/** The search parameters of the audit log. */
 interface AuditLogSearch extends TableSearch, PeriodSearch {
   action?: AuditAction;
-  /** The id of what was changed. */
+  /** The id of the changed object. */
   object?: string;
-  /** The id of who changed it. */
+  /** The id of the user who made the change. */
   user?: string;
 }
 
@@ -25,7 +25,7 @@ export function readAuditLogSearch(search: Record<string, unknown>): AuditLogSea
   };
 }
 
-/** What was done, in words. */
+/** Descriptions of the actions in words. */
 export const actionWords: Record<AuditAction, string> = {
   "api_key.create": "Created an API key",
   "api_key.update": "Changed an API key",

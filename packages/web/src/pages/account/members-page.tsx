@@ -101,7 +101,7 @@ function MembersCard() {
   );
 }
 
-/** What each asked for in this calendar month, and where there are prices what that cost. */
+/** The requests of each member in this calendar month and, if there are prices, their cost. */
 function monthColumns(spending: SpendingResponse | undefined): DataColumn<Member>[] {
   const spentBy = new Map(spending?.people.map((person) => [person.user_id, person]));
   const currency = spending?.currency;
@@ -116,7 +116,7 @@ function monthColumns(spending: SpendingResponse | undefined): DataColumn<Member
     },
   ];
   if (!currency) return columns;
-  // Who asked nothing spent nothing; null is what has no price.
+  // Members without requests spent nothing; null means that there is no price.
   const costOf = ({ id }: Member) => (spentBy.has(id) ? (spentBy.get(id)?.cost ?? null) : 0);
   return [
     ...columns,
@@ -136,7 +136,7 @@ interface RoleChanges {
   spending: SpendingResponse | undefined;
   ownId: string | undefined;
   isBusy: boolean;
-  /** Keys change a select at once, so nothing is changed before it is confirmed. */
+  /** The keyboard changes a select immediately, so nothing is changed before it is confirmed. */
   onChange(asked: AskedRole): void;
 }
 
@@ -223,7 +223,7 @@ interface AskedRole {
 }
 
 interface ChangeRoleDialogProps {
-  /** Undefined: nothing is asked. */
+  /** Undefined: the dialog is closed. */
   asked: AskedRole | undefined;
   isOwn: boolean;
   isBusy: boolean;

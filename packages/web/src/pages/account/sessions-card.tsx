@@ -19,7 +19,7 @@ export function SessionsCard() {
   const list = useRef<HTMLUListElement>(null);
   const end = useEndSessions({
     onEnded: () => setConfirmsAll(false),
-    // The button that was pressed is gone with its row.
+    // The pressed button is gone with its row.
     onRefreshed: () => list.current?.focus(),
   });
   const others = sessions?.filter(({ is_current }) => !is_current) ?? [];

@@ -35,7 +35,7 @@ function ApiKeysPage() {
   const failure = findQueryError([keysQuery, membersOf, budgetsOf, month]);
   const [budgetOf, setBudgetOf] = useState<BudgetHolder>();
   const [isCreating, setCreating] = useState(false);
-  // The only place that holds the secret, until the user has stored it.
+  // The only place that has the secret, until the user has stored it.
   const [newKey, setNewKey] = useState<NewKey>();
   const [showsRevoked, setShowsRevoked] = useState(false);
   const createButton = useRef<HTMLButtonElement>(null);

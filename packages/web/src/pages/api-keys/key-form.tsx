@@ -57,7 +57,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
   function change(part: Partial<NewKeyForm>) {
     setForm({ ...form, ...part });
     setIssues({});
-    // The server's error was about the previous input.
+    // The server's error refers to the previous input.
     if (error !== null) reset();
   }
 
@@ -146,7 +146,7 @@ function issuesOf(error: unknown): NewKeyIssues {
 const settings = ["off", "failures", "0.01", "0.1", "all"];
 
 interface CaptureFieldProps {
-  /** Empty for the server's setting. */
+  /** Empty: the server's setting. */
   value: string;
   onChange(value: string): void;
 }
@@ -183,7 +183,7 @@ interface LimitFieldsProps {
   onChange(part: Partial<LimitsForm>): void;
 }
 
-/** Side by side. */
+/** The fields of a key's limits, side by side. */
 export function LimitFields({ form, issues, onChange }: LimitFieldsProps) {
   return (
     <div className="grid grid-cols-2 gap-3">
@@ -211,12 +211,12 @@ const scopeWords: Record<KeyScope, string> = {
 };
 
 interface ScopesFieldProps {
-  /** Empty: all that the user may. */
+  /** Empty: everything that the user may do. */
   value: readonly KeyScope[];
   onChange(value: KeyScope[]): void;
 }
 
-/** What a key may do, of what its user may. */
+/** Which of its user's rights a key has. */
 function ScopesField({ value, onChange }: ScopesFieldProps) {
   const role = useRole();
   const offered = role === undefined ? [] : scopesOfRole(role);

@@ -28,13 +28,13 @@ interface KeyRow {
 interface KeyTableProps {
   /** Undefined while loading. */
   keys: readonly ApiKeyResponse[] | undefined;
-  /** Names of users by their ids, where the keys are those of several. */
+  /** Names of users by their ids, if the keys belong to several users. */
   userNames: ReadonlyMap<string, string> | undefined;
   /** Undefined while loading. */
   budgets: BudgetListResponse | undefined;
-  /** Of this month; undefined while loading. */
+  /** The spending in this month; undefined while loading. */
   month: SpendingResponse | undefined;
-  /** Absent: the user may set none. */
+  /** Absent: the user may not set budgets. */
   onBudget: ((holder: BudgetHolder) => void) | undefined;
   empty: ReactNode;
 }
@@ -248,7 +248,7 @@ function tickColumn(
           className="block size-4 accent-accent"
           checked={ticked.has(id)}
           onChange={({ target: { checked } }) =>
-            // Another tick may not be drawn yet.
+            // Another tick may not be rendered yet.
             setTicked(
               (before) => new Set(checked ? [...before, id] : [...before].filter((one) => one !== id)),
             )
@@ -261,7 +261,7 @@ function tickColumn(
   };
 }
 
-/** What each key spent, where there are prices. */
+/** The spending of each key, if there are prices. */
 function spendColumns(month: SpendingResponse | undefined): DataColumn<KeyRow>[] {
   const { currency = null, people = [] } = month ?? {};
   if (currency === null) return [];
@@ -281,7 +281,7 @@ function spendColumns(month: SpendingResponse | undefined): DataColumn<KeyRow>[]
   ];
 }
 
-/** What a key may spend in a month, where there are prices. */
+/** The monthly budget of each key, if there are prices. */
 function budgetColumns(
   budgets: BudgetListResponse | undefined,
   onSet: ((holder: BudgetHolder) => void) | undefined,

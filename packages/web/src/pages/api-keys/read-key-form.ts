@@ -15,9 +15,9 @@ export interface NewKeyForm extends LimitsForm {
   expiry: Expiry;
   /** YYYY-MM-DD in the user's time zone. */
   date: string;
-  /** Which predictions are stored; empty for the server's setting. */
+  /** Which predictions are stored; empty: the server's setting. */
   capture: string;
-  /** Empty: all that the user may. */
+  /** Empty: everything that the user may do. */
   scopes: readonly KeyScope[];
 }
 
@@ -53,7 +53,7 @@ export function readNewKey(
   return { request: { name: trimmed, expires_at, ...settings, scopes: chosen } };
 }
 
-/** Null: never. A day counts to its end in the user's time zone. */
+/** Null: never. A key that expires on a day is valid until its end in the user's time zone. */
 function readExpiry(expiry: Expiry, date: string, nowMs: number): number | null {
   if (expiry === "never") return null;
   return expiry === "date" ? Date.parse(`${date}T23:59:59`) : nowMs + Number(expiry) * dayMs;
@@ -61,7 +61,7 @@ function readExpiry(expiry: Expiry, date: string, nowMs: number): number | null 
 
 type KeyLimits = Required<Pick<ApiKeyResponse, "rate_limit_rpm" | "max_in_flight">>;
 
-/** What is typed; empty for the server's limit. */
+/** The limits as typed; empty for the server's limit. */
 export type LimitsForm = Record<keyof KeyLimits, string>;
 
 export type LimitIssues = { [Name in keyof KeyLimits]?: string | undefined };
@@ -72,7 +72,7 @@ export function limitsForm({ rate_limit_rpm, max_in_flight }: Partial<KeyLimits>
   return { rate_limit_rpm: String(rate_limit_rpm ?? ""), max_in_flight: String(max_in_flight ?? "") };
 }
 
-/** The limits of a form, and what is wrong with them. */
+/** The limits of a form, and the issues of its fields. */
 export function readLimits(form: LimitsForm): { limits: KeyLimits; issues: LimitIssues } {
   return {
     limits: { rate_limit_rpm: readLimit(form.rate_limit_rpm), max_in_flight: readLimit(form.max_in_flight) },
@@ -80,7 +80,7 @@ export function readLimits(form: LimitsForm): { limits: KeyLimits; issues: Limit
   };
 }
 
-/** For a table; undefined if the key has none of its own. */
+/** The limits as text for a table; undefined if the key has none. */
 export function describeLimits({ rate_limit_rpm, max_in_flight }: Partial<KeyLimits>): string | undefined {
   const parts = [
     ...(rate_limit_rpm ? [`${formatCount(rate_limit_rpm)} a minute`] : []),

@@ -92,7 +92,7 @@ interface DatasetTableProps {
   empty: ReactNode;
 }
 
-/** With what the newest run over it measured. */
+/** A dataset with the figures of its newest run. */
 type DatasetRow = Dataset & { latest: Headline | undefined };
 
 const columns: DataColumn<DatasetRow>[] = [

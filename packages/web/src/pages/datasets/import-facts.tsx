@@ -5,7 +5,7 @@ import { Fact } from "../../ui/card.tsx";
 import { ScrollRegion } from "../../ui/page.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
-/** One of what is left out, and several. */
+/** Singular and plural of what is left out. */
 const leftOutNouns: Record<keyof DatasetImport["left_out"], [string, string]> = {
   reasoning: ["reasoning text", "reasoning texts"],
   text_beside_call: ["text beside a call of a tool", "texts beside calls of tools"],
@@ -20,21 +20,21 @@ const leftOutNouns: Record<keyof DatasetImport["left_out"], [string, string]> = 
   other_event: ["other event", "other events"],
 };
 
-/** What of traces is in no sample, in words. */
+/** The parts of traces that no sample contains, in words. */
 export function describeLeftOut(leftOut: DatasetImport["left_out"]): string {
   return Object.entries(leftOut)
     .map(([reason, count]) => counted(count, ...(leftOutNouns[reason as keyof typeof leftOut] ?? [reason])))
     .join(", ");
 }
 
-/** Which secrets were replaced, in words. */
+/** The secrets that were replaced, in words. */
 export function describeRedacted(redacted: DatasetImport["redacted"]): string {
   return Object.entries(redacted)
     .map(([kind, count]) => `${formatCount(count)} × ${kind.replaceAll(/[-_]/g, " ")}`)
     .join(", ");
 }
 
-/** What a call to a model took, in words. */
+/** The tokens and the cost of a call to a model, in words. */
 export function describeUsage(usage: SampleUsage): string {
   const { prompt_tokens, completion_tokens, cached_tokens, cost_usd } = usage;
   const cached = cached_tokens === undefined ? "" : ` (${formatCount(cached_tokens)} cached)`;
@@ -46,7 +46,7 @@ export function describeUsage(usage: SampleUsage): string {
   return parts.filter((part) => part !== undefined).join(", ");
 }
 
-/** How the lines of a revision were made of traces. */
+/** How the lines of a revision were made from traces. */
 export function ImportFacts({ read }: { read: DatasetImport }) {
   const { format, files, left_out, redacted, repaired, skipped, options } = read;
   const texts = [

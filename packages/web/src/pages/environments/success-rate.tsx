@@ -23,7 +23,7 @@ export function countSuccess({ successes, finished, expired }: EpisodeFigures): 
   return `${formatCount(successes)} of ${formatCount(finished)}${expired === 0 ? "" : `, ${formatCount(expired)} expired`}`;
 }
 
-/** What the rate is, and how its interval was made. */
+/** Explains what the rate is and how its interval was made. */
 export function explainSuccess(figures: EpisodeFigures): string {
   if (figures.finished === 0) return `${describeSuccess(figures)}.`;
   const interval = figures.success_interval;
@@ -34,7 +34,7 @@ export function explainSuccess(figures: EpisodeFigures): string {
   return `${describeSuccess(figures)}. ${range}`;
 }
 
-/** How many of the ended episodes had success, and their share where it has an interval. */
+/** How many of the ended episodes were successful, and their share if it has an interval. */
 export function SuccessRate({
   figures,
   config,

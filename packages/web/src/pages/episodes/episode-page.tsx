@@ -108,7 +108,7 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
   );
 }
 
-/** Which environment and task it is an episode of. */
+/** The environment and the task of an episode. */
 function EpisodeOrigin({ episode }: { episode: Episode }) {
   const { environment, revision, split, index, steps } = episode;
   return (

@@ -7,12 +7,12 @@ import { StepTexts } from "../../ui/steps/step-texts.tsx";
 
 interface RealityCardProps {
   reality: EpisodeReality;
-  /** What is seen in simulation before the first action. */
+  /** The observation in simulation before the first action. */
   initialState: string;
   link(step: number): LinkProps;
 }
 
-/** How the episode ended in both worlds, and where they part. */
+/** How the episode ended in simulation and in reality, and where they diverge. */
 export function RealityCard({ reality, initialState, link }: RealityCardProps) {
   const { simulated, real, diverged_at: step, real_environment: name, first_observation: first } = reality;
   const startsAlike = first === null || first === initialState;
@@ -60,7 +60,7 @@ interface BothWorldsProps {
   step: EpisodeStep;
 }
 
-/** What a step shows in simulation, and what it shows in reality. */
+/** The observation of a step in simulation, and in reality. */
 export function BothWorlds({ reality: { real_steps, diverged_at }, step }: BothWorldsProps) {
   const real = real_steps.find((one) => one.step === step.info.step);
   if (real === undefined)

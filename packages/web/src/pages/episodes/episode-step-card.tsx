@@ -17,15 +17,15 @@ import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
 interface EpisodeStepCardProps {
   step: EpisodeStep;
-  /** The observation before it. */
+  /** The observation before the step. */
   before: string;
   steps: readonly number[];
   link(step: number): LinkProps;
-  /** What reality answered, if it was asked. */
+  /** The real environment's answer, if the step was replayed. */
   children?: ReactNode;
 }
 
-/** One step: the action, what it changed, what it was worth, and what the model was asked. */
+/** One step: the action, its effect, its reward, and the prompt. */
 export function EpisodeStepCard({ step, before, steps, link, children }: EpisodeStepCardProps) {
   const { action, observation, info, terminated, truncated } = step;
   const { data: prediction } = useQuery(storedPredictionQuery(usePresage(), info.prediction_id));
@@ -52,7 +52,7 @@ export function EpisodeStepCard({ step, before, steps, link, children }: Episode
         {children}
         <StepTexts before={before} after={observation} beforeLabel="Before" afterLabel="Observation" />
         <SentPrompt predictionId={info.prediction_id} />
-        {/* Below what is there already. */}
+        {/* Loaded later, so it is below the other parts. */}
         {prediction?.world && <StoredLeaning of={prediction} />}
       </div>
     </Card>
@@ -61,7 +61,7 @@ export function EpisodeStepCard({ step, before, steps, link, children }: Episode
 
 function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
   const { data, isPending } = useQuery(storedPredictionQuery(usePresage(), info.prediction_id));
-  // Nothing else moves when it comes, or is not there: it is the last.
+  // Loaded later: it is the last fact, so nothing moves when it appears, or is missing.
   const finish = isPending ? "…" : data?.finish_reason;
   return (
     <InlineFacts
@@ -86,7 +86,7 @@ function StepFacts({ step: { reward, info } }: { step: EpisodeStep }) {
   );
 }
 
-/** What the model was asked for the step. Closed at first, as it repeats what is above. */
+/** The prompt of the step. Closed at first, as it repeats what is above. */
 function SentPrompt({ predictionId }: { predictionId: string }) {
   const prediction = useQuery(storedPredictionQuery(usePresage(), predictionId));
   const { params = null, reasoning = null } = prediction.data ?? {};

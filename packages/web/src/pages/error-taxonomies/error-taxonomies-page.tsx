@@ -109,7 +109,7 @@ function Taxonomies({ onCreate }: { onCreate(): void }) {
 
 interface TaxonomyTableProps {
   label: string;
-  /** The newest revision of each. */
+  /** The newest revision of each taxonomy. */
   taxonomies: readonly ErrorTaxonomyRevision[];
   /** Revisions with the label “production”, the default for evaluations; undefined while loading. */
   inProduction: readonly ErrorTaxonomyRevision[] | undefined;

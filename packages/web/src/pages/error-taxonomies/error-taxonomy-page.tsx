@@ -136,7 +136,7 @@ function TaxonomyActions({ revision, newest }: TaxonomyActionsProps) {
 
   function show({ error_taxonomy_id }: ErrorTaxonomyRevision) {
     close();
-    // The URL needs no revision: the new one is the newest.
+    // No revision in the URL means the newest, which is the new one.
     return navigate({ to: "/error-taxonomies/$taxonomyId", params: { taxonomyId: error_taxonomy_id } });
   }
 

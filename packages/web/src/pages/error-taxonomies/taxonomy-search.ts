@@ -7,9 +7,9 @@ export interface TaxonomySearch {
   revision?: number;
   /** The revision to compare with. */
   against?: number;
-  /** The chosen kind of error: the JSON of its path. Absent: the most frequent. */
+  /** The chosen kind of error, as JSON of its path. Absent: the most frequent kind. */
   kind?: string;
-  /** Whose errors are shown beside the tree; absent: the models'. */
+  /** Groups the errors shown next to the tree by run; absent: by model. */
   by?: "run";
   /** The result that is open. */
   result?: string;

@@ -23,7 +23,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
         )}
         {profileName !== null && (
           <span
-            // What is meant unless another one is named.
+            // The default profile is meant unless another is named.
             className={profileName === defaultProfileName ? "sr-only" : "truncate text-ink-2"}
             title={profile?.description ?? undefined}
           >

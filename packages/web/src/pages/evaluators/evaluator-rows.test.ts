@@ -55,7 +55,7 @@ test("Purposes are together, the most used first, then the account's own; two ve
     ["contains", "built-in profile", 0],
     ["external:theirs", null, 7],
   ]);
-  // The account's own is never hidden.
+  // The account's own profile is never hidden.
   const shown = withoutUnused(rows).map(({ profileName }) => profileName);
   expect(shown).toEqual(["unused profile", "used profile", "used profile", null]);
   const fresh = toEvaluatorRows({ families, profiles, used: [], words: "" });

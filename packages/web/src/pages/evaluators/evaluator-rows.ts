@@ -5,9 +5,9 @@ import { shortEvaluatorNames } from "../../format/words.ts";
 /** An evaluator with a profile. Two versions of an evaluator are two rows if both were used. */
 export interface EvaluatorRow {
   id: string;
-  /** Without its date, unless two versions are in use. */
+  /** The name without its date, unless two versions are in use. */
   name: string;
-  /** In full, as the API takes it; of an unused one, its newest version. Undefined while loading. */
+  /** The full id for the API; the newest version if the evaluator is unused. Undefined while loading. */
   evaluatorId: string | undefined;
   /** Undefined: imported results. */
   family: EvaluatorFamily | undefined;
@@ -15,15 +15,15 @@ export interface EvaluatorRow {
   profile: EvaluatorProfile | undefined;
   profileName: string | null;
   purpose: Purpose;
-  /** Evaluations of the period, of all revisions and with those of runs. */
+  /** The number of evaluations in the period, with all revisions, including those of runs. */
   uses: number;
-  /** How many of them are without a verdict. */
+  /** The number of these evaluations without a verdict. */
   failed: number;
 }
 
 type Purpose = "gold" | "model" | "text" | "elsewhere";
 
-/** In the order of the list. */
+/** Labels of the purposes, in the order of the list. */
 export const purposeLabels: Record<Purpose, string> = {
   gold: "Compares with gold",
   model: "Asks a model",
@@ -37,7 +37,7 @@ function purposeOf(family: EvaluatorFamily | undefined): Purpose {
   return family.required_input_fields.includes("evaluated_model_gold_answer") ? "gold" : "text";
 }
 
-/** Those that were used and the account's own; all if nothing was used. */
+/** The rows with uses or with the account's own profiles; all rows if nothing was used. */
 export function withoutUnused(rows: readonly EvaluatorRow[]): EvaluatorRow[] {
   const used = rows.filter(({ uses, profile }) => uses > 0 || profile?.is_managed === false);
   return used.some(({ uses }) => uses > 0) ? used : [...rows];
@@ -47,15 +47,15 @@ interface Parts {
   families: readonly EvaluatorFamily[];
   /** The newest version of each family first. */
   evaluators?: readonly Evaluator[] | undefined;
-  /** The newest revision of each. */
+  /** The newest revision of each profile. */
   profiles: readonly EvaluatorProfile[];
-  /** Undefined while loading: then nothing is used. */
+  /** Undefined while loading: no row has uses then. */
   used: readonly EvaluationSummaryGroup[] | undefined;
-  /** Only rows with all of these words. */
+  /** Selects rows that contain all of these words. */
   words: string;
 }
 
-/** Every profile there is, and whatever else was used, by purpose; the most used first, then the account's own. */
+/** A row for every profile and for everything else that was used, by purpose; most used first, then the account's own. */
 export function toEvaluatorRows({
   families,
   evaluators = [],

@@ -49,7 +49,7 @@ function EvaluatorsPage() {
     placeholderData: keepPreviousData,
   });
   const failure = findQueryError([families, evaluators, profiles, rates]);
-  // Uses decide the order, so rows come together with them; without them, rows come all the same.
+  // Uses determine the order, so rows wait for them; if they cannot be loaded, rows are shown without them.
   const isLoading = !families.data || !profiles.data || (rates.data === undefined && !rates.isError);
   const all = useMemo(
     () =>
@@ -149,7 +149,7 @@ const linkOf = ({ evaluatorId, profile }: EvaluatorRow) =>
     ? { to: "/evaluations" as const, search: searchOfRate({ evaluator_id: evaluatorId }) }
     : { to: "/evaluators/profiles/$publicId" as const, params: { publicId: profile.public_id } };
 
-/** Creates a profile of one of the families that there are. */
+/** Creates a profile of a family. */
 function NewProfileMenu({ families }: { families: readonly EvaluatorFamily[] | undefined }) {
   const [family, setFamily] = useState<EvaluatorFamily>();
   const [isOpen, setOpen] = useState(false);

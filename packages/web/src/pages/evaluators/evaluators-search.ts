@@ -5,9 +5,9 @@ import { readTableSearch, type TableSearch } from "../../ui/data-table/table-vie
 
 export interface EvaluatorsSearch extends PeriodSearch, TableSearch {
   q?: string;
-  /** Shows archived profiles too. */
+  /** Includes archived profiles. */
   archived?: true;
-  /** Shows those that nothing was judged by. */
+  /** Includes evaluators without evaluations. */
   unused?: true;
 }
 
@@ -26,7 +26,7 @@ export interface ProfileSearch extends PeriodSearch {
   /** The revisions to compare. */
   from?: number;
   to?: number;
-  /** The id of the rate shown by day. Absent: that with the most verdicts. */
+  /** The id of the rate shown by day. Absent: the rate with the most verdicts. */
   rate?: string;
   /** The result that is open. */
   result?: string;

@@ -43,7 +43,7 @@ import {
 import { describeEstimate, RunEstimateCard, useChosenRevision, useRunEstimate } from "./run-estimate.tsx";
 import { TargetFields } from "./target-fields.tsx";
 
-/** Rules, which are free: whether the text is right, and whether what changed is. */
+/** Rules without costs: they check whether the text is right, and whether what changed is right. */
 const recommended = ["exact-match", "state-change"];
 
 export const newRunRoute = createLazyRoute("/runs/new")({ component: NewRunPage });
@@ -104,24 +104,24 @@ function NewRunPage() {
   const chosenWorld = worlds.find((world) => draft.kind === "world" && referenceOf(world) === draft.world);
   const asksModel =
     draft.kind === "deployment" ||
-    // An earlier revision is not among the worlds.
+    // `worlds` has only the latest revisions.
     (draft.kind === "world" && !(chosenWorld && isOfRecords(chosenWorld.config)));
   const estimate = useRunEstimate(read.request, asksModel, revision, families);
   const chosenIds = new Set(draft.profiles.split(",").filter(Boolean));
 
   const isRecommended = (family: string) => Number(recommended.includes(family));
   const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true })
-    // Every sample has one.
+    // Every sample has a gold answer.
     .map((group) => ({
       ...group,
       choices: group.choices.map((choice) => ({ ...choice, needsGoldAnswer: false })),
     }))
-    // What is chosen at first is in sight.
+    // Lists the preselected families first, where they are visible.
     .sort((one, other) => isRecommended(other.family) - isRecommended(one.family));
 
   function submit() {
     setSent(true);
-    // After React has rendered the issues.
+    // Waits until React has rendered the issues.
     const showIssue = () => setTimeout(() => focusFirstIssue(form.current));
     if (read.request === undefined) showIssue();
     else create.mutate(read.request, { onError: showIssue });
@@ -197,7 +197,7 @@ function NewRunPage() {
           </Card>
           <RunEstimateCard estimate={estimate} />
           {create.error !== null && refused.length === 0 && <ErrorNotice error={create.error} />}
-          {/* In reach while the form is filled in. */}
+          {/* Stays within reach while the form is filled in. */}
           <div className="flex flex-wrap justify-end gap-2 max-lg:sticky max-lg:bottom-0 max-lg:-mx-4 max-lg:-mb-4 max-lg:border-t max-lg:border-line max-lg:bg-surface max-lg:p-3">
             <Link to="/runs" className={buttonClass({ variant: "quiet" })}>
               Cancel
@@ -221,7 +221,7 @@ function NewRunPage() {
 interface DatasetFieldsProps {
   /** Undefined while loading. */
   datasets: readonly Dataset[] | undefined;
-  /** Of the chosen revision. */
+  /** The number of samples in the chosen revision. */
   samples: number;
   draft: RunDraft;
   issue: string | undefined;
@@ -230,7 +230,7 @@ interface DatasetFieldsProps {
 
 const mostRevisions = 50;
 
-/** Which samples, and what each step is told. */
+/** The samples to predict, and what each step is told. */
 function DatasetFields({ datasets, samples, draft, issue, onChange }: DatasetFieldsProps) {
   const usable = (datasets ?? []).filter(({ latest_revision }) => latest_revision !== null);
   const latest = usable.find(({ id }) => id === draft.dataset)?.latest_revision?.revision ?? 0;
@@ -285,7 +285,7 @@ function DatasetFields({ datasets, samples, draft, issue, onChange }: DatasetFie
   );
 }
 
-/** A choice with its label, and what is chosen. */
+/** A choice with its label, and a hint about what is chosen. */
 function ChoiceField({ hint, ...choice }: ComponentProps<typeof Segmented<string>> & { hint: string }) {
   return (
     <div className="flex flex-col items-start gap-1 sm:col-span-2">
@@ -296,7 +296,7 @@ function ChoiceField({ hint, ...choice }: ComponentProps<typeof Segmented<string
   );
 }
 
-/** How many samples are predicted: some first, or all. */
+/** How many samples are predicted: a pilot, or all. */
 function ScopeField({
   draft,
   samples,
@@ -321,7 +321,7 @@ function ScopeField({
   );
 }
 
-/** What the run is called, and how it proceeds. */
+/** The run's name, and how it proceeds. */
 function RunFields({ field, suggestedName }: { field: BoundField<RunDraft>; suggestedName: string }) {
   return (
     <div className="flex flex-col gap-3 px-4 py-3">

@@ -5,14 +5,14 @@ export const noDraft = {
   name: "",
   dataset: "",
   revision: "",
-  /** What predicts: `deployment`, `world`, `no-change`, `most-frequent` or `retrieval`. */
+  /** The kind of predictor: `deployment`, `world`, `no-change`, `most-frequent` or `retrieval`. */
   kind: "deployment",
   deployment: "",
   /** NAME@NUMBER */
   world: "",
   model: "",
   mode: "teacher-forced",
-  /** `pilot` or `all`; empty: a pilot, if the dataset is long. */
+  /** `pilot` or `all`; empty: a pilot if the dataset is long. */
   scope: "",
   /** The public ids of profiles, separated by commas. */
   profiles: "",
@@ -21,7 +21,7 @@ export const noDraft = {
   temperature: "",
   seed: "",
   max_tokens: "",
-  /** The environment whose rules say that an episode ends. */
+  /** The environment whose rules determine when an episode ends. */
   ends: "",
 };
 export type RunDraft = typeof noDraft;
@@ -34,25 +34,25 @@ interface ChosenProfile {
 
 export interface ReadRunDraft {
   request: RunCreateRequest | undefined;
-  /** By field. */
+  /** Issues by field. */
   issues: Partial<Record<keyof RunDraft, string>>;
 }
 
-/** How many samples a pilot predicts. */
+/** The number of samples that a pilot predicts. */
 export const pilotSamples = 50;
-/** A dataset with more is first tried with a pilot. */
+/** For datasets with more samples, a pilot is the default. */
 const longDataset = 200;
 
-/** Whether some samples are predicted first, of a dataset with so many. */
+/** Whether only some samples of a dataset are predicted at first; `samples` is the dataset's size. */
 export function isPilot({ scope }: Pick<RunDraft, "scope">, samples: number): boolean {
   if (samples <= pilotSamples) return false;
   return scope === "" ? samples > longDataset : scope === "pilot";
 }
 
-/** Nobody should send more by one click without having chosen it. */
+/** Larger datasets are not preselected: sending so much should be a deliberate choice. */
 const mostPreselected = 1_000;
 
-/** The newest dataset with samples, unless a run of it is many requests. */
+/** The newest dataset with samples, unless a run on it would send many requests. */
 export function preselectedDataset(datasets: readonly Pick<Dataset, "id" | "latest_revision">[]): string {
   const newest = datasets.find(({ latest_revision }) => latest_revision !== null);
   return (newest?.latest_revision?.samples ?? 0) <= mostPreselected ? (newest?.id ?? "") : "";
@@ -60,7 +60,7 @@ export function preselectedDataset(datasets: readonly Pick<Dataset, "id" | "late
 
 const mostNameCharacters = 200;
 
-/** What a run is called unless it is given a name: the same again for what is the same, as runs of one name share a goal. */
+/** The default name of a run. Runs of the same kind get the same name, as runs with one name share a goal. */
 export function suggestName(draft: RunDraft, dataset: string | undefined): string {
   const target = describeTarget(targetOf(draft));
   if (dataset === undefined || target === "") return "";
@@ -70,7 +70,7 @@ export function suggestName(draft: RunDraft, dataset: string | undefined): strin
 
 const limits = { repeats: 20, concurrency: 256 };
 
-/** The request that a form stands for, or what is wrong in it. */
+/** The request that a form stands for, or the issues of its fields. */
 export function readRunDraft(
   draft: RunDraft,
   profiles: readonly ChosenProfile[],

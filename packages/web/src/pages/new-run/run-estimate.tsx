@@ -9,7 +9,7 @@ import type { RunDraft } from "./read-run-draft.ts";
 
 type RunEstimate = NonNullable<ReturnType<typeof useRunEstimate>>;
 
-/** The revision that is chosen, and until it is known the latest. */
+/** The chosen revision; the latest while it is loading. */
 export function useChosenRevision(
   { dataset, revision }: RunDraft,
   datasets: readonly Dataset[] | undefined,
@@ -20,7 +20,7 @@ export function useChosenRevision(
   return (isOlder ? all?.find((one) => one.revision === Number(revision)) : undefined) ?? latest;
 }
 
-/** What a run will send and cost. Undefined if it cannot be started as it is. */
+/** An estimate of a run's requests and cost. Undefined if the run cannot be started yet. */
 export function useRunEstimate(
   request: RunCreateRequest | undefined,
   asksModel: boolean,
@@ -33,7 +33,7 @@ export function useRunEstimate(
     ...runsOnDatasetQuery(presage, id),
     enabled: request !== undefined && asksModel,
   });
-  // Undefined while that is not known; null: there is none.
+  // Undefined while not known; null if there is none.
   const earlier =
     request !== undefined && asksModel && runs !== undefined
       ? (runs.find((run) => isLike(run, request)) ?? null)
@@ -43,7 +43,7 @@ export function useRunEstimate(
     enabled: earlier != null,
   });
   if (request === undefined || revision === undefined) return undefined;
-  // The other is still to be read.
+  // The chosen revision is still loading.
   if (request.revision !== undefined && request.revision !== revision.revision) return undefined;
   const predictions = Math.min(request.limit ?? revision.samples, revision.samples) * (request.repeats ?? 1);
   const judges = request.evaluators.filter(({ evaluator }) =>
@@ -59,7 +59,7 @@ export function useRunEstimate(
     judges,
     requests: predictions * (judges + (asksModel ? 1 : 0)),
     earlier,
-    // If predictions take as many tokens as in the earlier run.
+    // Assumes as many tokens per prediction as in the earlier run.
     tokens:
       tokens && tokens.prompt !== null && tokens.completion !== null
         ? Math.round((tokens.prompt + tokens.completion) * scale)
@@ -78,7 +78,7 @@ function isLike({ status, progress, target }: Run, { target: wanted }: RunCreate
 /** “2,954 requests, about $1.20” */
 export function describeEstimate({ predictions, judges, requests, cost }: RunEstimate): string {
   if (requests === 0) return `${counted(predictions, "prediction")}, no requests`;
-  // What judges cost is not in the earlier run's cost.
+  // The earlier run's cost does not include judges.
   const price = cost === undefined ? "cost unknown" : `${judges === 0 ? "about" : "over"} ${cost}`;
   return `${counted(requests, "request")}, ${price}`;
 }

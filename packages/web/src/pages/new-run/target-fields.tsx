@@ -22,7 +22,7 @@ const hints: Record<string, string> = {
   retrieval: "Predicts from the most similar sample of the other trajectories.",
 };
 
-/** What predicts, and how it samples. */
+/** The predictor, and its sampling parameters. */
 export function TargetFields({ deployments, worlds, draft, field, onChange }: TargetFieldsProps) {
   const sampling = ["temperature", "seed", "max_tokens"] as const;
   const isSampled = sampling.some((name) => draft[name] !== "" || field(name, "params").issue !== undefined);

@@ -5,7 +5,7 @@ import type { WorldModelRequest } from "@presage/sdk";
 import { programs } from "./code-tab.tsx";
 
 const root = join(import.meta.dir, "../../../../..");
-/** Everything that a shell, JavaScript or Python might misinterpret. */
+/** Characters that a shell, JavaScript or Python might misinterpret. */
 const nasty = [
   `'single' "double" \`whoami\` $(whoami) $HOME \${HOME} %s \\ \\n \\u0041 !! !x # ; & | < > * ? ~`,
   "\nJSON\n'\nEOF\r\n\ttab\u0000\u001b[31m\u007f",
@@ -132,7 +132,7 @@ function compact(json = ""): string {
   return JSON.stringify(JSON.parse(json));
 }
 
-/** Without curl on the machine, defines a shell function that does the same. */
+/** If the machine has no curl, defines a shell function that does the same. */
 async function withCurl(script: string): Promise<string> {
   if (Bun.which("curl") !== null) return script;
   const program = `const [url, , key, , type] = process.argv.slice(1);

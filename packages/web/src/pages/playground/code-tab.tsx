@@ -36,11 +36,11 @@ interface ProgramInput {
   /** Scheme, host and port of the server. */
   origin: string;
   model: string;
-  /** The deployment that is asked, if it is not the default one. */
+  /** The deployment to ask, unless it is the default one. */
   deployment?: string | undefined;
 }
 
-/** A quoted here-document: the shell leaves it unchanged, and it may be longer than an argument. */
+/** Uses a quoted here-document, which the shell leaves unchanged and which may be longer than an argument. */
 function writeCurl({ request, origin, deployment }: ProgramInput): string {
   const header = deployment === undefined ? "" : `  -H 'X-Presage-Deployment: ${deployment}' \\\n`;
   return `curl '${origin}/v1/predict' \\
@@ -140,7 +140,7 @@ const identifier = /^[A-Za-z_$][\w$]*$/;
 const javaScript: Language = {
   indent: "  ",
   key: (name) => {
-    // Written any other way, this key would set the object's prototype.
+    // In any other notation, this key would set the object's prototype.
     if (name === "__proto__") return '["__proto__"]';
     return identifier.test(name) ? name : readableJson(name);
   },
@@ -153,17 +153,17 @@ const words = new Map<null | boolean, string>([
   [false, "False"],
 ]);
 
-/** Its strings have the same escapes as JSON. */
+/** Python's strings have the same escapes as JSON. */
 const python: Language = {
   indent: "    ",
   key: (name) => readableJson(name),
   word: (value) => words.get(value) ?? "None",
 };
 
-/** Invisible characters, and those that change how the text around them is displayed. */
+/** Characters that are invisible, or change how the text around them is displayed. */
 const unseen = /[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
-/** JSON with these characters escaped, so that copied code is what it looks like. */
+/** JSON with unseen characters escaped, so that copied code is what it looks like. */
 function readableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(
     unseen,

@@ -10,14 +10,14 @@ import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { examples } from "./examples.ts";
 
-/** Fills or clears all fields, without losing anything by accident. */
+/** Fills or clears all fields, without losing input by accident. */
 export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlaygroundDraft> }) {
   const { draft, isEmpty, replace, clear, undoClear } = drafting;
   const isMine = !isEmpty && !examples.some((one) => JSON.stringify(one.draft) === JSON.stringify(draft));
   const [example, setExample] = useState<Draft>();
   return (
     <div className="flex items-center gap-1">
-      {/* One button, so that it keeps the focus. */}
+      {/* A single button for both actions, so that it keeps the focus. */}
       <Button
         variant="quiet"
         size="small"

@@ -77,7 +77,7 @@ export function EvaluateResponse({ response, evaluations, goldAnswer, onGoldAnsw
   );
 }
 
-/** Where there is a gold answer, the plainest comparison with it. */
+/** If there is a gold answer, the simplest comparison with it. */
 function idsOfFirst(choices: readonly EvaluatorChoice[], goldAnswer: string): ReadonlySet<string> {
   const isPlain = ({ family, profile }: EvaluatorChoice) =>
     family === "exact-match" && profile === defaultProfileName;

@@ -3,7 +3,7 @@ import { type Draft, emptyDraft } from "../../parts/playground-draft.ts";
 interface Example {
   name: string;
   hint: string;
-  /** The sandbox simulates a text world and cannot respond to this one. */
+  /** Set if the sandbox, which simulates a text world, cannot respond to the example. */
   needsModel: boolean;
   draft: Draft;
 }

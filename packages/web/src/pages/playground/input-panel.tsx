@@ -16,7 +16,7 @@ import { ParamsFields } from "./params-fields.tsx";
 interface InputPanelProps {
   ref: Ref<HTMLFormElement>;
   draft: Draft;
-  /** What it decides is not asked for. */
+  /** Settings that the world determines are not asked for. */
   world: World | undefined;
   issues: Issues;
   onChange(part: Partial<Draft>): void;
@@ -104,13 +104,13 @@ export function InputPanel({
 
 interface ContextFieldsProps {
   context: Draft["context"];
-  /** Sections of the world. */
+  /** The sections that the world provides. */
   given: Context;
   issues: Issues;
   onChange(context: Draft["context"]): void;
 }
 
-/** A line each until they are opened, so that the state and the action are in sight. */
+/** Each section is one line until it is opened, so that the state and the action stay visible. */
 function ContextFields({ context, given, issues, onChange }: ContextFieldsProps) {
   const [toggled, setToggled] = useState<Partial<Record<ContextFieldName, boolean>>>({});
   const isGiven = ({ field }: { field: ContextFieldName }) => Boolean(given[field]) && context[field] === "";

@@ -8,7 +8,7 @@ import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx"
 
 interface ParamsFieldsProps {
   params: Draft["params"];
-  /** Its values stand where the server's defaults would. */
+  /** The world's values are shown in place of the server's defaults. */
   world: World | undefined;
   issues: Issues;
   onChange(params: Draft["params"]): void;

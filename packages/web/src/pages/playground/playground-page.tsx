@@ -23,13 +23,13 @@ function PlaygroundPage() {
   const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
   const [chosenName, choose] = useTabState("playground deployment", "");
   const { data: worlds = [], isSuccess } = useQuery(worldsQuery(presage));
-  // A prediction that is replayed names the revision, too.
+  // A replayed prediction also names the revision.
   const [wanted, chooseWorld] = useTabState("playground world", "");
   const world = worlds.find(({ name }) => name === wanted.split("@")[0]);
   const isOther = world !== undefined && wanted.includes("@") && wanted !== referenceOf(world);
   const [offered] = worlds;
   const first = models.data?.[0];
-  // Where there are several, the list of models begins with their names.
+  // With several deployments, the models in the list begin with the deployments' names.
   const isChoice = deployments.length > 1;
   const byDefault = deployments.find(({ is_default }) => is_default);
   const asked = deployments.find(({ name }) => name === chosenName) ?? byDefault;
@@ -133,7 +133,7 @@ function Choice({ label, ...select }: SelectProps<string> & { label: ReactNode }
   );
 }
 
-/** Without a model, the account’s own records are the better answer. */
+/** Suggests a world: without a model, the account’s own records give better answers. */
 function SandboxHint({ world }: { world: World | undefined }) {
   return (
     <>

@@ -23,9 +23,9 @@ import { usePredictions } from "./use-predictions.ts";
 
 interface PlaygroundProps {
   model: string | undefined;
-  /** The deployment that is asked, if it is not the default one. */
+  /** The deployment to ask, unless it is the default one. */
   deployment: string | undefined;
-  /** What answers in place of a deployment. */
+  /** The world that answers in place of a deployment. */
   world: World | undefined;
 }
 
@@ -55,7 +55,7 @@ export function Playground({
   };
 
   function predict() {
-    // Ctrl+Enter asks too.
+    // Ctrl+Enter works even if the button is inactive.
     if (predictions.isPending || mayNotPredict || isUnknown) return;
     if (Object.keys(issues).length > 0) {
       flushSync(() => setChecked(true));
@@ -115,7 +115,7 @@ export function Playground({
   );
 }
 
-/** The request of a world: it says which examples there were, and nothing samples where the records alone answer. */
+/** A request through a world: asks for an explanation, and has no parameters if the world answers from its records alone. */
 function throughWorld(
   { params, ...request }: WorldModelRequest,
   world: World | undefined,
@@ -131,7 +131,7 @@ function issuesOfParams(issues: Issues): Issues {
   return Object.fromEntries(Object.entries(issues).filter(([path]) => path.startsWith("params.")));
 }
 
-/** On narrow screens the output is below the input. */
+/** Needed because on narrow screens the output is below the input. */
 function scrollIntoSight(output: HTMLElement | null): void {
   const top = output?.getBoundingClientRect().top ?? 0;
   if (top > innerHeight / 2) output?.scrollIntoView({ behavior: "smooth" });
@@ -156,7 +156,7 @@ interface OutputProps extends PlaygroundProps {
 function Output(props: OutputProps) {
   const { model, deployment, world, drafting, predictions, tab, onChooseTab, onRetry, onCancel } = props;
   const evaluations = useEvaluations();
-  // Keeps typing fast with long texts.
+  // Deferred, so that typing stays fast with long texts.
   const request = throughWorld(readDraft(useDeferredValue(drafting.draft)).request, world);
   return (
     <Card className="flex min-h-0 flex-1 flex-col">
@@ -210,7 +210,7 @@ function Output(props: OutputProps) {
 
 interface PredictBarProps {
   ref: Ref<HTMLButtonElement>;
-  /** Whether the world to be asked is not there, or not yet. */
+  /** Whether the chosen world does not exist, or is not loaded yet. */
   isUnknown: boolean;
   isPending: boolean;
   isStored: boolean;

@@ -39,7 +39,7 @@ function Turns({ messages }: { messages: readonly PromptMessage[] }) {
 
 const settledMs = 400;
 
-/** The turns of a world, whose examples depend on the step. */
+/** The turns of a world's prompt, whose examples depend on the step. */
 function WorldPrompt({ request, world: { config } }: { request: WorldModelRequest; world: World }) {
   const { context, interaction, params, world = "" } = request;
   const asked = JSON.stringify({ context, interaction });
@@ -98,7 +98,7 @@ function SentFields({ fields }: { fields: readonly SentField[] }) {
 
 interface SentField {
   name: string;
-  /** As JSON, to tell strings from numbers. */
+  /** Formatted as JSON, to tell strings from numbers. */
   value: string;
   note?: string | undefined;
 }
@@ -108,11 +108,11 @@ const notes: Record<string, string> = {
   reasoning_budget: "also sent as reasoning_effort",
 };
 
-/** What is sent to the model besides the messages. */
+/** The fields that are sent to the model in addition to the messages. */
 export function sentFields(params: Params | undefined, model: string | undefined): SentField[] {
   const set = Object.entries(params ?? {}).filter(([, value]) => value !== null && value !== undefined);
   const names = new Set(set.map(([name]) => name));
-  // The newer name of the same limit replaces the default.
+  // `max_completion_tokens` is the newer name of the same limit, so it replaces the default.
   if (names.has("max_completion_tokens")) names.add("max_tokens");
   const { max_tokens, temperature, top_p } = samplingDefaults;
   const defaults = Object.entries({ max_tokens, temperature, top_p }).filter(([name]) => !names.has(name));

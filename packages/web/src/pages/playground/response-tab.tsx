@@ -18,7 +18,7 @@ interface ResponseTabProps {
   startedAtMs: number;
   error: Error | null;
   wasCancelled: boolean;
-  /** The input as it is now. */
+  /** The current input. */
   draft: Draft;
   onRetry(): void;
   onCancel(): void;
@@ -32,7 +32,7 @@ export function ResponseTab(props: ResponseTabProps) {
   const [chosen, setChosen] = useState<{ number: number; among: number }>();
   const [otherNumber, setOtherNumber] = useState<number>();
   const newest = responses[0];
-  // A choice is valid until there is a newer response.
+  // The user's choice applies until there is a newer response.
   const isChoiceValid = chosen?.among === newest?.number;
   const shown = (isChoiceValid && responses.find(({ number }) => number === chosen?.number)) || newest;
   const other = responses.find(({ number }) => number === otherNumber && number !== shown?.number);
@@ -175,7 +175,7 @@ function Comparison({ response, other }: { response: ModelResponse; other: Model
   );
 }
 
-/** What the environment says in truth, beside what the model says: of the input as it was asked. */
+/** Compares the model's answer with the gold answer; absent if the input has changed since the request. */
 function GoldAnswer({ response, draft }: { response: ModelResponse; draft: Draft }) {
   const { goldAnswer, state, action } = draft;
   const { interaction } = response.request;

@@ -48,7 +48,7 @@ export function ResponseView({ response }: { response: ModelResponse }) {
   );
 }
 
-/** Absent where live traffic is not stored: only what is stored has a cost of its own. */
+/** Absent if live traffic is not stored, since only stored predictions have a cost. */
 function CostFact({ requestId }: { requestId: string }) {
   const presage = usePresage();
   const isStored = useQuery(meQuery(presage)).data?.capture.setting === "all";

@@ -4,13 +4,13 @@ import { readTiming, type Timing, usePredict, useTabState } from "../../data/pre
 
 /** A prediction and the request that it was made from. */
 export interface ModelResponse {
-  /** Counts up from 1. */
+  /** Counted from 1. */
   number: number;
   at: string;
   request: WorldModelRequest;
   messages: PromptMessage[];
   prediction: Prediction;
-  /** Of a prediction through a world. */
+  /** Only for a prediction through a world. */
   preview: WorldPreview | undefined;
   timing: Timing | undefined;
   requestId: string | undefined;

@@ -113,7 +113,7 @@ function Added({ to: { revision, samples }, onClose }: { to: DatasetRevision; on
 
 type Messages = NonNullable<DatasetSample["messages"]>;
 
-/** A prediction as a recorded transition; undefined if what was asked is not known, or is more than text. */
+/** A prediction as a recorded transition; undefined if the request is not known, or is more than text. */
 export function toSample(prediction: StoredPredictionDetail): NewSample | undefined {
   const { id, context, interaction, output } = prediction;
   const asked =

@@ -57,11 +57,11 @@ export const noFilters: LogChanges = Object.fromEntries(filterNames.map((name) =
 
 interface LogFiltersProps {
   log: PredictionLog;
-  /** What the address chooses, as a request. */
+  /** The address's filters, as a request. */
   filter: StoredPredictionFilter;
 }
 
-/** Everything that predictions can be filtered by, with the values there are and how many have each: two in sight, the rest in one box. */
+/** All filters of predictions, with their possible values and counts: two are visible, the others are in one popover. */
 export function LogFilters({ log, filter }: LogFiltersProps) {
   const { search, change } = log;
   const presage = usePresage();
@@ -146,7 +146,7 @@ function FilterBox({ search, change, values }: FilterBoxProps) {
   );
 }
 
-/** Where in time the list begins: at its newest, at its oldest, or before a time. */
+/** The start of the list: the newest prediction, the oldest, or a given time. */
 export function JumpTo({ log: { search, change } }: { log: PredictionLog }) {
   return (
     <Popover
@@ -180,7 +180,7 @@ export function JumpTo({ log: { search, change } }: { log: PredictionLog }) {
   );
 }
 
-/** That a prediction succeeded, that it failed, and why it failed. */
+/** The options success, failure, and each reason for a failure. */
 function statusOptions(
   { status, category }: PredictionsSearch,
   values: StoredPredictionValuesResponse | undefined,
@@ -201,7 +201,7 @@ function statusOptions(
 
 type Values = StoredPredictionValuesResponse["source"];
 
-/** Without counts yet, or where they would be of something else, all can be chosen. */
+/** No count while counts are loading, or if they would be counts of something else: such options stay available. */
 function countOf(values: Values | undefined, value: string): { count?: number } {
   if (values === undefined) return {};
   return { count: values.find((known) => known.value === value)?.count ?? 0 };
@@ -219,16 +219,16 @@ function nameBox(search: PredictionsSearch): string {
 }
 
 interface TextFilterProps {
-  /** What connects it to its label. */
+  /** The attributes that link the input to its label. */
   control: FieldControl;
   value: string | undefined;
   onApply(text: string | undefined): void;
 }
 
-/** A filter by an exact text, applied with Enter or on leaving the field. */
+/** A filter by an exact text, applied by Enter or on leaving the field. */
 function TextFilter({ control, value = "", onApply }: TextFilterProps) {
   const [state, setState] = useState({ typed: value, seen: value });
-  // The address changed elsewhere.
+  // The address was changed elsewhere.
   if (value !== state.seen) setState({ typed: value, seen: value });
   const apply = () => {
     const text = state.typed.trim();

@@ -18,7 +18,7 @@ interface PredictionActionsProps {
 
 type Asking = "replace" | "dataset" | "delete";
 
-/** Asks the same again, adds it to a dataset, or deletes it. */
+/** Repeats the request, adds the prediction to a dataset, or deletes it. */
 export function PredictionActions({ prediction, onDeleted }: PredictionActionsProps) {
   const [asking, setAsking] = useState<Asking>();
   const navigate = useNavigate();
@@ -93,7 +93,7 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
   );
 }
 
-/** “rooms@2”; empty: none was asked. What failed has no world, but says which it asked for. */
+/** “rooms@2”; empty if no world was asked. A failed prediction has no world, but its parameters name the requested one. */
 function worldAsked({ world, params }: StoredPredictionDetail): string {
   if (world) return referenceOf(world);
   return typeof params?.world === "string" ? params.world : "";

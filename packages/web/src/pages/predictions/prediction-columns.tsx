@@ -10,10 +10,10 @@ import { Time } from "../../ui/time.tsx";
 import { Beginning, InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictSign, verdictLabel } from "../../ui/verdict.tsx";
 
-/** A call of a tool in JSON: its name tells rows apart. */
+/** A tool call in JSON: the tool's name distinguishes rows. */
 const toolCall = /^\[?\s*\{\s*"name":\s*"([^"]+)",\s*"(?:parameters|arguments)":\s*([\s\S]*?)(?:\}\]?)?$/;
 
-/** As the server lists them, by time: no column is sorted. */
+/** No column can be sorted: the server lists predictions by time. */
 export const predictionColumns: DataColumn<LoggedPrediction>[] = [
   {
     id: "time",
@@ -182,7 +182,7 @@ export function StatusBadge({ prediction }: { prediction: StoredPrediction }) {
   );
 }
 
-/** A failure is said in place of the answer. */
+/** The answer, or the failure in its place. */
 function Answer({ prediction }: { prediction: LoggedPrediction }) {
   const { output, error_message, status, finish_reason } = prediction;
   if (status === "success" && finish_reason !== "length") return <Beginning text={output} />;

@@ -23,15 +23,15 @@ import type { LogChanges, PredictionLog } from "./log-filters.tsx";
 import { PredictionActions } from "./prediction-actions.tsx";
 import { StatusBadge, sourceLabels } from "./prediction-columns.tsx";
 
-/** Few predictions need it. */
+/** Loaded separately, as few predictions need it. */
 const StoredLeaning = lazyPart(async () => (await import("../../parts/leaned-on.tsx")).StoredLeaning);
 
 interface PredictionDrawerProps {
-  /** Absent: closed. */
+  /** Absent: the drawer is closed. */
   id: string | undefined;
   previous: string | undefined;
   next: string | undefined;
-  /** As “$0.0012”, where the list has it. */
+  /** Formatted, for example “$0.0012”, if the list has it. */
   cost: string | undefined;
   log: PredictionLog;
   onOpen(id: string | undefined): void;
@@ -88,7 +88,7 @@ interface PredictionDetailProps {
   onDeleted(): void;
 }
 
-/** What was asked, what was answered, and by whom. */
+/** The request, the answer, and where the answer came from. */
 function PredictionDetail({ prediction, cost, log, onDeleted }: PredictionDetailProps) {
   const { output, reasoning, error_message, expected, params, requested_model, interaction } = prediction;
   const turns = promptOf(prediction);
@@ -137,7 +137,7 @@ function PredictionDetail({ prediction, cost, log, onDeleted }: PredictionDetail
   );
 }
 
-/** When, by whom and at what price, before texts of any length. */
+/** The time, the caller and the cost, shown before texts of any length. */
 function summaryOf(prediction: StoredPredictionDetail, cost: string | undefined): string {
   const { created_at, api_key_name, made_by, latency_ms, prompt_tokens, completion_tokens } = prediction;
   const facts = [
@@ -152,7 +152,7 @@ function summaryOf(prediction: StoredPredictionDetail, cost: string | undefined)
   return facts.filter((fact) => fact != null).join(" · ");
 }
 
-/** Each leads to its result. */
+/** The verdicts; each links to its result. */
 function PredictionVerdicts({ verdicts = [] }: Pick<StoredPredictionDetail, "verdicts">) {
   if (verdicts.length === 0) return null;
   return (
@@ -184,7 +184,7 @@ interface PredictionFactsProps {
   log: PredictionLog;
 }
 
-/** Who answered, how long it took and what it used; most of it can be filtered by. */
+/** Which model answered, how long it took and what it used; most facts can be used as filters. */
 function PredictionFacts({ prediction, log }: PredictionFactsProps) {
   const { source, deployment, model, replica, finish_reason } = prediction;
   const { cached_tokens, api_key_id, request_id, run_id } = prediction;

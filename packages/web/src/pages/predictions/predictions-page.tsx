@@ -48,7 +48,7 @@ function PredictionsPage() {
   const log = useLog();
   const refresh = useRefreshPredictions();
   const [isDeleting, setDeleting] = useState(false);
-  // Another time would be another list, without what was loaded of this one.
+  // Kept, since a different time would mean a different list, without the pages loaded for this one.
   const [openedMs, setOpenedMs] = useState(Date.now);
   const filter = toPredictionFilter(log.search, openedMs);
   const list = useInfiniteQuery(storedPredictionsQuery(presage, filter, log.search.order ?? "newest"));
@@ -153,7 +153,7 @@ function LogTable({ log, filter, list, count }: LogTableProps) {
   );
 }
 
-/** How those that match went, as the filters count them. */
+/** Totals of the matching predictions, from the counts of the filters. */
 function Summary({ filter }: Pick<LogTableProps, "filter">) {
   const { data } = useQuery(storedPredictionValuesQuery(usePresage(), filter));
   const failed = filter.status ? 0 : (data?.status.find(({ value }) => value === "failed")?.count ?? 0);
@@ -171,7 +171,7 @@ function exportAddress(filter: StoredPredictionFilter): string {
   return `/v1/predictions/export?${new URLSearchParams(query)}`;
 }
 
-/** What was asked live has nothing that it is compared with, but someone who waits. */
+/** Live predictions have nothing to be compared with; how long the caller waited matters more. */
 const liveColumnIds = defaultColumnIds(predictionColumns)
   .filter((id) => id !== "expected" && id !== "verdicts")
   .concat("tokens", "latency");
@@ -190,7 +190,7 @@ function describeCount({ data, isError }: LogTableProps["count"], isFiltered: bo
   return `${has_more ? "More than " : ""}${counted(count, "prediction")}${isFiltered ? " match" : ""}`;
 }
 
-/** Why the log is empty, and how predictions come into it. */
+/** Explains why the log is empty, and how predictions get into it. */
 function NoPredictions({ log: { isFiltered, change } }: { log: PredictionLog }) {
   const presage = usePresage();
   const { data: me } = useQuery(meQuery(presage));
@@ -252,11 +252,11 @@ interface DeleteDialogProps {
   isFiltered: boolean;
 }
 
-/** Says how many predictions of live traffic match, and deletes them. */
+/** States how many predictions of live traffic match, and deletes them. */
 function DeleteDialog({ onClose, filter, isFiltered }: DeleteDialogProps) {
   const presage = usePresage();
   const { source, run_id: runId, to, ...liveFilter } = filter;
-  // What comes in while the dialog is open is not what was counted, and what is later than the list is not in it.
+  // Excludes predictions that arrive while the dialog is open, which were not counted, and those later than the list.
   const [openedMs] = useState(Date.now);
   const before = new Date(Math.min(openedMs, to === undefined ? openedMs : Date.parse(to))).toISOString();
   const isOfRuns = runId !== undefined || (source !== undefined && source !== "live");
@@ -288,7 +288,7 @@ function DeleteDialog({ onClose, filter, isFiltered }: DeleteDialogProps) {
   );
 }
 
-/** What would be deleted, and what stays. */
+/** Describes what would be deleted, and what stays. */
 function describeDeletable({ count, has_more }: StoredPredictionCount, isFiltered: boolean): string {
   if (count === 0)
     return `No prediction of live traffic ${isFiltered ? "matches the filters" : "is stored"}.`;

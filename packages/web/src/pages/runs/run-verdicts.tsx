@@ -5,7 +5,7 @@ import { VerdictBadge } from "../../ui/verdict.tsx";
 
 export type RunVerdict = RunSample["verdicts"][number];
 
-/** The verdict of one of a run's evaluators; undefined until it has returned. */
+/** The verdict of one of a run's evaluators; undefined until the evaluator has returned. */
 export function verdictOf(
   { verdicts }: Pick<RunSample, "verdicts">,
   { evaluator, profile_name }: ReportEvaluator,
@@ -16,11 +16,11 @@ export function verdictOf(
 interface StepVerdictsProps {
   run: Pick<Run, "evaluators">;
   sample: RunSample;
-  /** Of the run's evaluators. */
+  /** The names of the run's evaluators. */
   names: readonly string[];
 }
 
-/** The verdict of every evaluator on one prediction, each a link to the evaluation result, which says why. */
+/** The verdicts of all evaluators on one prediction, each with a link to the evaluation result, which gives the reason. */
 export function StepVerdicts({ run, sample, names }: StepVerdictsProps) {
   return (
     <ul aria-label="Verdicts" className="flex flex-wrap gap-2">

@@ -9,7 +9,7 @@ import { type Measure, measures } from "./report/describe-figures.ts";
 
 /** The search parameters of the list of runs. */
 export interface RunsSearch extends TableSearch {
-  /** In the name, the target or a tag. */
+  /** A part of the name, the target or a tag. */
   q?: string;
   status?: Run["status"];
   mode?: Run["mode"];
@@ -41,7 +41,7 @@ export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
   });
 }
 
-/** An id or a key is never a number. */
+/** Ids and keys are never numbers. */
 function stringOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
@@ -58,12 +58,12 @@ export function readNewRunSearch({ dataset, revision, world }: Record<string, un
 export const matrixVerdicts = ["pass", "fail"] as const;
 const recordedChanges = ["changed", "unchanged"] as const;
 
-/** What of a run's samples is shown. The evaluators are named by their places in the run. */
+/** The search parameters of a run's samples. They refer to evaluators by their index in the run. */
 export interface MatrixSearch extends TableSearch {
-  /** Whose verdict `verdict` is; absent: the first one's. */
+  /** The evaluator that `verdict` refers to; absent: the first. */
   judge?: number;
   verdict?: (typeof matrixVerdicts)[number];
-  /** Only samples whose state changed in the recording, or those whose state did not. */
+  /** Only samples whose state changed in the recording, or only those whose state did not. */
   recorded?: (typeof recordedChanges)[number];
   /** Only predictions that failed. */
   failed?: true;
@@ -71,18 +71,18 @@ export interface MatrixSearch extends TableSearch {
   at?: number;
   /** The sample whose drawer is open. */
   sample?: string;
-  /** And which repeat of it; absent: the first, 0. */
+  /** The repeat of that sample; absent: the first, 0. */
   repeat?: number;
 }
 
 const tabs = ["report", "samples"] as const;
 type RunTab = (typeof tabs)[number];
 
-/** The search parameters of a run: of its report, and of its samples. */
+/** The search parameters of a run, for its report and its samples. */
 interface RunSearch extends MatrixSearch {
   /** Absent: the report. */
   tab?: RunTab;
-  /** The key of the evaluator whose groups are shown. Absent: the first. */
+  /** The key of the evaluator whose groups are shown. Absent: the first evaluator. */
   evaluator?: string;
   /** Absent: the pass rate. */
   measure?: Measure;

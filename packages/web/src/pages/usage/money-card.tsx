@@ -9,7 +9,7 @@ import { CodeBlock } from "../../ui/code/code-block.tsx";
 import { Popover } from "../../ui/menu.tsx";
 
 interface MoneyCardProps {
-  /** Of this calendar month. */
+  /** The spending in this calendar month. */
   month: SpendingResponse;
   budgets: BudgetListResponse;
 }
@@ -17,7 +17,7 @@ interface MoneyCardProps {
 const account: BudgetHolder = { apiKeyId: null, name: "The whole account" };
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
 
-/** Today, this month, the budget, and what has no price. */
+/** The spending today and this month, the budget, and models without a price. */
 export function MoneyCard({ month, budgets }: MoneyCardProps) {
   const [holder, setHolder] = useState<BudgetHolder>();
   const isOwner = useRole() === "owner";
@@ -119,7 +119,7 @@ function Unpriced({ month: { currency, total, unpriced_models: models } }: { mon
   );
 }
 
-/** What the operator writes to the price list. */
+/** The lines for the operator to add to the price list. */
 function AddPrice({ models }: { models: readonly string[] }) {
   const lines = models.map((model) => `  ${JSON.stringify(model)}: { prompt: 0.00, completion: 0.00 }`);
   return (

@@ -9,7 +9,7 @@ import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 
 const wideOnly = "max-sm:hidden";
 
-/** People, on demand their keys, and on demand the models that they asked with each. */
+/** People and, on demand, their keys and the models that they asked with each key. */
 export function PeopleTable({ spending }: { spending: SpendingResponse }) {
   const { people, total, currency } = spending;
   const [open, setOpen] = useState<ReadonlySet<string>>(

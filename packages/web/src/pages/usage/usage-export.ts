@@ -22,7 +22,7 @@ export function useUsageDownload(period: Period) {
 
 const reasons = Object.keys(failureLabels) as UsageFailure[];
 
-/** The names of the columns, and one record for each row, with its key's name. */
+/** The names of the columns, followed by one record per row, with the name of its key. */
 export function usageRecords({ data, api_keys, step, currency }: UsageResponse): string[][] {
   const nameOf = new Map(api_keys.map(({ id, name }) => [id, name]));
   const head = [

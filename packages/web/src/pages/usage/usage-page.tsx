@@ -126,11 +126,11 @@ const waysToStack: { value: Parts; label: string }[] = [
   { value: "model", label: "By model" },
 ];
 
-/** More colours cannot be told apart in a stack. */
+/** Limited, since more colours in a stack cannot be told apart. */
 const maxParts = 5;
 const others = "others";
 
-/** Money over time, or tokens where there are no prices, stacked by who spent it or on what. */
+/** Cost over time (tokens if there are no prices), stacked by who or what caused it. */
 function SpendingChart({ spending }: { spending: SpendingResponse }) {
   const [by, setBy] = useState<Parts>("person");
   const { since, until, step, currency, data, people } = spending;
@@ -145,7 +145,7 @@ function SpendingChart({ spending }: { spending: SpendingResponse }) {
 
   const ranked = [...Map.groupBy(data, partOf)].sort(([, a], [, b]) => sumOf(b) - sumOf(a));
   const shown = ranked.slice(0, maxParts).map(([part]) => part);
-  // Keys of series have no dots, which names of models do.
+  // Keys of series must not contain dots, which names of models do.
   const keyOf = (row: (typeof data)[number]) => {
     const place = shown.indexOf(partOf(row));
     return place < 0 ? others : `part${place}`;

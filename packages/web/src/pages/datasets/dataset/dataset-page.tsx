@@ -48,7 +48,7 @@ function LoadedDataset({ dataset }: { dataset: Dataset }) {
   const [isUploadOpen, setUploadOpen] = useState(false);
   const revisions = useQuery(revisionsQuery(usePresage(), dataset.id));
   const wanted = search.revision ?? dataset.latest_revision?.revision;
-  // The latest comes with the dataset, so nothing moves when the others arrive.
+  // The latest revision comes with the dataset, so nothing moves when the others arrive.
   const known = [...(revisions.data ?? []), ...(dataset.latest_revision ? [dataset.latest_revision] : [])];
   const revision = known.find((one) => one.revision === wanted);
   const isMissing = revisions.isSuccess && !revisions.isFetching && wanted !== undefined && !revision;
@@ -124,7 +124,7 @@ function LoadedDataset({ dataset }: { dataset: Dataset }) {
 
 interface DatasetActionsProps {
   dataset: Dataset;
-  /** The one that is shown. */
+  /** The revision on the page. */
   revision: DatasetRevision | undefined;
   onUpload(): void;
 }
@@ -254,7 +254,7 @@ function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
 
 interface RevisionsCardProps {
   datasetId: string;
-  /** The newest first; undefined while loading. */
+  /** Newest first; undefined while loading. */
   revisions: readonly DatasetRevision[] | undefined;
   shown: number;
   latest: number | undefined;
@@ -317,7 +317,7 @@ interface DeleteDatasetDialogProps {
 
 const mostNames = 5;
 
-/** Says what depends on the dataset, and goes with it. */
+/** States what depends on the dataset and is deleted with it. */
 function DeleteDatasetDialog({ dataset, isOpen, onClose }: DeleteDatasetDialogProps) {
   const presage = usePresage();
   const navigate = useNavigate();

@@ -1,15 +1,15 @@
 import { isRevision, present, readText } from "../../../search-params.ts";
 import { readTableSearch, type TableSearch } from "../../../ui/data-table/table-view.ts";
 
-/** What of a dataset is shown: `sort` and `columns` are of its trajectories. */
+/** The search parameters of a dataset's page: `sort` and `columns` refer to its trajectories. */
 interface DatasetSearch extends TableSearch {
   /** Absent: the latest. */
   revision?: number;
-  /** A text of the trajectories' ids. */
+  /** A part of the trajectories' ids. */
   q?: string;
 }
 
-/** `upload` opens the dialog for it. */
+/** `upload` opens the upload dialog. */
 export function readDatasetsSearch(search: Record<string, unknown>): TableSearch & { upload?: true } {
   return { ...readTableSearch(search), ...(search.upload === true && { upload: true }) };
 }

@@ -24,7 +24,7 @@ const route = getRouteApi("/datasets/$datasetId");
 interface TrajectoriesCardProps {
   datasetId: string;
   revision: number;
-  /** How many the revision has; undefined while loading. */
+  /** The number of trajectories in the revision; undefined while loading. */
   count: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
   const rows = list.data;
   const search = (text: string) =>
     navigate({ search: ({ q: _, ...rest }) => (text === "" ? rest : { ...rest, q: text }), ...inPlace });
-  // Those with tags have them early; otherwise the column would be empty.
+  // Shows the column only if a loaded trajectory has tags: if any have tags, early ones usually do.
   const hasTags = rows?.some(({ tags }) => Object.keys(tags ?? {}).length > 0) === true;
   const table = useDataTable({
     label: "Trajectories",

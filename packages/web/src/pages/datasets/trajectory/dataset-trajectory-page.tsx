@@ -43,7 +43,7 @@ function DatasetTrajectoryPage() {
   const current = step ?? steps[0];
   const sample = samples.find((one) => one.step === current);
 
-  // A link leads to a later step, or the reader nears the end of what is loaded.
+  // Loads more if a link leads to a later step, or if the reader comes close to the end of the loaded steps.
   const lastStep = steps.at(-1);
   const { hasNextPage, isFetching } = list;
   const loadMore = useLoadMore(list);
@@ -123,7 +123,7 @@ interface OutlineProps {
   link(step: number): LinkProps;
 }
 
-/** What was done in each step, beside the step that is shown. */
+/** The actions of all steps, next to the step that is shown. */
 function Outline({ samples, current, link }: OutlineProps) {
   const list = useRef<HTMLOListElement>(null);
   const { shown } = stepsAround(
@@ -146,7 +146,7 @@ function Outline({ samples, current, link }: OutlineProps) {
                 replace
                 resetScroll={false}
                 preload={false}
-                // The router marks the link that the address names; without a step there, it is the first.
+                // The router marks the link to the current address; if the address has no step, the first step is marked.
                 data-shown={sample.step === current ? "" : undefined}
                 className="flex items-baseline gap-2.5 px-4 py-1.5 text-sm -outline-offset-2 hover:bg-hover data-shown:bg-accent-soft data-shown:font-medium"
               >

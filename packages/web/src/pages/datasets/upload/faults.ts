@@ -1,20 +1,20 @@
 import { type ImportPreview, PresageError } from "@presage/sdk";
 
-/** What is wrong with a line or a document of an upload. */
+/** A fault in a line or a document of an upload. */
 export interface Fault {
-  /** If the upload has several files. */
+  /** Only if the upload has several files. */
   file: string | undefined;
   unit: "line" | "document";
-  /** Counted from 1. */
+  /** From 1. */
   number: number;
-  /** For example `next_state`; empty if the whole is meant. */
+  /** For example `next_state`; empty for the whole line or document. */
   field: string;
   reason: string;
 }
 
 interface Faults {
   faults: Fault[];
-  /** With those that are not listed. */
+  /** Includes faults that are not listed. */
   total: number;
 }
 
@@ -23,7 +23,7 @@ export function previewFaults({ faults, skipped }: ImportPreview): Faults {
   return { faults: faults.flatMap((fault) => toFault(fault) ?? []), total: skipped };
 }
 
-/** The faults that an upload was refused for; none if it is about something else. */
+/** The faults because of which an upload was refused; none if there was another reason. */
 export function faultsOf(error: unknown): Faults {
   if (!(error instanceof PresageError)) return { faults: [], total: 0 };
   const faults = error.issues.flatMap(({ loc, msg, ctx }) => {
@@ -40,7 +40,7 @@ function toFault({ loc, msg, file }: ImportPreview["faults"][number]): Fault | u
   return { file, unit, number, field: path.join("."), reason: msg };
 }
 
-/** What each format needs, of a refusal because none fits; undefined of any other error. */
+/** What each format requires, if an upload was refused because no format fits; undefined for any other error. */
 export function unrecognised(error: unknown) {
   if (!(error instanceof PresageError)) return undefined;
   const issue = error.issues.find(({ type }) => type === "unrecognised_layout");
@@ -56,7 +56,7 @@ const otherMarks = [
   [0x28, 0xb5],
 ];
 
-/** The beginnings of lines of a file, by their numbers. None if they are packed otherwise than with gzip, or cannot be read. */
+/** The beginnings of lines of a file, by line number. Empty if the file is compressed other than with gzip, or cannot be read. */
 export async function readLinesOf(file: File, wanted: readonly number[]): Promise<Map<number, string>> {
   const texts = new Map<number, string>();
   const last = Math.max(0, ...wanted);
@@ -71,7 +71,7 @@ export async function readLinesOf(file: File, wanted: readonly number[]): Promis
       if (line > last || (texts.get(last)?.length ?? 0) >= maxCharacters) break;
     }
   } catch {
-    // What was read before is shown.
+    // Whatever has been read before the error is shown.
   }
   return texts;
 }

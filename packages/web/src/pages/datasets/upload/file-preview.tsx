@@ -17,14 +17,14 @@ import { FaultList, ImportProblem } from "./import-problem.tsx";
 interface FilePreviewProps {
   chosen: ChosenFile;
   options: ImportOptions;
-  /** Whether its first sample is shown at once. */
+  /** Whether the file's first sample is shown without a click. */
   isOnly: boolean;
   isDisabled: boolean;
   onRemove(): void;
   onSkipFaults(): void;
 }
 
-/** What an upload of a file would store. While options change, what they were before. */
+/** What an upload of a file would store. While options change, the previous preview stays. */
 export function FilePreview({
   chosen,
   options,

@@ -13,7 +13,7 @@ interface ImportOptionFieldsProps {
   formats: readonly ImportFormat[];
   /** Whether there is a revision whose samples can be kept. */
   canAppend: boolean;
-  /** Beside the layout. */
+  /** Shown next to the layout. */
   children: ReactNode;
 }
 
@@ -45,7 +45,7 @@ const choices = {
   },
 } as const;
 
-/** How files become samples: their layout, and what is rarely asked for in a fold. */
+/** How files become samples: their layout and, in a fold, options that are rarely needed. */
 export function ImportOptionFields({
   options,
   onChange,
@@ -101,7 +101,7 @@ export function ImportOptionFields({
   );
 }
 
-/** The layouts that the server reads, with a small file of each. */
+/** The layouts that the server reads, with a small example file for each. */
 export function LayoutList({ formats }: { formats: readonly ImportFormat[] }) {
   if (formats.length === 0) return null;
   return (

@@ -9,7 +9,7 @@ import { type Fault, faultsOf, readLinesOf, unrecognised } from "./faults.ts";
 
 interface ImportProblemProps {
   error: unknown;
-  /** Those that were sent. */
+  /** The files that were sent. */
   files: readonly File[];
   onRetry?: () => void;
 }
@@ -51,13 +51,13 @@ interface FaultListProps {
   faults: readonly Fault[];
   total: number;
   files: readonly File[];
-  /** What becomes of them. */
+  /** What happens to the faulty lines. */
   children?: ReactNode;
 }
 
 const maxShown = 10;
 
-/** The first faults, each with what stands there. */
+/** The first faults, each with the text of its line. */
 export function FaultList({ faults, total, files, children }: FaultListProps) {
   const shown = faults.slice(0, maxShown);
   const [only, ...others] = files;

@@ -24,7 +24,7 @@ import { ImportProblem } from "./import-problem.tsx";
 interface UploadDialogProps {
   isOpen: boolean;
   onClose(): void;
-  /** Whose next revision it is. Absent: of a new dataset. */
+  /** The dataset to add a revision to. Absent: a new dataset. */
   dataset: { id: string; name: string; latest_revision: DatasetRevision | null } | undefined;
   onUploaded(uploaded: { id: string; revision: DatasetRevision }): void;
 }
@@ -123,7 +123,7 @@ function UploadForm({ onClose, dataset, onUploaded }: Omit<UploadDialogProps, "i
   );
 }
 
-/** Sends files, with the share that is sent. Closing the dialog cancels that. */
+/** Sends files, and reports the share that has been sent. Closing the dialog cancels the upload. */
 function useSending(onSent: UploadDialogProps["onUploaded"]) {
   const { mutate, error, isPending, reset } = useUploadRevision();
   const [share, setShare] = useState(0);
@@ -137,25 +137,25 @@ function useSending(onSent: UploadDialogProps["onUploaded"]) {
   return { start, share, error, isPending, reset };
 }
 
-/** A problem may be far below what is in sight. */
+/** Needed because a problem may be far below the visible part. */
 function scrollTo(element: HTMLElement | null): void {
   element?.scrollIntoView({ block: "nearest" });
 }
 
-/** Whether a file has nothing to import. */
+/** Whether a file contains nothing to import. */
 function isUnread(result: { data: ImportPreview | undefined; error: unknown } | undefined): boolean {
   const { data, error } = result ?? {};
   return Boolean(error) || (data?.samples === 0 && data.faults.length > 0);
 }
 
-/** Whether all files are read, and nothing in them would refuse the import. */
+/** Whether all files have been read, and contain nothing that would make the server refuse the import. */
 function mayImport(previews: readonly (ImportPreview | undefined)[], { on_fault }: ChosenOptions): boolean {
   const isGood = (preview: ImportPreview | undefined) =>
     preview !== undefined && (preview.faults.length === 0 || on_fault === "skip");
   return previews.every(isGood) && previews.some((preview) => preview !== undefined && preview.samples > 0);
 }
 
-/** “Import 4 samples”, once all files are read. */
+/** “Import 4 samples”, once all files have been read. */
 function importLabel(previews: readonly (ImportPreview | undefined)[]): string {
   const read = previews.flatMap((preview) => preview ?? []);
   const samples = read.reduce((sum, preview) => sum + preview.samples, 0);
@@ -172,7 +172,7 @@ function nameOf({ name }: File): string {
   return name.replace(/(?<=.)(\.(jsonl?|ndjson|txt|eval|traj|gz|zst|zip))+$/i, "");
 }
 
-/** What keeps all the others from being imported may be far below. */
+/** Shown near the button, since the file that prevents the import of all others may be far above or below. */
 function Unread({ files, onLeaveOut }: { files: readonly ChosenFile[]; onLeaveOut(): void }) {
   const [first] = files;
   return (
@@ -197,7 +197,7 @@ interface FooterProps {
   label: string;
 }
 
-/** In sight wherever the dialog is scrolled to. */
+/** Stays visible wherever the dialog is scrolled to. */
 function Footer({ sending, onCancel, canImport, label, children }: FooterProps) {
   const isSending = sending !== undefined;
   return (
@@ -216,7 +216,7 @@ function Footer({ sending, onCancel, canImport, label, children }: FooterProps) 
 }
 
 interface ProgressProps {
-  /** Of what is sent, from 0 to 1. */
+  /** The share that has been sent, from 0 to 1. */
   share: number;
   bytes: number;
 }
@@ -246,9 +246,9 @@ const importExtensions = ".json,.jsonl,.ndjson,.gz,.zst,.zip,.eval,.traj";
 const isImportable = ({ name }: File) =>
   importExtensions.split(",").some((extension) => name.toLowerCase().endsWith(extension));
 
-/** Files, and of folders those that look like traces, in the order of their names. */
+/** Dropped files, and the files of dropped folders that look like traces, in the order of their names. */
 async function droppedFiles({ items, files }: DataTransfer): Promise<File[]> {
-  // They are gone once this function has waited.
+  // The items are no longer available after the first `await`.
   const entries = [...items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   const alone = [...files];
   if (!entries.some(({ isDirectory }) => isDirectory)) return alone;
@@ -258,7 +258,7 @@ async function droppedFiles({ items, files }: DataTransfer): Promise<File[]> {
 
 async function filesUnder(entry: FileSystemEntry): Promise<File[]> {
   if (!entry.isDirectory) {
-    // Which of the two it is, the flag says.
+    // The flag tells the type of the entry.
     const file = await new Promise<File>((resolve, reject) =>
       (entry as FileSystemFileEntry).file(resolve, reject),
     );
@@ -266,7 +266,7 @@ async function filesUnder(entry: FileSystemEntry): Promise<File[]> {
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const inside: FileSystemEntry[] = [];
-  // It gives a hundred at a time.
+  // Each call returns up to a hundred entries.
   for (let some = [entry]; some.length > 0; inside.push(...some))
     some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
   inside.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -274,7 +274,7 @@ async function filesUnder(entry: FileSystemEntry): Promise<File[]> {
   return found.flat().filter(isImportable);
 }
 
-/** The browser's own input for files, onto which they can be dropped as well. */
+/** The browser's own file input, which also accepts dropped files. */
 function FileInput({ hasFiles, isDisabled, onChoose }: FileInputProps) {
   const id = useId();
   const [isOver, setOver] = useState(false);
@@ -317,7 +317,7 @@ function FileInput({ hasFiles, isDisabled, onChoose }: FileInputProps) {
         onChange={({ target }) => {
           const chosen = [...(target.files ?? [])];
           if (chosen.length > 0) onChoose(chosen);
-          // So that the same file, mended, can be chosen again.
+          // Allows choosing the same file again after it has been fixed.
           target.value = "";
         }}
       />

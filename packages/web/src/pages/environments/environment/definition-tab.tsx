@@ -22,7 +22,7 @@ import { playedBy } from "../list/environment-columns.tsx";
 
 const route = getRouteApi("/environments/$name");
 
-/** What an environment is made of, and what its revisions changed. */
+/** An environment's definition, and what its revisions changed. */
 export function DefinitionTab({ environment }: { environment: Environment }) {
   const { config } = environment;
   const presage = usePresage();
@@ -56,7 +56,7 @@ const forms: Record<string, string> = {
   chat: "One conversation of the whole episode",
 };
 
-/** What the world has is in place of what the environment does not say. */
+/** The environment's reward or, if it has none, its world's. */
 function rewardOf(
   { reward, stop, world }: EnvironmentConfig,
   { data, error }: Pick<UseQueryResult<World>, "data" | "error">,

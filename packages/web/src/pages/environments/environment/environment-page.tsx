@@ -107,7 +107,7 @@ interface EnvironmentActionsProps {
   onDelete(): void;
 }
 
-/** What can be done with an environment. A built-in one is only played. */
+/** The actions on an environment. The built-in one can only be played. */
 function EnvironmentActions({
   environment: { name, is_built_in: isBuiltIn },
   onRevise,
@@ -150,7 +150,7 @@ function EnvironmentTabs({ environment }: { environment: Environment }) {
       value={tab}
       onChange={(next) =>
         navigate({
-          // The split is another thing in each tab.
+          // The split has a different meaning in each tab.
           search: ({ tab: _, split: _split, index: _index, ...rest }) =>
             next === "episodes" ? rest : { ...rest, tab: next },
           ...inPlace,
@@ -201,7 +201,7 @@ interface DeleteEnvironmentDialogProps {
   onClose(): void;
 }
 
-/** Says what goes with the environment. */
+/** States what is deleted with the environment. */
 function DeleteEnvironmentDialog({
   environment: { name },
   episodes,

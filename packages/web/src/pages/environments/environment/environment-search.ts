@@ -10,21 +10,21 @@ export const statuses = ["open", "finished", "expired"] as const satisfies Episo
 export const outcomes = ["success", "failure", "none"] as const satisfies EpisodeEnding[];
 const groupings = ["revision", "deployment", "split"] as const satisfies EpisodeGrouping[];
 
-/** What of an environment is shown. */
+/** The search parameters of an environment's page. */
 export interface EnvironmentSearch extends TableSearch {
-  /** Absent: the episodes. */
+  /** Absent: the episodes tab. */
   tab?: EnvironmentTab;
   split?: TaskSplitName;
-  /** A task's place in its split. */
+  /** A task's index in its split. */
   index?: number;
   status?: EpisodeStatus;
   outcome?: EpisodeEnding;
   revision?: number;
-  /** What the success rate is shown by; absent: revision. */
+  /** The grouping of the success rate; absent: by revision. */
   by?: (typeof groupings)[number];
-  /** The revision that another is compared with; absent: the one before the latest. */
+  /** The earlier of two compared revisions; absent: the one before the latest. */
   before?: number;
-  /** Absent: the latest. */
+  /** The later of two compared revisions; absent: the latest. */
   after?: number;
 }
 
@@ -45,7 +45,7 @@ export function readEnvironmentSearch(search: Record<string, unknown>): Environm
   });
 }
 
-/** The episode being played. */
+/** The search parameters of the page to play an environment. */
 interface PlaySearch {
   split?: TaskSplitName;
   index?: number;

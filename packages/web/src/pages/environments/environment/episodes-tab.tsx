@@ -51,7 +51,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
     rowId: ({ id }) => id,
     rowName: (episode) => `Episode of ${taskNameOf(episode)}, ${episode.outcome ?? episode.status}`,
     link: ({ id }) => ({ to: "/episodes/$episodeId", params: { episodeId: id } }),
-    // The newest first, always.
+    // Always newest first.
     sorting: "server",
     spare: ["revision", "failed", "started"],
     isMain: true,
@@ -147,7 +147,7 @@ interface EpisodeFiltersProps {
   onClear(): void;
 }
 
-/** Which episodes are listed. */
+/** Filters of the list of episodes. */
 function EpisodeFilters({ environment, search, isFiltered, onChange, onClear }: EpisodeFiltersProps) {
   const { status, outcome, revision, split, index } = search;
   return (

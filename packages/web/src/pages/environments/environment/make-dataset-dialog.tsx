@@ -18,7 +18,7 @@ interface MakeDatasetDialogProps {
   isFiltered: boolean;
 }
 
-/** Makes trajectories of the episodes that are shown, for runs and evaluators to work on. */
+/** Makes trajectories from the episodes shown, for runs and evaluators to work on. */
 export function MakeDatasetDialog({ isOpen, onClose, ...form }: MakeDatasetDialogProps) {
   return (
     <Dialog

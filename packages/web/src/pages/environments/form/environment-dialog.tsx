@@ -56,7 +56,7 @@ export function EnvironmentDialog({ isOpen, onClose, revised, onSaved }: Environ
 }
 
 interface EnvironmentFormProps {
-  /** Absent: a new one. */
+  /** Absent: a new environment. */
   revised: Environment | undefined;
   onSaved(environment: Environment): void;
 }
@@ -73,9 +73,9 @@ const shownFields = [
   "params",
 ];
 
-/** Makes an environment, or adds a revision to one. */
+/** Creates an environment, or adds a revision to one. */
 function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
-  // Someone else may revise it in the meantime.
+  // Someone else may revise the environment in the meantime.
   const [origin] = useState(revised);
   const initial = origin === undefined ? newEnvironmentDraft : toDraft(origin.name, origin.config);
   const key =
@@ -83,7 +83,7 @@ function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
   const { draft, isChanged, change, discard } = useDraft(key, initial);
   const save = useSaveEnvironment({ onSuccess: discard });
   const { config, issues: own } = readEnvironmentDraft(draft);
-  // The name is only complained of once there is one.
+  // An empty name is not reported as an issue.
   const wrong = { ...own, ...(draft.name === "" && { name: undefined }) };
   const isWrong = Object.keys(own).length > 0;
   const refused: FieldIssue[] = fieldIssues(save.error, origin === undefined ? "name" : undefined);

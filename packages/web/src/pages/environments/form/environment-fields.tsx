@@ -22,7 +22,7 @@ const formHints: Record<string, string> = {
   chat: "The whole episode is one conversation, for models trained on it.",
 };
 
-/** What predicts, what cuts an episode short, and what the reward is. */
+/** The predictor, the limits that cut an episode short, and the reward. */
 export function EnvironmentFields(props: EnvironmentFieldsProps) {
   const { draft, field } = props;
   const presage = usePresage();
@@ -74,7 +74,7 @@ export function EnvironmentFields(props: EnvironmentFieldsProps) {
   );
 }
 
-/** What cuts an episode short. */
+/** The limits that cut an episode short. */
 function LimitFields({ field }: EnvironmentFieldsProps) {
   return (
     <div className="grid gap-3 sm:grid-cols-3">
@@ -93,7 +93,7 @@ function LimitFields({ field }: EnvironmentFieldsProps) {
   );
 }
 
-/** What it is checked against. */
+/** The real environment to check this one against. */
 function RealFields({ draft, issues, refused, field }: EnvironmentFieldsProps) {
   const { data: declared = [] } = useQuery(realEnvironmentsQuery(usePresage()));
   const issue = issues.share ?? issues.false_success_limit ?? issueAt(refused, "real");
@@ -129,7 +129,7 @@ function RealFields({ draft, issues, refused, field }: EnvironmentFieldsProps) {
   );
 }
 
-/** What each prompt has besides the state and the action. */
+/** The parts of each prompt other than the state and the action. */
 function PromptFields({ issues, refused, field }: EnvironmentFieldsProps) {
   return (
     <Fold

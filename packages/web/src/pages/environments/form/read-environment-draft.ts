@@ -15,9 +15,9 @@ export interface StopDraft {
 export const newEnvironmentDraft = {
   name: "",
   description: "",
-  /** Empty: the default one, or the world. */
+  /** Empty: the default deployment, or the world. */
   deployment: "",
-  /** What plays it in place of a deployment. It is shown only. */
+  /** Predicts in place of a deployment. Shown, but not editable. */
   world: "",
   prompt_form: "state-action",
   max_steps: "30",
@@ -28,9 +28,9 @@ export const newEnvironmentDraft = {
   /** `FAMILY/PROFILE`; empty: none. */
   reward: "",
   when: "last",
-  /** JSON. */
+  /** As JSON. */
   params: "",
-  /** The real environment; empty: none. */
+  /** The name of the real environment; empty: none. */
   real: "",
   share: "",
   false_success_limit: "",
@@ -43,7 +43,7 @@ export const newEnvironmentDraft = {
 };
 export type EnvironmentDraft = typeof newEnvironmentDraft;
 
-/** The form of what an environment is made of. */
+/** The form of an environment's definition. */
 export function toDraft(name: string, config: EnvironmentConfig): EnvironmentDraft {
   const { context, guards, real, reward, params } = config;
   return {
@@ -86,15 +86,15 @@ export function readStops(text: string): StopDraft[] {
 }
 
 export interface ReadEnvironmentDraft {
-  /** What is empty is null, which removes it. */
+  /** Empty fields are null, which removes the setting. */
   config: EnvironmentConfig;
-  /** By field. */
+  /** Issues by field. */
   issues: Partial<Record<keyof EnvironmentDraft, string>>;
 }
 
 const mostSteps = 1_000;
 
-/** What a form stands for, and what is wrong in it. */
+/** The definition that a form stands for, and the issues of its fields. */
 export function readEnvironmentDraft(draft: EnvironmentDraft): ReadEnvironmentDraft {
   const issues: ReadEnvironmentDraft["issues"] = {};
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(draft.name.trim()))

@@ -10,7 +10,7 @@ export interface EnvironmentRow {
   environment: Environment;
   /** Undefined without episodes. */
   figures: EpisodeFigures | undefined;
-  /** Undefined unless it was checked against reality. */
+  /** Undefined if the environment was never checked against reality. */
   reality: EnvironmentReality | undefined;
 }
 
@@ -111,7 +111,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
   },
 ];
 
-/** How many successes are false, in the colour of its alarm; successes that nobody checked are a warning. */
+/** The share of false successes, coloured if there is an alarm; successes that were not checked are a warning. */
 export function FalseSuccess({ figures, reality }: Pick<EnvironmentRow, "figures" | "reality">) {
   const { value = null, count = 0 } = reality?.false_success_rate ?? {};
   if (reality === undefined || value === null)

@@ -6,26 +6,26 @@ import { useShortcut } from "../../../ui/shortcuts.tsx";
 interface ActionInputProps {
   ref: Ref<HTMLInputElement>;
   text: string;
-  /** Actions of this episode, the oldest first. */
+  /** Actions of this episode, oldest first. */
   earlier: readonly string[];
   isBusy: boolean;
-  /** An action has not been answered: the next one can be typed, but not sent. */
+  /** Set while an action is unanswered: the next one can be typed, but not sent. */
   isBlocked: boolean;
   onChange(text: string): void;
   onSend(action: string): void;
 }
 
-/** Where an action is typed: Enter sends it, the arrows bring earlier ones back. */
+/** The input for actions: Enter sends the text, the arrow keys recall earlier actions. */
 export function ActionInput({ ref, text, earlier, isBusy, isBlocked, onChange, onSend }: ActionInputProps) {
   const form = useRef<HTMLFormElement>(null);
-  /** How many actions back; 0: what is typed now. */
+  /** How many actions back; 0: the text being typed. */
   const [back, setBack] = useState(0);
-  /** What was typed before going back. */
+  /** The text that was typed before going back. */
   const typed = useRef("");
   const focus = () => form.current?.querySelector("input")?.focus({ preventScroll: true });
   useShortcut({ keys: "i", label: "Type an action", group: "Play", run: focus });
   useEffect(() => {
-    // On phones it would open the keyboard over what is to be read first.
+    // On phones, the focus would open the keyboard over the text to read first.
     if (matchMedia("(hover: hover)").matches)
       form.current?.querySelector("input")?.focus({ preventScroll: true });
   }, []);
@@ -78,7 +78,7 @@ export function ActionInput({ ref, text, earlier, isBusy, isBlocked, onChange, o
           onChange(target.value);
         }}
         onKeyDown={onKeyDown}
-        // Phones zoom into smaller ones.
+        // Phones zoom into smaller inputs.
         className="h-10 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-3 text-[1rem] text-ink transition-colors placeholder:text-ink-3 hover:border-ink-3 md:text-sm"
       />
       <AllowedButton

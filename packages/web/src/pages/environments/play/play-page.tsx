@@ -23,7 +23,7 @@ const path = "/environments/$name/play";
 
 export const playRoute = createLazyRoute(path)({ component: PlayPage });
 
-/** A task being played, in an episode once it has begun. */
+/** Plays a task, in an episode that begins with the first step. */
 function PlayPage() {
   const { name } = playRoute.useParams();
   const presage = usePresage();
@@ -46,7 +46,7 @@ function PlayPage() {
     const search = { split, ...(index !== null && { index }), episode: id };
     return <Navigate to={path} params={{ name: own }} search={search} replace />;
   }
-  // Only tasks of the environment are played here.
+  // This page only plays tasks of the environment.
   if (played?.index === null)
     return <Navigate to="/episodes/$episodeId" params={{ episodeId: played.id }} search={{}} replace />;
   return <LoadedPlay environment={environment.data} episode={played} />;
@@ -144,10 +144,10 @@ interface Place {
 }
 
 interface TaskBarProps {
-  /** Those with tasks. */
+  /** The splits that have tasks. */
   splits: readonly TaskSplitName[];
   place: Place;
-  /** Tasks of the split. */
+  /** The number of tasks in the split. */
   count: number;
   isBegun: boolean;
   onBegin(place: Place): void;
@@ -155,7 +155,7 @@ interface TaskBarProps {
 
 const group = "Play";
 
-/** Which task is played, and the ways to others. */
+/** The current task, and controls to change to others. */
 function TaskBar({ splits, place: { split, index }, count, isBegun, onBegin }: TaskBarProps) {
   const go = (by: number) => onBegin({ split, index: (index + by + count) % count });
   const again = () => onBegin({ split, index });

@@ -19,11 +19,11 @@ interface PlayedEpisodeProps {
   episode: Episode | undefined;
   onStarted(episodeId: string): void;
   onAgain(): void;
-  /** Undefined: there is no other task. */
+  /** Undefined if there is no other task. */
   onNext: (() => void) | undefined;
 }
 
-/** A conversation with the world: what was done, and what it answered. */
+/** A conversation with the world: actions and its answers. */
 export function PlayedEpisode({
   environment,
   task,
@@ -42,17 +42,17 @@ export function PlayedEpisode({
       isShown.current = false;
     };
   }, []);
-  // A user who went to another task stays there.
+  // A user who has left for another task is not taken back.
   const take = useTakeStep({ onStarted: (id) => isShown.current && onStarted(id) });
   const log = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const steps = episode?.steps ?? [];
-  // The answer may be lost and the step be stored: then the episode has it when it is read again.
+  // If the step was stored but its response lost, the episode has the step after it is reloaded.
   const pending = sent !== undefined && steps.length === sent.after ? sent : undefined;
   const isOver = episode !== undefined && episode.status !== "open";
 
-  // The newest is in sight, without a movement.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the log grows with them
+  // Keeps the newest turn visible, without animation.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: these make the log grow
   useLayoutEffect(() => {
     const box = log.current;
     if (box !== null) box.scrollTop = steps.length === 0 && pending === undefined ? 0 : box.scrollHeight;
@@ -71,7 +71,7 @@ export function PlayedEpisode({
     );
   }
 
-  /** Nothing was stored, so the action can still be another one. */
+  /** Nothing was stored, so the action can still be changed. */
   function edit(action: string): void {
     setSent(undefined);
     take.reset();
@@ -146,7 +146,7 @@ interface PendingTurnProps {
   onEdit(): void;
 }
 
-/** An action that the world has not answered. A failure is no observation: the action can be sent again. */
+/** An action that the world has not answered. A failure is not an observation: the action can be sent again. */
 function PendingTurn({ action, error, onRetry, onEdit }: PendingTurnProps) {
   return (
     <li className="flex flex-col gap-1.5">
@@ -195,7 +195,7 @@ interface EpisodeEndProps {
   onNext: (() => void) | undefined;
 }
 
-/** How the episode ended, in place of the input; Enter continues. */
+/** How the episode ended, shown in place of the input; Enter continues. */
 function EpisodeEnd({ episode, onAgain, onNext }: EpisodeEndProps) {
   const next = useRef<HTMLButtonElement>(null);
   useEffect(() => next.current?.focus({ preventScroll: true }), []);

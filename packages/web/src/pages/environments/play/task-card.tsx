@@ -16,7 +16,7 @@ interface TaskCardProps {
   onMark(isMarked: boolean): void;
 }
 
-/** What is to be done, and how far it is. */
+/** The goal of the task, and the progress. */
 export function TaskCard({ environment: { config }, task, episode, isMarked, onMark }: TaskCardProps) {
   const maxSteps = config.max_steps ?? 30;
   const model = episode?.steps.at(-1)?.info;

@@ -11,12 +11,12 @@ import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 interface TurnProps {
   episodeId: string;
   step: EpisodeStep;
-  /** The observation before it. */
+  /** The observation before the action. */
   before: string;
   isMarked: boolean;
 }
 
-/** An action, and what the world answered. */
+/** An action, and the world's answer. */
 export function Turn({ episodeId, step, before, isMarked }: TurnProps) {
   const { action, observation, reward, info } = step;
   const hasChanges = isMarked && observation !== before && sharesLines(before, observation);
@@ -69,10 +69,10 @@ export function ActionLine({ action }: { action: string }) {
   );
 }
 
-/** Longer ones get the frame that long texts have. */
+/** Longer observations are shown in the frame for long texts. */
 const longCharacters = 4_000;
 
-/** What the world says: untrusted text. */
+/** The world's answer: untrusted text. */
 export function Observation({ text }: { text: string }) {
   if (text.length > longCharacters) return <PlainText text={text} label="Observation" />;
   return (

@@ -136,7 +136,7 @@ function AddTasksForm({ name, split: firstSplit, onClose }: Omit<AddTasksDialogP
   );
 }
 
-/** Tasks of JSON lines, or which line is wrong. A line without a split gets this one. */
+/** Tasks from JSON lines, or the line with an issue. Lines without a split get the given one. */
 function readTaskLines(text: string, split: TaskSplitName): { tasks: TaskLine[] } | { issue: string } {
   const tasks: TaskLine[] = [];
   for (const [index, line] of text.split("\n").entries()) {
@@ -155,7 +155,7 @@ function readTaskLines(text: string, split: TaskSplitName): { tasks: TaskLine[] 
 
 interface TaskFieldsProps {
   task: Task;
-  /** Of the first observation. */
+  /** The issue of the first observation. */
   issue: string | undefined;
   onChange(task: Task): void;
 }

@@ -21,7 +21,7 @@ import { AddTasksDialog } from "./add-tasks-dialog.tsx";
 
 const route = getRouteApi("/environments/$name");
 
-/** The tasks of a split. A row leads to playing it. */
+/** The tasks of a split. Each row links to playing its task. */
 export function TasksTab({ environment }: { environment: Environment }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -15,7 +15,7 @@ interface TaxonomyCompareCardProps {
   onChoose(against: number): void;
 }
 
-/** Compares the revision on the page with another one. */
+/** Compares the revision on the page with another. */
 export function TaxonomyCompareCard({
   others,
   newest,

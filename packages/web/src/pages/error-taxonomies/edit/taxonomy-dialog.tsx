@@ -100,7 +100,7 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
   );
 }
 
-/** A tree to start from. Short ones: a judge tells few kinds apart more reliably than many. */
+/** A tree to start from. Templates are short: a judge tells few kinds apart more reliably than many. */
 interface TaxonomyTemplate {
   id: string;
   label: string;
@@ -109,7 +109,7 @@ interface TaxonomyTemplate {
 }
 
 interface TemplateSelectProps {
-  /** Of the draft; a template replaces only what came from a template. */
+  /** The draft's outline; a template only replaces text from a template. */
   outline: string;
   onChoose(template: TaxonomyTemplate | undefined): void;
 }
@@ -173,7 +173,7 @@ Recovery
   },
 ];
 
-/** Fills the tree with a template, as long as nothing else is in it. */
+/** Fills the tree with a template, unless it contains anything else. */
 function TemplateSelect({ outline, onChoose }: TemplateSelectProps) {
   const chosen = taxonomyTemplates.find((template) => template.outline === outline);
   const isOwn = outline.trim() !== "" && chosen === undefined;
@@ -192,7 +192,7 @@ function TemplateSelect({ outline, onChoose }: TemplateSelectProps) {
   );
 }
 
-/** A description that the user wrote stays. */
+/** Whether a description may be replaced: one that the user wrote is kept. */
 function isFromTemplate(text: string): boolean {
   return text.trim() === "" || taxonomyTemplates.some(({ description }) => description === text);
 }

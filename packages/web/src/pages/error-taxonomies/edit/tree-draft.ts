@@ -11,11 +11,11 @@ import { countLeaves } from "../tree/tree-nodes.ts";
 export interface TreeDraft {
   outline: string;
   json: string;
-  /** “outline” or “json”. */
+  /** `outline` or `json`. */
   side: string;
 }
 
-/** A body with fields that an outline cannot hold starts as JSON. */
+/** If the body has fields that an outline cannot express, the draft starts as JSON. */
 export function draftOfBody(body: unknown): TreeDraft {
   return {
     outline: writeOutline(readTaxonomy(body)),
@@ -135,7 +135,7 @@ function isBody(value: unknown): value is Body {
   return typeof value === "object" && value !== null;
 }
 
-/** Continues with the same tree on the other side. Invalid text cannot be switched. */
+/** Continues with the same tree on the other side. Fails if the text is invalid. */
 export function switchSide(draft: TreeDraft, side: "outline" | "json"): Partial<TreeDraft> {
   if (side === "outline") {
     const parsed = parseJson(draft.json);
@@ -145,6 +145,6 @@ export function switchSide(draft: TreeDraft, side: "outline" | "json"): Partial<
   if (issues.length > 0) return {};
   const parsed = parseJson(draft.json);
   const isSame = "value" in parsed && writeOutline(readTaxonomy(parsed.value)) === writeOutline(nodes);
-  // An unchanged outline must not drop fields that only the JSON holds.
+  // An unchanged outline must not drop fields that only the JSON contains.
   return isSame ? { side } : { side, json: JSON.stringify(writeTaxonomy(nodes), null, 2) };
 }

@@ -10,7 +10,7 @@ import { fieldIssues, issueAt } from "../../../ui/form/form.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 
-/** A label, with a button to remove it where that is allowed. */
+/** A label, with a button to remove it if that is allowed. */
 export function LabelBadge({ label, onRemove }: { label: string; onRemove: (() => void) | undefined }) {
   return (
     <Badge tone="accent">

@@ -85,9 +85,9 @@ function describeEvaluated(count: number): string {
 
 interface KindCardProps {
   recent: UseQueryResult<RecentErrorFindingsResponse>;
-  /** The key of its path; undefined if none was found. */
+  /** The key of the kind's path; undefined if no errors were found. */
   kind: string | undefined;
-  /** Whose errors are shown. */
+  /** The grouping of the errors. */
   by: "model" | "run";
   onBy(by: "model" | "run"): void;
   openId: string | undefined;
@@ -99,7 +99,7 @@ const choices = [
   { value: "run", label: "By run" },
 ] as const;
 
-/** One kind of error: how often each model makes it or each run has it, and examples. */
+/** One kind of error: how often each model makes it, or how often each run has it, with examples. */
 export function KindCard({
   recent: { data, error, refetch },
   kind,
@@ -179,7 +179,7 @@ export function KindCard({
   );
 }
 
-/** The address may hold anything. */
+/** Parses a path from the address, which may contain anything. */
 function readPath(key: string): string[] {
   try {
     const path: unknown = JSON.parse(key);
@@ -193,12 +193,12 @@ interface KindShareProps {
   of: Pick<RecentErrorFindingsResponse["models"][number], "evaluated" | "findings">;
   /** The key of the kind's path. */
   kind: string | undefined;
-  /** Whose evaluations they are, as the explanation says it. */
+  /** Names the source of the evaluations in the explanation. */
   subject: string;
   children: ReactNode;
 }
 
-/** In how many of a model's or a run's evaluations a kind of error was found. */
+/** The share of a model's or a run's evaluations in which a kind of error was found. */
 function KindShare({ of: { evaluated, findings }, kind, subject, children }: KindShareProps) {
   const count = findings.find(({ path }) => pathKey(path) === kind)?.count ?? 0;
   const share = evaluated === 0 ? 0 : count / evaluated;
@@ -232,7 +232,7 @@ function Writer({
   return <InlineText text={model} />;
 }
 
-/** A run of Presage has a page; other runs have results. */
+/** Presage's own runs link to their page; other runs link to their results. */
 function RunName({
   run: { evaluation_run_id: id, name },
 }: {

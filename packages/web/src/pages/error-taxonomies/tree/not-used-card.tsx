@@ -12,7 +12,7 @@ import { Card } from "../../../ui/card.tsx";
 import { Awaited } from "../../../ui/notice.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 
-/** As many other revisions are asked whether they have findings. */
+/** The greatest number of other revisions that are checked for findings. */
 const maxAsked = 5;
 const defaultLabel = "production";
 const linkClass = "text-accent-ink underline underline-offset-2";
@@ -23,7 +23,7 @@ interface NotUsedCardProps {
   others: readonly ErrorTaxonomyRevision[];
 }
 
-/** In place of findings while there are none: what is missing for them, and where there are some. */
+/** Shown in place of findings if there are none: what is missing, and which other revisions have some. */
 export function NotUsedCard({ revision, others }: NotUsedCardProps) {
   const presage = usePresage();
   const profiles = useQuery(latestProfilesQuery(presage));
@@ -112,7 +112,7 @@ export function NotUsedCard({ revision, others }: NotUsedCardProps) {
   );
 }
 
-/** The label by which a profile uses this taxonomy; undefined if it uses another one. */
+/** The label by which a profile uses this taxonomy; undefined if it uses another. */
 function labelOf({ config }: EvaluatorProfile, revision: ErrorTaxonomyRevision): string | undefined {
   if (config.error_taxonomy_name !== revision.error_taxonomy_name) return undefined;
   return typeof config.label === "string" ? config.label : defaultLabel;

@@ -25,7 +25,7 @@ interface TaxonomyTreeProps {
   choice?: Choice | undefined;
 }
 
-/** Which kind is chosen, by the key of its path. */
+/** The chosen kind, by the key of its path. */
 interface Choice {
   chosen: string | undefined;
   onChoose(kind: string): void;
@@ -177,7 +177,7 @@ interface FindingCountProps {
   isCategory: boolean;
 }
 
-/** How often an error was found. A share of all evaluations would pool those of different runs. */
+/** How often an error was found. It is no share, which would pool the evaluations of different runs. */
 function FindingCount({ count, evaluated, most, isCategory }: FindingCountProps) {
   return (
     <span className="ml-auto flex shrink-0 items-center gap-2">

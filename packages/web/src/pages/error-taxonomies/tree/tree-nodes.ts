@@ -25,7 +25,7 @@ export function countLeaves(nodes: readonly TaxonomyNode[]): number {
   return nodes.reduce((sum, { children }) => sum + (children.length === 0 ? 1 : countLeaves(children)), 0);
 }
 
-/** How often a kind of error was found, or all kinds of a category together. */
+/** How often a kind of error, or all kinds of a category together, were found. */
 export type CountFindings = (path: NodePath, node: TaxonomyNode) => number;
 
 export function countFindings(findings: readonly ErrorTaxonomyFinding[]): CountFindings {
@@ -36,7 +36,7 @@ export function countFindings(findings: readonly ErrorTaxonomyFinding[]): CountF
   };
 }
 
-/** The key of the path of the kind that was found most often; undefined if none was found. */
+/** The key of the path of the most frequent kind; undefined if none was found. */
 export function mostFrequentKind(found: RecentErrorFindingsResponse | undefined): string | undefined {
   const counts = new Map<string, number>();
   for (const { findings } of found?.models ?? []) {
@@ -49,12 +49,12 @@ export function mostFrequentKind(found: RecentErrorFindingsResponse | undefined)
 export interface TaxonomyChange {
   kind: "added" | "removed" | "described";
   path: NodePath;
-  /** Descriptions; empty if there is none. */
+  /** The description before and after; empty if there is none. */
   before: string;
   after: string;
 }
 
-/** The nodes that were added, removed or given another description. */
+/** The nodes that were added, removed or given a different description. */
 export function taxonomyChanges(
   before: readonly TaxonomyNode[],
   after: readonly TaxonomyNode[],

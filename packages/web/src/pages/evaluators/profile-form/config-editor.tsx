@@ -9,7 +9,7 @@ interface ConfigEditorProps {
   /** JSON, possibly incomplete. */
   text: string;
   isJsonSide: boolean;
-  /** Their paths begin with `config`. */
+  /** Issues whose paths begin with `config`. */
   issues: readonly FieldIssue[];
   onChangeText(text: string): void;
   onChangeSide(isJsonSide: boolean): void;

@@ -115,7 +115,7 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** Invalid JSON is kept as a string, for which the server reports only a wrong type. */
+/** Invalid JSON is kept as a string; the server would only report that its type is wrong. */
 function isUnreadJson({ kind }: ConfigField, value: unknown): boolean {
   return kind === "json" && typeof value === "string";
 }
@@ -155,7 +155,7 @@ interface SwitchFieldProps {
   onChange(isOn: boolean): void;
 }
 
-/** A checkbox with its label beside it. */
+/** A checkbox with its label next to it. */
 function SwitchField({ label, hint, issue, aside, isOn, onChange }: SwitchFieldProps) {
   const noteId = useId();
   return (
@@ -191,7 +191,7 @@ interface NumberInputProps {
   onChange(value: unknown): void;
 }
 
-/** Keeps unfinished input such as “0.”. Anything but a number is passed on as a string, which the server rejects. */
+/** Keeps unfinished input such as “0.”. Input that is not a number is passed on as a string, which the server rejects. */
 function NumberInput({ control, value, placeholder, onChange }: NumberInputProps) {
   const [typed, setTyped] = useState("");
   const shown = readNumber(typed) === value ? typed : asText(value);

@@ -3,7 +3,7 @@ export type ConfigField = {
   name: string;
   description: string | undefined;
   isRequired: boolean;
-  /** The default. */
+  /** The setting's default. */
   fallback: unknown;
 } & (
   | { kind: "switch" }

@@ -135,14 +135,14 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
   );
 }
 
-/** Keyed by revision: a draft of an earlier one would undo later changes. */
+/** Includes the revision: a draft based on an earlier revision would undo later changes. */
 function draftKey(family: EvaluatorFamily, revised: EvaluatorProfile | undefined): string {
   return revised === undefined
     ? `new profile of ${family.family_name}`
     : `profile ${revised.public_id} after ${revised.revision}`;
 }
 
-/** The settings of a family, with a choice in place of free text where the values there are can be listed. */
+/** The settings of a family, with a choice in place of free text if the possible values can be listed. */
 function useKnownFields(
   { family_name }: EvaluatorFamily,
   fields: readonly ConfigField[],

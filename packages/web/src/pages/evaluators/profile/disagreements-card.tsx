@@ -88,7 +88,7 @@ interface DisagreementsCardProps {
   onOpen(id: string | undefined): void;
 }
 
-/** The verdicts that people turned round: what a better profile would get right. */
+/** The verdicts that people reversed: a better profile would get them right. */
 export function DisagreementsCard({ publicId, openId, onOpen }: DisagreementsCardProps) {
   const presage = usePresage();
   const { data: rows, error, refetch } = useQuery(disagreementsQuery(presage, publicId));

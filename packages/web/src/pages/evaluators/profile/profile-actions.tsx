@@ -10,7 +10,7 @@ import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ProfileDialog } from "../profile-form/profile-dialog.tsx";
 
 interface ProfileActionsProps {
-  /** Undefined while loading, or if it no longer exists. */
+  /** Undefined while loading, or if the family no longer exists. */
   family: EvaluatorFamily | undefined;
   /** The newest revision. */
   profile: EvaluatorProfile;

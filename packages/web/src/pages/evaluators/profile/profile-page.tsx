@@ -182,12 +182,12 @@ function ProfileHint({ profile }: { profile: EvaluatorProfile }) {
   );
 }
 
-/** How many evaluations a revision has. */
+/** The number of evaluations with a revision. */
 function countOf(groups: readonly EvaluationSummaryGroup[], { revision }: EvaluatorProfile): number {
   return addUp(groups.filter(({ key }) => key.evaluator_profile_revision === revision)).count;
 }
 
-/** The newest revision that has verdicts: what an evaluation with the profile would use. */
+/** The rate of the newest revision that has verdicts, as the closest to a new evaluation with the profile. */
 function newestRate(rates: readonly EvaluationSummaryGroup[] | undefined): string | undefined {
   const revisionOf = ({ key }: EvaluationSummaryGroup) => key.evaluator_profile_revision ?? 0;
   const judged = rates?.filter((figures) => verdictsOf(figures) > 0) ?? [];
@@ -195,7 +195,7 @@ function newestRate(rates: readonly EvaluationSummaryGroup[] | undefined): strin
   return newest && rateId(newest.key);
 }
 
-/** Each row loads its run's name. */
+/** Limited because each row loads the name of its run. */
 const maxListed = 50;
 /** More rows would push the rest of the page out of sight. */
 const maxAtFirst = 6;
@@ -203,7 +203,7 @@ const maxAtFirst = 6;
 const runOf = ({ key }: EvaluationSummaryGroup) => key.evaluation_run_id ?? "";
 
 interface RunRatesCardProps {
-  /** Undefined while loading: the height of a few rows is the same then. */
+  /** Undefined while loading. A few rows have the same height then. */
   figures: readonly EvaluationSummaryGroup[] | undefined;
   newest: EvaluatorProfile;
 }
@@ -212,7 +212,7 @@ interface RunRatesCardProps {
 function RunRatesCard({ figures, newest: { revision } }: RunRatesCardProps) {
   const [showsAll, setShowsAll] = useState(false);
   const ofRevision = figures?.filter(({ key }) => key.evaluator_profile_revision === revision);
-  // Ids that Presage gave are in the order of time.
+  // Ids from Presage sort by time.
   const listed = ofRevision
     ?.toSorted((one, other) => runOf(other).localeCompare(runOf(one)))
     .slice(0, maxListed);

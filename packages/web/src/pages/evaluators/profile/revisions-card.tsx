@@ -12,18 +12,18 @@ import { Time } from "../../../ui/time.tsx";
 interface RevisionsCardProps {
   /** Newest first. */
   revisions: readonly EvaluatorProfile[];
-  /** Of direct evaluations. Undefined while loading, as are those of runs and the agreement. */
+  /** Figures of direct evaluations. Undefined while loading; so are `runs` and `agreement`. */
   figures: readonly EvaluationSummaryGroup[] | undefined;
   runs: readonly EvaluationSummaryGroup[] | undefined;
   agreement: readonly RevisionAgreement[] | undefined;
-  /** Above the table. */
+  /** Shown above the table. */
   children: ReactNode;
 }
 
 /** More rows would push the rest of the page out of sight. */
 const maxAtFirst = 8;
 
-/** Pass rate and agreement of each revision. */
+/** The pass rate and agreement of each revision. */
 export function RevisionsCard({ revisions, figures, runs, agreement, children }: RevisionsCardProps) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? revisions : revisions.slice(0, maxAtFirst);
@@ -126,8 +126,8 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
 type FiguresOfRevision = (publicId: string, revision: number) => EvaluationSummaryGroup[];
 
 /**
- * Looks up the totals of one revision, usually of one evaluator. Versions of an evaluator are apart, as are revisions: their scores are
- * never mixed.
+ * Returns the figures of a revision, usually of one evaluator. Versions of an evaluator are kept apart, as are revisions: their
+ * scores are never mixed.
  */
 function figuresByRevision(groups: readonly EvaluationSummaryGroup[]): FiguresOfRevision {
   const byRevision = Map.groupBy(
@@ -137,7 +137,7 @@ function figuresByRevision(groups: readonly EvaluationSummaryGroup[]): FiguresOf
   return (publicId, revision) => sortRates(byRevision.get(`${publicId} ${revision}`) ?? []);
 }
 
-/** The pass rate of each evaluator with one revision of a profile; with its name if there are several. */
+/** The pass rate of each evaluator with one revision of a profile; with the evaluator's name if there are several. */
 function RevisionRates({ figures }: { figures: readonly EvaluationSummaryGroup[] }) {
   const judged = figures.filter((one) => verdictsOf(one) > 0);
   if (judged.length === 0) return <span className="text-ink-3">–</span>;

@@ -134,14 +134,14 @@ export function sampleFields(
   { required_input_fields, optional_input_fields }: EvaluatorFamily,
   config: Record<string, unknown>,
 ): { needed: SampleField[]; taken: SampleField[] } {
-  // A judge's profile lists the fields that its criteria mention.
+  // A judge's profile lists the fields that its criteria use.
   const byProfile = Array.isArray(config.required_fields) ? config.required_fields : [];
   const needed = all.filter((field) => required_input_fields.includes(field) || byProfile.includes(field));
   const taken = all.filter((field) => optional_input_fields.includes(field) && !needed.includes(field));
   return { needed, taken };
 }
 
-/** Required texts are sent even if empty; optional ones only if filled in. */
+/** Required texts are sent even if empty, optional ones only if filled in. */
 export function toSample(
   draft: Record<SampleField, string>,
   needed: readonly SampleField[],
@@ -159,7 +159,7 @@ export function toSample(
   };
 }
 
-/** Drafts hold strings only, so lists are stored as JSON. */
+/** Drafts consist of strings, so lists are stored as JSON. */
 export function readContexts(text: string): string[] {
   return text === "" ? [] : JSON.parse(text);
 }

@@ -15,22 +15,22 @@ import { describeBasis, explainFigures } from "../report/describe-figures.ts";
 export interface RunRow {
   run: ListedRun;
   dataset: string;
-  /** Who started it, if that may be known. */
+  /** Who started the run, if the user may know that. */
   by: string | undefined;
-  /** Of the run's main evaluator. `loading`: not read yet; `unread`: only its page reads it; null: there is none. */
+  /** The figures of the run's main evaluator. `loading`: not loaded yet; `unread`: only the run's page loads them; null: none. */
   headline: Headline | "loading" | "unread" | null;
 }
 
 const rateOf = ({ headline }: RunRow) =>
   headline === null || typeof headline === "string" ? undefined : headline;
 
-/** The columns of the list, where all rows have one evaluator with its name in the heading. Without goals, theirs would be empty. */
+/** The columns of the list. An evaluator that all rows share is in the heading. Without goals, the goals' column is hidden. */
 export function runColumns(evaluator: string | undefined, hasGoals: boolean): DataColumn<RunRow>[] {
   const all = [...columns.slice(0, place), passRateColumn(evaluator), ...columns.slice(place)];
   return hasGoals ? all : all.map((column) => (column.id === "goal" ? { ...column, isExtra: true } : column));
 }
 
-/** Before it are the run, its status, and what it is of. */
+/** The index of the pass rate, after the columns about the run and what it measures. */
 const place = 5;
 
 function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
@@ -45,7 +45,7 @@ function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
   };
 }
 
-/** The evaluator that all rows with figures have, if it is one. */
+/** The evaluator of all rows with figures, if it is the same in all. */
 export function commonEvaluator(rows: readonly RunRow[]): string | undefined {
   const names = new Set(rows.flatMap((row) => rateOf(row) ?? []).map((one) => shortEvaluatorName(one)));
   return names.size === 1 ? [...names][0] : undefined;
@@ -212,7 +212,7 @@ function Baseline({ of }: { of: Headline["baseline"] | undefined }) {
 function Trouble({ run }: { run: Run }) {
   const text = describeTrouble(run.progress).join("; ");
   const { truncated, empty } = run.progress.answers ?? { truncated: 0, empty: 0 };
-  // Calls that were tried again have their answers.
+  // Retried calls do have answers.
   const isOfAnswers = truncated + empty > 0;
   return (
     <span className={clsx("block truncate text-xs", isOfAnswers ? "text-warn" : "text-ink-3")} title={text}>

@@ -39,7 +39,7 @@ function RunsPage() {
   const change = (part: Partial<Record<keyof RunsSearch, string | undefined>>) =>
     navigate({ search: (before) => readRunsSearch({ ...before, ...part }), ...inPlace });
   const { selected: _, ...savedSearch } = search;
-  // Nothing to filter or to compare.
+  // Without runs there is nothing to filter or to compare.
   const hasNone = runs?.length === 0;
   return (
     <Page
@@ -117,7 +117,7 @@ interface RunsFiltersProps {
   onChange(part: Partial<Record<keyof RunsSearch, string | undefined>>): void;
 }
 
-/** The filters, each value with how many runs it would leave. */
+/** The filters; each value has the number of runs that it would leave. */
 function RunsFilters({ runs, datasets, search, onChange }: RunsFiltersProps) {
   const count = (part: Partial<RunsSearch>) => findRuns(runs, { ...search, ...part }).length;
   const used = [...new Set(runs.flatMap(({ dataset_id }) => dataset_id ?? []))];
@@ -171,7 +171,7 @@ function RunsFilters({ runs, datasets, search, onChange }: RunsFiltersProps) {
   );
 }
 
-/** The runs that the filters choose. */
+/** The runs that match the filters. */
 export function findRuns<One extends Run>(
   runs: readonly One[],
   { q = "", status, mode, dataset }: RunsSearch,
@@ -194,7 +194,7 @@ interface RunsTableProps {
   onSelect(selected: string | undefined): void;
 }
 
-/** Of external runs, whose figures are read one after the other: the newest. */
+/** Only the newest external runs get figures, since these are loaded one at a time. */
 const maxExternal = 10;
 
 function RunsTable({ runs, datasets, search, onSelect }: RunsTableProps) {

@@ -44,7 +44,7 @@ interface AnswerCardProps {
 type Chosen = RunReport["evaluators"][number];
 
 interface Answer {
-  /** `unknown`: there is nothing to compare with. */
+  /** `unknown`: there is no baseline to compare with, or the difference has not been tested. */
   outcome: ComparisonCandidate["outcome"] | "unknown";
   title: string;
   detail: string;
@@ -57,7 +57,7 @@ const looks: Record<Answer["outcome"], { tone: Tone; icon: typeof CircleCheck }>
   unknown: { tone: "neutral", icon: CircleMinus },
 };
 
-/** Whether the model is good enough: its figures beside those of the best baseline, and the difference. */
+/** Whether the model is good enough: its figures next to those of the best baseline, and the difference. */
 export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
   const { evaluators } = report;
   const known = useBaselineDifference(run, chosen.baseline);
@@ -204,12 +204,12 @@ const titles: Record<ComparisonCandidate["outcome"], string> = {
   undecided: "Not shown to beat the best baseline",
 };
 
-/** “most frequent”. What no baseline is named for is compared with no change. */
+/** “most frequent”. Without a named baseline, the comparison is with no change. */
 function kindOf(baseline: RunBaseline | null): string {
   return (baseline?.kind ?? "no-change").replace("-", " ");
 }
 
-/** Whether the model is shown to be better than the best of what predicts without one. */
+/** Whether the model is shown to be better than the best baseline. */
 export function answerOf(
   { pass_rate, baseline }: Pick<RunReport["evaluators"][number], "pass_rate" | "baseline">,
   compared: Compared | undefined,
@@ -233,7 +233,7 @@ export function answerOf(
   return { outcome, title: titles[outcome], detail };
 }
 
-/** Makes the run that predicts no change, which the difference needs. */
+/** Creates the no-change run that is needed to test the difference. */
 function MeasureBaseline({ run, evaluators }: { run: Run; evaluators: RunReport["evaluators"] }) {
   const create = useCreateRun();
   const { dataset_id, revision, status } = run;
@@ -277,7 +277,7 @@ function MeasureBaseline({ run, evaluators }: { run: Run; evaluators: RunReport[
 
 const outcomeInks = { better: "text-pass", worse: "text-fail", undecided: "text-warn" } as const;
 
-/** How right the model is, and how much more than without one. */
+/** How often the model is right, and how much more often than the baseline. */
 function rateTiles(figures: Chosen, evaluator: string, compared: Compared | undefined): Tile[] {
   const { pass_rate, pass_interval, baseline, count, trajectories } = figures;
   const { difference = null, interval = null, outcome = "undecided", measure = "score" } = compared ?? {};
@@ -316,7 +316,7 @@ function rateTiles(figures: Chosen, evaluator: string, compared: Compared | unde
   ];
 }
 
-/** What failed, and what the predictions cost and took. */
+/** The failures, and the cost and the time of the predictions. */
 function effortTiles({ progress }: Run, report: RunReport): Tile[] {
   const { cost, tokens, latency_ms: latency, predictions_per_second: speed } = report;
   const { failed, samples } = progress;

@@ -22,7 +22,7 @@ interface StepCardProps {
   measure: Measure;
 }
 
-/** Accuracy by step, beside that of no change and, of a free-running run, beside the teacher-forced one. */
+/** Accuracy by step, compared with no change and, for a free-running run, with the teacher-forced run. */
 export function StepCard({ report, chosen, measure }: StepCardProps) {
   const step = chosen.strata.step.filter(isDrawn);
   const tooFew = chosen.strata.step.length - step.length;
@@ -94,9 +94,9 @@ interface StrataCardProps {
   rowLabel: string;
   strata: readonly RunStratum[];
   measure: Measure;
-  /** What loses most first, in place of the report's order: rare groups have the lowest rates by chance. */
+  /** Puts the groups with the greatest loss first, since rare groups have the lowest rates by chance. */
   isMostLostFirst?: boolean;
-  /** The run whose trajectories the rows are, to lead there. */
+  /** The run whose trajectories the rows are, for links. */
   runId?: string;
 }
 

@@ -21,7 +21,7 @@ interface DecisionProps {
   chosen: RunReport["evaluators"][number];
 }
 
-/** Whether the run reaches its goal, and how it differs from the last one: what was decided by the server, in a sentence each. */
+/** Whether the run reaches its goal, and how it differs from the previous run: the server's decisions, in a sentence each. */
 export function Decision({ run, report, chosen }: DecisionProps) {
   const [isSetting, setSetting] = useState(false);
   const { goal, previous, evaluators } = report;
@@ -32,7 +32,7 @@ export function Decision({ run, report, chosen }: DecisionProps) {
       <div
         className={clsx(
           "flex flex-wrap items-center gap-x-3 gap-y-1 text-sm",
-          // Without one there is no decision yet, and the figures are first.
+          // Without a goal there is no decision yet, and the figures come first.
           goal === null && "order-last",
         )}
       >
@@ -95,7 +95,7 @@ function GoalDialog({ run, report: { goal, evaluators }, isOpen, onClose }: Goal
   function submit(event: FormEvent) {
     event.preventDefault();
     if (!isFine) return;
-    // The family: a later version of the evaluator is meant too.
+    // Stores the family, so that the goal also applies to later versions of the evaluator.
     store({ evaluator: withoutVersion(meant.evaluator), profile_name: meant.profile_name, pass_rate: share });
   }
   return (

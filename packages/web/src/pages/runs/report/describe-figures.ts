@@ -14,7 +14,7 @@ export type Measure = (typeof measures)[number];
 
 export const measureLabels: Record<Measure, string> = { pass_rate: "Pass rate", mean: "Mean score" };
 
-/** How tables with an axis write it: short there, where the next heading is close. */
+/** How tables with an axis write values: ticks are short, as the next heading is close. */
 export const measureFormats: Record<Measure, Record<"format" | "formatTick", (value: number) => string>> = {
   pass_rate: { format: formatShare, formatTick: (value) => `${Math.round(value * 100)}` },
   mean: { format: formatScore, formatTick: formatScore },
@@ -28,14 +28,14 @@ export function describeBasis({ count, trajectories, failed }: Counted): string 
   return `${countedIn(count, trajectories)}${failures}`;
 }
 
-/** What each figure of a measure is, and how its interval was made. */
+/** Explains each figure of a measure, and how its interval was made. */
 export const measureExplanations: Record<Measure, string> = {
   pass_rate:
     "Share of the samples with a verdict that pass; failed ones are not in it. Interval at 95\u00a0%: Wilson’s with Student’s t, clustered by trajectory.",
   mean: "Mean score of the samples whose verdict has one, from 0 to 1; failed ones are not in it. Interval at 95\u00a0%: Wilson’s with Student’s t, clustered by trajectory.",
 };
 
-/** The value of a measure with its interval, the baseline beside it, and what it was made from. */
+/** The value of a measure with its interval, the baseline, and what it was computed from. */
 export function figureOf(
   figures: RunFigures,
   measure: Measure,
@@ -61,7 +61,7 @@ type Explained = Pick<
   | "pass_interval"
 >;
 
-/** What so few trajectories may not show. */
+/** What a small number of trajectories may fail to show. */
 function describeUnseen(
   { trajectories, unseen_share: unseen, ...figures }: Explained,
   measure: Measure,

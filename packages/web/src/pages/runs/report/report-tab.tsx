@@ -35,7 +35,7 @@ interface ReportTabProps {
 
 const runRoute = getRouteApi("/runs/$runId");
 
-/** What a run says: first whether its model is good enough, then where it fails, then what it cost. */
+/** A run's report: first whether its model is good enough, then where it fails, then what it cost. */
 export function ReportTab({ run, report }: ReportTabProps) {
   const search = runRoute.useSearch();
   const navigate = runRoute.useNavigate();
@@ -146,7 +146,7 @@ export function ReportTab({ run, report }: ReportTabProps) {
   );
 }
 
-/** What failed, by kind. Failures are in no mean. */
+/** Failures by kind. Means do not include failures. */
 function FailuresCard({
   report: { run, failures },
   chosen,
@@ -210,7 +210,7 @@ function FailuresCard({
   );
 }
 
-/** How many steps free-running trajectories go until their first divergence. */
+/** How many steps free-running trajectories take until their first divergence. */
 function SurvivalCard({ run, survival }: { run: Run; survival: RunSurvival }) {
   const { endings, failures_as_divergence: bound } = survival;
   const failed = endings.prediction_failed + endings.evaluator_failed;
@@ -234,7 +234,7 @@ function SurvivalCard({ run, survival }: { run: Run; survival: RunSurvival }) {
   );
 }
 
-/** Before the first step nothing has diverged. After step k, k + 1 steps are predicted. */
+/** Before the first step, no trajectory has diverged. After step k, k + 1 steps have been predicted. */
 function pointsOf({ steps }: Pick<RunSurvival, "steps">): CurvePoint[] {
   return [
     { x: 0, value: 1 },
@@ -253,7 +253,7 @@ function describeLeftOut(count: number): string {
   return count === 0 ? order : `${order} ${formatCount(count)} with a higher one are not shown.`;
 }
 
-/** What the run was made with, to make it again. */
+/** Everything that is needed to repeat the run. */
 function ProvenanceCard({ run, report: { provenance } }: { run: Run; report: RunReport }) {
   const { presage_version, prompt_version, dataset_digest, models, in_sample } = provenance;
   const params = run.params === null ? "defaults" : JSON.stringify(run.params);
@@ -301,7 +301,7 @@ function ProvenanceCard({ run, report: { provenance } }: { run: Run; report: Run
   );
 }
 
-/** What the model was sent for the first sample, on demand. Absent for runs that ask no model. */
+/** The prompt of the first sample, on demand. Absent for runs that ask no model. */
 function PromptOfRun({ run }: { run: Run }) {
   const [isShown, setShown] = useState(false);
   const { data, error, refetch } = useQuery({

@@ -23,10 +23,10 @@ import { ConfirmDialog } from "../../../ui/dialog.tsx";
 import { Menu, MenuDownload } from "../../../ui/menu.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 
-/** What is asked for before it is done. */
+/** Actions that ask for confirmation. */
 type Ending = "delete" | "cancel" | "finish";
 
-/** What can be done with a run: take its report elsewhere, compare it, and end or delete it. */
+/** The actions on a run: export its report, compare it, and end or delete it. */
 export function RunActions({ run }: { run: Run }) {
   const navigate = useNavigate();
   const [asks, setAsks] = useState<Ending>();
@@ -91,7 +91,7 @@ interface PauseButtonProps {
   onChange(change: "pause" | "resume"): void;
 }
 
-/** Pauses a run or goes on with it: both while it waits for its deployment. Absent for one that has ended. */
+/** Pauses or resumes a run; offers both while it waits for its deployment. Absent for an ended run. */
 function PauseButton({ run, isBusy, onChange }: PauseButtonProps) {
   const isWaiting = waitsForDeployment(run);
   return (
@@ -120,7 +120,7 @@ function PauseButton({ run, isBusy, onChange }: PauseButtonProps) {
   );
 }
 
-/** The report in other forms, and what ends a run. */
+/** Other formats of the report, and ways to end the run. */
 function EndMenu({ run, onChoose }: { run: Run; onChoose(ending: Ending): void }) {
   const report = `/v1/runs/${run.id}/report?format=`;
   return (

@@ -107,12 +107,12 @@ function RunFacts({ run }: { run: Run }) {
   );
 }
 
-/** How far a run is, while it is not finished; afterwards, only what happened on the way. */
+/** The progress of an unfinished run; afterwards, only problems on the way. */
 function ProgressCard({ run }: { run: Run }) {
   const { status_reason, progress, notes } = run;
   const failed = isActive(run) ? [] : describeFailures(progress);
   const trouble = isTroubled(progress) ? describeTrouble(progress) : [];
-  // What came to nothing is with the errors, below the figures.
+  // Notes of finished runs are with the errors, below the figures.
   const said = [...failed, ...trouble, ...(run.status === "finished" ? [] : notes)];
   const hasSomethingToSay = isActive(run) || status_reason !== null || said.length > 0;
   if (!hasSomethingToSay) return null;
@@ -164,7 +164,7 @@ function ProgressCard({ run }: { run: Run }) {
 
 const minuteMs = 60_000;
 
-/** From what the run has done since the page sees it running: before, it may have been paused for days. */
+/** Measured from when the page first sees the run running: it may have been paused for days before. */
 function TimeLeft({ run: { status, progress } }: { run: Run }) {
   const [first] = useState(() => ({ atMs: Date.now(), evaluated: progress.evaluated }));
   const done = progress.evaluated - first.evaluated;

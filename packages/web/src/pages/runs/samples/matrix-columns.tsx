@@ -23,7 +23,7 @@ function VerdictCell({ sample, verdict }: VerdictCellProps) {
   );
 }
 
-/** One column an evaluator, between what the sample is and what its prediction took. */
+/** One column per evaluator, between the columns about the sample and those about its prediction. */
 export function matrixColumns(
   evaluators: readonly ReportEvaluator[],
   names: readonly string[],
@@ -126,7 +126,7 @@ const rest: DataColumn<RunSample>[] = [
   },
 ];
 
-/** For copies and screen readers: what a row is called. */
+/** The name of a row, for copies and screen readers. */
 export function nameOfRow({ dataset_sample_id, repeat }: RunSample): string {
   return repeat === 0 ? dataset_sample_id : `${dataset_sample_id}, repeat ${repeat + 1}`;
 }

@@ -7,11 +7,11 @@ import type { useMatrixSearch } from "./matrix-request.ts";
 
 interface MatrixFiltersProps {
   view: ReturnType<typeof useMatrixSearch>;
-  /** Of the run's evaluators. */
+  /** The names of the run's evaluators. */
   names: readonly string[];
 }
 
-/** What the rows must have. All of it stands in the address. */
+/** The filters of the rows, all of which are in the address. */
 export function MatrixFilters({ view: { search, change }, names }: MatrixFiltersProps) {
   const { judge = 0, verdict, recorded, failed, trajectory, at } = search;
   const isFiltered = [verdict, recorded, failed, trajectory, at].some((value) => value !== undefined);

@@ -20,7 +20,7 @@ test("a verdict is of the chosen evaluator, otherwise of the first", () => {
     pass: false,
   });
   expect(toMatrixRequest({ verdict: "pass", judge: 1 }, undefined, evaluators).evaluator).toBe("b");
-  // The run of a link may have fewer evaluators.
+  // The run that a link leads to may have fewer evaluators.
   expect(toMatrixRequest({ verdict: "pass", judge: 7 }, undefined, evaluators)).toEqual({});
   expect(toMatrixRequest({ judge: 1 }, undefined, evaluators)).toEqual({});
 });

@@ -4,7 +4,7 @@ import { inPlace, present } from "../../../search-params.ts";
 import type { Sort } from "../../../ui/data-table/table-view.ts";
 import { type MatrixSearch, readMatrixSearch } from "../runs-search.ts";
 
-/** The address as a request. Absent values are dropped, so that equal views have equal query keys. */
+/** The request for an address. Absent values are left out, so that equal views have equal query keys. */
 export function toMatrixRequest(
   search: MatrixSearch,
   sort: Sort | undefined,
@@ -54,7 +54,7 @@ function toOrder(
   return order === undefined ? {} : { order: `${sign}${order}` as RunSampleOrder };
 }
 
-/** The column of the evaluator at this place of the run's list. */
+/** The id of an evaluator's column, by the evaluator's index in the run. */
 export function evaluatorColumnId(index: number): string {
   return `e${index}`;
 }
@@ -67,7 +67,7 @@ interface MatrixView {
   change(changes: MatrixChanges): void;
 }
 
-/** The matrix's part of the address of the page that it stands on, whose `validateSearch` has `readMatrixSearch`. */
+/** The matrix's search parameters on a page whose `validateSearch` has `readMatrixSearch`. */
 export function useMatrixSearch(): MatrixView {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();

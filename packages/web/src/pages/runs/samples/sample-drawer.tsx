@@ -18,9 +18,9 @@ import { StepBody } from "../trajectory/step-body.tsx";
 
 interface SampleDrawerProps {
   run: Run;
-  /** Of the run's evaluators. */
+  /** The names of the run's evaluators. */
   names: readonly string[];
-  /** Undefined: it is closed. */
+  /** Undefined: the drawer is closed. */
   sampleId: string | undefined;
   repeat: number;
   previous: RunSample | undefined;

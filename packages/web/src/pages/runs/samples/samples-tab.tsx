@@ -19,7 +19,7 @@ import { MatrixFilters } from "./matrix-filters.tsx";
 import { toMatrixRequest, useMatrixSearch } from "./matrix-request.ts";
 import { SampleDrawer } from "./sample-drawer.tsx";
 
-/** A run's samples. What a client has made itself has results only. */
+/** A run's samples. Experiments have only results. */
 export function SamplesTab({ run }: { run: Run }) {
   if (run.dataset_id === null) {
     return (
@@ -43,7 +43,7 @@ export function SamplesTab({ run }: { run: Run }) {
   );
 }
 
-/** One row a sample and repeat, one column an evaluator. It takes the height of its parent, a flex column. */
+/** One row per sample and repeat, one column per evaluator. Takes the height of its parent, a flex column. */
 function SampleMatrix({ run }: { run: Run }) {
   const presage = usePresage();
   const matrix = useMatrixSearch();

@@ -218,12 +218,12 @@ function Origin({ run, trajectoryId, steps }: OriginProps) {
 
 interface DivergenceListProps {
   names: readonly string[];
-  /** In the same order. */
+  /** In the same order as `names`. */
   divergences: readonly Divergence[];
   link(step: number): LinkProps;
 }
 
-/** By each evaluator, where the trajectory leaves the recording. */
+/** The step at which the trajectory leaves the recording, according to each evaluator. */
 function DivergenceList({ names, divergences, link }: DivergenceListProps) {
   return (
     <ul className="flex flex-wrap gap-x-6 gap-y-1 px-4 py-2.5 text-sm">
@@ -258,15 +258,15 @@ function Where({ divergence, link }: { divergence: Divergence; link: DivergenceL
 interface PredictedStepProps {
   run: Run;
   sample: RunSample;
-  /** The step before it in the same repeat. */
+  /** The previous step of the same repeat. */
   before: RunSample | undefined;
-  /** Of the run's evaluators. */
+  /** The names of the run's evaluators. */
   names: readonly string[];
   steps: readonly number[];
   link(step: number): LinkProps;
 }
 
-/** One step of a run: what the model saw, what it predicted, and what was recorded. */
+/** One step of a run: the model's input, its prediction, and the recording. */
 function PredictedStep({ run, sample, before, names, steps, link }: PredictedStepProps) {
   const presage = usePresage();
   const { trajectory_id: trajectoryId, step } = sample;

@@ -9,7 +9,7 @@ import { Skeleton } from "../../../ui/skeleton.tsx";
 import { actionOf, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
-/** Few predictions need it. */
+/** Loaded separately, as few predictions need it. */
 const StoredLeaning = lazyPart(async () => (await import("../../../parts/leaned-on.tsx")).StoredLeaning);
 
 interface StepBodyProps {
@@ -18,11 +18,11 @@ interface StepBodyProps {
   recorded: DatasetSample | undefined;
   /** Undefined while loading. */
   predicted: StoredPredictionDetail | undefined;
-  /** Of a free-running run: what the model predicted for the step before. Undefined if it was told the recorded state. */
+  /** The prediction of the previous step, which a free-running model is told. Undefined if it was told the recorded state. */
   told: { step: number; output: string | null | undefined } | undefined;
 }
 
-/** The texts of one prediction: what the model saw, what it said, and what was recorded. */
+/** The texts of one prediction: the model's input, its output, and the recording. */
 export function StepBody({ sample, recorded, predicted, told }: StepBodyProps) {
   const isTold = told === undefined || told.output !== undefined;
   if (recorded === undefined || predicted === undefined || !isTold) {

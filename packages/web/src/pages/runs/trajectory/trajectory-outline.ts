@@ -7,7 +7,7 @@ interface TrajectoryOutline {
   /** In ascending order. */
   steps: readonly number[];
   sampleAt(step: number): RunSample | undefined;
-  /** The step before, whose prediction a free-running model is told. */
+  /** The previous step, whose prediction a free-running model is told. */
   stepBefore(step: number): number | undefined;
 }
 
@@ -25,11 +25,11 @@ export function outlineOf(samples: readonly RunSample[], repeat: number): Trajec
 /** How far a trajectory agrees with the recording. */
 export type Divergence =
   | { kind: "diverged"; step: number }
-  /** There is no verdict at a step, so what follows is not known. */
+  /** A step has no verdict, so what follows is not known. */
   | { kind: "unknown"; step: number }
   | { kind: "agrees"; steps: number };
 
-/** The first step that an evaluator did not pass, as the report counts it: a failure ends the trajectory there. */
+/** The first step that an evaluator did not pass, counted as in the report: a failure ends the trajectory there. */
 export function firstDivergence(
   { steps, sampleAt }: TrajectoryOutline,
   evaluator: ReportEvaluator,
@@ -43,7 +43,7 @@ export function firstDivergence(
   return { kind: "agrees", steps: steps.length };
 }
 
-/** The mark of a step by one evaluator. */
+/** The mark of a step according to one evaluator. */
 export function markOf(
   sample: RunSample | undefined,
   evaluator: ReportEvaluator,
