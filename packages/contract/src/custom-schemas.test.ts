@@ -55,13 +55,20 @@ test("a record with too many entries is refused without checking them", () => {
   expect(tags.safeParse([]).error?.issues).toMatchObject([{ code: "invalid_type", expected: "record" }]);
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, index]));
   expect(tags.safeParse(many).error?.issues).toMatchObject([{ code: "custom", message: "Two at most" }]);
+  const named = JSON.parse('{"__proto__":"1"}');
+  expect(tags.safeParse(named).error?.issues).toMatchObject([{ code: "custom", path: ["__proto__"] }]);
+  const compiled = z.compile(tags, { strict: true });
+  expect([named, many, { a: 1 }, { a: "1" }, null].map((value) => z.validate(compiled, value))).toEqual([
+    ...[false, false, false],
+    ...[true, true],
+  ]);
 });
 
 test("both have the same JSON Schema as zod's own", () => {
   const described = z.toJSONSchema(z.object({ a: list(z.string()).max(3), b: z.array(z.string()).max(3) }));
   expect(described.properties?.a).toEqual(described.properties?.b);
   const record = smallRecord(z.string(), z.int(), { maxEntries: 2, message: "" });
-  expect(z.toJSONSchema(record)).toEqual(z.toJSONSchema(z.record(z.string(), z.int())));
+  expect(z.toJSONSchema(record, { io: "input" })).toEqual(z.toJSONSchema(z.record(z.string(), z.int())));
 });
 
 const Pair = objectWithRule(

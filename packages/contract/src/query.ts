@@ -3,6 +3,7 @@ import { z } from "zod";
 const trueWord = /^(1|true|t|yes|y|on)$/i;
 /** A time in microseconds, a dot and an id. */
 const cursor = /^\d{1,16}\.[\w-]{1,64}$/;
+const decimal = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
 const falseWord = /^(0|false|f|no|n|off)$/i;
 
 /** A whole number in a query string. Convert a valid one with `Number`. */
@@ -40,7 +41,7 @@ export function queryNumber() {
   return z
     .string()
     .check(({ value, issues }) => {
-      if (value.trim() !== "" && Number.isFinite(Number(value))) return;
+      if (decimal.test(value) && Number.isFinite(Number(value))) return;
       issues.push({ code: "invalid_format", format: "float", input: value });
     })
     .meta({ type: "number" });

@@ -9,7 +9,7 @@ const utf8 = new TextEncoder();
 const maxTagBytes = 2_400;
 const maxTagCharacters = 1_000;
 const maxTags = 50;
-const tagsMessage = `At most ${maxTags} tags; a value may have at most 1,000 characters, and a name and its value together at most ${maxTagBytes} bytes of UTF-8`;
+const tagsMessage = `At most ${maxTags} tags; a name has at least 1 character, a value may have at most 1,000 characters, and a name and its value together at most ${maxTagBytes} bytes of UTF-8`;
 
 function isTag([name, text]: [string, string]): boolean {
   return (

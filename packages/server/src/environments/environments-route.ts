@@ -53,6 +53,7 @@ const createEnvironmentRoute = route("POST", "/v1/environments", {
     "Creates an environment that agents act in while a world model predicts what they see. It defines what predicts, when an episode ends, and what the reward is. Add tasks to it before its first episode.",
   body: EnvironmentCreateRequest,
   bodyExample: { name: "kitchen", ...config },
+  isExact: true,
   once: "create environment",
   responses: {
     "201": response("The environment", Environment, { ...examples.environment, tasks: {} }),
@@ -117,6 +118,7 @@ const reviseEnvironmentRoute = route("PATCH", "/v1/environments/:name", {
   params: EnvironmentPath,
   body: EnvironmentConfig,
   bodyExample: { max_steps: 40 },
+  isExact: true,
   responses: {
     "200": response("The new revision", Environment, {
       ...examples.environment,

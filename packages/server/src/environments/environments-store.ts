@@ -1,5 +1,6 @@
 import type { EnvironmentConfig, TaskSplitName } from "@presage/contract";
 import { sql } from "kysely";
+import { parseStored } from "../http/request.ts";
 import type { Micros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type NumberedPage, newestFirst, toListPart } from "../platform/storage/lists.ts";
 import { insertRows, prepareStatement, unlessNameIsTaken } from "../platform/storage/rows.ts";
@@ -130,7 +131,7 @@ function parseEnvironment(
   return {
     ...row,
     // Checked before it was stored.
-    config: JSON.parse(row.config) as EnvironmentConfig,
+    config: parseStored(row.config) as EnvironmentConfig,
     tasks: JSON.parse(row.tasks) as TaskCounts,
   };
 }
@@ -160,7 +161,7 @@ export async function selectEnvironmentRevisions(
     .execute();
   return rows.map(({ revision, config, created_at }) => ({
     revision,
-    config: JSON.parse(config) as EnvironmentConfig,
+    config: parseStored(config) as EnvironmentConfig,
     created_at,
   }));
 }
@@ -264,7 +265,7 @@ export async function selectTasks(
   part: TaskPart,
 ): Promise<IndexedTask[]> {
   const rows = await tasksOfPart(reader, [environmentId, split, part.from, part.limit]);
-  return rows.map(({ position, task }) => ({ index: position, task: JSON.parse(task) as Task }));
+  return rows.map(({ position, task }) => ({ index: position, task: parseStored(task) as Task }));
 }
 
 const tasksOfPart = prepareStatement((database) =>

@@ -91,10 +91,6 @@ async function checkConfig(
     throw new InvalidFieldError(["deployment"], "There is no deployment of this name");
   if ((params?.stream ?? false) !== false)
     throw new InvalidFieldError(["params", "stream"], "Streaming is not supported");
-  for (const [name, value] of Object.entries(params ?? {})) {
-    if (Number.isInteger(value) && !Number.isSafeInteger(value))
-      throw new InvalidFieldError(["params", name], "An integer this large would lose digits");
-  }
   for (const [index, rule] of (stop ?? []).entries()) {
     const issue = findRuleIssue(rule);
     if (issue !== undefined) throw new InvalidFieldError(["stop", index, issue.field], issue.message);
@@ -113,10 +109,11 @@ export async function createEnvironment(
   once?: Once,
 ): Promise<EnvironmentRevision> {
   const { accountId } = requester;
-  const recall = async (receipt: { name: string }): Promise<EnvironmentRevision> => {
+  const recall = async (receipt: { id?: string; name: string }): Promise<EnvironmentRevision> => {
     const wanted = { name: receipt.name, revision: 1 };
     const found = await selectEnvironment(services.store.database, accountId, wanted);
-    if (found === undefined) throw notFound("environment");
+    // Receipts of the version before have no id.
+    if (found === undefined || (receipt.id ?? found.id) !== found.id) throw notFound("environment");
     // It may have tasks by now, but a repeated request gets the response of the first.
     return { ...found, tasks: {} };
   };
@@ -151,7 +148,7 @@ export async function createEnvironment(
       await recordChange(transaction, requester, "environment.create", id, { name });
       return { id, name, revision: 1, config, tasks: {}, created_at: now, revised_at: now };
     },
-    toReceipt: (environment) => ({ name: environment.name }),
+    toReceipt: ({ id }) => ({ id, name }),
     recall,
   });
 }

@@ -63,5 +63,8 @@ export async function listEnvironments(
   const sizes = reserve && (await selectEnvironmentSizes(reader, accountId, page));
   if (sizes) reserve(refuseLargePage(sizes, "environments"));
   const { environments, next } = await selectEnvironments(reader, accountId, page);
-  return { environments: next === undefined ? [...environments, sandboxEnvironment] : environments, next };
+  if (next !== undefined) return { environments, next };
+  if (environments.length < page.limit) return { environments: [...environments, sandboxEnvironment], next };
+  const { id, created_at: createdAt } = environments.at(-1) ?? sandboxEnvironment;
+  return { environments, next: { id, createdAt: createdAt ?? 0 } };
 }

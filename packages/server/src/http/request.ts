@@ -153,6 +153,12 @@ export function parseJson(text: string): unknown {
   return readJson(text).exact;
 }
 
+/** The same of JSON that is stored: its depth was checked when it came, and a row may hold it a few levels deeper. */
+export function parseStored(text: string): unknown {
+  const plain: unknown = JSON.parse(text);
+  return hasLongNumber(plain, Number.NEGATIVE_INFINITY) ? parseExactly(text) : plain;
+}
+
 /** Like `parseJson`, with both readings. */
 function readJson(text: string): JsonReading {
   const plain: unknown = JSON.parse(text);

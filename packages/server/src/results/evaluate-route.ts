@@ -367,7 +367,7 @@ function isToBeStored(evaluation: Evaluation, { capture }: EvaluationRequest): b
 }
 
 /**
- * For one Idempotency-Key, each mention of an evaluator with a revision of a profile yields one stored verdict.
+ * For one Idempotency-Key, each mention of an evaluator with a revision of a profile and an explain strategy yields one stored verdict.
  * Another sample, or one that belongs elsewhere, is another request, whatever its key.
  */
 function requestKeys(
@@ -379,8 +379,10 @@ function requestKeys(
     .update(JSON.stringify([sample, metadata, ...(project === undefined ? [] : [project.name])]))
     .digest("base64url");
   const timesNamed = new Map<string, number>();
-  return resolved.map(({ id, profile }) => {
-    const key = `${idempotencyKey}/${digest}/${id}/${profile.publicId}/${profile.revision}`;
+  return resolved.map(({ id, profile, explainStrategy }) => {
+    // Versions before this one knew no strategy in it.
+    const explained = explainStrategy === "always" ? "" : `/${explainStrategy}`;
+    const key = `${idempotencyKey}/${digest}/${id}/${profile.publicId}/${profile.revision}${explained}`;
     const times = (timesNamed.get(key) ?? 0) + 1;
     timesNamed.set(key, times);
     return `${key}/${times}`;

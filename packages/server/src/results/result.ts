@@ -1,6 +1,7 @@
 import type { EvaluateRequest, EvaluationResult, ExplainStrategy } from "@presage/contract";
 import { type CurrentResult, withOldResultNames } from "../evaluators/old-names.ts";
 import { type EvaluatorOutcome, type Sample, toExternalName } from "../evaluators/outcome.ts";
+import { parseStored } from "../http/request.ts";
 import {
   clusterIdOf,
   type Micros,
@@ -223,7 +224,7 @@ function toJson(value: unknown): string | null {
 
 /** These columns were JSON of this type when they were written. */
 function fromJson<Value>(text: string | null): Value | undefined {
-  return text === null ? undefined : (JSON.parse(text) as Value);
+  return text === null ? undefined : (parseStored(text) as Value);
 }
 
 /** A result in a response, under new names and old. A result that was not stored has no id. */

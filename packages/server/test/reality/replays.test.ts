@@ -341,6 +341,10 @@ onAnyDatabase((database) => {
 
   test("an alarm refuses agents, not the recordings that show whether it is still right", async () => {
     await make("alarmed", { real: { name: "lab", false_success_limit: 0.1, on_alarm: "refuse" } });
+    const body = { environment: "alarmed", task: lantern };
+    const headers = { "x-api-key": testKey, "idempotency-key": "before" };
+    const start = async () => await (await presage.call("POST", "/v1/episodes", body, headers)).json();
+    const before = EpisodeStart.parse(await start());
     const pairs = Array.from({ length: 60 }, (_, task) => ({
       ...{ task_id: `t${task}`, simulated: true, real: false },
     }));
@@ -349,8 +353,8 @@ onAnyDatabase((database) => {
     const metrics = async () => await (await presage.call("GET", "/metrics")).text();
     const rings = /presage_reality_alarm\{account="[^"]+",environment="alarmed"\} 1/;
     expect(await eventually(metrics, (text) => rings.test(text))).toMatch(rings);
-    const body = { environment: "alarmed", task: lantern };
     expect((await presage.call("POST", "/v1/episodes", body)).status).toBe(409);
+    expect(await start()).toMatchObject({ episode_id: before.episode_id });
 
     const { id: dataset } = Dataset.parse(await call("POST", "/v1/datasets", { name: "alarmed" }));
     const interaction = { state: "This room is called the workshop.", action: "look" };

@@ -39,6 +39,23 @@ onEachDatabase((database) => {
     },
   );
 
+  test("A tag named __proto__ is refused wherever tags are, as is a number that is not decimal", async () => {
+    const tags = JSON.parse('{"__proto__":"x"}');
+    const sample = { evaluators: [{ evaluator: "regex" }], evaluated_model_output: "x" };
+    const imported = { evaluation_results: [{ evaluator_id: "x", pass: true, tags }] };
+    for (const [method, path, body, loc] of [
+      ["POST", "/v1/evaluate", { ...sample, tags }, ["body", "tags", "__proto__"]],
+      ["POST", `${results}/batch`, imported, ["body", "evaluation_results", 0, "tags", "__proto__"]],
+      ["POST", `${results}/search`, { tags }, ["body", "tags", "__proto__"]],
+      ["GET", `${results}/export?tags=${JSON.stringify(tags)}`, undefined, ["query", "tags"]],
+      ["DELETE", `${results}?dry_run=true&tags=${JSON.stringify(tags)}`, undefined, ["query", "tags"]],
+      ["GET", `${results}/export?score_raw_min=0x10`, undefined, ["query", "score_raw_min"]],
+    ] as const)
+      expect((await issuesOf(await presage.call(method, path, body))).map((one) => one.loc)).toEqual([
+        [...loc],
+      ]);
+  });
+
   test("An export rejects one too", async () => {
     const [issue] = await issuesOf(await presage.call("GET", `${results}/export?evaluator=regex`));
     expect(issue?.loc).toEqual(["query", "evaluator"]);

@@ -93,6 +93,14 @@ onAnyDatabase((database) => {
     expect(found?.id).toBe(id);
   });
 
+  test("long numbers keep their digits", async () => {
+    const exact = '{"seed":12345678901234567890,"a":1e400}';
+    const app = "exact";
+    const result = `{"evaluator_id":"x","pass":true,"app":"${app}","evaluated_model_params":${exact}}`;
+    expect((await post("/batch", `{"evaluation_results":[${result}]}`)).status).toBe(201);
+    expect(await (await post("/search", { app })).text()).toContain(exact);
+  });
+
   test("verdicts and scores may be missing, and are counted as missing", async () => {
     const [id] = await importAll([{ evaluator_id: "e", app: "bare", pass: null, score_raw: null, tags: {} }]);
     expect(await find(id ?? "")).toMatchObject({

@@ -50,6 +50,9 @@ onAnyDatabase((database) => {
     expect(await search({ app: "once" })).toHaveLength(3);
     const [other] = await resultsOf(await post(request, headers("k-2")));
     expect(first.map((result) => result?.id)).not.toContain(other?.id);
+    const unexplained = { ...request, evaluators: [{ ...exactMatch, explain_strategy: "never" }] };
+    const [changed] = await resultsOf(await post(unexplained, headers("k-1")));
+    expect([changed?.explain_strategy, changed?.explanation]).toEqual(["never", null]);
   });
 
   test("A corrected verdict is returned with its correction", async () => {

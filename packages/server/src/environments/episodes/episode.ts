@@ -5,6 +5,7 @@ import {
   type RealityState,
 } from "@presage/contract";
 import { LRUCache } from "lru-cache";
+import { parseStored } from "../../http/request.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { notFound, ServiceError } from "../../platform/errors.ts";
 import { type DeletedBatch, doTogether, inTimedTransaction } from "../../platform/storage/batches.ts";
@@ -58,7 +59,7 @@ export async function findEpisode(
   const { episode: row } = found;
   const config = row.environment_id === sandboxEnvironment.id ? sandboxEnvironment.config : found.config;
   if (config === undefined) throw new ServiceError("not_found", "The episode's environment was deleted.");
-  return { row, config, task: JSON.parse(row.task) as Task };
+  return { row, config, task: parseStored(row.task) as Task };
 }
 
 /** The task's index in its split, if it is one of the environment's tasks. */

@@ -1,5 +1,6 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
 import { CompiledQuery, type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { parseStored } from "../../http/request.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
 import {
   isLater,
@@ -27,7 +28,7 @@ export async function selectEpisode(database: Database, accountId: string, id: s
   const [row] = await episodeOfId(database, [id, accountId]);
   if (row === undefined) return undefined;
   const { config, ...episode } = row;
-  return { episode, config: config === null ? undefined : (JSON.parse(config) as EnvironmentConfig) };
+  return { episode, config: config === null ? undefined : (parseStored(config) as EnvironmentConfig) };
 }
 
 const episodeOfId = prepareStatement((database) =>

@@ -4,7 +4,7 @@ import { notFound, ServiceError } from "../../platform/errors.ts";
 import { createFairSlots, type FairSlots } from "../../platform/limits/turns.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
-import { doOnce, type Once } from "../../platform/storage/once.ts";
+import { doOnce, type Once, recallEarlier } from "../../platform/storage/once.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { countOf } from "../../platform/words.ts";
 import type { EnvironmentRevision, IndexedTask, Task } from "../environment.ts";
@@ -45,9 +45,16 @@ export async function startEpisode(
   wanted: NewEpisode,
   once?: Once,
 ): Promise<Episode> {
+  const recall = ({ id }: { id: string }) => findEpisode(services, requester, id);
   const release = await services.startTurns.take(requester.accountId, requester.signal);
   try {
-    const episode = await composeEpisode(services, requester, wanted);
+    const episode = await composeEpisode(services, requester, wanted).catch((error: unknown) => ({ error }));
+    if ("error" in episode) {
+      // What it was started from may have changed since.
+      const earlier = await recallEarlier(services.store.database, once, recall);
+      if (earlier !== undefined) return earlier;
+      throw episode.error;
+    }
     const receipt = { id: episode.row.id };
     const request = once && { ...once, receipt: JSON.stringify(receipt) };
     if (await services.writeStart({ row: episode.row, request })) return episode;
@@ -60,7 +67,7 @@ export async function startEpisode(
         return episode;
       },
       toReceipt: () => receipt,
-      recall: ({ id }) => findEpisode(services, requester, id),
+      recall,
     });
   } finally {
     release();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { charactersOf, type Sample } from "../../evaluators/outcome.ts";
+import { parseStored } from "../../http/request.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
 import { splitByBytes } from "../../platform/storage/lists.ts";
 import { insertRows, insertTogether } from "../../platform/storage/rows.ts";
@@ -72,7 +73,7 @@ function placeOf<Item>(places: Map<Item, number>, item: Item): number {
 
 /** The records in a text from `toText`. */
 export function toRecords(text: string): EvaluationRecord[] {
-  const { systemPrompts, samples, metadata, records } = JSON.parse(text) as Shared;
+  const { systemPrompts, samples, metadata, records } = parseStored(text) as Shared;
   const read = samples.map(
     ({ systemPrompt: place, ...sample }): Sample =>
       place === undefined ? sample : { systemPrompt: systemPrompts[place], ...sample },
