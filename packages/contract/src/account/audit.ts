@@ -72,11 +72,9 @@ export const AuditEvent = z
     id: z.uuid().meta({ description: "The event's id." }),
     created_at: instant.meta({ description: "When it happened." }),
     action: AuditAction.meta({ description: "What was done." }),
-    object_id: z
-      .string()
-      .meta({
-        description: "The id of what it was done to; its kind is the part of `action` before the dot.",
-      }),
+    object_id: z.string().meta({
+      description: "The id of what it was done to; its kind is the part of `action` before the dot.",
+    }),
     actor: z
       .object({
         kind: AuditActorKind.meta({

@@ -24,12 +24,9 @@ const descriptionOfRole =
 export const roleField = Role.meta({ description: descriptionOfRole });
 
 /** What the calling key may do, in responses. */
-export const scopesField = z
-  .array(KeyScope)
-  .nullable()
-  .meta({
-    description: "What the key may do, within its user's role; null for everything that the role may do.",
-  });
+export const scopesField = z.array(KeyScope).nullable().meta({
+  description: "What the key may do, within its user's role; null for everything that the role may do.",
+});
 
 /** Response of `GET /v1/me`: the user that the caller's credential belongs to. */
 export const MeResponse = z

@@ -15,7 +15,7 @@ import {
 import { RealityState } from "./reality-figures.ts";
 import { EpisodeStop, maxStops } from "./stop.ts";
 
-/** How many steps an episode may have unless its environment says so. */
+/** How many steps an episode may have unless its environment says otherwise. */
 export const defaultMaxSteps = 30;
 /** The most steps of an episode. Its prompt may contain all of them. */
 const mostSteps = 1_000;
@@ -266,7 +266,7 @@ export const TasksAdded = z
   .meta({ id: "TasksAdded" });
 export type TasksAdded = z.infer<typeof TasksAdded>;
 
-/** How many tasks a page has unless its query says so. */
+/** How many tasks a page has unless its query says otherwise. */
 export const defaultTaskLimit = 100;
 
 /** Query of `GET /v1/environments/{name}/tasks`. */

@@ -67,12 +67,9 @@ const Exploit = z
       description:
         "False against true successes: 0 if the verb is as common in both, more if it is more common in false ones. Half an episode is added to each of the four counts.",
     }),
-    p_value: z
-      .number()
-      .nullable()
-      .meta({
-        description: "For the hypothesis that the verb is as common in both. Null without an interval.",
-      }),
+    p_value: z.number().nullable().meta({
+      description: "For the hypothesis that the verb is as common in both. Null without an interval.",
+    }),
     p_adjusted: z
       .number()
       .nullable()

@@ -103,14 +103,9 @@ export const RealityCheckRequest = z
         "The revision whose episodes are drawn, or that plays recordings. The latest if not given.",
     }),
     false_success_limit: falseSuccessLimit,
-    pairs: z
-      .array(RealityPair)
-      .min(1)
-      .max(maxRealityPairs)
-      .nullish()
-      .meta({
-        description: "Episodes whose two outcomes are known. No two with the same task, episode and policy.",
-      }),
+    pairs: z.array(RealityPair).min(1).max(maxRealityPairs).nullish().meta({
+      description: "Episodes whose two outcomes are known. No two with the same task, episode and policy.",
+    }),
     episodes: RealityEpisodeSelection.nullish().meta({
       description:
         "Ended episodes, drawn from those that match every field: their actions are sent to the real environment. Without pairs and dataset_id, those of the whole environment.",

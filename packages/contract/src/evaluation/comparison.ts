@@ -181,11 +181,9 @@ export const Comparison = z
       description:
         "Evaluators that the reference and another run share, at the same revision of the same profile.",
     }),
-    evaluators_left_out: z
-      .array(z.object({ run_id: runId, ...ReportEvaluator.shape }))
-      .meta({
-        description: "Evaluators that cannot be compared, because only the reference has them or does not.",
-      }),
+    evaluators_left_out: z.array(z.object({ run_id: runId, ...ReportEvaluator.shape })).meta({
+      description: "Evaluators that cannot be compared, because only the reference has them or does not.",
+    }),
     seed: z
       .int()
       .meta({ description: "The seed of the random signs, used where there are too many to try all." }),

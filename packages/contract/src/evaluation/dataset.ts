@@ -42,7 +42,7 @@ const described = {
 /** The number of a revision in its dataset, from 1. */
 const revisionNumber = z.int().meta({ description: "Counts the dataset's revisions from 1." });
 
-/** What responses to uploads warn of. */
+/** The warnings in responses to uploads. */
 export const uploadWarnings = z
   .array(z.string())
   .optional()
@@ -251,18 +251,15 @@ export const DatasetTrajectoryQuery = z.object({
   }),
 });
 
-/** How many trajectories a page has unless its query says so. */
+/** How many trajectories a page has unless its query says otherwise. */
 export const defaultTrajectoryLimit = 100;
 
 /** Query of `GET /v1/datasets/{id}/trajectories`. */
 export const DatasetTrajectoryListQuery = z.object({
   revision,
-  contains: storableText()
-    .max(maxTrajectoryIdCharacters)
-    .optional()
-    .meta({
-      description: "Only trajectories whose id contains this text; ASCII letters match in either case.",
-    }),
+  contains: storableText().max(maxTrajectoryIdCharacters).optional().meta({
+    description: "Only trajectories whose id contains this text; ASCII letters match in either case.",
+  }),
   order: z.enum(["trajectory_id", "steps", "-steps"]).optional().meta({
     default: "trajectory_id",
     description: "By id, or by the number of steps; with a minus, the longest first.",
@@ -278,7 +275,7 @@ export const DatasetTrajectoryListQuery = z.object({
 });
 export type DatasetTrajectoryListQuery = z.infer<typeof DatasetTrajectoryListQuery>;
 
-/** How many samples a page has unless its query says so. */
+/** How many samples a page has unless its query says otherwise. */
 export const defaultSampleLimit = 100;
 
 /** Query of `GET /v1/datasets/{id}/samples`. */

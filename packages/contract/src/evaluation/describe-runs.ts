@@ -10,7 +10,7 @@ import type { RunFigures, RunPrevious, RunReport, RunSurvival } from "./run-repo
 export interface DescribedComparison {
   /** What can be said in one sentence, or in two if it would not survive one more failure. */
   sentence: string;
-  /** What qualifies it. */
+  /** The caveats to the sentence. */
   caveats: string[];
 }
 
@@ -170,7 +170,7 @@ export function describeDecision({ goal, evaluators }: Pick<RunReport, "goal" | 
   return [describeGoal(goal, meant, evaluatorName(meant ?? goal))];
 }
 
-/** What a report says changed since the run before. */
+/** What a report says has changed since the previous run. */
 export function describeChange(
   { previous }: Pick<RunReport, "previous">,
   options?: { withParams?: boolean },

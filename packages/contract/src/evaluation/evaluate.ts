@@ -96,7 +96,7 @@ export type EvaluateResponse = z.infer<typeof EvaluateResponse>;
 
 const seconds = "\\d+([.,]\\d+)?S";
 const timeOfDay = `T(\\d+H(\\d+M)?(${seconds})?|\\d+M(${seconds})?|${seconds})`;
-/** Years and months have no fixed length. The reader refuses them with an error of its own. */
+/** Years and months have no fixed length. The reader refuses them with its own error. */
 const importedDuration = z.iso
   .duration()
   .meta({

@@ -33,7 +33,7 @@ const goal = {
   pass_rate: z.number().meta({ description: described.pass_rate }),
 };
 
-/** What runs of a name are to reach. */
+/** The goal of the runs of a name. */
 export const Goal = z
   .object({
     run_name: z.string().meta({ description: "The name of the runs." }),

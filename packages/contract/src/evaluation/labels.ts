@@ -120,12 +120,9 @@ export const LabelSample = z
       .array(
         z.object({
           result_id: z.string().meta({ description: "The result's id." }),
-          probability: z
-            .number()
-            .meta({
-              description:
-                "The probability with which it was drawn. Its label has the inverse as its weight.",
-            }),
+          probability: z.number().meta({
+            description: "The probability with which it was drawn. Its label has the inverse as its weight.",
+          }),
           labelled: z.boolean().meta({ description: "Whether anybody has labelled it." }),
         }),
       )
@@ -258,7 +255,7 @@ export type LabelAgreement = z.infer<typeof LabelAgreement>;
 
 const defaultQueueLimit = 50;
 const maxQueueLimit = 200;
-/** How many disagreements are listed unless the query says so. */
+/** How many disagreements are listed unless the query says otherwise. */
 export const defaultDisagreements = 50;
 
 /** Body of `POST /v1/evaluation-results/review`: the search's filters, and which results come first. */

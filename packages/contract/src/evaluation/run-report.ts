@@ -29,7 +29,7 @@ const noChange = z
       "The same evaluator's verdicts on the state before the action, on the samples that have a verdict. Null if there are none, for example because a model judges, and for free-running runs, which are not told that state.",
   });
 
-/** What a model has to beat. */
+/** A baseline that a model has to beat. */
 export const RunBaseline = z
   .object({
     kind: z.enum(["no-change", "most-frequent", "retrieval"]).meta({ description: "What it predicts." }),

@@ -106,7 +106,7 @@ export const RunUpload = z
   .meta({ id: "RunUpload" });
 export type RunUpload = z.infer<typeof RunUpload>;
 
-/** How many predictions of a run a page has unless its query says so. */
+/** How many predictions of a run a page has unless its query says otherwise. */
 export const defaultRunSampleLimit = 100;
 
 /** What a run's predictions can be sorted by; with a minus, the highest first. */

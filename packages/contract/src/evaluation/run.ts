@@ -13,7 +13,7 @@ import { PinnedEnds, RunEnds } from "./run-ends.ts";
 export const maxRepeats = 20;
 /** The most calls of a run at once. */
 export const maxRunConcurrency = 256;
-/** How many calls a run makes at once unless it says so. */
+/** How many calls a run makes at once unless it says otherwise. */
 export const defaultRunConcurrency = 16;
 /** The most evaluators of a run. */
 export const maxRunEvaluators = 20;
@@ -27,7 +27,7 @@ const RevisionReference = z.strictObject({
   revision: z.int().min(1).nullish().meta({ description: "A number; the latest if not given." }),
 });
 
-/** What predicts. */
+/** What makes a run's predictions. */
 export const RunTarget = z
   .union([
     z.strictObject({

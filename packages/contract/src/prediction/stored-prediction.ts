@@ -180,7 +180,7 @@ export const StoredPredictionPath = z.object({
   }),
 });
 
-/** How many stored predictions a page has unless its query says so. */
+/** How many stored predictions a page has unless its query says otherwise. */
 export const defaultPredictionLimit = 100;
 
 /** Filters that lists and deletions have in common. */

@@ -57,7 +57,7 @@ const scoresSay: Record<"agreement" | "logprob" | "stated" | "retrieval", string
 
 const similarity = z.number().meta({ description: "From 0 to 1." });
 
-/** How it is measured how sure an answer is. */
+/** How the certainty of an answer is measured. */
 export const ConfidenceMethod = z.enum(["agreement", "logprob", "stated", "retrieval"]);
 export type ConfidenceMethod = z.infer<typeof ConfidenceMethod>;
 

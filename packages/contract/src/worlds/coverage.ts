@@ -18,7 +18,7 @@ const MisleadingExample = z
     dataset_sample_id: z.string().meta({ description: "The sample of the world's dataset." }),
     trajectory_id: z.string().meta({ description: "Its trajectory." }),
     chosen: count("Judged predictions that leaned on it: it was in the prompt, or the records' answer."),
-    wrong: count("Judged predictions of these that do not pass."),
+    wrong: count("How many of them do not pass."),
   })
   .meta({ id: "MisleadingExample" });
 

@@ -110,7 +110,7 @@ export interface Found {
   thing: Thing;
   /** The list that contains it, from which it can be removed. */
   siblings: Thing[];
-  /** What it is in, from the inside out: ["bowl", "counter"]. */
+  /** The things that contain it, from the inside out: ["bowl", "counter"]. */
   within: string[];
 }
 
