@@ -43,9 +43,9 @@ function isShared(module: string, modules: Modules): boolean {
 }
 
 /**
- * What is loaded at once, what several sections need, and each section with all of its pages: a request costs a browser more
- * than a few kilobytes, and who has come to one page of a section goes on to the others. What draws pages is with what they
- * share, as a browser runs each script in one task.
+ * What is loaded immediately, what several sections need, and each section with all of its pages: a request costs a browser
+ * more than a few kilobytes, and people who open one page of a section go on to others. React's renderer is in the second
+ * group, as a browser runs each script in one task.
  */
 const groups = [
   { name: "base", tags: ["$initial" as const], priority: 3 },
@@ -61,7 +61,7 @@ const groups = [
     debugName: "sections",
     priority: 1,
   },
-  // Few who look at an environment play it.
+  // Few people who look at an environment play it.
   { name: (module: string) => (isPlayed(module) ? "play" : null), debugName: "play", priority: 0 },
 ];
 
@@ -89,14 +89,14 @@ function isBuilt(): boolean {
 }
 
 async function build(): Promise<void> {
-  // Several servers may start at once: each builds into a folder of its own, and the last one wins.
+  // Several servers may start at the same time: each builds into its own folder, and the last one wins.
   const folder = join(home, `dist-${process.pid}`);
   const assets = join(folder, "assets");
   mkdirSync(assets, { recursive: true });
   const theme = await bundleTheme(assets);
   const styles = await bundleStyles(assets);
   const scripts = await bundleScripts("src/main.tsx", assets);
-  // Apart from the dashboard, so that neither is cut into more files for the other.
+  // Bundled separately, so that neither bundle is split into more files because of the other.
   const reader = await bundleScripts("src/docs/reader.ts", assets);
   writeFileSync(join(assets, "example.json"), JSON.stringify(makeExample()));
   for (const file of fontFiles) copyFileSync(fontPath(file), join(assets, file));
@@ -116,7 +116,7 @@ async function build(): Promise<void> {
       join(folder, "shells", `${section}.html`),
       shell.replace("{{preloads}}", scripts.neededBy(section).map(preload).join("\n")),
     );
-  // Loaded here, as most runs of this file build nothing.
+  // Imported here, as this file usually has nothing to build.
   const { openApiDocument } = await import("../server/src/app/operations.ts");
   const { buildDocs } = await import("./src/docs/build-docs.tsx");
   const entries = buildDocs({
@@ -132,7 +132,7 @@ async function build(): Promise<void> {
   replace(folder);
 }
 
-/** Not a module, so that it runs before the page is painted. Returns the file's name, like the others. */
+/** Not a module, so that it runs before the page is painted. Returns the file's name, like the other functions. */
 async function bundleTheme(outdir: string): Promise<string> {
   return bundle({ entrypoints: [join(home, "src/apply-theme.ts")], format: "iife", outdir });
 }
@@ -140,7 +140,7 @@ async function bundleTheme(outdir: string): Promise<string> {
 async function bundleStyles(outdir: string): Promise<string> {
   const entrypoints = [join(home, "src/app.css")];
   const name = await bundle({ entrypoints, plugins: [tailwind], external: ["/assets/*"], outdir });
-  // Bun writes "narrower than" with a thousandth of a pixel, which browsers round away: they count in 64ths.
+  // For "narrower than", Bun subtracts a thousandth of a pixel, which browsers round away: they count in 64ths.
   const path = join(outdir, name);
   writeFileSync(path, readFileSync(path, "utf8").replaceAll("- .001px", "- .02px"));
   return name;
@@ -166,9 +166,9 @@ async function bundleScripts(
     input: join(home, input),
     platform: "browser",
     transform: { define: { "process.env.NODE_ENV": '"production"' } },
-    // The stylesheet is built for itself.
+    // The stylesheet is built separately.
     moduleTypes: { ".css": "empty", ".md": "text" },
-    // Libraries mark what a server component may not render, which is nothing to a bundle without a server.
+    // Libraries mark what server components may not render, which is irrelevant to a bundle without a server.
     onLog: (level, log, write) => log.code !== "MODULE_LEVEL_DIRECTIVE" && write(level, log),
     preserveEntrySignatures: false,
   });
@@ -176,7 +176,7 @@ async function bundleScripts(
     dir,
     minify: true,
     comments: { legal: false },
-    // As the server knows names that change with their content.
+    // The server recognises names that change with their content by this form.
     hashCharacters: "base36",
     entryFileNames: "[name]-[hash].js",
     chunkFileNames: "[name]-[hash].js",
@@ -195,7 +195,7 @@ function preload(file: string): string {
   return `<link rel="modulepreload" href="/assets/${file}">`;
 }
 
-/** Keeps the compressed files only: what hardly any client requests needs no room in every image. */
+/** Keeps only the compressed files: hardly any client requests the others, which would take up room in every image. */
 function compress(file: string): void {
   const bytes = readFileSync(file);
   writeFileSync(`${file}.br`, brotliCompressSync(bytes));

@@ -12,7 +12,7 @@ interface Transition extends Pick<WorldModelRequest, "context" | "interaction"> 
   /** The transition's name in its file. */
   sampleId: string;
   nextState: string;
-  /** Absent: the file does not say which steps follow each other. */
+  /** Absent if the file does not say which steps follow each other. */
   trajectory?: { trajectory_id: string; step: number };
 }
 
@@ -177,7 +177,7 @@ function isJson(text: string): boolean {
   return /^\s*(<tool_response>)?\s*[[{]/.test(text);
 }
 
-/** A different sample for each day, but the same on every run. */
+/** A different sample for each day, but the same in every run. */
 function sampleOf(transitions: readonly Transition[], seed: number, count: number): Transition[] {
   const indexes = Array.from(
     { length: Math.min(count, transitions.length) },
@@ -186,7 +186,7 @@ function sampleOf(transitions: readonly Transition[], seed: number, count: numbe
   return indexes.flatMap((index) => transitions[index % transitions.length] ?? []);
 }
 
-/** Predictions that are rejected, so that the charts have failures. */
+/** Sends requests that are rejected, so that the charts show failures. */
 async function sendInvalidRequests(presage: Presage, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     const refusal = await presage
@@ -196,7 +196,7 @@ async function sendInvalidRequests(presage: Presage, times: number): Promise<voi
   }
 }
 
-/** A failed evaluation, and corrections by people. */
+/** Makes a failed evaluation, and corrections by people. */
 async function correctAndFail(presage: Presage): Promise<void> {
   await presage.evaluate({
     evaluators: [
@@ -218,7 +218,7 @@ async function correctAndFail(presage: Presage): Promise<void> {
   }
 }
 
-/** A dataset of each environment with runs of the sandbox, both baselines and a degraded copy of the sandbox. */
+/** Creates a dataset for each environment, with runs of the sandbox, both baselines and a degraded copy of the sandbox. */
 async function fillRuns(url: string, apiKey: string, transitions: readonly Transition[]): Promise<void> {
   const presage = createPresage({ baseUrl: url, apiKey });
   const recorded = transitions.filter(({ trajectory }) => trajectory !== undefined);
@@ -260,10 +260,10 @@ function toText(objects: readonly object[]): string {
   return objects.map((object) => `${JSON.stringify(object)}\n`).join("");
 }
 
-/** In one of this many predictions, the degraded copy forgets the change. */
+/** The degraded copy forgets the change in one of this many predictions. */
 const forgetsEvery = 3;
 
-/** The sandbox's predictions, of which some are the state before the action. */
+/** The sandbox's predictions; in some, the change is forgotten. */
 async function degrade(presage: Presage, run: Run, datasetId: string): Promise<object[]> {
   const states = new Map<string, string>();
   for await (const { dataset_sample_id, interaction } of presage.datasets.iterateSamples(datasetId))
@@ -280,7 +280,7 @@ function toLine({ trajectory, context, interaction, nextState }: Transition): ob
   return { ...trajectory, ...(context && { context }), interaction, next_state: nextState };
 }
 
-/** What agents do in the sandbox, well or not. */
+/** The actions of agents in the sandbox, successful or not. */
 const attempts = [
   ["look around", "activate lantern"],
   ["look around", "open chest"],
@@ -290,7 +290,7 @@ const attempts = [
   ["open door to yard"],
 ];
 
-/** Episodes of the sandbox with different ends. */
+/** Plays episodes of the sandbox that end differently. */
 async function fillEpisodes({ episodes }: Presage): Promise<void> {
   for (let index = 0; index < 24; index += 1) {
     const actions = attempts[index % attempts.length] ?? [];
@@ -303,7 +303,7 @@ async function fillEpisodes({ episodes }: Presage): Promise<void> {
   }
 }
 
-/** What a team decides: goals, a budget, verdicts to label, and how often success is real. */
+/** Sets what a team decides: goals, a budget, verdicts to label, and reality checks. */
 async function setGoals(presage: Presage): Promise<void> {
   for (const { id, name } of await presage.runs.list()) {
     if (name.endsWith(", sandbox")) {
@@ -327,7 +327,7 @@ async function setGoals(presage: Presage): Promise<void> {
   });
 }
 
-/** Reads a JSONL file, or all in a folder: lines with `interaction`, `next_state` and optionally `context`. */
+/** Reads a JSONL file, or all JSONL files in a folder: lines with `interaction`, `next_state` and optionally `context`. */
 export async function readTransitions(path: string): Promise<Transition[]> {
   const files = path.endsWith(".jsonl")
     ? [path]

@@ -14,7 +14,7 @@ const apiKey = "key-of-the-screenshots-0123456789abcdef";
 const source = process.argv[2] ?? join(import.meta.dir, "../../../examples/transitions.jsonl");
 
 const transitions = await readTransitions(source);
-// PostgreSQL, because then only the process with the shifted clock reads the time.
+// With PostgreSQL, only the process with the shifted clock reads the time.
 const postgres = await startPostgres();
 const judge = startStandInJudge();
 const prices = join(folder, "prices.yaml");

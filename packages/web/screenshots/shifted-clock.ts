@@ -12,7 +12,7 @@ globalThis.Date = new Proxy(RealDate, {
   get: (target, name) => (name === "now" ? shiftedNow : Reflect.get(target, name)),
 });
 
-// The server would refuse to start with a clock that differs from its database's, whose clock tells when results were stored.
+// The database's clock sets the time of results, and the server would refuse to start if its own clock differed.
 Bun.plugin({
   name: "shift the database's clock and skip its check",
   setup(build) {

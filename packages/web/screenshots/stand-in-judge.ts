@@ -6,7 +6,7 @@ export interface StandInJudge {
   stop(): Promise<void>;
 }
 
-/** So that taxonomies have findings without a model. It gives no verdicts, so that judges show what a failure looks like. */
+/** Gives taxonomies findings without a model. It returns no verdicts, so that judges show what a failure looks like. */
 export function startStandInJudge(): StandInJudge {
   const server = Bun.serve({
     port: 0,
@@ -50,7 +50,7 @@ function examine(instructions: string, question: string): Findings {
   };
 }
 
-/** What is wrong with an output: the name of the kind, and why. */
+/** The slips in an output: the name of the kind, and the reason. */
 function findSlips(output: string, gold: string, input: string): [name: string, reason: string][] {
   if (output === gold) return [];
   if (isJson(gold) && !isJson(output)) return [["Broken JSON", "The environment responds with JSON."]];
@@ -77,7 +77,7 @@ function isJson(text: string): boolean {
   return /^\s*(<tool_response>)?\s*[[{]/.test(text);
 }
 
-/** One of the texts that are judged, from between its marks. */
+/** One of the judged texts, from between its marks. */
 function textOf(question: string, name: string): string {
   const found = new RegExp(`^<<<DATA \\S+ ${name}>>>\\n([^]*?)\\n<<<END `, "m").exec(question);
   return found?.[1]?.trim() ?? "";

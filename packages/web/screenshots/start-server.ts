@@ -12,7 +12,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Starts a server in a process of its own, with a shifted clock. */
+/** Starts a server in its own process, with a shifted clock. */
 export async function startServer(
   environment: Record<string, string>,
   clockShiftMs: number,

@@ -10,7 +10,7 @@ export interface Shot {
   prepare?(page: Page): Promise<void>;
 }
 
-/** Every page of the dashboard, with data on it. */
+/** Every page of the dashboard, with data. */
 export async function shotsOf(presage: Presage): Promise<Shot[]> {
   const fails = await presage.results.search({ evaluator_family: "rouge-l", pass: false, limit: 1 });
   const results = await presage.results.search({ evaluator_family: "rouge-l", limit: 1 });
@@ -113,7 +113,7 @@ const themes = ["light", "dark"] as const;
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } } as const;
 const settleMs = 1_000;
 
-/** What loads, and a title before what follows it is drawn. */
+/** Placeholders, and a title whose page has not been drawn yet. */
 const unfinished = ".animate-pulse, main header:has(h1):only-child";
 
 /** Saves every page, light and dark, wide and narrow, as `<page>-<theme>-<size>.png`. */

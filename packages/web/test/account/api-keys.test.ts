@@ -15,7 +15,7 @@ browserTest("A key is created, used, and rejected once it is revoked", async ({ 
   const shown = page.getByRole("alertdialog", { name: "New key “training cluster”" });
   const apiKey = await shown.getByRole("textbox", { name: "Key" }).inputValue();
   expect(apiKey).toMatch(/^psg_\w{38,}$/);
-  // Escape does not close it.
+  // Escape does not close the dialog.
   await page.keyboard.press("Escape");
   await shown.getByRole("button", { name: "I have stored it" }).click();
   await shown.waitFor({ state: "hidden" });

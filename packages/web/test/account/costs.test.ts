@@ -51,7 +51,7 @@ dashboardTest(
     await page.keyboard.press("Escape");
     // 11 prompt and 7 completion tokens.
     expect(await cells("Owner")).toEqual(["2", "0", "36", "€2.50 +"]);
-    // The only person's keys are open.
+    // The only person's keys are shown from the start.
     await table.getByRole("button", { name: "bootstrap" }).click();
     expect(await cells("org/priced")).toEqual(["", "", "18", "€2.50"]);
     expect(await cells("org/unpriced")).toEqual(["", "", "18", "–"]);

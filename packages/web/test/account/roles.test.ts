@@ -41,7 +41,7 @@ dashboardTest(
     await created.getByText("named").waitFor();
     await table.getByRole("rowheader", { name: /^\w+day,? \d+ \w+ \d{4}$/ }).waitFor();
 
-    // A day of its own, which is not in the last 24 hours.
+    // Moves the event to a different day, outside of the last 24 hours.
     const old = Date.now() - 3 * 86_400_000;
     await store.database
       .updateTable("audit_events")
@@ -81,7 +81,7 @@ dashboardTest("A second owner sees whose the keys of the account are, and revoke
   await row.waitFor({ state: "detached" });
   const revoked = (await client.apiKeys.list()).find(({ id }) => id === made.id);
   expect(revoked?.revoked_at).toBeString();
-  // The first is the last owner again.
+  // Makes the first owner the last one again.
   await client.members.update(eve, { role: "viewer" });
 });
 
@@ -130,7 +130,7 @@ slowDashboardTest("The last owner reads why they stay one", async ({ visit, expe
 dashboardTest("A viewer sees what their role does not allow, and why", async (visitor) => {
   const page = await visitAsViewer(visitor, "bob@example.org");
   await page.goto(`${visitor.presage.url}/account/members`);
-  // From here on the page knows the role.
+  // From here on, the page knows the role.
   await page.getByText("Your role is viewer. Only owners of your account see this page").waitFor();
   await page.goto(`${visitor.presage.url}/account`);
   await page.getByRole("link", { name: "API keys" }).waitFor();

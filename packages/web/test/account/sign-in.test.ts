@@ -52,7 +52,7 @@ slowBrowserTest("The command can be copied where the clipboard API is missing", 
   const page = await visit("/sign-in", { isSignedIn: false });
   await page.evaluate(() => {
     Object.defineProperty(navigator, "clipboard", { value: undefined });
-    // After the page's own listener.
+    // Runs after the page's own listener.
     window.addEventListener("copy", (event) => {
       document.title = event.clipboardData?.getData("text/plain") ?? "";
     });
@@ -67,7 +67,7 @@ browserTest("Signing in leads to the requested page", async ({ visit, newSignInA
   const { search } = new URL(page.url());
   expect(search).toBe("?return_to=%2Fusage%3Fperiod%3D30d");
 
-  // In the tab that already shows the sign-in page.
+  // Opens the address in the tab that already shows the sign-in page.
   const { hash } = new URL(await newSignInAddress());
   await page.goto(`${presage.url}/sign-in${search}${hash}`);
   await page.waitForURL(`${presage.url}/usage?period=30d`);
@@ -127,7 +127,7 @@ slowBrowserTest("After signing out, the back button shows nothing from before", 
 
 slowBrowserTest("After signing out in one tab, the others leave by themselves", async (visitor) => {
   const { visit, newSignInAddress, presage, expectErrors } = visitor;
-  // What the other tab was still reading is refused.
+  // Requests that the other tab has not finished are refused.
   expectErrors(/status of 401/);
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("link", { name: "Settings" }).click();
@@ -144,7 +144,7 @@ slowBrowserTest("A session ended elsewhere leads to sign-in and back at the next
   const { visit, newSignInAddress, presage, client, expectErrors } = visitor;
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("link", { name: "Settings" }).click();
-  // No requests are pending any more.
+  // Waits until no requests are pending.
   await page.getByRole("rowheader", { name: "bootstrap" }).waitFor();
   for (const { id } of await client.sessions.list()) await client.sessions.end(id);
 

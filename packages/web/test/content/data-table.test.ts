@@ -7,7 +7,7 @@ import type { Locator, Page } from "../support/page.ts";
 const { slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests();
 const names = ["run 10", "run 9", "alpha"];
 
-/** Names of keys in the order of the table, without those of other tests. */
+/** The names of keys in the order of the table, without the keys of other tests. */
 async function shownNames(page: Page): Promise<string[]> {
   const all = await page.getByRole("rowheader").allInnerTexts();
   return all.flatMap((text) => names.find((name) => text.startsWith(name)) ?? []);
@@ -52,7 +52,7 @@ dashboardTest(
 
     await page.goto(new URL("/api-keys", shared).href);
     await expectNames(page, ["run 10", "run 9", "alpha"]);
-    // What is remembered stands in the address as well, so that it can be shared.
+    // The remembered view is in the address as well, so that it can be shared.
     await page.waitForURL(shared);
     await page.getByRole("button", { name: "Options of API keys" }).press("Enter");
     await page.getByRole("menuitem", { name: "As at first" }).click();

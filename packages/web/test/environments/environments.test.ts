@@ -7,7 +7,7 @@ import { watchShifts } from "../support/watch-shifts.ts";
 
 const { dashboardTest, slowDashboardTest, slowBrowserTest } = dashboardTests();
 
-/** One episode that succeeds, one that is cut short and one that is open. */
+/** Plays one episode that succeeds, one that is cut short and one that stays open. */
 async function fill(client: Presage): Promise<{ name: string; won: string }> {
   const name = "house";
   const known = await client.environments.list();
@@ -41,13 +41,13 @@ dashboardTest(
     await page.getByRole("link", { name: "house" }).waitFor();
     await page.getByText("1 of 2").waitFor();
     await page.getByRole("row", { name: "house" }).getByText("not checked").waitFor();
-    // Both had the same task, which gives no interval, and so no rate.
+    // Both episodes had the same task, so there is no interval, and no rate.
     expect(await page.getByText("50.0 %").count()).toBe(0);
     await page.getByRole("link", { name: "house" }).press("Enter");
     await page.getByRole("heading", { level: 1, name: "house" }).waitFor();
     await page.getByText("1 succeeded, 1 cut short").waitFor();
 
-    // The filters stand in the address.
+    // The filters are in the address.
     await page.getByLabel("Outcome").selectOption("success");
     await page.getByText("1 episode", { exact: true }).waitFor();
     expect(new URL(page.url()).search).toBe("?outcome=success");
@@ -121,17 +121,17 @@ dashboardTest(
       tasks: { train: 1 },
       config: { stop: [{ output_matches: "light", outcome: "success" }] },
     });
-    // A split of its tasks is no filter of its episodes.
+    // The split of the tasks tab does not filter episodes.
     await page.getByRole("radio", { name: "validation 0" }).click();
     await page.getByRole("tab", { name: "Episodes" }).click();
     await page.getByText("No episodes yet").waitFor();
-    // A press shows what a finger cannot point at, and hides it.
+    // Pressing shows and hides what a finger cannot hover over.
     await page.getByRole("button", { name: "Reward" }).first().click();
     await page.getByRole("tooltip").getByText("Mean sum of rewards").waitFor();
     await page.getByRole("button", { name: "Reward" }).first().click();
     await page.getByRole("tooltip").waitFor({ state: "detached" });
 
-    // Revising keeps what the form shows, and the revisions can be compared.
+    // The form for revising has the current values, and revisions can be compared.
     await page.getByRole("button", { name: "Revise" }).click();
     await dialog.getByRole("textbox", { name: "Max steps" }).fill("7");
     await dialog.getByRole("button", { name: "Save as revision 2" }).click();

@@ -22,7 +22,7 @@ const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch:
 const goal = "The lantern is now activated.";
 const task = "/environments/sandbox/play?split=train&index=0";
 
-/** The world says what was done in it. */
+/** Lets the world repeat each action. */
 function echo(): void {
   upstream.answer = ({ body }) =>
     Response.json(completion(`After ${body.messages.at(-1)?.content.split("Action: ").at(-1)}.`));
@@ -44,7 +44,7 @@ browserTest("On a phone a person plays a task to its end, and the next one follo
   const page = await visit(task, phone);
   await page.getByText("Turn on the lantern.").waitFor();
   await page.getByRole("log").getByText("This room is called the workshop.").waitFor();
-  // Nothing is started before something is done.
+  // No episode is started before the first action.
   expect(await client.episodes.list({ environment: "sandbox" })).toEqual([]);
   await inputOf(page).fill("look around");
   await page.getByRole("button", { name: "Send" }).tap();
@@ -52,7 +52,7 @@ browserTest("On a phone a person plays a task to its end, and the next one follo
   await page.getByText(/^Step 1 of 20$/).waitFor();
   const id = episodeOf(page);
 
-  // What comes is in sight, and the input stays where it is.
+  // The newest answer is visible, and the input stays in place.
   for (const action of ["one", "two", "three", "four", "five", "six"])
     await act(page, action, `After ${action}.`);
   const answer = await page.getByRole("log").getByText("After six.").boundingBox();
@@ -85,7 +85,7 @@ slowDashboardTest("Everything can be done with the keyboard, and a reload goes o
   expect(await inputOf(page).inputValue()).toBe("open door");
   await page.keyboard.press("ArrowDown");
   expect(await inputOf(page).inputValue()).toBe("");
-  // What was being typed comes back as well.
+  // The text being typed comes back as well.
   await page.keyboard.type("half a tho");
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("ArrowDown");
@@ -100,7 +100,7 @@ slowDashboardTest("Everything can be done with the keyboard, and a reload goes o
   await page.keyboard.press("Enter");
   await page.getByRole("log").getByText("After go.").waitFor();
 
-  // Escape leaves the input, then letters are shortcuts.
+  // Escape leaves the input; after that, letters are shortcuts.
   await page.getByText(/^Step 2 of 20$/).waitFor();
   await page.keyboard.press("Escape");
   await page.keyboard.press("r");
@@ -136,7 +136,7 @@ dashboardTest(
     const { steps } = await client.episodes.get(episodeOf(page));
     expect(steps.map(({ action }) => action)).toEqual(["one", "two"]);
 
-    // Another action takes the place of one that failed.
+    // A failed action can be replaced by another.
     upstream.answer = () => new Response("no", { status: 500 });
     await inputOf(page).fill("three");
     await inputOf(page).press("Enter");

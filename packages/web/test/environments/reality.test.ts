@@ -9,7 +9,7 @@ import { fillReality } from "../support/fill-reality.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "presage-real-"));
 const file = join(folder, "real.yaml");
-// Nothing listens there.
+// Nothing listens on this port.
 writeFileSync(
   file,
   "environments: { lab: { protocol: http, url: 'http://127.0.0.1:9', environment: sandbox } }",
@@ -26,7 +26,7 @@ dashboardTest("From an alarm on the overview to where an episode leaves reality"
     ...{ evaluators: [{ evaluator: "exact-match" }], evaluated_model_input: "You push." },
     ...{ evaluated_model_output: "It opens.", evaluated_model_gold_answer: "It opens." },
   });
-  // However many came later.
+  // The number of later checks does not matter.
   const pairs = [{ task_id: "t", simulated: true, real: true }];
   for (let index = 0; index < 100; index++) await client.realityChecks.create({ name: `${index}`, pairs });
   const list = await visit("/environments", { viewport: wide });

@@ -15,7 +15,7 @@ dashboardTest("Samples are sorted by the scores of one evaluator, as the address
     dataset_sample_id,
     app: "sorted",
   });
-  // More than a page of samples, of which the one in the middle has the highest score.
+  // More samples than fit on a page, with the highest score in the middle.
   const scoreOf = (index: number) => (index === 30 ? 1 : index / 100);
   const samples = Array.from({ length: 60 }, (_, index) => index);
   await client.results.importBatch([
@@ -50,7 +50,7 @@ dashboardTest("Samples are sorted by the scores of one evaluator, as the address
   await page.keyboard.press("Enter");
   await showsFirst(page, ["room/0", "room/1", "room/2"]);
   expect(await header.getAttribute("aria-sort")).toBe("ascending");
-  // A filter that leaves none of its verdicts leaves no such order.
+  // If the filter leaves none of the evaluator's verdicts, its order does not apply.
   await showsFirst(await visit(`${pathname}${search}&evaluator=other`), ["room/0", "room/1", "room/2"]);
 });
 
@@ -124,7 +124,7 @@ slowDashboardTest(
     await page.locator("[data-row]").nth(29).waitFor();
     expect(await headers.allTextContents()).toEqual(before);
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("external:two");
-    // A link that sorts by it shows it, and it stays where another order is chosen.
+    // A link that sorts by a rare evaluator shows its column, which stays when another order is chosen.
     const linked = await visit("/evaluations?app=rare&view=samples&sort=-external:seldom");
     const seldom = linked.getByRole("columnheader", { name: "seldom" });
     await linked.locator('th[aria-sort="descending"]').waitFor();
@@ -148,7 +148,7 @@ slowDashboardTest(
       dataset_sample_id,
       app,
     });
-    // The most results are of another evaluator in each.
+    // In each app, a different evaluator has the most results.
     await client.results.importBatch([
       verdict("left", "alpha", "a"),
       verdict("left", "alpha", "b"),

@@ -72,7 +72,7 @@ slowDashboardTest(
     await all.getByRole("row").getByRole("link", { name: "our model" }).nth(5).waitFor();
     await all.getByRole("row").getByText("nightly-7").waitFor();
     await all.getByRole("row").getByText(unknown).waitFor();
-    // The names of all runs at once, and none by its id.
+    // The names of all runs are requested at once, none by its id.
     expect([...new Set(asked.filter((path) => path.startsWith("/v1/runs")))]).toEqual(["/v1/runs"]);
 
     const page = await visit(`/evaluations?run=${run.id}&dataset=${id}`);
@@ -110,7 +110,7 @@ dashboardTest("Results that match are counted, deleted and gone; those of a run 
   await showsResults(ofRun, 6);
 });
 
-/** Asks for the deletion of the two results that match the filters, and confirms it. Returns the dialog. */
+/** Requests the deletion of the two results that match the filters, and confirms it. Returns the dialog. */
 async function deleteTwo(page: Page) {
   await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
   const dialog = page.getByRole("alertdialog", { name: "Delete evaluation results" });
@@ -120,7 +120,7 @@ async function deleteTwo(page: Page) {
 }
 
 slowDashboardTest("The list is right after a deletion whose dialog was closed", async ({ visit, client }) => {
-  // Closed before the server has answered, and closed while it deletes.
+  // One dialog is closed before the server has answered, one during the deletion.
   for (const [app, held, label] of [
     ["closed at once", /evaluation-results\?.*expected_count/, "Cancel"],
     ["closed later", /evaluation-result-deletions/, "Close"],
@@ -181,7 +181,7 @@ slowDashboardTest("A deletion that could not be counted is counted again", async
   await dialog.getByRole("alert").waitFor();
   expect(await dialog.getByText("Counting").count()).toBe(0);
   await dialog.getByRole("button", { name: "Count again" }).press("Enter");
-  // Those without a sample are not in this list.
+  // Results without a sample are not in this list.
   await dialog.getByText("without a filter: all of the account.").waitFor();
   expect(await dialog.getByRole("alert").count()).toBe(0);
 });
@@ -201,7 +201,7 @@ dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, c
 
   await drawer(second).getByRole("heading", { name: "Is this verdict right?" }).waitFor();
   await drawer(second).getByRole("button", { name: "No, it passes" }).click();
-  // Typed letters are not taken as shortcuts.
+  // Typed letters do not act as shortcuts.
   await drawer(second).getByRole("textbox", { name: "Comment" }).pressSequentially("just so");
   await drawer(second).getByRole("button", { name: "Save correction" }).click();
   await drawer(second).getByText("A person marked this as a pass").waitFor();

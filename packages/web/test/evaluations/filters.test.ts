@@ -31,7 +31,7 @@ dashboardTest(
     await offered("Evaluator", ["Any evaluator", "external:kind · 2", "external:strict · 2"]);
     await page.getByRole("combobox", { name: "App", exact: true }).selectOption("shop");
     await showsResults(page, 3);
-    // The choice of one filter narrows the others, not itself.
+    // Choosing a filter narrows the options of the others, not its own.
     await offered("Evaluator", ["Any evaluator", "external:strict · 2", "external:kind · 1"]);
     await offered("App", ["Any app", "shop · 3", "garden · 1"]);
 
@@ -61,7 +61,7 @@ dashboardTest(
     await page.keyboard.press("Enter");
     await showsResults(page, 1);
 
-    // What was typed just before the filters close holds.
+    // Text that was typed just before the filters close still applies.
     await filters.getByRole("textbox", { name: "Sample", exact: true }).fill("none");
     await page.keyboard.press("Escape");
     await page.waitForURL(/sample=none/);
@@ -82,7 +82,7 @@ slowDashboardTest("A view is saved under a name, opened again and deleted", asyn
   await page.keyboard.press("Enter");
   await views.getByRole("link", { name: "what fails" }).waitFor();
 
-  // Another tab saves one, too.
+  // Another tab saves a view, too.
   await page.evaluate(() => {
     const view = { name: "of another tab", search: "?app=other" };
     localStorage.setItem("presage-views-evaluations", JSON.stringify([view]));

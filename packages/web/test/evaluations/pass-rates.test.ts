@@ -7,7 +7,7 @@ import { showsResults } from "../support/result-rows.ts";
 
 const { dashboardTest, slowDashboardTest } = dashboardTests(() => ({ hasFile: true }));
 
-/** 100 verdicts of the strict evaluator in 10 trajectories, 25 passes, and 50 passes of the lenient one. */
+/** Imports 100 verdicts of the strict evaluator in 10 trajectories, with 25 passes, and 50 passes of the lenient evaluator. */
 async function importVerdicts(client: Presage, app: string): Promise<void> {
   const strict = Array.from({ length: 100 }, (_, index) => ({
     evaluator_id: "strict",
@@ -20,7 +20,7 @@ async function importVerdicts(client: Presage, app: string): Promise<void> {
   await client.results.importBatch([...strict, ...lenient]);
 }
 
-/** What all 150 verdicts together would have. */
+/** The pass rate of all 150 verdicts together. */
 const pooled = "50.0 %";
 
 async function store(databaseUrl: string, fields: readonly StoredFields[]): Promise<void> {
@@ -93,7 +93,7 @@ slowDashboardTest(
     await revision.getByText("rouge-l-2026-01-01").waitFor();
     await revision.getByText("20.0 %").first().waitFor();
     await revision.getByText("20 verdicts").waitFor();
-    // 22 of 30.
+    // The pooled rate, 22 of 30, is not shown.
     expect(await revision.getByText("73.3 %").count()).toBe(0);
     await page.goto(new URL("/evaluators?q=shared", page.url()).href);
     await page.getByText("rouge-l-2026-01-01").filter({ visible: true }).first().waitFor();

@@ -7,7 +7,7 @@ import { sidewaysOverflow } from "../support/scrolling.ts";
 
 const { browserTest, dashboardTest, slowBrowserTest, slowDashboardTest } = dashboardTests();
 
-/** Verdicts of one profile on a run's samples, newest last. No output equals the gold answer, so that `exact-match` disagrees with it. */
+/** Makes verdicts of one profile on a run's samples, oldest first. No output equals the gold answer, so `exact-match` disagrees. */
 async function evaluate(client: Presage, name: string, outputs: readonly string[]) {
   const profile = await client.profiles.create({
     evaluator_family: "contains",
@@ -36,7 +36,7 @@ const shownId = async (page: Page) => {
   return name?.replace("Result ", "") ?? "";
 };
 
-/** Presses a key of the verdicts once there is a result that it can be about. */
+/** Presses a verdict's key once there is a result that it can apply to. */
 const press = async (page: Page, key: "p" | "f" | "s") => {
   await shownId(page);
   await page.keyboard.press(key);
@@ -77,7 +77,7 @@ browserTest("Results are reviewed with one key each, and a key takes the last on
   await press(page, "p");
   await page.getByRole("heading", { name: "2 labelled" }).waitFor();
   await page.getByRole("button", { name: "Load more" }).click();
-  // The one that was skipped.
+  // The skipped result appears again.
   await page.getByText("0 labelled, 1 left").waitFor();
   expect(await shownId(page)).toBe(second);
 });
@@ -87,7 +87,7 @@ dashboardTest("Undo gives back what the person had said before, and nobody else'
   const id = await evaluate(client, "undone", ["The door opens.", "A door.", "No door."]);
   const page = await visit(`/review?profile_id=${id}`);
   const own = await shownId(page);
-  // It agrees with the verdict, and so corrects nothing.
+  // The label agrees with the verdict, so it corrects nothing.
   await client.labels.give(own, { label: "pass", score: 0.9 });
   const said = async (result: string) => (await client.labels.list(result)).data;
   await press(page, "f");
@@ -115,7 +115,7 @@ dashboardTest("Undo gives back what the person had said before, and nobody else'
   await page.getByText("0 labelled, 2 skipped, 1 left").waitFor();
   const last = await shownId(page);
   await press(page, "p");
-  // Saved after all of the above.
+  // This label is saved after all of the above.
   await eventually(
     () => said(last),
     ({ length }) => length === 1,
@@ -236,7 +236,7 @@ slowDashboardTest("There is nothing to press where there is nothing to review", 
   const pass = region(page).getByRole("button", { name: "Pass" });
   await press(page, "p");
   await page.getByText("1 labelled, 0 left").waitFor();
-  // What was decided last can still be taken back.
+  // The last decision can still be undone.
   await region(page).getByRole("button", { name: "Undo" }).waitFor();
   await page.reload();
   await page.getByText("Nothing is disputed or uncertain").waitFor();

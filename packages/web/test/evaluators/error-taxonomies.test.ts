@@ -224,7 +224,7 @@ slowBrowserTest("Names of taxonomies and their errors are readable on a phone", 
   expect(await readableWidth(leaf)).toBeGreaterThan(170);
 });
 
-/** How wide the text's element is on the screen; 0 if part of the text is cut off. */
+/** The width of the text's element on the screen; 0 if part of the text is cut off. */
 async function readableWidth(text: Locator): Promise<number> {
   return await text.evaluate((element) => {
     const { left, right } = element.getBoundingClientRect();

@@ -44,7 +44,7 @@ dashboardTest("A profile is created, revised, compared, tried and archived", asy
   await page.getByRole("button", { name: "Archive" }).click();
   const question = page.getByRole("alertdialog");
   await question.getByRole("button", { name: "Archive profile" }).click();
-  // It closes once the server has answered; until then it hides the rest of the page.
+  // The dialog closes once the server has answered; until then it hides the rest of the page.
   await question.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Revise" }).waitFor({ state: "detached" });
   const archived = await client.profiles.list({ name: "near enough", include_archived: true });
@@ -143,7 +143,7 @@ slowDashboardTest(
     await elsewhere.getByRole("dialog", { name: `Result ${gate}` }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
-    // All of it is of one day, which makes no line.
+    // All results are from one day, which is no line.
     await page.getByRole("row", { name: "Revision 1" }).getByText("1 without a verdict").waitFor();
     expect(await page.getByRole("figure", { name: /^Pass rate by day/ }).count()).toBe(0);
   },

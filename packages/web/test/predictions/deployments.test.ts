@@ -14,7 +14,7 @@ import { finishRun, uploadHousehold } from "../support/household.ts";
 let directory: string;
 let small: TestUpstream;
 let large: TestUpstream;
-/** Nobody listens on a port that only the system gives out. No other port of the tests begins with its number. */
+/** Nothing listens on a reserved port. No other port of the tests starts with its number. */
 const gone = "127.0.0.1:9";
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "presage-deployments-page-"));
@@ -53,17 +53,14 @@ dashboardTest(
     await page.getByText("2 of 2 up").waitFor();
     await deployments.getByRole("row", { name: "large" }).getByText("1 of 1 up").waitFor();
 
-    // Of all processes: what a run's predictions took is stored.
+    // Stored predictions are counted for all processes, including those of the run.
     const large = deployments.getByRole("row", { name: "large" });
     await large.getByRole("link", { name: "6" }).waitFor();
     await large.getByText("0 of 6").waitFor();
-    // And of the account, whether stored or not.
-    await page
-      .getByRole("figure", { name: "Calls for predictions by hour" })
-      .getByText("Of runs")
-      .waitFor();
+    // The account's calls are counted whether stored or not.
+    await page.getByRole("figure", { name: "Calls for predictions by hour" }).getByText("Of runs").waitFor();
 
-    // Which sessions come to it depends on the addresses.
+    // The addresses determine which sessions use the bad replica.
     let sessions = 0;
     await eventually(
       async () => {

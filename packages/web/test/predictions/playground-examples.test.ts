@@ -3,7 +3,7 @@ import { examples } from "../../src/pages/playground/examples.ts";
 import { readDraft } from "../../src/parts/playground-draft.ts";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 
-/** Without an upstream, so the sandbox responds. */
+/** There is no upstream, so the sandbox responds. */
 const { dashboardTest } = dashboardTests();
 
 dashboardTest(
@@ -26,7 +26,7 @@ dashboardTest(
 
 dashboardTest("Without a model, evaluators that need one cannot be chosen", async ({ visit }) => {
   const page = await visit("/playground");
-  // It starts with the first example, whose gold answer stands beside the response.
+  // The playground starts with the first example, and compares the response with its gold answer.
   await page.getByRole("button", { name: "Predict" }).click();
   await page.getByText("The same text as the gold answer.").waitFor();
   await page.getByRole("button", { name: /^Show \d+ more$/ }).click();

@@ -10,7 +10,7 @@ const { slowBrowserTest, dashboardTest, slowDashboardTest } = dashboardTests(() 
 
 const kitchen = { environment_state: "A kitchen with a fridge. The fridge door is closed." };
 
-/** Asks what an action in the kitchen does, and returns the request's id. */
+/** Predicts an action in the kitchen, and returns the request's id. */
 async function predict(client: Presage, action: string): Promise<string> {
   let requestId = "";
   const interaction = { state: "You are in the kitchen.", action };
@@ -48,16 +48,16 @@ slowBrowserTest(
     const page = await visit("/");
     await page.getByRole("link", { name: "Log", exact: true }).click();
     await page.getByText("3 predictions", { exact: true }).waitFor();
-    // What was predicted is in sight.
+    // The predicted texts are visible.
     await page.getByRole("row").filter({ hasText: "fridge" }).first().waitFor();
     await page.getByRole("row", { name: /^(just now|. minutes? ago).*look around/ }).waitFor();
     await page.getByRole("button", { name: "Jump to" }).press("Enter");
     await page.getByRole("button", { name: "To the oldest" }).press("Enter");
     await page.getByText("3 predictions, the oldest first").waitFor();
     await page.keyboard.press("Escape");
-    // What closes gives the focus back, which would close the next one.
+    // A closing popover returns the focus, which would close the next popover.
     await page.locator("button:focus", { hasText: "Jump to" }).waitFor();
-    // The values there are, with how many have them.
+    // The options are the existing values, with their counts.
     await page.getByRole("button", { name: "Filters" }).press("Enter");
     const chosen = page.getByLabel("Source").locator("option");
     expect(
@@ -77,7 +77,7 @@ slowBrowserTest(
     await drawer.getByText("## ENVIRONMENT STATE").waitFor();
     await drawer.getByText(requestId).waitFor();
 
-    // The link opens the same in a fresh browser.
+    // The link opens the same prediction in a fresh browser.
     const other = await visit(new URL(page.url()).pathname + new URL(page.url()).search, {
       viewport: wide,
       reducedMotion: "reduce",
@@ -96,7 +96,7 @@ slowBrowserTest(
     });
     await form.getByRole("button", { name: "Add sample" }).click();
     await form.getByText("Not now").waitFor();
-    // The dataset is not left behind, so that the same may be tried again.
+    // The dataset is deleted again, so that the same name can be used.
     await form.getByRole("button", { name: "Add sample" }).click();
     await form.getByText("Revision 1 has 1 sample.").waitFor();
     await form.getByRole("button", { name: "Close" }).last().click();
@@ -203,7 +203,7 @@ slowDashboardTest(
       () => asked,
       (count) => count > 1,
     );
-    // What is there already stays.
+    // The loaded rows stay.
     expect(first).toBe(loaded);
   },
 );

@@ -33,7 +33,7 @@ const samples = rooms.flatMap((room) =>
 const toLines = (objects: readonly unknown[]) =>
   objects.map((object) => `${JSON.stringify(object)}\n`).join("");
 
-/** Two runs: the second is right on all but the songs of some rooms, the first only on windows that open. */
+/** Two runs: the second is right except for the songs of some rooms, the first is right only about windows that open. */
 let filling: Promise<{ reference: string; candidate: string }> | undefined;
 async function fill(client: Presage) {
   const { id: dataset_id } = await client.datasets.create({ name: "houses" });
@@ -87,7 +87,7 @@ browserTest(
       .first()
       .waitFor();
 
-    // The first is the reference; it can be the other one.
+    // The first run is the reference until another is chosen.
     await page.getByRole("button", { name: "Make reference" }).click();
     await said.getByText(/^old model is worse than new model on exact-match by 27\.8 points/).waitFor();
   },
@@ -100,7 +100,7 @@ dashboardTest(
     const { reference, candidate } = await filling;
     const page = await visitor.visit(`/compare?runs=${reference},${candidate}`);
     await page.getByRole("radio", { name: /Got better/ }).click();
-    // What was done, and where the predictions part, before one is opened.
+    // The list shows actions, and where the predictions diverge, before a sample is opened.
     const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "hall/1" }) });
     for (const shows of ["close window", "Nothing happens, says old model.", "as recorded"])
       await row.getByText(shows, { exact: true }).waitFor();
@@ -116,7 +116,7 @@ dashboardTest(
     await page.getByRole("dialog", { name: "Sample hall, step 1" }).waitFor({ state: "detached" });
     expect(new URL(page.url()).searchParams.get("open")).not.toBe("hall/1");
 
-    // A colleague who gets the link sees the same, also if the list is not loaded so far.
+    // A link shows a colleague the same, even if the list is not loaded that far.
     const other = await visitor.visit(
       `/compare?runs=${reference},${candidate}&direction=better&open=attic%2F2`,
     );

@@ -5,7 +5,7 @@ import type { Page } from "../support/page.ts";
 
 const { browserTest, dashboardTest, slowDashboardTest } = dashboardTests();
 
-/** Steps of trajectories by their names. */
+/** The lines of trajectories with these names and numbers of steps. */
 function linesOf(lengths: Record<string, number>): string {
   return Object.entries(lengths)
     .flatMap(([trajectory_id, steps]) =>
@@ -33,7 +33,7 @@ async function choose(page: Page, files: Record<string, string>): Promise<void> 
   await page.getByRole("dialog").getByLabel("Files").setInputFiles(chosen);
 }
 
-/** A chat in which a tool answers one call, with a text beside it. */
+/** A chat in which a tool answers one call, next to which there is a text. */
 function chatOf(id: string): string {
   const call = { id: "c1", type: "function", function: { name: "shell", arguments: '{"cmd":"ls drawer"}' } };
   const messages = [
@@ -120,7 +120,7 @@ dashboardTest("A step of a trajectory is reached by keyboard and shared by its a
   await page.getByRole("heading", { name: "Step 4" }).waitFor();
   await page.keyboard.press("Home");
   await page.getByRole("heading", { name: "Step 0" }).waitFor();
-  // Two keys before anything is drawn are two steps.
+  // Two keys count as two steps, even if nothing was drawn in between.
   await page.evaluate(() => {
     for (const key of ["j", "j"])
       document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
@@ -136,7 +136,7 @@ dashboardTest("A step of a trajectory is reached by keyboard and shared by its a
   const elsewhere = await visit(pathname + search);
   await elsewhere.locator("pre").getByText("open door 3").waitFor();
   await elsewhere.getByText("house=attic").waitFor();
-  // What changed is marked, without colours as well.
+  // Changes are marked not only by colour.
   await elsewhere.locator("del", { hasText: "3" }).waitFor();
   await elsewhere.locator("ins", { hasText: "4" }).waitFor();
   expect(await elsewhere.locator("[data-current]").textContent()).toBe("3");

@@ -12,7 +12,7 @@ interface Line {
   next_state: string;
 }
 
-/** A run on lines of its own, to its end. Predictions of `undefined` are those of a baseline. */
+/** Finishes a run on its own dataset. If `predicted` is undefined, it is a run of a baseline. */
 async function runOn(
   client: Presage,
   name: string,
@@ -52,7 +52,7 @@ const walk = ["a", "b"].flatMap((trajectory_id) =>
   })),
 );
 
-/** Right but for step 2 of `a`, and step 3 of `b` failed. */
+/** Wrong only in step 2 of `a`; step 3 of `b` fails. */
 const mostlyRight = ({ trajectory_id, step, next_state }: Line) => {
   if (trajectory_id === "b" && step === 3) return null;
   return trajectory_id === "a" && step === 2 ? "a stands in the garden" : next_state;
@@ -90,7 +90,7 @@ dashboardTest("The matrix is filtered, sorted and browsed, and shared by its add
   await elsewhere.getByRole("button", { name: "Clear" }).click();
   await elsewhere.getByText("8 of 8 predictions").waitFor();
   expect(new URL(elsewhere.url()).search).toBe("?tab=samples&sort=e1");
-  // Rows are drawn after what is said of them.
+  // Rows are drawn later than their count.
   await rows(elsewhere).first().getByText("b/3").waitFor();
   await rows(elsewhere).first().press("Enter");
   await elsewhere
@@ -126,7 +126,7 @@ dashboardTest("What the agent saw: a trajectory names where it diverged, step by
   // Without a step, the page opens at the divergence.
   const again = await visit(pathname);
   await again.getByRole("heading", { name: /^Step 2/ }).waitFor();
-  // From elsewhere, a key leads to it.
+  // From another step, a key leads to the divergence.
   await again.keyboard.press("Home");
   await again.getByRole("heading", { name: /^Step 0/ }).waitFor();
   await again.keyboard.press("f");

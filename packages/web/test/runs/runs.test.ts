@@ -24,7 +24,7 @@ const { browserTest, slowBrowserTest, dashboardTest, slowDashboardTest } = dashb
 const things = Array.from({ length: 12 }, (_, index) => `thing-${index}`);
 const headline = "Pass rate by evaluator";
 
-/** Predictions of a model that opens everything but one thing, and gets each wait right. */
+/** Finishes a run of a model that opens everything but one thing; one prediction fails. */
 async function finishModel(client: Presage, dataset_id: string, name: string) {
   const run = await client.runs.create({
     name,
@@ -57,7 +57,7 @@ dashboardTest(
     await page.getByRole("heading", { level: 1, name: "our model" }).waitFor();
     const figures = page.getByRole("figure", { name: headline }).getByRole("row");
     const exact = figures.filter({ hasText: "exact-match" });
-    // 22 of 23 with a verdict; no change is right where nothing happens.
+    // The model passes 22 of 23 verdicts; no change is right where nothing happens.
     await exact.getByText("95.7 %").waitFor();
     expect(await exact.textContent()).toContain("47.8\u00a0%");
     await page.getByText("Difference from no change not tested").waitFor();
@@ -84,7 +84,7 @@ dashboardTest(
     const verbs = page.getByRole("figure", { name: "By action verb" });
     await verbs.getByRole("row").filter({ hasText: "open" }).getByText("91.7 %").waitFor();
 
-    // By keyboard: the second step has one failure and no fail.
+    // Reads the chart by keyboard: the second step has one failure and no fail.
     const curve = page.getByRole("slider", { name: "Pass rate by step, by step" });
     await curve.focus();
     await page.keyboard.press("End");
@@ -133,7 +133,7 @@ slowDashboardTest(
     await fact.getByText(shown).waitFor();
     await page.getByText("Latency p95").waitFor();
 
-    // A new one like it says what it will cost before it starts.
+    // For a new run like it, the form shows the expected cost.
     const form = await visit(`/runs/new?dataset=${id}`);
     await form.getByText(shown, { exact: true }).waitFor();
     await form.getByText("6 requests to the model").waitFor();
@@ -203,7 +203,7 @@ browserTest(
     await page.getByText("6 predictions, which ask no model").waitFor();
     await page.getByRole("button", { name: "Start · 6 predictions, no requests" }).click();
     await page.getByRole("heading", { level: 1, name: "from the form" }).waitFor();
-    // Live: without a reload it shows that it has finished.
+    // The page shows that the run has finished without being reloaded.
     await page.getByText("Finished").waitFor();
     await page.getByRole("figure", { name: headline }).getByText("50.0 %").first().waitFor();
   },
@@ -237,7 +237,7 @@ dashboardTest(
     const form = await visit("/runs/new");
     const dataset = form.getByRole("combobox", { name: "Dataset" });
     await dataset.selectOption({ label: "large (1,001 samples)" });
-    // Of a long dataset, a pilot comes first.
+    // A long dataset starts with a pilot.
     await form.getByRole("button", { name: "Start · 50 requests, cost unknown" }).waitFor();
     await form.getByText("50 of 1,001 samples").waitFor();
     await form.getByRole("radio", { name: "All 1,001" }).click();
@@ -260,7 +260,7 @@ slowBrowserTest(
     const sheets = (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type \/Page\b/g);
     expect(sheets?.length).toBeGreaterThan(1);
 
-    // As the browser does: A4 between its margins is 703 pixels wide.
+    // Prints as the browser does: A4 without its margins is 703 pixels wide.
     await page.setViewportSize({ width: 703, height: 1_000 });
     await page.emulateMedia({ media: "print" });
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
@@ -311,11 +311,11 @@ dashboardTest(
     const compare = page.getByRole("link", { name: "Compare 2 runs" });
     await compare.waitFor();
     const again = await visit(new URL(page.url()).pathname + new URL(page.url()).search);
-    // Nothing is ticked before the runs of the address are there.
+    // Nothing is ticked before the runs that the address names are loaded.
     await again.getByRole("link", { name: "Compare 2 runs" }).waitFor();
     const ticked = again.getByRole("checkbox", { name: "Select first of two" });
     expect(await ticked.isChecked()).toBe(true);
-    // From the tick, one key and no way back through the table.
+    // A single key leads from the checkbox to the comparison.
     await ticked.press("c");
     await again.waitForURL(/\/compare\?runs=/);
     await compare.click();
@@ -327,7 +327,7 @@ dashboardTest(
     await page.getByRole("menuitem", { name: "Cancel the run" }).click();
     await page.getByRole("button", { name: "Cancel the run" }).click();
     await page.getByText("Cancelled").waitFor();
-    // The question, which gives back the focus as it goes, would close the menu again.
+    // The closing question returns the focus, which would close the menu again.
     await page.getByRole("alertdialog").waitFor({ state: "hidden" });
     await page.waitForLoadState("networkidle");
     await page.reload();
@@ -339,7 +339,7 @@ dashboardTest(
   },
 );
 
-/** Two runs of baselines, for the pages that are asked about. */
+/** Creates two runs of baselines for the accessibility checks. */
 async function fillForAxe(client: Presage): Promise<Run> {
   const { id } = await uploadHousehold(client, "axe", things);
   const baseline = { dataset_id: id, target: { baseline: "no-change" } } as const;

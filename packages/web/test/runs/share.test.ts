@@ -19,7 +19,7 @@ dashboardTest(
     const address = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
     const links = dialog.getByRole("list", { name: "Links that work" }).getByRole("listitem");
     await links.getByText("without texts").waitFor();
-    // The link that is shown is one of what is chosen.
+    // The shown link always matches the options.
     const texts = dialog.getByRole("switch", {
       name: "With texts of samples and models, params, notes",
     });
@@ -65,7 +65,7 @@ slowBrowserTest(
     const { text: svg } = await save("SVG");
     expect(svg).toStartWith("<svg xmlns");
     expect(svg).toContain(">exact-match</text>");
-    // Nothing of the page's styles or origin is needed to draw it.
+    // The picture needs neither the page's styles nor its origin.
     expect(svg).not.toMatch(/class="|var\(|href=|<foreignObject/);
     const { bytes } = await save("PNG");
     expect([...bytes.slice(1, 4)]).toEqual([..."PNG"].map((letter) => letter.charCodeAt(0)));
@@ -82,7 +82,7 @@ slowBrowserTest(
     const page = await visit(`/compare?runs=${ids}`);
     await page.getByRole("region", { name: "Differences from the reference" }).waitFor();
     await page.getByRole("heading", { name: "Samples that differ" }).waitFor();
-    // 210 mm less the margins, in pixels of CSS.
+    // 210 mm minus the margins, in CSS pixels.
     await page.setViewportSize({ width: 703, height: 1000 });
     await page.emulateMedia({ media: "print" });
     const tooWide = await page.evaluate(() =>
@@ -96,12 +96,12 @@ slowBrowserTest(
     expect(
       await page.getByRole("combobox").or(page.getByRole("radiogroup")).filter({ visible: true }).count(),
     ).toBe(0);
-    // Cells stand below each other: in columns each would be a few letters wide.
+    // Cells are stacked: in columns, each would be a few letters wide.
     const sample = page.getByRole("table", { name: "Samples that differ" }).locator("tbody tr").first();
     expect(await sample.evaluate((row) => getComputedStyle(row).display)).toBe("flex");
     const pdf = Buffer.from(await page.pdf({ format: "A4" })).toString("latin1");
     expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(1);
-    // Charts are drawn with lines: there is no picture in it.
+    // Charts are drawn as lines, so the PDF contains no picture.
     expect(pdf).not.toContain("/Subtype /Image");
   },
 );

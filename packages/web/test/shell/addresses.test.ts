@@ -34,7 +34,7 @@ slowDashboardTest("Invalid search parameters are ignored", async ({ visit }) => 
     const page = await visit(address);
     await page.getByRole("heading", { name: title, level: 1 }).waitFor();
     await page.waitForLoadState("networkidle");
-    // Neither a crashed page nor a rejected request.
+    // The page neither crashes nor shows a rejected request.
     await page.getByRole("alert").waitFor({ state: "detached" });
     await page.close();
   }

@@ -6,7 +6,7 @@ const { browserTest, slowBrowserTest, dashboardTest } = dashboardTests();
 browserTest("Without a network a page says so, and loads on retry", async (visitor) => {
   visitor.expectErrors(/ERR_INTERNET_DISCONNECTED/);
   const page = await visitor.visit("/api-keys");
-  // The pointer over a link loads the page's code, so that only the figures are missing.
+  // Hovering over a link loads the page's code, so that only the figures are missing.
   const code = page.waitForEvent("requestfinished", (request) => request.url().includes("/assets/usage-"));
   await page.getByRole("link", { name: "People & spend" }).hover();
   await code;

@@ -5,12 +5,12 @@ import { dashboardTests } from "../support/dashboard-tests.ts";
 import { expectAccessible } from "../support/expect-accessible.ts";
 
 const { browserTest, slowBrowserTest } = dashboardTests();
-/** Of all that the first page of a cold browser loads, fonts included. */
+/** The size of everything that a cold browser loads for the first page, including fonts. */
 const maxBytes = 150_000;
 
 const openTryOut = (page: Page) => page.locator("summary").filter({ hasText: "Try it" }).click();
 
-/** Sends what the page's form says, and returns the line with the status of the answer. */
+/** Sends the page's form, and returns the line with the status of the answer. */
 async function send(page: Page): Promise<string> {
   const form = page.locator("form[data-try]");
   if (!(await form.isVisible())) await openTryOut(page);
@@ -36,7 +36,7 @@ browserTest(
     await page.getByText("Headers", { exact: true }).last().click();
     await page.locator("form").getByText("content-type: application/json").waitFor();
 
-    // Another page of the reference still has it; a page that is loaded anew does not.
+    // Another page of the reference still has the key; a page that is loaded anew does not.
     await page.getByRole("link", { name: "Count stored predictions" }).click();
     await page.getByRole("heading", { level: 1, name: "Count stored predictions" }).waitFor();
     expect(await page.title()).toBe("Count stored predictions · Presage");
@@ -78,7 +78,7 @@ slowBrowserTest("A signed-in reader needs no key, not even to create something",
   const [made] = await client.datasets.list();
   expect(made?.name).toBe("from the reference");
 
-  // A parameter of the path, and one of the query.
+  // Enters a parameter of the path, and one of the query.
   await page.goto(new URL("/docs/listDatasetSamples", page.url()).href);
   await openTryOut(page);
   await page.getByLabel("id", { exact: true }).fill(made?.id ?? "");
@@ -89,7 +89,7 @@ slowBrowserTest(
   "A link leads to an operation, a field in another one, an error or a section of a guide",
   async ({ visit }) => {
     const page = await visit("/docs/createRun#body.target-2.world", { isSignedIn: false });
-    // It is in a fold, which opens.
+    // The field is in a fold, which opens.
     await page.locator(":target").getByText("world", { exact: true }).first().waitFor();
     await page.goto(new URL("/docs/createRun#status-422", page.url()).href);
     expect(await page.locator(":target").textContent()).toStartWith("422");
@@ -140,7 +140,7 @@ slowBrowserTest("The keyboard chooses the language, searches and goes to what is
   const page = await visitor.visit("/docs", { isSignedIn: false });
   await page.keyboard.press("Tab");
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
-  // What is typed while the palette is loaded is in it.
+  // Text that is typed while the palette is loading is entered into it.
   await page.keyboard.press("Control+k");
   await page.keyboard.type("summarise res");
   const palette = page.getByRole("dialog", { name: "Go to" });

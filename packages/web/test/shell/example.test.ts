@@ -8,7 +8,7 @@ dashboardTest(
   async ({ visit, client }) => {
     const page = await visit("/");
     await page.getByRole("button", { name: "Open the example" }).click();
-    // It ends where one decides.
+    // Leads to the comparison of the example's runs.
     const said = page.getByRole("list", { name: "What the comparison says" });
     await said
       .getByText(/^Example: sandbox without memory is better than Example: no change on exact-match by \d/)
@@ -33,7 +33,7 @@ dashboardTest(
 
 slowDashboardTest("Who asked the sandbox first still has the other ways in", async ({ visit, client }) => {
   const page = await visit("/");
-  // As a shell in a clone finds it.
+  // The command is shown as a shell in a clone finds it.
   await page.getByText("npx presage import traces/*.json --name mine").waitFor();
   await page.getByRole("link", { name: "Ask the sandbox meanwhile" }).click();
   await page.getByRole("button", { name: "Predict", exact: true }).click();

@@ -19,7 +19,6 @@ const mainControls = [
   ["/api-keys", "button", "Create key"],
   ["/account", "button", "Sign out"],
 ] as const;
-/** Each press of Tab looks through all of the page: 15 s of processor time for all pages. */
 
 const { dashboardTest, slowDashboardTest } = dashboardTests();
 
@@ -70,10 +69,11 @@ slowDashboardTest("On a narrow screen the menu navigates and closes", async ({ v
   await menu.waitFor({ state: "hidden" });
 });
 
+// Each press of Tab searches the whole page: 15 s of processor time for all pages.
 slowDashboardTest("A page's main control is a few Tabs away", async ({ visit, client }) => {
   const page = await visit("/account");
   for (const [path, role, name] of mainControls) {
-    // From here on the pages have something to filter.
+    // From here on, the pages have something to filter.
     if (path === "/playground") {
       const { id } = await uploadHousehold(client, "controls");
       await finishRun(client, { name: "controls", dataset_id: id, target: { baseline: "no-change" } });

@@ -163,7 +163,7 @@ dashboardTest("What was typed is there again, and Enter waits for what is still 
   await page.keyboard.press("Enter");
   setEntered();
   await page.waitForURL(`**/datasets/${id}`);
-  // Nothing is left of what has been found.
+  // The palette is empty again.
   await page.keyboard.press("Control+k");
   expect(await input.inputValue()).toBe("");
 });
@@ -187,7 +187,7 @@ slowDashboardTest("Two keys go to a page, and the question mark lists all", asyn
   const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await list.getByRole("region", { name: "Tables" }).getByText("Next row").waitFor();
   await list.getByRole("region", { name: "Go to" }).getByText("Evaluations", { exact: true }).waitFor();
-  // A dialog above the page keeps the keys.
+  // A dialog blocks the shortcuts of the page.
   await page.keyboard.press("g");
   await page.keyboard.press("e");
   await page.keyboard.press("Escape");
@@ -197,7 +197,7 @@ slowDashboardTest("Two keys go to a page, and the question mark lists all", asyn
   await page.keyboard.press("g");
   await page.keyboard.press("e");
   await page.getByRole("heading", { name: "Evaluations", level: 1 }).waitFor();
-  // The keys of the page before are gone: there are no rows here yet.
+  // The previous page's shortcuts are gone: there are no rows here yet.
   await page.keyboard.press("?");
   await list.getByRole("region", { name: "Go to" }).waitFor();
   await expectEventually(() => list.getByText("Next row").count(), 0);

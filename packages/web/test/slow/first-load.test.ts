@@ -2,9 +2,9 @@ import { expect } from "bun:test";
 import { dashboardTests } from "../support/dashboard-tests.ts";
 import { fillDashboard } from "../support/fill-dashboard.ts";
 
-/** Compressed. */
+/** The compressed size of all scripts. */
 const maxBytes = 200_000;
-/** One of them sets the theme before anything is painted. */
+/** One of the scripts sets the theme before anything is painted. */
 const maxScripts = 5;
 
 const { browserTest } = dashboardTests();
@@ -48,7 +48,7 @@ browserTest(
       expect(bytes).toBeGreaterThan(50_000);
       expect(bytes).toBeLessThan(maxBytes);
       expect(scripts.length).toBeLessThanOrEqual(maxScripts);
-      // None is found out only when another has been loaded.
+      // No script is discovered only after another has been loaded.
       expect(announced).toBe(scripts.length);
     }
   },

@@ -62,7 +62,7 @@ browserTest("Hostile model outputs are harmless and readable", async ({ visit, c
   await long.getByRole("button", { name: /^Show all/ }).click();
   await long.getByRole("region", { name: "Output" }).press("End");
   await long.getByText("end of the line").waitFor();
-  // Only the visible part is rendered.
+  // Only the visible part of the text is rendered.
   expect(await page.evaluate(() => document.body.textContent.length)).toBeLessThan(megabyte / 2);
 
   await page.keyboard.press("Escape");

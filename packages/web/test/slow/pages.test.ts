@@ -15,11 +15,11 @@ interface PageUnderTest {
   title: string;
   /** A text that is visible once the page is loaded. */
   shows: string;
-  /** Opens what stands over the page: a button's name, or keys. */
+  /** Opens an overlay of the page: a button's name, or keys. */
   opens?: { press: string } | { keys: string };
 }
 
-/** The test of a page's own that asks axe. */
+/** The page's own test, which checks its accessibility. */
 interface TestedElsewhere {
   by: `${string}.test.ts`;
 }
@@ -151,7 +151,7 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
   "/account/audit-log": [{ title: "Audit log", shows: "Created an environment" }],
 };
 
-/** What every page shows, and an environment that may be changed. */
+/** Creates what every page shows, and an environment that can be changed. */
 async function fill(client: Presage) {
   const filled = await fillDashboard(client);
   await client.environments.create({ name: "attic", max_steps: 2 });
@@ -170,7 +170,7 @@ let filling: Promise<Filled> | undefined;
 
 const listed = Object.entries(pages).flatMap(([route, some]) => some.map((one) => ({ route, ...one })));
 
-/** A string that is an address of a route: with anything for its parameters, and any search. */
+/** Matches a string with an address of a route: with any parameters, and any search. */
 function addressOf(route: string): RegExp {
   return new RegExp(`["\`]${route.replaceAll(/\$\w+/g, '[^/"`]+')}["\`?]`);
 }
@@ -201,7 +201,7 @@ for (const one of listed) {
         else await page.getByRole("button", { name: opens.press, exact: true }).press("Enter");
         const over = page.locator(overPages).filter({ visible: true }).first();
         await over.waitFor();
-        // The page below has been looked at.
+        // The page below has been checked already.
         await expectAccessible(page, overPages);
         await page.keyboard.press("Escape");
         await over.waitFor({ state: "hidden" });

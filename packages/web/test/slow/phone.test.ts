@@ -7,7 +7,7 @@ import { finishRun, uploadHousehold } from "../support/household.ts";
 const { browserTest } = dashboardTests();
 const phone = { viewport: { width: 390, height: 844 } };
 
-/** Whether a text is shown whole: nothing of it, or of what holds it, is cut off. */
+/** Whether no part of a text, or of the elements around it, is cut off. */
 async function isWhole(text: Locator): Promise<boolean> {
   return await text.evaluate((element) => {
     const holders: Element[] = [];

@@ -40,7 +40,7 @@ const { browserTest } = dashboardTests(() => ({
 const dataset = "kitchen";
 let filled: Promise<void> | undefined;
 
-/** Two runs of one name with a goal, a prediction, a disputed verdict and a reality check. */
+/** Creates two runs with the same name and a goal, a prediction, a disputed verdict and a reality check. */
 async function fill(client: Presage): Promise<void> {
   const { id } = await uploadHousehold(client, dataset, "fridge oven drawer box lamp gate".split(" "));
   const of = { dataset_id: id, name: "our model", target: { deployment: "default" } };

@@ -4,7 +4,7 @@ import { type Browser, chromium } from "playwright-core";
 /** Where Chromium or Chrome is usually installed, unless an environment variable says otherwise. */
 const knownPaths = [
   process.env.PRESAGE_TEST_CHROMIUM,
-  // The same engine without Chromium's own windows: a sixth less processor time.
+  // The same engine without Chromium's own windows takes a sixth less processor time.
   "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
@@ -16,15 +16,15 @@ const knownPaths = [
 export const chromiumPath = knownPaths.find((path) => path !== undefined && existsSync(path));
 
 /**
- * Chromium takes only the last list, so this one repeats what Playwright switches off and matters here. The pop-ups of the
- * address bar are pages of their own, which Chromium otherwise loads for every window, at half a second of processor time.
+ * Chromium uses only the last such list, so this one repeats the relevant part of Playwright's. The pop-ups of the
+ * address bar are separate pages, which Chromium otherwise loads for every window, at half a second of processor time.
  */
 const withoutFeatures = [
   ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"],
   ...["AimEnabled", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PreconnectToSearch"],
   ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "PaintHolding"],
   ...["HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "ThirdPartyStoragePartitioning"],
-  // A process in reserve for the next site, which no test visits: it is started once for each context.
+  // A spare process for the next site, which no test visits: it would be started once per context.
   "SpareRendererForSitePerProcess",
 ];
 
@@ -36,7 +36,7 @@ export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: chromiumPath,
     args: [
-      // As root in a container, Chromium cannot use its sandbox.
+      // Chromium's sandbox does not work as root in a container.
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
       "--disable-gpu",
       "--disable-quic",
@@ -51,7 +51,7 @@ export async function openBrowser(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined;
 
-/** The browser of all test files of this process, with which it ends; what a test opens in it has a context of its own. */
+/** The browser of all test files of this process, which ends with the process; each test gets its own contexts. */
 export async function sharedBrowser(): Promise<Browser> {
   shared ??= openBrowser().then((browser) => {
     browser.once("disconnected", () => {

@@ -11,7 +11,7 @@ export async function buildDashboard(): Promise<void> {
 }
 
 async function buildOnce(): Promise<void> {
-  // `npm test` has built it before.
+  // `npm test` has built the dashboard already.
   if (process.env.PRESAGE_TEST_MAIN !== undefined) return;
   const child = Bun.spawn([process.execPath, build], { stdout: "ignore", stderr: "pipe" });
   const [code, said] = await Promise.all([child.exited, new Response(child.stderr).text()]);

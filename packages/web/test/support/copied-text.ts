@@ -1,12 +1,12 @@
 import type { Page } from "playwright-core";
 import { eventually } from "../../../server/test/support/eventually.ts";
 
-/** What the page has copied. */
+/** Returns the text that the page has copied. */
 export async function copiedText(page: Page, isWanted: (text: string) => boolean): Promise<string> {
   return await eventually(() => page.evaluate(() => navigator.clipboard.readText()), isWanted);
 }
 
-/** Does what copies, and waits until the page has said so, however briefly. */
+/** Runs an action that copies, and waits for the page to report it, however briefly. */
 export async function expectCopied(page: Page, copy: () => Promise<void>): Promise<void> {
   const said = page.evaluate(
     () =>

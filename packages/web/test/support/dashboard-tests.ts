@@ -11,7 +11,7 @@ import { type DashboardOptions, type RunningDashboard, startDashboard } from "./
 const timeoutMs = 240_000;
 /** `PRESAGE_TEST_PAGES=browser` runs every test of the dashboard in the browser. */
 const isAllInBrowser = process.env.PRESAGE_TEST_PAGES === "browser";
-/** What happy-dom can do, and more. */
+/** A page in the browser, which can do all that a page in happy-dom can. */
 type BrowserPage = PlaywrightPage & Page;
 
 const hasBrowser = chromiumPath !== undefined;
@@ -22,7 +22,7 @@ if (!hasBrowser) {
   );
 }
 
-/** Starts a server for the tests of a file. Returns what defines tests: in happy-dom, and in a browser what needs one. */
+/** Starts a server for the tests of a file. Returns functions that define tests: in happy-dom, or in a browser if needed. */
 export function dashboardTests(options: () => DashboardOptions = () => ({})) {
   let running: RunningDashboard;
   const opened: { close(): Promise<void> }[] = [];
@@ -53,11 +53,11 @@ export function dashboardTests(options: () => DashboardOptions = () => ({})) {
     !hasBrowser,
     poolPages as (dashboard: RunningDashboard) => Pages<BrowserPage, Visited<BrowserPage>>,
   );
-  /** For every case but twelve journeys (docs/decisions/0015-testing.md). Only `npm run test:all` has it. */
+  /** For all browser tests except twelve journeys (docs/decisions/0015-testing.md). They run only in `npm run test:all`. */
   const slowBrowserTest: typeof browserTest | (() => void) = isWholeRun ? browserTest : () => {};
   const domTest = testsIn<Page, Visited<Page>>(false, domPages);
   const dashboardTest = isAllInBrowser ? (browserTest as typeof domTest) : domTest;
-  /** For what takes long and has a cheaper sister. Only `npm run test:all` has it. */
+  /** For slow tests that have a cheaper counterpart. They run only in `npm run test:all`. */
   const slowDashboardTest: typeof dashboardTest | (() => void) = isWholeRun ? dashboardTest : () => {};
   return { browserTest, slowBrowserTest, dashboardTest, slowDashboardTest };
 }

@@ -13,22 +13,22 @@ const axe = readFileSync(createRequire(import.meta.path).resolve("axe-core/axe.m
 interface Look {
   viewport: typeof wide;
   colorScheme: "light" | "dark";
-  /** What axe is asked. Absent: it is not. */
+  /** The rules that axe checks. Absent: axe is not run. */
   rules: RunOptions | undefined;
 }
-/** The dark page differs only by its colours, the narrow one by everything else. */
+/** The dark page differs only in its colours, the narrow one in everything else. */
 const dark: Look = { viewport: wide, colorScheme: "dark", rules: { runOnly: ["color-contrast"] } };
 const withoutColours: RunOptions = { rules: { "color-contrast": { enabled: false } } };
 const looks: Look[] = [
   { viewport: wide, colorScheme: "light", rules: {} },
-  // Half of all that axe takes.
+  // This look takes half of axe's time.
   ...(isWholeRun ? [dark] : []),
   { viewport: narrow, colorScheme: "light", rules: isWholeRun ? withoutColours : undefined },
 ];
 
 /**
- * Wide and narrow, in `npm run test:all` in light and dark: nothing overflows, nothing scrolls into emptiness, and axe finds nothing
- * `within`, which `npm test` asks of the wide page.
+ * Checks the page wide and narrow (in `npm run test:all`, also dark): nothing overflows, nothing scrolls past its content, and
+ * axe finds no problems `within` it. `npm test` runs axe only for the wide page.
  */
 export async function expectAccessible(
   page: Page,
@@ -39,7 +39,7 @@ export async function expectAccessible(
   for (const { viewport, colorScheme, rules } of looks) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
-    // The sign-in page follows the device without a script.
+    // The sign-in page follows the device's theme without a script.
     await page.locator(`html[data-theme=${colorScheme}], html:not([data-theme])`).waitFor();
     const overflow = () => sidewaysOverflow(page);
     expect(await eventually(overflow, (pixels) => pixels === 0, 10_000)).toBe(0);

@@ -34,7 +34,7 @@ export async function fillDashboard(presage: Presage) {
         evaluators: [
           { evaluator: "exact-match" },
           { evaluator: "rouge-l", profile_name: "close enough" },
-          // Fails without a model.
+          // This evaluator fails without a model.
           { evaluator: "judge", profile_name: "system:is-concise" },
         ],
         evaluated_model_input: "You are in the kitchen. The fridge is closed.",

@@ -9,7 +9,7 @@ const context = {
   task_context: "Open the chest.",
 };
 
-/** In reality the chest is locked in every third of them, whose agents look around before they open it. */
+/** In a third of the recordings, the chest is locked in reality, and the agent looks around before opening it. */
 const recordings = Array.from({ length: 24 }, (_, index) => {
   const isLocked = index % 3 === 0;
   const steps = [
@@ -27,7 +27,7 @@ const recordings = Array.from({ length: 24 }, (_, index) => {
   }));
 }).flat();
 
-/** The environment `rooms`, whose successes are false too often: a check of recordings, and one of 3 policies in 30 tasks. */
+/** Creates the environment `rooms` with too many false successes: a check of recordings, and one of 3 policies in 30 tasks. */
 export async function fillReality(client: Presage): Promise<void> {
   if ((await client.environments.list()).some(({ name }) => name === "rooms")) return;
   const stop = [{ output_contains: "chest is now open", outcome: "success" as const }];

@@ -1,6 +1,6 @@
 import type { Presage, Run, RunCreateRequest } from "@presage/sdk";
 
-/** Recorded trajectories of two steps each, of which the second changes nothing. */
+/** Uploads recorded trajectories of two steps each; the second step changes nothing. */
 export async function uploadHousehold(presage: Presage, name: string, things = ["fridge", "oven", "drawer"]) {
   const dataset = await presage.datasets.create({ name });
   const lines = things.flatMap((thing) => [
@@ -19,7 +19,7 @@ export async function uploadHousehold(presage: Presage, name: string, things = [
   return dataset;
 }
 
-/** A run that has ended. */
+/** Creates a run and waits until it has ended. */
 export async function finishRun(
   presage: Presage,
   request: Omit<RunCreateRequest, "evaluators"> & Partial<Pick<RunCreateRequest, "evaluators">>,

@@ -10,13 +10,13 @@ export interface VisitOptions extends BrowserContextOptions {
 
 const timeoutMs = 120_000;
 
-/** A context without a session, whose pages report to `problems` what is forbidden. */
+/** A context without a session; forbidden actions of its pages are added to `problems`. */
 export async function openContext(
   { otherOrigins, presage }: Pick<RunningDashboard, "otherOrigins" | "presage">,
   problems: string[],
   options: BrowserContextOptions,
 ): Promise<BrowserContext> {
-  // What fades or pulses draws 60 pictures a second: a tenth of what loading a page costs.
+  // Animations render 60 frames a second: a tenth of the cost of loading a page.
   const browser = await sharedBrowser();
   const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(timeoutMs);

@@ -3,18 +3,18 @@ import { openContext, type VisitOptions } from "./open-context.ts";
 import type { Pages, Visited } from "./run-with-visitor.ts";
 import type { RunningDashboard } from "./running-dashboard.ts";
 
-/** A page in a browser context of its own. */
+/** A page in its own browser context. */
 interface PooledPage extends Visited<Page> {
   isReusable: boolean;
 }
 
-/** What can be set for a page that is open. With any other option a visit has a page that is not used again. */
+/** Options that can be changed for an open page. A visit with any other option gets a page that is not reused. */
 const settable = ["viewport", "colorScheme", "reducedMotion"];
-/** What tests listen to. */
+/** Events that tests listen to. */
 const listened = ["console", "dialog", "load", "request"];
 const usualViewport = { width: 1280, height: 720 };
 
-/** The pages of a file's tests. Opening a page and loading every script anew is half of what a visit costs. */
+/** Reuses pages for the tests of a file. Opening a page and loading all scripts anew is half of the cost of a visit. */
 export function poolPages(dashboard: RunningDashboard): Pages<Page, PooledPage> {
   const contexts: BrowserContext[] = [];
   const free: PooledPage[] = [];
@@ -40,7 +40,7 @@ export function poolPages(dashboard: RunningDashboard): Pages<Page, PooledPage> 
     await Promise.all(context.pages().map((other) => (other === page ? undefined : other.close())));
     await context.setOffline(false);
     await context.clearPermissions();
-    // Not all: the library itself listens to the others.
+    // Not all events, since the library itself listens to others.
     for (const event of listened) page.removeAllListeners(event);
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.route(empty, (route) =>
@@ -69,7 +69,7 @@ export function poolPages(dashboard: RunningDashboard): Pages<Page, PooledPage> 
       await page.goto(new URL(path, dashboard.presage.url).href);
       return taken;
     },
-    /** Events of a page arrive in order, so a round trip waits for all earlier ones. */
+    /** A page's events arrive in order, so a round trip waits for all earlier ones. */
     async flush({ page }) {
       await Promise.all(
         page

@@ -1,4 +1,4 @@
-/** What a text or a name is looked for by: a part of it in any case, all of it with `exact`, or a pattern. */
+/** A text or a name to look for: part of it in any case, all of it with `exact`, or a pattern. */
 type Text = string | RegExp;
 
 interface RoleOptions {
@@ -20,7 +20,7 @@ interface InputFile {
   buffer: Buffer;
 }
 
-/** How long an action waits is the page's own affair, unless a test says otherwise. */
+/** How long actions wait; the page decides by default. */
 interface Patience {
   timeout?: number;
 }
@@ -33,7 +33,7 @@ interface Search {
   locator(selector: string, options?: Filter): Locator;
 }
 
-/** Elements that are looked for whenever something is done with them: the part of Playwright's locators that needs no layout. */
+/** Elements that are searched for at each action: the part of Playwright's locators that works without layout. */
 export interface Locator extends Search {
   filter(filter?: Filter): Locator;
   and(other: Locator): Locator;
@@ -81,9 +81,9 @@ interface FetchedResponse {
 
 export interface PageRoute {
   request(): PageRequest;
-  /** Sends the request as the page wanted it. */
+  /** Sends the request unchanged. */
   continue(): Promise<void>;
-  /** Sends the request, and returns the response instead of handing it to the page. */
+  /** Sends the request, and returns the response without handing it to the page. */
   fetch(): Promise<FetchedResponse>;
   fulfill(answer: { response?: FetchedResponse; status?: number; json?: unknown }): Promise<void>;
   abort(): Promise<void>;

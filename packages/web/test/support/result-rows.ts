@@ -12,7 +12,7 @@ export async function showsResults(page: Page, count: number): Promise<void> {
   ).toBe(count);
 }
 
-/** The texts of the table's rows, without how long ago they were made. */
+/** The texts of the table's rows, without the times. */
 export async function resultTexts(page: Page): Promise<string[]> {
   const texts = await resultRows(page).allInnerTexts();
   return texts.map((text) => text.replace(/(just now|\d+ \w+ ago)$/, ""));

@@ -2,31 +2,31 @@ import type { VisitOptions } from "./open-context.ts";
 import type { RunningDashboard } from "./running-dashboard.ts";
 
 export interface Visitor<Page> extends Omit<RunningDashboard, "stop"> {
-  /** Opens a page that knows nothing of others, signed in as the owner unless told otherwise. */
+  /** Opens a page that shares nothing with others, signed in as the owner unless told otherwise. */
   visit(path: string, options?: VisitOptions): Promise<Page>;
-  /** Allows console errors that belong to the test, such as that of a rejected request. */
+  /** Allows expected console errors, such as that of a rejected request. */
   expectErrors(pattern: RegExp): void;
 }
 
 /** A page of a test. */
 export interface Visited<Page> {
   page: Page;
-  /** What it has reported. */
+  /** Forbidden things that the page has done. */
   problems: string[];
 }
 
-/** Where the pages of a file's tests come from. */
+/** The source of pages for the tests of a file. */
 export interface Pages<Page, Taken extends Visited<Page> = Visited<Page>> {
-  /** Opens a path in a page that knows nothing of earlier tests; only the server's files may be cached. */
+  /** Opens a path in a page without traces of earlier tests; only the server's files may be cached. */
   visit(path: string, options: VisitOptions): Promise<Taken>;
-  /** Waits for what pages have reported, before it is judged. */
+  /** Waits until the pages have reported all problems. */
   flush(taken: Taken): Promise<void>;
-  /** Forgets what a test left, so that another can have the page. */
+  /** Removes what a test left behind, so that another test can use the page. */
   giveBack(taken: Taken): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Runs a test, and fails it if one of its pages did something forbidden. */
+/** Runs a test, and fails it if one of its pages did anything forbidden. */
 export async function runWithVisitor<Page, Taken extends Visited<Page>>(
   running: RunningDashboard,
   pages: Pages<Page, Taken>,

@@ -18,7 +18,7 @@ export interface RunningDashboard {
   client: Presage;
   /** Other origins that pages may navigate to: the identity provider, if any. */
   otherOrigins: string[];
-  /** Of the owner's session; none with an identity provider. */
+  /** The cookies of the owner's session; none with an identity provider. */
   cookies: (Pick<Cookie, "name" | "value"> & { url: string })[];
   /** A URL that signs in one browser once, in local mode. */
   newSignInAddress(): Promise<string>;
@@ -29,7 +29,7 @@ export interface DashboardOptions {
   environment?: Record<string, string>;
   /** Whether people sign in at an identity provider. */
   hasProvider?: boolean;
-  /** Whether its database is one that others can open, too. */
+  /** Whether the database is a file that others can open, too. */
   hasFile?: boolean;
 }
 

@@ -9,8 +9,8 @@ export async function sidewaysOverflow(page: Page): Promise<number> {
 }
 
 /**
- * How many pixels a page can be scrolled past its content: the document never scrolls, as the page's parts do, and a part that scrolls
- * ends a little below the last thing that can be seen in it.
+ * How many pixels a page can be scrolled past its content. The document never scrolls, only parts of the page do, and each of
+ * these ends shortly below its last visible element.
  */
 export async function emptyScroll(page: Page): Promise<number> {
   return await page.evaluate(() => {
@@ -23,7 +23,7 @@ export async function emptyScroll(page: Page): Promise<number> {
         const { width, height } = element.getBoundingClientRect();
         return width > 1 && height > 1 && element.closest(".sr-only") === null;
       });
-      // Of text alone there is no element.
+      // A part with only text contains no elements.
       const text = document.createRange();
       text.selectNodeContents(scroller);
       const ends = seen.length === 0 ? [text] : seen;

@@ -4,8 +4,8 @@ import { openContext, type VisitOptions } from "./open-context.ts";
 import type { Visitor } from "./run-with-visitor.ts";
 
 /**
- * One page for the tests of a file that change nothing and only look. They follow each other without loading the dashboard again, which
- * is half of what opening a page costs; a test that failed leaves nothing to the next one.
+ * One page for those tests of a file that only look at it. They reuse the loaded dashboard, which saves half of the cost of
+ * opening a page; after a failed test, the next one gets a new page.
  */
 export function sharePage(options: VisitOptions) {
   let opened: Promise<Page> | undefined;
@@ -29,7 +29,7 @@ export function sharePage(options: VisitOptions) {
     try {
       await follow(page, new URL(path, visitor.presage.url).href);
       await look(page);
-      // Events of a page arrive in order, so a round trip waits for all earlier ones.
+      // A page's events arrive in order, so a round trip waits for all earlier ones.
       await page.title();
       isDone = true;
     } finally {
@@ -37,14 +37,14 @@ export function sharePage(options: VisitOptions) {
         opened = undefined;
         await page.context().close();
       }
-      // Takes the place of the error, of which it is the cause.
+      // Replaces the original error, which the reported problems caused.
       // biome-ignore lint/correctness/noUnsafeFinally: nothing is returned.
       if (problems.length > 0) throw new Error(`The pages reported:\n${problems.splice(0).join("\n")}`);
     }
   };
 }
 
-/** Goes on as a link of the dashboard does, without loading it again; what is there already stays. */
+/** Navigates as a link of the dashboard does, without loading the dashboard again. */
 export async function follow(page: Page, url: string): Promise<void> {
   if (page.url() === url) return;
   const isLoaded = new URL(page.url()).origin === new URL(url).origin;

@@ -1,18 +1,18 @@
 import type { BrowserContext } from "playwright-core";
 
 /**
- * What a slow machine makes late, one at a time, so that a test that depends on speed fails for certain: requests before they are sent,
- * responses before the page gets them, either of them in turn, scripts, what React draws and does after an event, or everything.
+ * What a slow machine delays, one at a time, so that a test that depends on speed fails for certain: requests before they are
+ * sent, responses before the page gets them, both in alternation, scripts, React's rendering after an event, or everything.
  */
 const slowable = ["requests", "responses", "either", "scripts", "renders", "processor"] as const;
 type Slowable = (typeof slowable)[number];
 
-/** More than the half second without requests that Playwright calls idle. */
+/** Longer than the half second without requests that Playwright considers idle. */
 const holdMs = 700;
 const renderHoldMs = 100;
 const throttling = 6;
 
-/** Slows the pages of a context down as `PRESAGE_TEST_SLOW` says, if it is set. */
+/** Slows down the pages of a context according to `PRESAGE_TEST_SLOW`, if it is set. */
 export async function slowDown(context: BrowserContext): Promise<void> {
   const { PRESAGE_TEST_SLOW: wanted = "" } = process.env;
   if (wanted === "") return;
@@ -35,7 +35,7 @@ export async function slowDown(context: BrowserContext): Promise<void> {
   }
 }
 
-/** React's scheduler goes on with a message to itself. What answers a click or a key is drawn without it. */
+/** React's scheduler continues by sending itself a message, except when it renders the response to a click or a key. */
 function holdRenders(holdMs: number): void {
   const post = MessagePort.prototype.postMessage;
   MessagePort.prototype.postMessage = function (message: unknown) {
@@ -43,7 +43,7 @@ function holdRenders(holdMs: number): void {
   };
 }
 
-/** In the page, so that streams stay streams and a test can still route requests. */
+/** Runs in the page, so that streams stay streams and tests can still route requests. */
 function holdRequests({ slow, holdMs }: { slow: Slowable; holdMs: number }): void {
   const send = window.fetch;
   const sendUpload = XMLHttpRequest.prototype.send;

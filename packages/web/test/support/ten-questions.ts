@@ -6,7 +6,7 @@ interface Page {
   getByText(text: string | RegExp): Locator;
 }
 
-/** What the pages of the tests and those of Playwright have. */
+/** The common part of the tests' pages and Playwright's. */
 interface Locator extends Page {
   locator(selector: string): Locator;
   filter(filter: { hasText: string | RegExp }): Locator;
@@ -15,16 +15,16 @@ interface Locator extends Page {
   waitFor(): Promise<void>;
 }
 
-/** What someone comes with, and how the dashboard answers it from the overview on. */
+/** A question that people have, and how the dashboard answers it, starting from the overview. */
 export interface Question {
   question: string;
-  /** What is clicked, one after the other. */
+  /** The elements to click, in order. */
   clicks: ((page: Page) => Locator)[];
   /** The text or figure that answers it. */
   answer(page: Page): Locator;
 }
 
-/** About the newest run over a dataset, of which there are two, with a goal and a price. */
+/** The questions about the newest of two runs on a dataset, with a goal and a price. */
 export function tenQuestions(dataset: string): Question[] {
   const row = (page: Page) =>
     page
@@ -119,7 +119,7 @@ export function tenQuestions(dataset: string): Question[] {
     {
       question: "Can I show this to my boss?",
       clicks: [run, (page) => page.getByRole("link", { name: "Report" })],
-      // The page stays; the report is a file.
+      // The report is a file, so the page stays the same.
       answer: (page) => page.getByRole("link", { name: "Report" }),
     },
   ];

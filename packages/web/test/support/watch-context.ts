@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from "playwright-core";
 
 /**
- * Collects into `problems` what no page of the server at `origin` may do: errors, browser dialogs and requests to other
+ * Collects into `problems` what pages of the server at `origin` may not do: errors, browser dialogs and requests to other
  * origins. Pages may navigate to `otherOrigins`, whose own pages are not checked.
  */
 export function watchContext(

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** Collects what moved by itself in the pages that are opened next. */
+/** Collects elements that move by themselves in pages that are opened from now on. */
 export async function watchShifts(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const shifts: string[] = [];
@@ -10,7 +10,7 @@ export async function watchShifts(page: Page): Promise<void> {
         value: number;
         sources: { node: Node | null }[];
       })[]) {
-        // Text that is set in its own font a moment later moves by less than this.
+        // When a text gets its own font, it moves by less than this.
         if (entry.value < 0.002) continue;
         const nodes = entry.sources.map(({ node }) =>
           node instanceof Element ? `${node.tagName} ${node.className}` : String(node?.textContent),

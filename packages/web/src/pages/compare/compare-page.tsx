@@ -71,7 +71,7 @@ function ComparePage() {
   );
 }
 
-/** Takes the comparison elsewhere: into a pull request, an appendix or a script. */
+/** Exports the comparison: for a pull request, an appendix or a script. */
 function ShareActions({ comparison }: { comparison: Comparison }) {
   const { href } = useLocation();
   const ids = comparison.runs.map(({ id }) => id);
@@ -171,7 +171,7 @@ interface LeftOutNoteProps {
   marked: readonly MarkedRun[];
 }
 
-/** Which evaluators cannot be compared, and why. */
+/** Lists evaluators that cannot be compared, with the reasons. */
 function LeftOutNote({ evaluators, leftOut, marked }: LeftOutNoteProps) {
   const nothing = evaluators.length === 0 ? "These runs have no evaluator in common." : "";
   const named = leftOut.map((one) => {

@@ -8,13 +8,13 @@ type Direction = (typeof directions)[number];
 export interface CompareSearch {
   /** Run ids, separated by commas. The first is the reference. */
   runs?: string;
-  /** The key of an evaluator. Absent: the first. */
+  /** The key of an evaluator. Absent: the first evaluator. */
   evaluator?: string;
-  /** The id of the run whose samples are listed. Absent: the first after the reference. */
+  /** The id of the run whose samples are listed. Absent: the first run after the reference. */
   with?: string;
-  /** Absent: what got worse, if anything did. */
+  /** Absent: the samples that got worse, if there are any. */
   direction?: Direction;
-  /** What is drawn by step. Absent: the mean scores. */
+  /** The values of the curves by step. Absent: the mean scores. */
   curves?: "differences";
   /** The sample that is open, as TRAJECTORY/STEP. */
   open?: string;
@@ -33,10 +33,10 @@ export function readCompareSearch(search: Record<string, unknown>): CompareSearc
   });
 }
 
-/** The most runs that are compared at once: one for each colour and letter. */
+/** The greatest number of runs in a comparison: one for each colour and letter. */
 export const maxRuns = 5;
 
-/** Ids without repetitions, at most as many as are compared. */
+/** The ids without repetitions, limited to the number that can be compared. */
 export function readRunIds(runs: string | undefined): string[] {
   const ids = (runs ?? "").split(",").filter((id) => id !== "");
   return [...new Set(ids)].slice(0, maxRuns);
@@ -49,7 +49,7 @@ export interface CompareState {
   runIds: string[];
   /** Writes changes to the URL; undefined removes a value. */
   change(changes: Changes, options?: { replace?: boolean }): void;
-  /** Compares other runs. What was open belongs to the ones before. */
+  /** Compares other runs, and resets what belongs to the previous ones. */
   choose(runIds: readonly string[]): void;
 }
 

@@ -16,7 +16,7 @@ const columns = [
   "better / worse / same",
 ];
 
-/** A comparison for a pull request or an appendix: what it says, then its figures. */
+/** A comparison for a pull request or an appendix: its conclusions, then its figures. */
 export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison, address: string): string {
   const marked = markRuns(runs);
   const nameOf = (id: string) => {
@@ -65,7 +65,7 @@ export function comparisonMarkdown({ runs, preliminary, evaluators }: Comparison
   ].join("\n");
 }
 
-/** Names may hold anything: as references to characters, marks are never markup. A "<" before a space is none, as in "p < 0.001". */
+/** Escapes names, which may contain anything: character references are never markup. "< " is none either, as in "p < 0.001". */
 function plain(text: string): string {
   return text
     .replace(/[\n\r]+/g, " ")

@@ -2,7 +2,7 @@ import type { Run } from "@presage/sdk";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { cutBefore } from "../../ui/untrusted-text/text-ranges.ts";
 
-/** How a run is told from the others: by a letter and a colour, as several runs may have the same name. */
+/** A run with a letter and a colour to distinguish it, as several runs may have the same name. */
 export interface MarkedRun {
   run: Run;
   letter: string;
@@ -11,7 +11,7 @@ export interface MarkedRun {
 
 const letters = ["A", "B", "C", "D", "E"];
 
-/** In the order of the comparison; A is the reference. */
+/** Marks the runs in the order of the comparison; A is the reference. */
 export function markRuns(runs: readonly Run[]): MarkedRun[] {
   return runs.map((run, index) => ({
     run,
@@ -23,7 +23,7 @@ export function markRuns(runs: readonly Run[]): MarkedRun[] {
 /** Longer names are cut in sentences. */
 const nameCharacters = 60;
 
-/** The run's name for a sentence; with its letter where another one of them has the same. */
+/** The run's name for a sentence; with its letter if another compared run has the same name. */
 export function nameRun({ run, letter }: MarkedRun, all: readonly MarkedRun[]): string {
   const nameOf = ({ name }: Run) =>
     name.length > nameCharacters ? `${name.slice(0, cutBefore(name, nameCharacters))}…` : name;

@@ -42,7 +42,7 @@ export function DeploymentRow({ deployment, period }: DeploymentRowProps) {
   );
 }
 
-/** What the operator can do about what fails just now. */
+/** What the operator can do about current failures. */
 function Advice({ state, replicas = [] }: DeploymentStatus) {
   const failing = replicas.filter(({ is_failing, recent }) => is_failing || recent.failed > 0);
   const last = failing.flatMap(({ last_failure }) => last_failure?.category ?? []);
@@ -55,7 +55,7 @@ function Advice({ state, replicas = [] }: DeploymentStatus) {
   );
 }
 
-/** Of the account's stored predictions, of all processes; leads to them. */
+/** Counts of the account's stored predictions from all processes, with a link to them. */
 function StoredCells({ deployment, period }: Pick<DeploymentRowProps, "period"> & { deployment: string }) {
   const filter = toPredictionFilter({ deployment, period }, useNow());
   const { data, isError } = useQuery(storedPredictionValuesQuery(usePresage(), filter));
@@ -147,7 +147,7 @@ const looks: Record<Replica["state"], { tone: Tone; label: string }> = {
   returning: { tone: "warn", label: "Returning" },
 };
 
-/** It is still asked, as it is the only one left. */
+/** A failing replica is still asked if it is the only one left. */
 const failingLook = { tone: "fail", label: "Failing" } as const;
 
 const states = {

@@ -126,7 +126,7 @@ function DeploymentsPage() {
   );
 }
 
-/** All predictions that the account asked for, through every process, stored or not. */
+/** All predictions that the account requested through any process, stored or not. */
 function TrafficCard({ period }: { period: Period }) {
   const nowMs = useNow();
   const { data } = useQuery({

@@ -46,7 +46,7 @@ function EvaluationsPage() {
   const view = viewOf(search);
   const [isDeleting, setDeleting] = useState(false);
   const deletion = useResultDeletion({ onFinished: () => setDeleting(false) });
-  // What there was a minute ago does not say what to show.
+  // A cached count may be outdated, and would show the wrong page.
   const count = useQuery({
     ...resultCountQuery(usePresage(), toResultFilter(search)),
     refetchOnMount: "always",
@@ -82,7 +82,7 @@ function EvaluationsPage() {
             onClick={() => refreshResults(queryClient)}
           />
           {!isEmpty && <ExportMenu search={search} />}
-          {/* The server takes no such filter for deletions. */}
+          {/* The server does not support this filter for deletions. */}
           {!search.direct && !isEmpty && (
             <AllowedIconButton
               needs="manage"
@@ -125,7 +125,7 @@ function ExportMenu({ search }: { search: ResultsSearch }) {
   );
 }
 
-/** One row a verdict. */
+/** The results as a table with one row per verdict. */
 function VerdictsView({ filtering }: { filtering: Filtering }) {
   const presage = usePresage();
   const { search } = filtering;
@@ -177,7 +177,7 @@ function VerdictsView({ filtering }: { filtering: Filtering }) {
   );
 }
 
-/** The server sorts by time only, and the address has had a word of its own for that. */
+/** The server sorts verdicts only by time, for which the address has its own parameter. */
 function useResultView({ search, change }: Filtering, columns: readonly DataColumn<ResultRow>[]): TableView {
   return {
     ...useTableView("evaluations", columns, { isInAddress: true }),
@@ -208,7 +208,7 @@ function useFiltering(): Filtering {
     search,
     change(changes, { replace = false } = {}) {
       navigate({
-        // A filter does not change which rows there are.
+        // Changing a filter keeps the kind of rows.
         search: (current) => changeSearch(current, { view: viewOf(current), ...changes }),
         replace,
         resetScroll: false,
@@ -220,13 +220,13 @@ function useFiltering(): Filtering {
 interface DeleteResultsDialogProps {
   isOpen: boolean;
   onClose(): void;
-  /** Continues when this is closed. */
+  /** Continues after the dialog is closed. */
   deletion: ResultDeletion;
   filter: ResultFilter;
   isFiltered: boolean;
 }
 
-/** Says how many results match, deletes them in the background and shows how far that is. */
+/** States how many results match, deletes them in the background and shows the progress. */
 function DeleteResultsDialog(props: DeleteResultsDialogProps) {
   return props.isOpen ? <OpenDialog {...props} /> : null;
 }
@@ -238,7 +238,7 @@ function OpenDialog({ isOpen, onClose, deletion, filter, isFiltered }: DeleteRes
   const count = deletable.data?.count;
   const isNothing = count === 0;
   const error = deletion.refusal ?? deletable.error ?? deletion.progressError;
-  // After a refusal another number matches.
+  // A deletion is refused if the number of matching results has changed.
   const isCountedAgain = deletion.refusal !== null || deletable.isError;
   function confirm(): void {
     if (isCountedAgain) {
@@ -274,7 +274,7 @@ function OpenDialog({ isOpen, onClose, deletion, filter, isFiltered }: DeleteRes
   );
 }
 
-/** What would be deleted, and what stays because it belongs to something else. */
+/** Describes what would be deleted, and what stays because it belongs to something else. */
 function describeDeletable({ count, kept }: EvaluationResultDeletionCount, isFiltered: boolean): string {
   const match = count === 1 ? "matches" : "match";
   const which = isFiltered ? `${match} the filters.` : "without a filter: all of the account.";

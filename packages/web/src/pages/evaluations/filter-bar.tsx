@@ -16,7 +16,7 @@ import { FilterSelect, type FilterSelectProps, useFilterOptions } from "./filter
 import { MoreFilters } from "./more-filters.tsx";
 import { type ActiveFilter, activeFilters, noFilters } from "./results-filter.ts";
 
-/** On narrow screens, all filters are in a dialog. */
+/** The filters; on narrow screens, all of them are in a dialog. */
 export function FilterBar({ filtering }: { filtering: Filtering }) {
   const [isSheetOpen, setSheetOpen] = useState(false);
   const mainFilters = useMainFilters(filtering);
@@ -97,7 +97,7 @@ function useMainFilters(filtering: Filtering): MainFilter[] {
 
 const custom = "custom";
 
-/** How far back to look. The address has the time itself, so that a link shows everyone the same. */
+/** How far back to look. The address contains the start time itself, so that a link shows everyone the same. */
 function usePeriodFilter({
   search: { since, until },
   change,
@@ -161,7 +161,7 @@ function ActiveFilters({ filtering: { search, change } }: { filtering: Filtering
   );
 }
 
-/** Runs and datasets have names that say more than their ids. */
+/** Runs and datasets are shown by name, as their ids mean little to people. */
 function FilterValue({ filter: { key, value } }: { filter: Pick<ActiveFilter, "key" | "value"> }) {
   if (key === "run") return <RunName id={value} />;
   if (key === "dataset") return <DatasetName id={value} />;

@@ -51,7 +51,7 @@ export function DebouncedInput({
 
 const pauseMs = 500;
 
-/** A text that is applied when the user pauses or leaves. A change from elsewhere replaces it. */
+/** A text that is applied when the user pauses or leaves the field. A change from elsewhere replaces it. */
 function useDebouncedText(value: string, apply: (text: string) => void) {
   const [draft, setDraft] = useState(value);
   const [seen, setSeen] = useState(value);
@@ -61,7 +61,7 @@ function useDebouncedText(value: string, apply: (text: string) => void) {
   useEffect(() => {
     const { pathname } = location;
     return () => {
-      // A popover that closes takes its field away before that has lost the focus. Another page has nothing to filter.
+      // A closing popover removes its field before it can lose the focus. After leaving the page there is nothing to filter.
       if (location.pathname === pathname) waiting.current?.();
       clearTimeout(timer.current);
     };
@@ -96,11 +96,11 @@ function useDebouncedText(value: string, apply: (text: string) => void) {
 
 interface FilterOption {
   value: string;
-  /** With the number of results that the choice would leave. */
+  /** Includes the number of results that the choice would leave. */
   label: string;
 }
 
-/** The values that results have. */
+/** The values that the matching results have. */
 export function useFilterOptions(search: ResultsSearch, facet: Facet): FilterOption[] {
   const presage = usePresage();
   const { data: values = [] } = useQuery(resultValuesQuery(presage, toResultFilter(search), facet));

@@ -188,7 +188,7 @@ function TagFilter({ filtering: { search, change } }: { filtering: Filtering }) 
   );
 }
 
-/** Names of tags and, once one is written, its values with their counts. */
+/** Names of tags; once a name has been entered, its values with their counts. */
 function useTagSuggestions(draft: string): { value: string; label?: string }[] {
   const presage = usePresage();
   const end = draft.indexOf("=");

@@ -26,7 +26,7 @@ const score: DataColumn<ResultRow> = {
   hint: "From 0 to 1; a person’s correction counts",
   value: ({ corrected, score_raw }) => (corrected === null ? score_raw : corrected.score),
   cell: ({ corrected, score_raw }) =>
-    // A correction of the verdict alone may leave the score as it is.
+    // A correction of only the verdict may keep the score.
     corrected === null || corrected.score === score_raw ? (
       <ScoreBar score={score_raw} />
     ) : (
@@ -107,7 +107,7 @@ function EvaluatorAndProfile({ row, name }: { row: ResultRow; name: string }) {
   );
 }
 
-/** Without a verdict, shows the error instead of the output. */
+/** The beginning of the output; without a verdict, the error in its place. */
 function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }) {
   if (status !== "success" && error_message !== null) {
     return (
@@ -138,7 +138,7 @@ function ScoreBar({ score }: { score: number | null }) {
   );
 }
 
-/** A person’s score, which counts, beside the evaluator’s. */
+/** A person’s score, which counts, next to the evaluator’s. */
 function CorrectedScore({ score, before }: { score: number | null; before: number | null }) {
   return (
     <span
@@ -157,7 +157,7 @@ function CorrectedScore({ score, before }: { score: number | null; before: numbe
   );
 }
 
-/** The effective verdict. A person’s is marked. */
+/** The verdict that counts. A person’s verdict is marked. */
 function CountedVerdict({
   row: { status, pass, corrected },
 }: {

@@ -63,7 +63,7 @@ interface OpenResultProps
   onCloseAutoFocus(event: Event): void;
 }
 
-/** The result that the address names, beside the list. */
+/** The result that the address names, next to the list. */
 export function OpenResult({ onCloseAutoFocus, ...details }: OpenResultProps) {
   const { search, change } = details.filtering;
   const close = () => change({ result: undefined }, { replace: true });
@@ -78,7 +78,7 @@ export function OpenResult({ onCloseAutoFocus, ...details }: OpenResultProps) {
         <ResultDetails
           {...details}
           id={search.result}
-          // Moving between results adds no entries to the browser's history.
+          // Moving between results adds nothing to the browser's history.
           onOpen={(result) => change({ result }, { replace: true })}
           onClose={close}
         />

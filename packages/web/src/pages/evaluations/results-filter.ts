@@ -18,7 +18,7 @@ const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {
   "not-applicable": { status: "not_applicable" },
 };
 
-/** The URL's filters as a request. Absent values are dropped, so that equal filters have equal query keys. */
+/** The URL's filters as a request. Absent values are left out, so that equal filters have equal query keys. */
 export function toResultFilter(search: ResultsSearch): ResultFilter {
   return present({
     ...(search.verdict && verdictFilters[search.verdict]),
@@ -70,7 +70,7 @@ export interface ActiveFilter {
   removal: ResultsSearchChanges;
 }
 
-/** The active filters in words. The order and the open result do not count. */
+/** The active filters in words. The order and the open result are not filters. */
 export function activeFilters(search: ResultsSearch): ActiveFilter[] {
   const { verdict, explain, since, until, min_score, max_score } = search;
   const found: (ActiveFilter | undefined)[] = [
@@ -102,7 +102,7 @@ export function activeFilters(search: ResultsSearch): ActiveFilter[] {
   return found.filter((filter) => filter !== undefined);
 }
 
-/** Undefined if none is left. */
+/** The tags without one of them; undefined if none is left. */
 export function withoutTag(tags: readonly string[] | undefined, tag: string): string[] | undefined {
   const left = (tags ?? []).filter((other) => other !== tag);
   return left.length === 0 ? undefined : left;

@@ -10,9 +10,9 @@ import { Explained } from "../../ui/tooltip.tsx";
 import { Beginning, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark, verdictColumnWidthPx } from "../../ui/verdict.tsx";
 
-/** All results about one sample, of one run. */
+/** All results about one sample, from one run. */
 export interface SampleRow {
-  /** The id of its first result. */
+  /** The id of the row's first result. */
   id: string;
   sampleId: string;
   datasetId: string | null;
@@ -20,7 +20,7 @@ export interface SampleRow {
   results: readonly ResultRow[];
 }
 
-/** Results as one row a sample, dataset and run, in the order in which these come first. */
+/** Groups results into one row per sample, dataset and run, in the order of the first occurrence. */
 export function groupBySample(results: readonly ResultRow[]): SampleRow[] {
   const rows = new Map<string, SampleRow & { results: ResultRow[] }>();
   for (const result of results) {
@@ -34,24 +34,24 @@ export function groupBySample(results: readonly ResultRow[]): SampleRow[] {
   return [...rows.values()].map((row) => ({ ...row, results: oldestFirst(row.results) }));
 }
 
-/** Each result once. Ids are in the order of time. */
+/** Each result once, oldest first. Ids ascend with time. */
 function oldestFirst(results: readonly ResultRow[]): ResultRow[] {
   const each = new Map(results.map((result) => [result.id, result]));
   return [...each.values()].sort((one, other) => Number(one.id) - Number(other.id));
 }
 
-/** An evaluator with a profile, whose verdicts are a column. */
+/** An evaluator with a profile, whose verdicts form a column. */
 export interface Judge {
   evaluator: string;
   profile: string | null;
 }
 
 interface CountedJudge extends Judge {
-  /** How many results match the filter. */
+  /** The number of results that match the filter. */
   count: number;
 }
 
-/** The results of one judge about a sample, the last one first: it counts. */
+/** The results of one judge about a sample, latest first: the latest counts. */
 export function resultsOf({ results }: SampleRow, { evaluator, profile }: Judge): ResultRow[] {
   return results
     .filter(({ evaluator_id, profile_name }) => evaluator_id === evaluator && profile_name === profile)
@@ -59,12 +59,12 @@ export function resultsOf({ results }: SampleRow, { evaluator, profile }: Judge)
 }
 
 const mostJudges = 12;
-/** As many have room in any case. */
+/** There is always room for this number of judges. */
 const alwaysShown = 4;
-/** Of the results of the evaluator with the most. One with fewer would be an empty column. */
+/** The least share of the results that the most common judge has. With fewer, a column would be almost empty. */
 const leastShare = 0.1;
 
-/** The evaluators that become columns, those with the most results first. Revisions of a profile share one. */
+/** The evaluators that become columns, those with the most results first. All revisions of a profile share a column. */
 export function judgesOf(groups: readonly Pick<EvaluationSummaryGroup, "key" | "count">[]): CountedJudge[] {
   const judges = new Map<string, CountedJudge>();
   for (const { key, count } of groups) {
@@ -75,13 +75,13 @@ export function judgesOf(groups: readonly Pick<EvaluationSummaryGroup, "key" | "
   return [...judges.values()].sort((one, other) => other.count - one.count).slice(0, mostJudges);
 }
 
-/** Whether an evaluator has a column by default. Depends on the filter alone, so that sorting never takes a column away. */
+/** Whether an evaluator has a column by default. Depends only on the filter, so that sorting never removes a column. */
 function isCommon(judge: CountedJudge, judges: readonly CountedJudge[]): boolean {
   const place = judges.indexOf(judge);
   return place < alwaysShown || judge.count >= (judges[0]?.count ?? 0) * leastShare;
 }
 
-/** One column an evaluator, between what the sample is and what was predicted for it. `sorted` has one in any case. */
+/** One column per evaluator, between the columns about the sample and the prediction. Evaluators in `sorted` always have one. */
 export function sampleColumns(
   judges: readonly CountedJudge[],
   sorted: ReadonlySet<string>,
@@ -165,7 +165,7 @@ function goldOf(results: readonly ResultRow[]): string | null {
   return results.find(({ gold }) => gold !== null)?.gold ?? null;
 }
 
-/** The same under every filter, so that a chosen or sorted column stays that of its evaluator: a hash (32-bit FNV-1a) of what names it. */
+/** A hash (32-bit FNV-1a) of the judge's name: the same under all filters, so that chosen columns stay with their evaluator. */
 export function judgeColumnId({ evaluator, profile }: Judge): string {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(JSON.stringify([evaluator, profile]))) {
@@ -174,7 +174,7 @@ export function judgeColumnId({ evaluator, profile }: Judge): string {
   return `e-${(hash >>> 0).toString(36)}`;
 }
 
-/** The columns to show where `chosen` are: a choice without any of these evaluators was made among others, so they are shown as at first. */
+/** The columns to show. If `chosen` has no column of these judges, it was chosen for others: the default ones are added. */
 export function withEvaluators(
   chosen: readonly string[],
   columns: readonly DataColumn<SampleRow>[],
@@ -211,7 +211,7 @@ function LastVerdict({ row, judge }: { row: SampleRow; judge: Judge }) {
   );
 }
 
-/** The family, with profile or version where others have the same one. */
+/** The family, with the profile or version if others have the same family. */
 export function nameOf({ evaluator, profile }: Judge, judges: readonly Judge[]): string {
   const family = withoutVersion(evaluator);
   const alike = judges.filter((other) => withoutVersion(other.evaluator) === family);
@@ -223,7 +223,7 @@ export function nameOf({ evaluator, profile }: Judge, judges: readonly Judge[]):
 
 const separator = "~";
 
-/** What the address says of the order: `-evaluator~profile`, with a minus from the highest score. */
+/** Reads the order in the address: `-evaluator~profile`, where the minus means highest score first. */
 export function readSampleSort(text: string | undefined): ScoreOrder | undefined {
   if (text === undefined) return undefined;
   const isDescending = text.startsWith("-");
@@ -234,7 +234,7 @@ export function readSampleSort(text: string | undefined): ScoreOrder | undefined
   return evaluator === "" ? undefined : { evaluator, profile: profile === "" ? null : profile, isDescending };
 }
 
-/** The sorted column; undefined where its evaluator has no results that match. */
+/** The sorted column; undefined if its evaluator has no matching results. */
 export function sortOf(order: ScoreOrder | undefined, judges: readonly Judge[]): Sort | undefined {
   const judge = judges.find(
     ({ evaluator, profile }) => evaluator === order?.evaluator && profile === order.profile,
@@ -244,7 +244,7 @@ export function sortOf(order: ScoreOrder | undefined, judges: readonly Judge[]):
     : { id: judgeColumnId(judge), isDescending: order.isDescending };
 }
 
-/** The order of a sorted column, for the address; undefined: in the order of samples. */
+/** The order of a sorted column for the address; undefined for the order of samples. */
 export function writeSampleSort(sort: Sort | undefined, judges: readonly Judge[]): string | undefined {
   const judge = judges.find((one) => judgeColumnId(one) === sort?.id);
   if (sort === undefined || judge === undefined) return undefined;

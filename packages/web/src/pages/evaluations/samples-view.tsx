@@ -40,7 +40,7 @@ import { SummaryLine } from "./summary-line.tsx";
 
 const noOrder = { evaluator: "", profile: null, isDescending: false };
 
-/** The same results, one row a sample and one column an evaluator. */
+/** The results as a table with one row per sample and one column per evaluator. */
 export function SamplesView({ filtering }: { filtering: Filtering }) {
   const { search, change } = filtering;
   const { order, judges, rows, list, isCut, failure } = useSamples(search);
@@ -131,7 +131,7 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
 
 const sampleOf = ({ sampleId }: SampleRow) => sampleId;
 
-/** Whether runs have samples in common, which then stand together; not where an id is that of several datasets' samples. */
+/** Whether runs share samples, whose rows are then grouped. False if samples of several datasets have the same id. */
 function areRepeated(rows: readonly SampleRow[]): boolean {
   const ids = new Set(rows.map(sampleOf)).size;
   return ids < rows.length && ids === new Set(rows.map((row) => `${row.sampleId} ${row.datasetId}`)).size;
@@ -147,14 +147,14 @@ function describeEnd(
   return hasNextPage ? "" : `${counted(count, "sample")}.`;
 }
 
-/** The matching results by sample: in the order of samples, or of one evaluator's scores. */
+/** The matching results by sample, ordered by sample or by one evaluator's scores. */
 function useSamples(search: ResultsSearch) {
   const presage = usePresage();
   const filter = toResultFilter(search);
   const order = readSampleSort(search.sort);
   const counts = useQuery(evaluatorCountsQuery(presage, filter));
   const judges = useMemo(() => judgesOf(counts.data ?? []), [counts.data]);
-  // The counts say whether the filter leaves any of its evaluator; until then the address is believed.
+  // The counts tell whether any of the evaluator's results match; until they are loaded, the order in the address applies.
   const isByScore = order !== undefined && (!counts.data || sortOf(order, judges) !== undefined);
   const bySample = useInfiniteQuery({
     ...resultPagesQuery(presage, filter, "dataset_sample_id"),
@@ -166,7 +166,7 @@ function useSamples(search: ResultsSearch) {
   });
   const list = isByScore ? byScore : bySample;
   const rows = useMemo(() => {
-    // Without the columns there is nothing to show yet.
+    // Rows cannot be shown before the columns are known.
     const pages = isByScore ? byScore.data?.pages.map(({ rows }) => rows) : bySample.data?.pages;
     return counts.data && pages && groupBySample(pages.flat());
   }, [counts.data, isByScore, bySample.data, byScore.data]);
@@ -180,7 +180,7 @@ function useSamples(search: ResultsSearch) {
   };
 }
 
-/** The columns that were sorted during this visit: one of them must not go, with the focus on its header, when another order is chosen. */
+/** The columns that were sorted during this visit. They stay, as the focus may be on their header when the order is changed. */
 function useSortedColumns(sort: Sort | undefined): ReadonlySet<string> {
   const [sorted, setSorted] = useState<ReadonlySet<string>>(new Set());
   if (sort === undefined || sorted.has(sort.id)) return sorted;
@@ -195,7 +195,7 @@ interface SampleVerdictsProps {
   search: ResultsSearch;
 }
 
-/** All verdicts on the sample whose result is open. */
+/** All verdicts on the sample of the open result. */
 function SampleVerdicts({ row, judges, search }: SampleVerdictsProps) {
   return (
     <nav aria-label="Verdicts on this sample" className="flex flex-wrap gap-2 border-b border-line px-4 py-2">

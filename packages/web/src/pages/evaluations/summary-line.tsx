@@ -24,7 +24,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Explained } from "../../ui/tooltip.tsx";
 import { toResultFilter } from "./results-filter.ts";
 
-/** Totals of all matching results. The table does not wait for them. */
+/** Totals of all matching results. The table does not wait for these. */
 export function SummaryLine({ search }: { search: ResultsSearch }) {
   const presage = usePresage();
   const { data, error, isPlaceholderData, refetch } = useQuery({
@@ -64,7 +64,7 @@ export function SummaryLine({ search }: { search: ResultsSearch }) {
   );
 }
 
-/** Counts the evaluations without a verdict, with a link for each cause. */
+/** The number of evaluations without a verdict, with a link for each cause. */
 function WithoutVerdict({ search }: { search: ResultsSearch }) {
   const { total, causes } = useWithoutVerdict(search);
   if (total === 0) return null;
@@ -90,10 +90,10 @@ function WithoutVerdict({ search }: { search: ResultsSearch }) {
   );
 }
 
-/** How many matching evaluations are without a verdict, and why. */
+/** The number of matching evaluations without a verdict, and the causes. */
 export function useWithoutVerdict(search: ResultsSearch): { total: number; causes: [Cause, number][] } {
   const presage = usePresage();
-  // Of this filter alone: the counts below are taken away from it.
+  // Without data of the previous filter, as the counts below are subtracted from it.
   const { data: all } = useQuery(resultCountQuery(presage, toResultFilter(search)));
   const total = search.verdict === undefined ? (all?.failed ?? 0) : 0;
   const { data: errors } = useQuery({
@@ -115,11 +115,11 @@ export function useWithoutVerdict(search: ResultsSearch): { total: number; cause
 
 const chooseRun = <span className="text-ink-3">Choose a run to see its pass rates.</span>;
 
-/** The rates of the few evaluators and profiles whose results match: those of several, or of several runs, are never mixed. */
+/** The rates of the matching evaluators and profiles, if they are few. Rates of several, or of several runs, are never mixed. */
 function Rates({ search }: { search: ResultsSearch }) {
   const presage = usePresage();
   const filter = toResultFilter(search);
-  // The options of the filter have asked already. Of hundreds of runs the rates would be megabytes, and none is shown.
+  // Already cached by the filter's options. The rates of hundreds of runs would be megabytes, and none of them are shown.
   const { data: runs } = useQuery(resultValuesQuery(presage, filter, "run"));
   const isOfRuns =
     search.run === undefined && runs !== undefined && runs.length > 1 && runs[0]?.count !== undefined;
@@ -142,7 +142,7 @@ function Rates({ search }: { search: ResultsSearch }) {
         isOnly={others.length === 0}
       />
     ));
-  // Those of several runs are of different models, and never one rate.
+  // Several runs have different models, so they never share a rate.
   return hasRates && chooseRun;
 }
 
@@ -152,7 +152,7 @@ interface RateInLineProps {
   isOnly: boolean;
 }
 
-/** One of a run's few rates, which leads to its verdicts alone; of the only one all that is known. */
+/** One of a run's few rates, with a link to its verdicts; if it is the only rate, all of its figures. */
 function RateInLine({ figures, hasRate, isOnly }: RateInLineProps) {
   const { key, pass_rate, pass_rate_interval: interval, mean_score } = figures;
   const name = shortEvaluatorName({

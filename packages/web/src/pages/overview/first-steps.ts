@@ -7,7 +7,7 @@ import { evaluationCountQuery } from "../../data/summaries.ts";
 import { everPredictedQuery } from "../../data/usage.ts";
 import { readStored, signedInUserId, store } from "../../session.ts";
 
-/** What a new user has not done yet. */
+/** Which first steps a user has taken. */
 export interface FirstSteps {
   hasKey: boolean;
   hasPredicted: boolean;
@@ -18,8 +18,8 @@ export interface FirstSteps {
 const storageKey = () => `presage-first-steps-done:${signedInUserId()}`;
 
 /**
- * Undefined until everything is known; null once all is done, which is remembered, so that the page of someone who began long ago
- * waits for nothing.
+ * The steps are undefined until they are known, and null once all are done. The latter is remembered, so that the page need not
+ * wait for them again.
  */
 export function useFirstSteps(): {
   steps: FirstSteps | null | undefined;
@@ -34,7 +34,7 @@ export function useFirstSteps(): {
   const ran = useQuery({ ...everRanQuery(presage), enabled });
   const hasPredicted = predicted.data;
   const hasEvaluated = evaluated.data === undefined ? undefined : evaluated.data > 0;
-  // Until there is a run, the ways to one are of use.
+  // The steps are shown until there is a run, as they lead to one.
   const areAllDone = hasPredicted === true && hasEvaluated === true && ran.data === true;
   useEffect(() => {
     if (areAllDone) store(storageKey(), new Date().toISOString());

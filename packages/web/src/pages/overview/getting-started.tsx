@@ -19,7 +19,7 @@ import type { FirstSteps } from "./first-steps.ts";
 const importing = () => `${commandName()} import traces/*.json --name mine`;
 const serving = () => `export PRESAGE_UPSTREAM_URL=\\\nhttp://localhost:8000/v1\n${commandName()} serve`;
 
-/** Something to ask, for who has nothing of their own there. */
+/** Fills the playground with an example step, if it is empty. */
 function offerStep(): void {
   if (isPlaygroundEmpty())
     fillPlayground({
@@ -29,7 +29,7 @@ function offerStep(): void {
     });
 }
 
-/** Three ways in, and what is still to be done once. */
+/** Three ways to start, and setup steps that are still to be done. */
 export function GettingStarted({ hasKey, hasPredicted, hasEvaluated }: FirstSteps) {
   const { data: models, error, refetch } = useQuery(modelsQuery(usePresage()));
   const model = models?.find((one) => !isSandbox(one));

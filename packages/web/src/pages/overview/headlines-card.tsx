@@ -17,7 +17,7 @@ import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
-/** Whether each deployment or world may be trained in, as its newest runs say. */
+/** Whether each deployment or world is good enough for training, according to its newest runs. */
 export function HeadlinesCard() {
   const { data, error, refetch } = useQuery(headlinesQuery(usePresage()));
   return (
@@ -66,7 +66,7 @@ export function HeadlinesCard() {
   );
 }
 
-/** By dataset, the one with the newest run first; in each, what was measured alike together, the best first. */
+/** Groups by dataset, the one with the newest run first. Within a group, rows measured alike are together, the best first. */
 export function groupsOf(rows: readonly Headline[]): Headline[][] {
   const rateOf = ({ run }: Headline) => run.headline?.pass_rate ?? -1;
   const measureOf = ({ run: { headline, mode, revision } }: Headline) =>
@@ -79,12 +79,12 @@ export function groupsOf(rows: readonly Headline[]): Headline[][] {
   );
 }
 
-/** As many runs as a comparison has. */
+/** The greatest number of runs in a comparison. */
 const maxCompared = 5;
 
 function Group({ rows }: { rows: readonly Headline[] }) {
   const [first] = rows;
-  // Runs are compared in one mode, over one revision: that with the most.
+  // Only runs in one mode, on one revision, can be compared: takes the largest such set.
   const alike = Object.values(Object.groupBy(rows, ({ run }) => `${run.mode} ${run.revision}`));
   const [most = []] = alike.map((of = []) => of).sort((one, other) => other.length - one.length);
   const comparable = most.slice(0, maxCompared);
@@ -117,14 +117,14 @@ function Group({ rows }: { rows: readonly Headline[] }) {
 
 const link = "text-accent-ink underline underline-offset-2";
 
-/** Whether success in environments was real, where that was checked. */
+/** Whether success in environments was real, where this was checked. */
 function Reality() {
   const presage = usePresage();
   const { data: names = [] } = useQuery(checkedEnvironmentsQuery(presage));
   const figures = useQueries({ queries: names.map((name) => realityQuery(presage, name)) });
   const shown = names.flatMap((name, index) => {
     const { data, isError } = figures[index] ?? {};
-    // What needs someone is said above.
+    // Environments that need attention are listed above.
     return data && (data.agreement.count === 0 || alarmIn(data.state) || checkAboveLimit(data))
       ? []
       : { name, what: data?.sentence ?? (isError ? "could not be read." : "…") };
@@ -149,7 +149,7 @@ function Reality() {
   );
 }
 
-/** Where there is no room, these stand below the name. */
+/** On narrow screens, these cells are shown below the name. */
 const onlyWide = "hidden @min-[58rem]:table-cell";
 
 function Row({ row }: { row: Headline }) {
@@ -215,7 +215,7 @@ function Row({ row }: { row: Headline }) {
 
 const nothing = <span className="text-ink-3">–</span>;
 
-/** A goal may be that of earlier runs of the target, whose name is said. */
+/** The verdict of a run. A goal may belong to earlier runs of the target; then their name is shown. */
 function Verdict({ run }: Pick<Headline, "run">) {
   const { id, name, goal, target } = run;
   return (

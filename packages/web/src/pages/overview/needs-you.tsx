@@ -31,7 +31,7 @@ const realityOf = (name: string): LinkProps => ({
   children: `Environment ${name}`,
 });
 
-/** What waits for someone, the most urgent first. */
+/** Whatever needs someone's attention, most urgent first. */
 export function NeedsYou() {
   const presage = usePresage();
   const deployments = useQuery(deploymentsQuery(presage));

@@ -17,19 +17,19 @@ import { useFirstSteps } from "./first-steps.ts";
 import { HeadlinesCard } from "./headlines-card.tsx";
 import { NeedsYou } from "./needs-you.tsx";
 
-/** Few visits need it. */
+/** Loaded separately, as few visits need it. */
 const GettingStarted = lazyPart(async () => (await import("./getting-started.tsx")).GettingStarted);
 
 export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
 
 const placeholder = <SkeletonRows count={4} className="h-40" />;
 
-/** What can be trusted, then what waits for someone, then how the service runs. */
+/** What can be trusted, then what needs attention, then how the service is running. */
 function OverviewPage() {
   const { steps, failure } = useFirstSteps();
   const presage = usePresage();
   const checked = useQuery(checkedEnvironmentsQuery(presage));
-  // They appear together, so that none moves when another loads.
+  // Parts appear together, so that none moves when another has loaded.
   const parts = [
     checked,
     ...useQueries({ queries: (checked.data ?? []).map((name) => realityQuery(presage, name)) }),
@@ -39,15 +39,15 @@ function OverviewPage() {
     useQuery(pausedChecksQuery(presage)),
     useQuery(budgetsQuery(presage)),
     useQuery(reviewQueueQuery(presage, { seed: 1 }, 0)),
-    // What the ways in say depends on them.
+    // The ways to start depend on these.
     useQuery({ ...modelsQuery(presage), enabled: steps !== null }),
     useQuery({ ...exampleQuery(presage), enabled: steps !== null }),
   ];
-  // What takes the place of the placeholder is drawn in small tasks.
+  // The content that replaces the placeholder is drawn in small tasks.
   const isLoading = useDeferredValue(
     parts.some(({ isLoading }) => isLoading) || (steps === undefined && failure === undefined),
   );
-  // Someone new has nothing to read here yet.
+  // For new users there is nothing to show here yet.
   const isEmpty = steps && !(steps.hasPredicted || steps.hasEvaluated || steps.hasRun);
   return (
     <Page title="Overview" hint="Which model or world is good enough, and what waits for you.">

@@ -20,7 +20,7 @@ interface ReviewCardProps {
   item: ReviewQueueItem | undefined;
 }
 
-/** One output: what was done and what that changed, beside what was predicted. No verdict, so that the person's own comes first. */
+/** One output: the action and its recorded effect, next to the prediction. Shows no verdict that could influence the person. */
 export function ReviewCard({ result, item }: ReviewCardProps) {
   const { evaluated_model_output: output, evaluated_model_gold_answer: gold } = result;
   const contexts = result.evaluated_model_retrieved_context ?? [];
@@ -97,7 +97,7 @@ function Asked({ result }: { result: EvaluationResult }) {
   const presage = usePresage();
   const { evaluation_run_id: runId, dataset_sample_id: sampleId, evaluated_model_input: input } = result;
   const { evaluated_model_output: output } = result;
-  // Clients name runs as they like, and theirs have no samples.
+  // Clients can name runs as they like; their runs have no samples.
   const { data: run, isPending } = useQuery({
     ...runQuery(presage, runId ?? ""),
     enabled: runId !== null && sampleId !== null && result.dataset_id !== null,
@@ -107,7 +107,7 @@ function Asked({ result }: { result: EvaluationResult }) {
     ...runSampleQuery(presage, runId ?? "", String(sampleId)),
     enabled: run?.dataset_id != null,
   });
-  // On a phone what was predicted, beside what was recorded, would lie under it.
+  // On a phone, the recording would be shown twice, as the prediction is compared with it below.
   const isRepeated = useNarrow() && result.evaluated_model_gold_answer !== null && output !== null;
   const sample = samples.data?.[0];
   const place = {

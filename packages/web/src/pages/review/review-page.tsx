@@ -46,7 +46,7 @@ interface ReviewFilterProps {
   onChange(rate: ReturnType<typeof searchOfRate>): void;
 }
 
-/** Whose verdicts are reviewed: all, or one evaluator and profile of those that have any. */
+/** The evaluator and profile whose verdicts are reviewed, or all that have verdicts. */
 function ReviewFilter({ search, onChange }: ReviewFilterProps) {
   const presage = usePresage();
   const { data } = useQuery(usedRatesQuery(presage));

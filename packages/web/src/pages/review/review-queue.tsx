@@ -20,7 +20,7 @@ import { ReviewCard } from "./review-card.tsx";
 import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
 import { type Review, useReview, useSinglePresses } from "./use-review.ts";
 
-/** One result after the other, with what was decided so far. */
+/** One result after another, with the progress so far. */
 export function ReviewQueue({
   search,
   onOpen,
@@ -216,7 +216,7 @@ interface VerdictBarProps {
   onUndo(): void;
 }
 
-/** The four things that can be done with a result, each with its key. */
+/** The four actions on a result, each with its key. */
 function VerdictBar({ canSkip, isReady, canUndo, onDecide, onUndo }: VerdictBarProps) {
   return (
     <div className="grid grid-cols-4 gap-2 border-t border-line p-2 sm:flex sm:justify-end sm:px-4">

@@ -8,7 +8,7 @@ export interface ReviewSearch
     ResultsSearch,
     "evaluator" | "profile" | "profile_id" | "revision" | "run" | "app" | "result"
   > {
-  /** A draw from `run`; absent: what is disputed or uncertain. */
+  /** The id of a draw from `run`; absent: disputed or uncertain results. */
   drawn?: string;
 }
 

@@ -5,14 +5,14 @@ import { type OwnLabel, reviewQueueQuery, useFindOwnLabel, useGiveLabel } from "
 import { isTyping } from "../../ui/shortcuts.tsx";
 import { type ReviewSearch, toReviewFilter } from "./review-search.ts";
 
-/** What the person decided about a result. */
+/** A person's decision about a result. */
 interface Decision {
   id: string;
-  /** Undefined: skipped. */
+  /** Undefined: the result was skipped. */
   pass: boolean | undefined;
 }
 
-/** The queue, and what was decided in it. */
+/** The queue, and the decisions made in it. */
 export function useReview(search: ReviewSearch, onOpen: (id: string | undefined) => void) {
   const presage = usePresage();
   const findOwnLabel = useFindOwnLabel();
@@ -20,9 +20,9 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
   const [round, setRound] = useState(1);
   const [decisions, setDecisions] = useState<readonly Decision[]>([]);
   const [failure, setFailure] = useState<unknown>(null);
-  /** Saving goes one after the other, so that an undo comes after what it undoes. */
+  /** Decisions are saved one at a time, so that an undo comes after what it undoes. */
   const saving = useRef<Promise<void>>(Promise.resolve());
-  /** What the person had said before, of each result that was decided. */
+  /** The person's previous label of each decided result. */
   const before = useRef(new Map<string, OwnLabel>());
   const { run, drawn } = search;
   const isDrawn = run !== undefined && drawn !== undefined;
@@ -30,7 +30,7 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
   const queue = useQuery(reviewQueueQuery(presage, request, round));
 
   const done = new Set(decisions.map(({ id }) => id));
-  // What nothing speaks for is labelled where it is drawn.
+  // Results without a reason to be reviewed are labelled only where they were drawn.
   const items = (queue.data?.data ?? []).filter(({ reason }) => isDrawn || reason !== "drawn");
   const waiting = items.filter(({ id }) => !done.has(id));
   const linked = search.result !== undefined && !done.has(search.result) ? search.result : undefined;
@@ -42,7 +42,7 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
   }
 
   function decide(pass: boolean | undefined, isRead: boolean): void {
-    // A result that cannot be read can be skipped.
+    // A result that could not be loaded can only be skipped.
     if (openId === undefined || (pass !== undefined && !isRead)) return;
     setFailure(null);
     setDecisions([...decisions, { id: openId, pass }]);
@@ -52,7 +52,7 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
           before.current.set(openId, await findOwnLabel(openId));
           await giveLabel(openId, { label: pass ? "pass" : "fail" });
         } catch (error) {
-          // Not saved, so it is not decided.
+          // Saving failed, so the result is still undecided.
           setDecisions((all) => all.filter(({ id }) => id !== openId));
           throw error;
         }
@@ -86,7 +86,7 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
     canUndo: decisions.length > 0,
     decide,
     undo,
-    /** Loads the next results; skipped ones come again. */
+    /** Loads the next results; skipped ones appear again. */
     loadMore() {
       setDecisions([]);
       setRound(round + 1);
@@ -97,11 +97,11 @@ export function useReview(search: ReviewSearch, onOpen: (id: string | undefined)
 
 export type Review = ReturnType<typeof useReview>;
 
-/** A key that is held repeats faster than anybody decides. It must not decide on what follows. */
+/** A held key repeats faster than anyone can decide. It must not decide on the results that follow. */
 export function useSinglePresses(): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      // Shortcuts leave out what is prevented; other keys, such as those that scroll, repeat.
+      // Shortcuts ignore events that were prevented; other keys, such as those that scroll, repeat.
       if (event.repeat && event.key.length === 1 && !isTyping(event.target)) event.preventDefault();
     };
     window.addEventListener("keydown", onKeyDown, { capture: true });

@@ -34,7 +34,7 @@ export function AnswerTab({ world }: { world: World }) {
     const { state = "", action = "" } = sample.interaction ?? {};
     change({ state, action, recorded: JSON.stringify(sample), path: "" });
   });
-  // What was recorded follows from the recorded step alone.
+  // The recorded next state belongs only to the unchanged recorded step.
   const isRecorded =
     recorded?.interaction?.state === step.state && recorded.interaction.action === step.action;
   const origin = isRecorded || path.length > 0 ? recorded : undefined;
@@ -64,7 +64,7 @@ export function AnswerTab({ world }: { world: World }) {
     change({
       state: next_state,
       action: "",
-      // Only what began with the recorded step has its context.
+      // The context of the recorded step applies only to steps that began with it.
       recorded: origin === undefined ? "" : draft.recorded,
       path: JSON.stringify([...path, { action, next_state }]),
     });
@@ -162,17 +162,17 @@ export function AnswerTab({ world }: { world: World }) {
   );
 }
 
-/** What recorded steps of the same task have, where the world leaves those out. */
+/** The tags of the step's task, if the world excludes recorded steps by tag. */
 function ownTags({ config }: World, { tags }: DatasetSample): Record<string, string> {
   const [, tag = ""] = /^tag:(.*)/s.exec(config.retrieval?.exclude_by ?? "") ?? [];
   const value = tags?.[tag];
   return value === undefined ? {} : { [tag]: value };
 }
 
-/** The step, the recorded one that it is or began with, and the steps since then; the last two as JSON. */
+/** The step, the recorded step that it is or began with, and the steps since then; the last two as JSON. */
 const noDraft = { state: "", action: "", recorded: "", path: "" };
 
-/** A step that led to the state. */
+/** A step that led to the current state. */
 interface PastStep {
   action: string;
   next_state: string;
@@ -182,7 +182,7 @@ function parsed(json: string) {
   return json === "" ? undefined : JSON.parse(json);
 }
 
-/** As many as a request may have. */
+/** The greatest number of earlier steps in a request. */
 const mostSteps = 64;
 
 interface AnswerProps {
@@ -227,13 +227,13 @@ function Answer({ answered, expected, children }: AnswerProps) {
   );
 }
 
-/** What an answer took: time, tokens and money. */
+/** The time, the tokens and the cost of an answer. */
 function Effort({ prediction, headers }: Pick<Predicted, "prediction" | "headers">) {
   const { usage, explain, world } = prediction;
   const tokens = usage.prompt_tokens + usage.completion_tokens;
   const { data } = useQuery({
     ...requestCostQuery(usePresage(), headers.get("x-request-id") ?? ""),
-    // Records alone cost nothing.
+    // Answers from records alone cost nothing.
     enabled: tokens > 0,
   });
   const timing = readTiming(headers.get("server-timing"));

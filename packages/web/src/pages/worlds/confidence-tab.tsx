@@ -15,11 +15,11 @@ import { RunLink, revisionOf } from "./world-tabs.tsx";
 
 interface ConfidenceTabProps {
   world: World;
-  /** Those through the world, the newest first. */
+  /** The world's runs, newest first. */
   runs: readonly Run[];
 }
 
-/** What a world's confidences are worth in its newest run since they were fitted, and what they were fitted on. */
+/** How reliable a world's confidences are in its newest run since they were fitted, and what they were fitted on. */
 export function ConfidenceTab({ world, runs }: ConfidenceTabProps) {
   const { calibration } = world.pinned;
   if (calibration === null) return <Calibrate world={world} runs={runs} />;
@@ -41,7 +41,7 @@ export function ConfidenceTab({ world, runs }: ConfidenceTabProps) {
   );
 }
 
-/** Makes confidences of the scores of a world that has none yet. */
+/** Fits confidences to the scores of a world that has none yet. */
 function Calibrate({ world, runs }: ConfidenceTabProps) {
   const { name, config } = world;
   const calibrate = useChange(worldsKey, ({ worlds }, run_id: string) => worlds.calibrate(name, { run_id }));
@@ -77,11 +77,11 @@ interface ThresholdProps {
   figures: RunCalibration;
 }
 
-/** The least confidence that keeps the allowed risk, and what makes the world need it. */
+/** The least confidence that keeps the allowed risk, and a button that makes the world require it. */
 function Threshold({ world, confidence, figures }: ThresholdProps) {
   const { threshold, risk } = figures.coverage_at_risk;
   const { min_confidence: needed } = confidence;
-  // Rounded up, answers of just this confidence would have too little.
+  // If this were rounded up, answers with exactly this confidence would fall below it.
   const least = threshold === null ? null : Math.floor(threshold * 1_000) / 1_000;
   const need = useChange(worldsKey, ({ worlds }, min_confidence: number) =>
     worlds.revise(world.name, { confidence: { ...confidence, min_confidence } }),
@@ -116,7 +116,7 @@ function Threshold({ world, confidence, figures }: ThresholdProps) {
 }
 
 function Figures({ world, run, evaluator }: { world: World; run: Run; evaluator: string }) {
-  // A run may have been judged by another evaluator than the calibration's.
+  // A run may have been judged by an evaluator other than the calibration's.
   const named = run.evaluators.some((one) => one.evaluator === evaluator)
     ? evaluator
     : (run.evaluators[0]?.evaluator ?? evaluator);

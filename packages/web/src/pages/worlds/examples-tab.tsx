@@ -17,11 +17,11 @@ type Examples = NonNullable<World["pinned"]["examples"]>;
 
 interface ExamplesTabProps {
   world: World;
-  /** Those through the world, the newest first; undefined while they are not known. */
+  /** The world's runs, newest first; undefined while not known. */
   runs: readonly Run[] | undefined;
 }
 
-/** How well its examples cover what is asked, what they are of, and how they are chosen. */
+/** How well the examples cover requests, where they come from, and how they are chosen. */
 export function ExamplesTab({ world, runs }: ExamplesTabProps) {
   const { examples } = world.pinned;
   const texts = Object.entries(textsOf(world.config)).map(
@@ -69,7 +69,7 @@ export function ExamplesTab({ world, runs }: ExamplesTabProps) {
   );
 }
 
-/** How near the examples were to what the newest run asked, and which of them wrong answers leaned on. */
+/** How close the examples were to the requests of the newest run, and which of them wrong answers relied on. */
 function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples }) {
   const { data, error, refetch } = useQuery(worldCoverageQuery(usePresage(), world));
   if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;

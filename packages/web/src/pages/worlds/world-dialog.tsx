@@ -24,9 +24,9 @@ import { ErrorNotice } from "../../ui/notice.tsx";
 interface WorldDialogProps {
   isOpen: boolean;
   onClose(): void;
-  /** Absent: a new one is made. */
+  /** Absent: a new world is made. */
   revised?: World | undefined;
-  /** Of a new one: the id of the dataset that its examples are of. */
+  /** For a new world: the id of the dataset of its examples. */
   dataset?: string | undefined;
   onSaved(world: World): void;
 }
@@ -46,7 +46,7 @@ export function WorldDialog({ isOpen, onClose, revised, dataset, onSaved }: Worl
   );
 }
 
-/** Values of the field that says what answers; any other is a deployment’s name behind a colon. */
+/** Values of the field for what answers; any other is a deployment’s name after a colon. */
 const adapted = "adapted";
 const nearest = "nearest";
 const defaultDeployment = "deployment:";
@@ -54,7 +54,7 @@ const defaultDeployment = "deployment:";
 const newDraft = {
   name: "",
   description: "",
-  /** An id; empty: none. */
+  /** A dataset's id; empty: none. */
   dataset: "",
   split: "",
   answers: adapted,
@@ -79,7 +79,7 @@ function toWorldDraft({ name, config, pinned }: Pick<World, "name" | "config" | 
   };
 }
 
-/** The fields that a form's input changes. What the form does not show stays as it was; null removes a field. */
+/** The fields that a form's input changes. Settings that are not in the form are kept; null removes a field. */
 function readWorldDraft(draft: WorldDraft, before: WorldConfig): WorldConfig {
   const { description, dataset, split, answers, k, least, instructions } = draft;
   const { revision: _, split: __, ...others } = before.examples ?? {};
@@ -106,7 +106,7 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
   const [{ data: deployments = [] }, { data: datasets }] = queries;
   const failure = findQueryError(queries);
   const usable = datasets?.filter(({ latest_revision }) => (latest_revision?.samples ?? 0) > 0) ?? [];
-  // Someone else may revise it in the meantime.
+  // Someone else may revise the world in the meantime.
   const [origin] = useState(revised);
   const initial =
     origin === undefined ? { ...newDraft, dataset: dataset ?? usable[0]?.id ?? "" } : toWorldDraft(origin);

@@ -127,7 +127,7 @@ function WorldTabs({ world }: { world: World }) {
       label: <>Examples {count(world.pinned.examples?.count ?? 0)}</>,
       content: <ExamplesTab world={world} runs={through} />,
     },
-    // A world that no run asked has no figures.
+    // A world without runs has no figures.
     ...(runs?.length || (runs === undefined && tab === "quality")
       ? [
           {

@@ -19,7 +19,7 @@ import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
-/** The number of the revision that was asked; 0 of what is no world. */
+/** The revision of the world that a run asked; 0 if the target is no world. */
 export function revisionOf(target: Run["target"]): number {
   return "world" in target ? Number(target.world.split("@")[1]) : 0;
 }
@@ -32,7 +32,7 @@ export function RunLink({ run: { id, name } }: { run: Pick<Run, "id" | "name"> }
   );
 }
 
-/** The world in each of its revisions, and what each changed. */
+/** All revisions of a world, and what each changed. */
 export function RevisionsTab({ world, runs }: { world: World; runs: readonly ListedRun[] | undefined }) {
   const { data, error, refetch } = useQuery(worldRevisionsQuery(usePresage(), world));
   if (data === undefined) {
@@ -89,9 +89,9 @@ export function RevisionsTab({ world, runs }: { world: World; runs: readonly Lis
   );
 }
 
-/** As many as a learning curve and what stands beside it have. */
+/** Enough for a learning curve and the runs that it is compared with. */
 const mostRuns = 14;
-/** How many changes between revisions are asked for: each is some work for the server. */
+/** How many comparisons of revisions are requested: each is some work for the server. */
 const mostChanges = 4;
 
 interface QualityTabProps {
@@ -100,7 +100,7 @@ interface QualityTabProps {
   runs: readonly ListedRun[];
 }
 
-/** The runs of the world, its newest revision first, what each changed, and what is simpler. */
+/** The runs of the world, newest revision first, with what each changed, and the runs of simpler predictors. */
 export function QualityTab({ world, runs }: QualityTabProps) {
   const presage = usePresage();
   const { shown, pairs } = useMemo(() => orderRuns(world.name, runs.slice(0, mostRuns)), [world.name, runs]);
@@ -164,18 +164,18 @@ export function QualityTab({ world, runs }: QualityTabProps) {
   );
 }
 
-/** The revision of a world that a run asked; 0 of what was run beside it. */
+/** The revision of a world that a run asked; 0 for the runs that it is compared with. */
 function revisionIn(name: string, run: ListedRun): number {
   return isThrough(name, run) ? revisionOf(run.target) : 0;
 }
 
-/** The runs by revision, and those of two revisions that tell what the later one changed: on the same samples, in the same mode. */
+/** The runs by revision, and pairs that show what a later revision changed: on the same dataset, in the same mode. */
 export function orderRuns(name: string, runs: readonly ListedRun[]) {
   const shown = runs.toSorted((one, other) => revisionIn(name, other) - revisionIn(name, one));
   const told = shown.filter((run) => run.status === "finished" && revisionIn(name, run) > 0);
   const pairs = told.flatMap((after, index) => {
     const revision = revisionIn(name, after);
-    // One run speaks for a revision: its newest.
+    // The newest run represents its revision.
     if (told.findIndex((run) => revisionIn(name, run) === revision) !== index) return [];
     const before = told.find(
       (run) =>
@@ -192,7 +192,7 @@ interface ChangeProps {
   of: { before: ListedRun; after: ListedRun; comparison: Comparison | undefined } | undefined;
 }
 
-/** The difference from the revision before, by the evaluator of the pass rate. */
+/** The difference from the previous revision, by the evaluator of the pass rate. */
 function Change({ of }: ChangeProps) {
   if (of === undefined) return <span className="text-ink-3">–</span>;
   const { before, after, comparison } = of;

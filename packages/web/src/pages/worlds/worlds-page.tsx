@@ -25,7 +25,7 @@ import { WorldDialog } from "./world-dialog.tsx";
 
 export const worldsRoute = createLazyRoute("/worlds")({ component: WorldsPage });
 
-/** With what its newest run measured; null while that is not known. */
+/** A world with the figures of its newest run; null while not known. */
 type WorldRow = World & { latest: Headline | undefined | null };
 
 const columns: DataColumn<WorldRow>[] = [

@@ -2,7 +2,7 @@ import { present, readText } from "../../search-params.ts";
 import { readTableSearch, type TableSearch } from "../../ui/data-table/table-view.ts";
 
 interface WorldsSearch extends TableSearch {
-  /** Of which a world is made: the id of a dataset. */
+  /** The id of a dataset, from which to make a world. */
   dataset?: string;
 }
 
@@ -14,9 +14,9 @@ export function readWorldsSearch(search: Record<string, unknown>): WorldsSearch 
 const tabs = ["answer", "examples", "quality", "confidence", "revisions"] as const;
 export type WorldTab = (typeof tabs)[number];
 
-/** What of a world is shown. */
+/** The search parameters of a world's page. */
 interface WorldSearch {
-  /** Absent: an answer. */
+  /** Absent: the answer tab. */
   tab?: WorldTab;
 }
 

@@ -1,11 +1,11 @@
 import { bundleApp } from "./bundle-app.ts";
 
-/** A script that finds everything a browser has in its parameters, so that each page can have a window of its own. */
+/** A script that receives the browser's globals as parameters, so that each page can have its own window. */
 type Script = (...ofWindow: unknown[]) => void;
 
 let app: Promise<Script> | undefined;
 
-/** The dashboard: as `npm test` has bundled it, otherwise bundled once for all pages of this process. */
+/** The dashboard as bundled by `npm test`, otherwise bundled once for all pages of this process. */
 export async function appScript(names: readonly string[]): Promise<Script> {
   app ??= readApp().then((text) => asFunction(names, text));
   return await app;

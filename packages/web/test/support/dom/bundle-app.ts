@@ -1,4 +1,4 @@
-// Bundles the dashboard for windows of happy-dom. As a program, it prints the path of the script, as a variable for the tests.
+// Bundles the dashboard for windows of happy-dom. Run as a program, it prints the script's path as a variable for the tests.
 import { join } from "node:path";
 
 const entry = join(import.meta.dir, "../../../src/main.tsx");

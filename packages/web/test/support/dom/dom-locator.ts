@@ -14,19 +14,19 @@ import {
 } from "./locators.ts";
 import type { DomWindow } from "./window.ts";
 
-/** What a locator needs of its page. */
+/** The parts of a page that its locators need. */
 export interface Tab {
   window(): DomWindow;
-  /** Does something as a user, and waits for what it starts at once. */
+  /** Does something as a user, and waits for the immediate effects. */
   act(deed: (user: UserEvent) => Promise<unknown>): Promise<void>;
-  /** Runs a function of the test in the page. */
+  /** Runs a test's function in the page. */
   evaluate(read: (...given: never[]) => unknown, ...given: unknown[]): Promise<never>;
   keys: { press(key: string): Promise<void>; type(text: string): Promise<void> };
 }
 
 const patienceMs = 60_000;
 
-/** Queries of locators, for those that are looked for within others. */
+/** Queries of locators, to search for one locator within another. */
 const queries = new WeakMap<Locator, Query>();
 
 export function searchIn(tab: Tab, query: Query) {
@@ -52,7 +52,7 @@ function createLocator(tab: Tab, query: Query): Locator {
   const narrowed = (narrow: (found: Element[], root: Element) => Element[]) =>
     createLocator(tab, (at) => narrow(query(at), at));
 
-  /** The one element, once there is one that can be acted on. */
+  /** The only matching element, once it exists and can be acted on. */
   async function element(canAct: (found: Element) => boolean = () => true): Promise<HTMLElement> {
     const [found] = await until(() => {
       const all = elements();
@@ -175,7 +175,7 @@ function isChecked(element: Element): boolean {
   return element.getAttribute("aria-checked") === "true";
 }
 
-/** As a user does, and not as a script: React does not take a value that a script has set for a change. */
+/** Sets a value as a user does: React ignores changes that scripts make through its own setter. */
 function setValue(element: HTMLElement, value: string): void {
   for (let at = Object.getPrototypeOf(element); at !== null; at = Object.getPrototypeOf(at)) {
     const setter = Object.getOwnPropertyDescriptor(at, "value")?.set;
@@ -185,7 +185,7 @@ function setValue(element: HTMLElement, value: string): void {
   }
 }
 
-/** Asks again, soon at first, until there is an answer. */
+/** Repeats a probe, with short pauses at first, until it returns something. */
 export async function until<Found>(
   probe: () => Found | undefined,
   root: () => Element,

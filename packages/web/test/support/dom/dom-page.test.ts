@@ -8,7 +8,7 @@ const script = `
   localStorage.setItem("visits", String(Number(localStorage.getItem("visits")) + 1));
 `;
 
-/** Everything that a test or a server finds without importing it. */
+/** All globals, which a test or a server can use without importing them. */
 function globals(): Map<string, unknown> {
   const names = Object.getOwnPropertyNames(globalThis);
   return new Map(names.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)?.value]));

@@ -16,7 +16,7 @@ export interface PageSettings {
 interface OpenPage extends PageSettings {
   origin: string;
   cookies: ReadonlyMap<string, string>;
-  /** Gets what no page may do. */
+  /** Called with whatever a page may not do. */
   report(problem: string): void;
 }
 
@@ -41,7 +41,7 @@ export function openDomPage({ origin, cookies, report, ...settings }: OpenPage):
   /** Loads a document, and runs its scripts. */
   async function load(url: string): Promise<void> {
     leave();
-    // A script that is cut off may still want to go elsewhere, and on its server's port another one may listen by then.
+    // After the page is closed, a script may still navigate, and another server may be listening on the port by then.
     if (isClosed) return;
     const { address, html } = await network.loadDocument(url);
     const opened = openWindow(address, settings);
@@ -56,7 +56,7 @@ export function openDomPage({ origin, cookies, report, ...settings }: OpenPage):
       const loading = source.startsWith("/assets/main-")
         ? appScript(windowNames)
         : network.loadText(source).then((text) => asFunction(windowNames, text));
-      // The server may end with the page.
+      // The server may stop when the page is closed.
       const script = await loading.catch((error: unknown) => {
         if (!isClosed) throw error;
       });
@@ -114,7 +114,7 @@ export function openDomPage({ origin, cookies, report, ...settings }: OpenPage):
   };
 }
 
-/** What a tab stores outlives its documents. */
+/** Copies a tab's storage, which outlives its documents. */
 function keepStored(from: DomWindow, to: DomWindow): void {
   for (const name of ["localStorage", "sessionStorage"] as const)
     for (const [key, value] of Object.entries({ ...from[name] })) to[name].setItem(key, value);
@@ -127,7 +127,7 @@ function reportErrors(window: DomWindow, report: (problem: string) => void): voi
   window.addEventListener("error", (event) => reportError(event.error ?? event.message));
 }
 
-/** Runs a function of the test with the window's names, as a browser does. */
+/** Runs a test's function with the window's names, as a browser does. */
 async function evaluateIn(
   window: DomWindow,
   read: (...given: never[]) => unknown,
@@ -139,7 +139,7 @@ async function evaluateIn(
   return await run(...windowValues(window), given);
 }
 
-/** `Control+k` in the words of user-event. */
+/** `Control+k` in the notation of user-event. */
 function keysOf(combination: string): string {
   const parts = combination.length === 1 ? [combination] : combination.split("+");
   const key = parts.pop() ?? "";

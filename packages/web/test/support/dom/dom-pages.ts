@@ -3,7 +3,7 @@ import type { Pages } from "../run-with-visitor.ts";
 import type { RunningDashboard } from "../running-dashboard.ts";
 import { openDomPage } from "./dom-page.ts";
 
-/** What a visit to happy-dom can be told; without motion it is anyway. */
+/** The options of a visit that happy-dom supports; it never has motion. */
 const known = new Set(["viewport", "colorScheme", "reducedMotion"]);
 const usualViewport = { width: 1280, height: 720 };
 

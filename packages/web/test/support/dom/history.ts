@@ -3,7 +3,7 @@ import type { DomWindow } from "./window.ts";
 interface Entry {
   url: string;
   state: unknown;
-  /** The document that made it: going to an entry of another one loads it. */
+  /** The document that made the entry: going to an entry of another document loads it. */
   window: DomWindow | undefined;
 }
 
@@ -12,7 +12,7 @@ interface HistoryOf {
   load(url: string): Promise<void>;
 }
 
-/** The session history of a page, over all documents it loads: happy-dom's own has none without navigations. */
+/** The session history of a page across all its documents, which happy-dom lacks without navigation. */
 export function openHistory({ current, load }: HistoryOf) {
   let entries: Entry[] = [];
   let index = -1;
@@ -47,7 +47,7 @@ export function openHistory({ current, load }: HistoryOf) {
     window.dispatchEvent(new window.PopStateEvent("popstate", { state: entry.state }));
   }
 
-  /** Gives a document that was loaded its history and its ways to other documents. */
+  /** Gives a loaded document its history and its means of navigation. */
   function serve(window: DomWindow, address: string): void {
     const state = isTravelling ? (entries[index]?.state ?? null) : null;
     isTravelling = false;
@@ -75,7 +75,7 @@ export function openHistory({ current, load }: HistoryOf) {
       replace: { value: leaveFor },
       reload: { value: () => void load(window.location.href) },
     });
-    // A link that no script takes.
+    // Called for links that no script handles.
     window.open = (url) => {
       const to = new URL(String(url), window.location.href);
       const { href, hash } = window.location;

@@ -21,7 +21,7 @@ export function byRole(
     return queryAllByRole(root as HTMLElement, role, {
       hidden: true,
       ...(level !== undefined && { level }),
-      // A name costs more than whether anybody can see it.
+      // Computing a name takes longer than checking visibility.
       ...(matches && {
         name: (found: string, element: Element) =>
           !isHidden(element, hidden, true) && matches(collapse(found)),
@@ -33,7 +33,7 @@ export function byRole(
   };
 }
 
-/** The innermost elements with the text, of which the one that is searched may be one. */
+/** Finds the innermost elements with the text, which may include the root of the search. */
 export function byText(text: Text, exact: boolean): Query {
   const matches = matcher(text, exact);
   const find = (element: Element, found: Element[]): boolean => {
@@ -50,7 +50,7 @@ export function byText(text: Text, exact: boolean): Query {
     return found;
   };
 
-  /** A pattern from start to end matches an element within one that it does not match. */
+  /** A pattern from start to end may match an inner element, but not the element around it. */
   function searchAll(element: Element, found: Element[]): void {
     if (find(element, found)) return;
     for (const child of element.children) searchAll(child, found);
@@ -83,7 +83,7 @@ export function byTitle(text: Text, exact: boolean): Query {
 }
 
 export function bySelector(selector: string): Query {
-  // happy-dom knows no :focus of a document that nobody looks at.
+  // happy-dom does not match :focus in a document without the focus.
   const wantsFocus = selector.includes(":focus");
   const plain = selector.replace(":focus", "") || "*";
   return (root) =>
@@ -116,7 +116,7 @@ export function isVisible(element: Element): boolean {
   return !isHidden(element, new Map(), false);
 }
 
-/** Whether the element or one around it is hidden: by an attribute or by one of Tailwind's classes, as no styles are loaded. */
+/** Whether the element or one around it is hidden by an attribute or a Tailwind class; styles are not loaded. */
 function isHidden(element: Element, known: Map<Element, boolean>, isForReaders: boolean): boolean {
   const before = known.get(element);
   if (before !== undefined) return before;

@@ -11,7 +11,7 @@ interface Route {
 
 type Listener = (request: PageRequest) => void;
 
-/** The requests of a page: with its cookies, told to the test and answered by it where it wants to. */
+/** Sends the requests of a page with its cookies. The test can listen to requests, and answer them. */
 export function openNetwork(browser: Browser, report: (problem: string) => void) {
   let origin = "";
   let routes: Route[] = [];
@@ -58,7 +58,7 @@ export function openNetwork(browser: Browser, report: (problem: string) => void)
     }
   }
 
-  /** The newest route that matches answers. */
+  /** The newest matching route answers. */
   async function answer(asked: PageRequest, fetchIt: () => Promise<Response>): Promise<Response> {
     const route = routes.findLast((one) => one.times > 0 && one.matches(asked.url()));
     if (route === undefined) return await fetchIt();
@@ -72,7 +72,7 @@ export function openNetwork(browser: Browser, report: (problem: string) => void)
       abort: async () => reject(new TypeError("Failed to fetch")),
     };
     closing.signal.addEventListener("abort", () => reject(closing.signal.reason));
-    // A handler that waits for something must not keep a page that is left.
+    // A handler that waits must not hold up a page that has been left.
     void Promise.resolve(route.handle(offered)).catch(reject);
     return await promise;
   }
@@ -103,7 +103,7 @@ export function openNetwork(browser: Browser, report: (problem: string) => void)
     serve(window: DomWindow): void {
       const ofWindow = (input: string | URL | Request, init?: RequestInit) => send(window, input, init);
       Object.defineProperty(window, "fetch", { value: ofWindow, configurable: true });
-      // Uploads are sent by happy-dom.
+      // happy-dom itself sends uploads.
       for (const [name, value] of browser.cookies) window.document.cookie = `${name}=${value}`;
     },
     route(url: string | RegExp, handle: Route["handle"], { times = Number.POSITIVE_INFINITY } = {}): void {
@@ -126,7 +126,7 @@ export function openNetwork(browser: Browser, report: (problem: string) => void)
   };
 }
 
-/** happy-dom's files are not Bun's. */
+/** Converts files, since those of happy-dom are not those of Bun. */
 async function bodyOf(body: RequestInit["body"]): Promise<RequestInit["body"]> {
   const isForeign =
     typeof body === "object" && body !== null && "arrayBuffer" in body && !(body instanceof Blob);
@@ -134,7 +134,7 @@ async function bodyOf(body: RequestInit["body"]): Promise<RequestInit["body"]> {
   return new Uint8Array(await (body as unknown as Blob).arrayBuffer());
 }
 
-/** Two stars stand for anything, and one for what has no slash, as in Playwright. */
+/** Two stars match anything, one star anything without a slash, as in Playwright. */
 function matcherOf(url: string | RegExp | ((url: URL) => boolean)): (found: string) => boolean {
   if (typeof url === "function") return (found) => url(new URL(found));
   if (url instanceof RegExp) return (found) => url.test(found);

@@ -10,7 +10,7 @@ import type { PageSettings } from "./dom-page.ts";
 
 export type DomWindow = globalThis.Window & typeof globalThis & { happyDOM: DetachedWindowAPI };
 
-/** What scripts of a page have from Bun and not from happy-dom: what is sent, received and scheduled. */
+/** Globals that scripts of a page get from Bun rather than happy-dom, for sending, receiving and scheduling. */
 const ofBun = new Set([
   ...["AbortController", "AbortSignal", "Headers", "Request", "Response", "URL", "URLSearchParams"],
   ...["MessageChannel", "MessagePort", "ReadableStream", "TransformStream", "WritableStream", "crypto"],
@@ -24,12 +24,12 @@ const ofBun = new Set([
     "structuredClone",
   ],
 ]);
-/** Not among a window's own names in happy-dom. */
+/** Additional names, which a window of happy-dom does not list. */
 const besides = ["globalThis", "EventSource", "reportError"];
 
 addToElements();
 
-/** What a script may name in a window. */
+/** The names that a script can use in a window. */
 export const windowNames: readonly string[] = findNames();
 
 function findNames(): string[] {
@@ -44,7 +44,7 @@ function findNames(): string[] {
   return [...found].filter((name) => isName(name) && !ofBun.has(name) && !ofLanguage.has(name));
 }
 
-/** What a script finds by these names in the window: its functions are called without it. */
+/** The window's values of these names. Functions are bound, as scripts call them without the window. */
 export function windowValues(window: DomWindow): unknown[] {
   return windowNames.map((name) => {
     if (name === "globalThis") return window;
@@ -53,7 +53,7 @@ export function windowValues(window: DomWindow): unknown[] {
   });
 }
 
-/** A window without a document so far, and with what happy-dom lacks. */
+/** A window that has no document yet, with the features that happy-dom lacks. */
 export function openWindow(url: string, { viewport, colorScheme }: PageSettings): DomWindow {
   const window = new Window({
     url,
@@ -72,7 +72,7 @@ export function openWindow(url: string, { viewport, colorScheme }: PageSettings)
   return window;
 }
 
-/** All windows share their elements' classes. Everything is as wide as the window, and high enough that all rows are drawn. */
+/** Elements get the width of the window, and heights large enough to render all rows. All windows share these classes. */
 function addToElements(): void {
   const width = (element: HTMLElement) => element.ownerDocument.defaultView?.innerWidth;
   const height = ({ tagName, dataset }: HTMLElement) =>
@@ -98,14 +98,14 @@ function define<Of>(
   });
 }
 
-/** Nothing changes its size or comes into sight by itself. */
+/** Nothing changes its size or becomes visible by itself. */
 class NoObserver {
   observe() {}
   unobserve() {}
   disconnect() {}
 }
 
-/** A stream of events that does not arrive, so that the page asks instead. */
+/** A stream of events that fails, so that the page polls instead. */
 class RefusedEvents {
   onerror: (() => void) | undefined;
   constructor() {

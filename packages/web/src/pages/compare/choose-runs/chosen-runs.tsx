@@ -22,7 +22,7 @@ interface ChosenRunsProps {
   choose(runIds: readonly string[]): void;
 }
 
-/** The compared runs: what they are, which one is the reference, and others instead. */
+/** The compared runs with their properties, a choice of the reference, and a way to compare other runs. */
 export function ChosenRuns({ marked, runs, runIds, choose }: ChosenRunsProps) {
   const [isChoosing, setChoosing] = useState(false);
   const presage = usePresage();

@@ -25,7 +25,7 @@ interface RunChooserProps {
 
 const shownRuns = 200;
 
-/** All runs, to tick two to five of them. Those of the same dataset come first. */
+/** All runs, of which two to five can be ticked. Runs on the same dataset come first. */
 export function RunChooser({ chosenIds: before, onChoose }: RunChooserProps) {
   const presage = usePresage();
   const { data: runs, error, refetch } = useQuery(allRunsQuery(presage));
@@ -112,7 +112,7 @@ function TooFewRuns() {
   );
 }
 
-/** Runs that can be compared with the first chosen one best come first: of the same dataset, newest first. */
+/** Puts the runs that compare best with the first chosen run first: those on the same dataset, newest first. */
 export function orderRuns<One extends Run>(
   runs: readonly One[],
   chosenIds: readonly string[],
@@ -128,14 +128,14 @@ export function orderRuns<One extends Run>(
   return [...matching.filter(isNear), ...matching.filter((run) => !isNear(run))];
 }
 
-/** Runs of a dataset stand together: they have samples in common. */
+/** Groups runs by dataset, as these have samples in common. */
 export function groupRuns<One extends Run>(runs: readonly One[]): One[][] {
   return [...Map.groupBy(runs, ({ dataset_id }) => dataset_id).values()];
 }
 
 interface RunChoiceProps {
   run: ListedRun;
-  /** −1 if it is not chosen. */
+  /** The run's index among the chosen runs; −1 if it is not chosen. */
   place: number;
   isFull: boolean;
   onToggle(): void;
@@ -185,7 +185,7 @@ function RunChoice({ run, place, isFull, onToggle }: RunChoiceProps) {
   );
 }
 
-/** What predicted: a deployment and its model, or a baseline. */
+/** The predictor of a run: a deployment and its model, or a baseline. */
 export function describeTarget({ target, provenance }: Run): string {
   const [model] = provenance.models;
   const isUnnamed = "deployment" in target && !target.model && model != null;
@@ -194,7 +194,7 @@ export function describeTarget({ target, provenance }: Run): string {
 
 type DatasetNames = ReadonlyMap<string, string> | undefined;
 
-/** A dataset that is gone has no name. */
+/** The name of a dataset; the beginning of its id if it was deleted. */
 function nameDataset(id: string | null, names: DatasetNames): string {
   return id === null ? "no dataset" : (names?.get(id) ?? id.slice(0, 8));
 }

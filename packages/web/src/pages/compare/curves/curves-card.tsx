@@ -14,12 +14,12 @@ import { differenceCurves, domainOf, scoreCurves, survivalCurves } from "./curve
 interface CurvesCardProps {
   evaluator: ComparedEvaluator;
   marked: readonly MarkedRun[];
-  /** In the same order; undefined until loaded. */
+  /** In the same order as `marked`; undefined until loaded. */
   reports: readonly (RunReport | undefined)[];
   state: CompareState;
 }
 
-/** All runs by the place in the trajectory: how their scores drift, and their differences. */
+/** All runs by step of the trajectory: how their scores drift, and their differences. */
 export function CurvesCard({ evaluator, marked, reports, state: { search, change } }: CurvesCardProps) {
   const shows = search.curves ?? "scores";
   const ofRates = measureOf(evaluator) === "pass_rate";
@@ -55,7 +55,7 @@ export function CurvesCard({ evaluator, marked, reports, state: { search, change
           note="Percentage points from the reference, paired by sample, with intervals at 95&nbsp;%. Exploratory: not corrected for the number of steps."
         />
       ) : reports.includes(undefined) ? (
-        // As high as the chart.
+        // Has the height of the chart.
         <div className="flex h-[21.5rem] flex-col">
           <ChartSkeleton />
         </div>
@@ -80,7 +80,7 @@ interface SurvivalCardProps {
   reports: readonly (RunReport | undefined)[];
 }
 
-/** How long free-running trajectories stay as recorded. Absent where no run is free-running. */
+/** How long free-running trajectories stay as recorded. Absent if no run is free-running. */
 export function SurvivalCard({ evaluator, marked, reports }: SurvivalCardProps) {
   const { series, curves } = survivalCurves(marked, reports, evaluator);
   if (series.length === 0) return null;

@@ -7,7 +7,7 @@ import { type MarkedRun, nameRun } from "../run-mark.tsx";
 
 type Reports = readonly (RunReport | undefined)[];
 
-/** Each run's mean score by step, or its pass rate where that is compared. */
+/** Each run's mean score by step, or its pass rate if pass rates are compared. */
 export function scoreCurves(
   marked: readonly MarkedRun[],
   reports: Reports,
@@ -47,7 +47,7 @@ export function differenceCurves(marked: readonly MarkedRun[], evaluator: Compar
   });
 }
 
-/** The share of trajectories that have not diverged, of the free-running runs. */
+/** The share of trajectories that have not diverged, for free-running runs. */
 export function survivalCurves(
   marked: readonly MarkedRun[],
   reports: Reports,
@@ -64,7 +64,7 @@ export function survivalCurves(
     series: found.map(({ one, survival: { steps, trajectories } }) => ({
       ...seriesOf(one, marked),
       points: [
-        // Before the first divergence, all go as recorded.
+        // Before the first divergence, all trajectories are as recorded.
         ...((steps[0]?.step ?? 0) > 0
           ? [{ x: 0, value: 1, basis: `${formatCount(trajectories)} at risk` }]
           : []),
@@ -75,7 +75,7 @@ export function survivalCurves(
           upper: interval?.upper,
           basis: `${formatCount(at_risk)} at risk`,
         })),
-        // Nothing is left that could change.
+        // After all trajectories have diverged, the curve stays at 0.
         ...(steps.at(-1)?.survival === 0 && (steps.at(-1)?.step ?? last) < last
           ? [{ x: last, value: 0, basis: "0 at risk" }]
           : []),
@@ -85,7 +85,7 @@ export function survivalCurves(
   };
 }
 
-/** From the values and 0, to the next tenth. */
+/** A range with the values and 0, extended to the next tenth. */
 export function domainOf(series: readonly CurveSeries[]): readonly [number, number] {
   const values = series.flatMap(({ points }) =>
     points.flatMap(({ value, lower, upper }) => [value, lower, upper].filter((one) => one != null)),

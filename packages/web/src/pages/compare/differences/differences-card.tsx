@@ -70,17 +70,17 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
   );
 }
 
-/** What the common axis has to reach. */
+/** The values that the common axis has to cover. */
 function endsOf({ candidates }: ComparedEvaluator): number[] {
   return candidates.flatMap(({ difference, interval }) =>
     [difference, interval?.lower, interval?.upper].filter((end) => end != null),
   );
 }
 
-/** A long name of a column of figures. */
+/** Wraps a long column heading. */
 const inLines = "inline-block w-min whitespace-normal";
 
-/** As many columns as there is room for: on a tablet without mean and detectable difference. */
+/** Hides columns that do not fit: on a tablet, the mean and the detectable difference. */
 const fittingRow =
   "phone:*:nth-[n+4]:hidden rail:*:nth-5:hidden rail:*:nth-9:hidden print:*:nth-5:hidden print:*:nth-9:hidden";
 
@@ -217,7 +217,7 @@ type Figures = Pick<
   "difference" | "interval" | "measure" | "count" | "trajectories" | "p_value"
 >;
 
-/** What a difference is, over what, and how its interval was made. */
+/** Explains what a difference is and what it is based on, and how its interval was made. */
 function explainDifference(figures: Figures): string {
   const { difference, interval, measure, count, trajectories, p_value } = figures;
   const base = `Difference of the ${measureNames[measure]}s in percentage points, paired by sample: ${formatPoints(difference)}, over ${countedIn(count, trajectories)}.`;

@@ -24,7 +24,7 @@ const labels: Record<string, string> = {
   "changes unknown": "Changes cannot be counted",
 };
 
-/** Differences by how much the state changed in the recording. */
+/** Differences, grouped by how much the state changed in the recording. */
 export function StrataCard({ evaluator, marked }: StrataCardProps) {
   const rows = Object.entries(labels).flatMap(([name, label]) =>
     strataOf(evaluator, marked, name).map((stratum) => ({ stratum, label, name })),
@@ -71,7 +71,7 @@ export function StrataCard({ evaluator, marked }: StrataCardProps) {
   );
 }
 
-/** A group of samples, of each compared run; `name` is the kind of the groups and the group's key. */
+/** The figures of a group of samples for each compared run; `name` consists of the kind of the groups and the group's key. */
 function strataOf(evaluator: ComparedEvaluator, marked: readonly MarkedRun[], name: string): Stratum[] {
   const [kind, wanted] = name.split(" ");
   return evaluator.candidates.flatMap(({ run_id, strata }) => {

@@ -9,13 +9,13 @@ import { RunName } from "../run-mark.tsx";
 
 interface EffortCardProps {
   marked: readonly MarkedRun[];
-  /** In the same order; undefined until loaded. */
+  /** In the same order as `marked`; undefined until loaded. */
   reports: readonly (RunReport | undefined)[];
 }
 
 interface Measure {
   name: string;
-  /** Undefined where it does not apply. */
+  /** Undefined if it does not apply. */
   value(report: RunReport): ReactNode;
 }
 
@@ -40,7 +40,7 @@ const measures: Measure[] = [
   { name: "Evaluations without a verdict", value: ({ failures }) => sumText(failures.evaluations) },
 ];
 
-/** What each run took: time, tokens and money, and what failed. */
+/** The time, tokens and cost of each run, and its failures. */
 export function EffortCard({ marked, reports }: EffortCardProps) {
   return (
     <Card title="Costs and latency" hint="Of the whole runs, not only of the samples that are compared.">

@@ -14,7 +14,7 @@ interface OutcomeCardProps {
   comparison: Comparison;
   evaluator: ComparedEvaluator;
   marked: readonly MarkedRun[];
-  /** In the same order; undefined until loaded. */
+  /** In the same order as `marked`; undefined until loaded. */
   reports: readonly (RunReport | undefined)[];
   onChooseEvaluator(key: string): void;
 }
@@ -25,7 +25,7 @@ const looks: Record<ComparisonCandidate["outcome"], { icon: typeof CircleCheck; 
   undecided: { icon: CircleHelp, className: "text-ink-3" },
 };
 
-/** What the comparison says, in plain words: a sentence for each compared run. */
+/** The conclusions of the comparison in plain words: a sentence for each compared run. */
 export function OutcomeCard({ comparison, evaluator, marked, reports, onChooseEvaluator }: OutcomeCardProps) {
   const { evaluators, preliminary } = comparison;
   const [reference] = marked;
@@ -81,7 +81,7 @@ export function OutcomeCard({ comparison, evaluator, marked, reports, onChooseEv
   );
 }
 
-/** What a run costs, beside the reference. Undefined where that is not known, or not yet. */
+/** The cost of a run compared with the reference. Undefined if it is not known. */
 function describeCost(report: RunReport | undefined, reference: RunReport | undefined): string | undefined {
   if (report === undefined || reference === undefined) return undefined;
   const [cost, other] = [costOf1000(report), costOf1000(reference)];

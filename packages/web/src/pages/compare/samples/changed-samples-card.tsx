@@ -36,7 +36,7 @@ interface ChangedSamplesCardProps {
   state: CompareState;
 }
 
-/** The samples on which a run and the reference differ, the most different first. */
+/** The samples on which a run and the reference differ, greatest differences first. */
 export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesCardProps) {
   const { search, change } = state;
   const presage = usePresage();
@@ -139,7 +139,7 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
   );
 }
 
-/** The most different first, as the server lists them: no column is sorted. */
+/** No column can be sorted: the server lists the greatest differences first. */
 function sampleColumns(letters: { reference: string; candidate: string }): DataColumn<DifferingSample>[] {
   const scoreColumn = (run: "reference" | "candidate"): DataColumn<DifferingSample> => ({
     id: run,
@@ -207,7 +207,7 @@ function sampleColumns(letters: { reference: string; candidate: string }): DataC
 }
 
 interface SampleDrawerProps {
-  /** Absent: closed. */
+  /** Absent: the drawer is closed. */
   place: SamplePlace | undefined;
   /** Undefined if the list is not loaded that far. */
   sample: DifferingSample | undefined;
@@ -221,7 +221,7 @@ interface SampleDrawerProps {
   onCloseAutoFocus(event: Event): void;
 }
 
-/** One sample: what both runs predicted, beside what was recorded. */
+/** One sample: the predictions of both runs, next to the recording. */
 function SampleDrawer({ place, sample, onClose, onCloseAutoFocus, ...props }: SampleDrawerProps) {
   const { filter, reference, candidate, previous, next, onOpen } = props;
   const presage = usePresage();

@@ -21,7 +21,7 @@ interface SampleTextsProps {
   candidate: MarkedRun;
 }
 
-/** Both outputs beside each other, each with its difference from the recorded state. */
+/** Both outputs side by side, each with its difference from the recorded state. */
 export function SampleTexts({ sample, place, reference, candidate }: SampleTextsProps) {
   const before = useResult(sample.reference.evaluation_result_id);
   const after = useResult(sample.candidate.evaluation_result_id);
@@ -85,7 +85,7 @@ function ComparedOutput({ marked, judged, result, place }: ComparedOutputProps) 
   );
 }
 
-/** A sample's verdict in one run: of all its repeats, or the share of them that pass. */
+/** A sample's verdict in one run: a pass or a fail if all its repeats agree, else the share of repeats that pass. */
 export function PassRateBadge({ passRate }: { passRate: number }) {
   const [tone, Icon, text] =
     passRate === 1

@@ -20,11 +20,11 @@ type Limited = NonNullable<EnvironmentReality["limited_check"]>;
 interface CheckListProps {
   checks: readonly RealityCheck[];
   limited: Limited | null;
-  /** Whether what is above fills its rows, of two and of three columns. */
+  /** Whether the parts above fill their rows, both in two and in three columns. */
   isEven: boolean;
 }
 
-/** The checks, and the episodes of one of them. */
+/** The checks, and the episodes of one check. */
 export function CheckList({ checks, limited, isEven }: CheckListProps) {
   const [chosen, choose] = useState<string>();
   const shown =
@@ -55,7 +55,7 @@ const tones: Record<RealityCheck["status"], Tone> = {
   running: "accent",
   paused: "warn",
   cancelled: "neutral",
-  // That it ended says nothing of what it found.
+  // That a check has ended tells nothing about its outcome.
   completed: "neutral",
 };
 const sources: Record<RealityCheck["source"], string> = {
@@ -79,7 +79,7 @@ export function LimitBadge({ check: { outcome, false_success_limit } }: { check:
 
 interface CheckProps {
   check: RealityCheck;
-  /** What it says of its limit, if that is known. */
+  /** The check's outcome with respect to its limit, if known. */
   limited: Limited | null;
   isShown: boolean;
   onShow(): void;
@@ -143,7 +143,7 @@ const views = [
   { value: "failed", label: "Failed" },
 ] as const;
 
-/** Those that succeeded in simulation alone, or that could not be replayed. */
+/** The episodes that succeeded in simulation alone, or that could not be replayed. */
 function Episodes({ check }: { check: RealityCheck }) {
   const [show, setShow] = useState<(typeof views)[number]["value"]>(
     check.episodes === 0 && check.failed > 0 ? "failed" : "false-successes",
@@ -221,12 +221,12 @@ function EpisodeName({ episode, isPresages }: { episode: RealityEpisode; isPresa
   );
 }
 
-/** “Task 5” of “task 5” or “5”; “A task of its own, 3691b140” of “own/3691b140”. */
+/** “task 5” or “5” becomes “Task 5”, “own/3691b140” becomes “A task of its own, 3691b140”. */
 function describeTask(id: string): string {
   return id.replace(/^own\//, "A task of its own, ").replace(/^(?!A task)(task\s+)?/i, "Task ");
 }
 
-/** How it ended in both worlds, and from where they part; or why that is not known. */
+/** How the episode ended in simulation and in reality, and where they diverge; or why that is not known. */
 function describeEpisode({ diverged_at, steps, error, ...episode }: RealityEpisode): string {
   const { simulated, real, simulated_reward: paid, real_reward: really } = episode;
   if (error !== null) return error;

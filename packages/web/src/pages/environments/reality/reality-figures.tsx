@@ -94,7 +94,7 @@ function intervalOf({ interval, note }: Figure, format: (value: number) => strin
   return `${format(interval.lower)} – ${format(interval.upper)}`;
 }
 
-/** Whether exploitation grows while a policy is trained. */
+/** Whether exploitation grows during the training of a policy. */
 export function PolicyCurve({ figures }: { figures: EnvironmentReality }) {
   const { policies, policy_order, state, exploits } = figures;
   const points = policies.map(({ false_success_rate: figure }, index) => ({
@@ -169,7 +169,7 @@ export function PolicyCurve({ figures }: { figures: EnvironmentReality }) {
   );
 }
 
-/** What false successes do that true ones do not. */
+/** Actions that are typical of false successes, but not of true ones. */
 export function Exploits({ exploits: { sentence, verbs } }: Pick<RealityFigures, "exploits">) {
   return (
     <Section title="Exploits" hint={sentence}>

@@ -18,7 +18,7 @@ import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { CheckList, LimitBadge } from "./check-list.tsx";
 import { Exploits, Outcomes, PolicyCurve } from "./reality-figures.tsx";
 
-/** Whether success in this environment is success in the real one, and so whether to stop. */
+/** Whether success in this environment is success in the real one, and so whether to stop training in it. */
 export function RealityTab({ environment }: { environment: Environment }) {
   const { data, error, refetch } = useQuery(checksQuery(usePresage(), environment.name));
   if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
@@ -156,7 +156,7 @@ function HowTo({ environment: { name, config } }: { environment: Environment }) 
   );
 }
 
-/** What begins a check. */
+/** Starts a new check. */
 function NewCheck({ environment: { name, config } }: { environment: Environment }) {
   const [isOpen, setOpen] = useState(false);
   const check = useCheckReality();
@@ -189,7 +189,7 @@ interface PlayRecordingsDialogProps {
   onClose(): void;
 }
 
-/** Lets the environment play recorded actions: what was recorded is the reality. */
+/** Lets the environment play recorded actions, for which the recording is the reality. */
 function PlayRecordingsDialog({ isOpen, onClose, environment }: PlayRecordingsDialogProps) {
   const [chosen, setChosen] = useState<string>();
   const { data: datasets, error, refetch } = useQuery(datasetsQuery(usePresage()));

@@ -11,7 +11,7 @@ interface SectionProps {
   children?: ReactNode;
 }
 
-/** One of the answers. */
+/** A section that answers one question. */
 export function Section({ title, hint, actions, className, children }: SectionProps) {
   return (
     <section aria-label={title} className={className}>
@@ -29,12 +29,12 @@ export function Section({ title, hint, actions, className, children }: SectionPr
 
 interface EpisodeLinkProps {
   id: string;
-  /** Where it differs first. */
+  /** The first step at which simulation and reality differ. */
   step?: number | null;
   children: ReactNode;
 }
 
-/** To where the two worlds stand beside each other. */
+/** Links to the page that shows an episode in simulation and in reality. */
 export function EpisodeLink({ id, step, children }: EpisodeLinkProps) {
   return (
     <Link
@@ -57,7 +57,7 @@ interface SmallTableProps {
   rows: readonly (readonly ReactNode[])[];
 }
 
-/** A table of numbers for a third of the page. */
+/** A table of numbers, narrow enough for a third of the page. */
 export function SmallTable({ label, head, rows }: SmallTableProps) {
   return (
     <Table label={label} className="text-xs">
