@@ -72,8 +72,8 @@ export function HeadlineRate({ of }: { of: Pick<Headline, "run"> | undefined }) 
             <span>no baseline measured</span>
           ) : (
             <span className={pass_interval && pass_interval.upper < baseline.pass_rate ? "text-fail" : ""}>
-              {against(baseline.pass_rate, pass_interval)}
-              {baseline.kind.replace("-", " ")} {formatShare(baseline.pass_rate)}
+              {against(baseline.pass_rate, pass_interval)}baseline {baseline.kind.replace("-", " ")}{" "}
+              {formatShare(baseline.pass_rate)}
             </span>
           )}
         </>

@@ -28,25 +28,23 @@ interface RateCellProps {
   note?: ReactNode;
 }
 
-/** A rate as a number and as a point in its interval, which stands below it. */
+/** A rate as a number with its interval, and as a point in it. */
 export function RateCell({ rate, interval, baseline, note }: RateCellProps) {
   if (rate === null) return <span className="text-ink-3">–</span>;
   return (
     <span className="flex min-w-0 flex-col tabular-nums">
-      <span className="flex items-center gap-3">
-        <span className="w-14 shrink-0 text-ink">{formatShare(rate)}</span>
+      <span className="flex flex-wrap items-center gap-x-2">
+        <span className="text-ink">{formatShare(rate)}</span>
+        <span className="text-xs whitespace-nowrap text-ink-2">
+          {interval === null ? "no interval" : describeInterval(interval)}
+        </span>
         {interval !== null && (
-          <span aria-hidden className="max-w-44 min-w-16 flex-1">
+          <span aria-hidden className="ml-1 max-w-44 min-w-16 flex-1">
             <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} baseline={baseline} />
           </span>
         )}
       </span>
-      <span className="flex flex-wrap gap-x-2 text-xs whitespace-normal text-ink-3">
-        <span className="whitespace-nowrap text-ink-2">
-          {interval === null ? "no interval" : describeInterval(interval)}
-        </span>
-        {note}
-      </span>
+      <span className="flex flex-wrap gap-x-2 text-xs whitespace-normal text-ink-3">{note}</span>
     </span>
   );
 }

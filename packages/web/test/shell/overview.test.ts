@@ -127,7 +127,7 @@ dashboardTest(
       .locator("tr + tr")
       .first();
     await row.getByText("exact-match, 6 samples").waitFor();
-    await row.getByText("not clearly above no change 50.0 %").waitFor();
+    await row.getByText("not clearly above baseline no change 50.0 %").waitFor();
     const datasets = await visit("/datasets");
     await datasets.getByRole("row", { name: "rooms" }).getByText("exact-match, 6 samples").waitFor();
     await row.getByText("55 % undecided").first().waitFor();

@@ -155,7 +155,7 @@ const columns: DataColumn<DatasetRow>[] = [
         <HeadlineRate of={latest} />
       </>
     ),
-    widthPx: 280,
+    widthPx: 380,
   },
   {
     id: "tags",
