@@ -76,29 +76,34 @@ async function refuseIdleLimit(services: ConfigServices, requester: Requester, c
   );
 }
 
-/** Checks what an environment's schema cannot: that everything it names exists, and that its patterns compile. */
-async function checkConfig(
+/** What an environment's schema cannot check: that everything it names exists, and that its patterns compile. */
+async function* findConfigIssues(
   services: ConfigServices,
   accountId: string,
   { deployment, params, stop, reward, real }: EnvironmentConfig,
-): Promise<void> {
+): AsyncGenerator<InvalidFieldError> {
   if (real && services.realEnvironments.find(real.name) === undefined)
-    throw new InvalidFieldError(
+    yield new InvalidFieldError(
       ["real", "name"],
       `The operator declares no real environment named ${JSON.stringify(real.name)}`,
     );
   if (typeof deployment === "string" && services.deployments.find(deployment) === undefined)
-    throw new InvalidFieldError(["deployment"], "There is no deployment of this name");
+    yield new InvalidFieldError(["deployment"], "There is no deployment of this name");
   if ((params?.stream ?? false) !== false)
-    throw new InvalidFieldError(["params", "stream"], "Streaming is not supported");
+    yield new InvalidFieldError(["params", "stream"], "Streaming is not supported");
   for (const [index, rule] of (stop ?? []).entries()) {
     const issue = findRuleIssue(rule);
-    if (issue !== undefined) throw new InvalidFieldError(["stop", index, issue.field], issue.message);
+    if (issue !== undefined) yield new InvalidFieldError(["stop", index, issue.field], issue.message);
   }
   if (reward) {
     const issue = await findRewardIssue(services, accountId, reward);
-    if (issue !== undefined) throw new InvalidFieldError(["reward", issue.field], issue.message);
+    if (issue !== undefined) yield new InvalidFieldError(["reward", issue.field], issue.message);
   }
+}
+
+async function checkConfig(...given: Parameters<typeof findConfigIssues>): Promise<void> {
+  const [first, ...others] = await Array.fromAsync(findConfigIssues(...given));
+  if (first !== undefined) throw new InvalidFieldError(first.path, first.message, others);
 }
 
 /** Creates an environment with its first revision. Throws an `InvalidFieldError` for fields that cannot be used. */

@@ -114,7 +114,9 @@ export interface HttpErrorResponse {
 export function errorResponse(error: unknown, requestId: string): HttpErrorResponse {
   if (error instanceof InvalidRequestError) return plain(422, "invalid_request", { detail: error.issues });
   if (error instanceof InvalidFieldError) {
-    const detail = [valueError(["body", ...error.path], error.message)];
+    const detail = [error, ...error.others].map(({ path, message }) =>
+      valueError(["body", ...path], message),
+    );
     return plain(422, "invalid_request", { detail });
   }
   if (error instanceof ReusedKeyError) {

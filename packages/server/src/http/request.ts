@@ -9,7 +9,7 @@ import type { Keyset, KeysetPage, NumberedPage } from "../platform/storage/lists
 import type { Once } from "../platform/storage/once.ts";
 import { type Call, type CallWithCaller, keepOpen, requestAddress } from "./call.ts";
 import { reserveBody } from "./memory.ts";
-import { InvalidRequestError, refuseUnknownFields, validate, valueError } from "./validate.ts";
+import { InvalidRequestError, validate, valueError } from "./validate.ts";
 
 /** The page that a query with `limit` and `after`, both checked by its schema, asks for. */
 export function readKeysetPage({
@@ -217,8 +217,10 @@ export async function readBody<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,
   maxBodyBytes: number,
+  refusesUnknown?: boolean,
 ): Promise<z.input<Schema>> {
-  return (await readBytesAs(call, schema, await readBodyBytes(call, maxBodyBytes))).checked;
+  const bytes = await readBodyBytes(call, maxBodyBytes);
+  return (await readBytesAs(call, schema, bytes, refusesUnknown)).checked;
 }
 
 /**
@@ -254,29 +256,35 @@ interface CheckedBody<Schema extends z.ZodType> {
   exact: z.input<Schema>;
 }
 
-function readBytesAs<Schema extends z.ZodType>(call: Call, schema: Schema, bytes: Uint8Array) {
+function readBytesAs<Schema extends z.ZodType>(
+  call: Call,
+  schema: Schema,
+  bytes: Uint8Array,
+  refusesUnknown?: boolean,
+) {
   const { request, exchange } = call;
   if (bytes.length <= shortBodyBytes) {
     exchange.longWork.giveWay();
-    return checkBody(call, schema, readShortJson(bytes));
+    return checkBody(call, schema, readShortJson(bytes), refusesUnknown);
   }
   const reading = readJsonInTurn(bytes, () => {
     // The client waits for the server now.
     keepOpen(call);
     return exchange.longWork.take(accountOf(call), request.signal, bytes.length);
   });
-  return reading.then((json) => checkBody(call, schema, json));
+  return reading.then((json) => checkBody(call, schema, json, refusesUnknown));
 }
 
 function checkBody<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,
   { plain, exact }: JsonReading,
+  refusesUnknown?: boolean,
 ): CheckedBody<Schema> {
   keepOpen(call);
   call.exchange.usesOldNames = usesOldNames(schema, plain);
   // The schema sees a long integer as a number, not as the object that keeps its digits.
-  return { checked: validate(schema, plain, "body"), exact: exact as z.input<Schema> };
+  return { checked: validate(schema, plain, "body", refusesUnknown), exact: exact as z.input<Schema> };
 }
 
 /** Requests without a caller, such as those that sign in, take turns as one account. */
@@ -288,17 +296,11 @@ function accountOf(call: Call | CallWithCaller): string {
 export function readQuery<Schema extends z.ZodType>(
   { request, exchange }: Call,
   schema: Schema,
+  refusesUnknown?: boolean,
 ): z.input<Schema> {
   const query = Object.fromEntries(requestAddress(request).searchParams);
   exchange.usesOldNames = usesOldNames(schema, query);
-  return validate(schema, query, "query");
-}
-
-/** Like `readQuery`, for queries whose unknown parameters are refused. */
-export function readKnownQuery<Schema extends z.ZodObject>(call: Call, schema: Schema): z.input<Schema> {
-  const query = readQuery(call, schema);
-  refuseUnknownFields(schema, query, "query");
-  return query;
+  return validate(schema, query, "query", refusesUnknown);
 }
 
 /** The parameters in a request's path, checked. */

@@ -6,7 +6,7 @@ import { reserveBytes } from "../platform/limits/memory.ts";
 import type { Once } from "../platform/storage/once.ts";
 import { type Call, type CallForPage, type CallWithCaller, requesterOf } from "./call.ts";
 import type { HttpServices } from "./exchange.ts";
-import { readBody, readExactBody, readKnownQuery, readOnce, readPath, readQuery } from "./request.ts";
+import { readBody, readExactBody, readOnce, readPath, readQuery } from "./request.ts";
 import { jsonResponse, logBrokenResponse } from "./response.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -127,6 +127,8 @@ export interface Declaration<Services, Params, Query, Body, Of extends Responses
   /** Whether unknown parameters of the query are ignored rather than refused. */
   allowsUnknown?: boolean;
   body?: Body;
+  /** Whether fields that the body's schema does not name are refused unless they are null. */
+  refusesUnknown?: boolean;
   /** An example that can be sent as it is. */
   bodyExample?: unknown;
   bodyIsOptional?: boolean;
@@ -242,7 +244,10 @@ async function readWithBody(
   schema: z.ZodType,
 ) {
   const limit = declaration.bodyLimit === "long" ? settings.maxBodyBytes : settings.maxShortBodyBytes;
-  const read = () => (declaration.isExact ? readExactBody : readBody)(call, schema, limit);
+  const read = () =>
+    declaration.isExact
+      ? readExactBody(call, schema, limit)
+      : readBody(call, schema, limit, declaration.refusesUnknown);
   // The body is read first, so that old names are noted even if the path is refused.
   if (declaration.hasOldNames) {
     const body = await read();
@@ -257,7 +262,7 @@ type Address = Record<"params" | "query", unknown>;
 function readAddress(call: CallWithCaller, { params, query, allowsUnknown }: Described): Address {
   return {
     params: params && readPath(call, params),
-    query: query && (allowsUnknown ? readQuery : readKnownQuery)(call, query),
+    query: query && readQuery(call, query, !allowsUnknown),
   };
 }
 

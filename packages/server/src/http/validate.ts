@@ -1,6 +1,6 @@
 import { maxIssues, type ValidationError } from "@presage/contract";
 import { z } from "zod";
-import { shortened } from "../platform/words.ts";
+import { isObject, shortened } from "../platform/words.ts";
 
 /** Whether a value's JSON has more characters than this, approximately. Stops counting there. */
 export function isLongerThan(value: unknown, characters: number): boolean {
@@ -285,16 +285,23 @@ export class InvalidRequestError extends Error {
 
 /**
  * Checks a value against its schema and returns the very same value, so that unknown fields, key order and long numbers
- * reach the upstream unchanged. Schemas therefore only check; they neither convert nor fill in.
+ * reach the upstream unchanged. Schemas therefore only check; they neither convert nor fill in. With `refusesUnknown`, unknown fields
+ * of an object that are not null are issues too.
  */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   where: "body" | "path" | "query" | "header",
+  refusesUnknown = false,
 ): z.input<Schema> {
-  if (z.validate(compiled(schema), value)) return value as z.input<Schema>;
-  const parsed = schema.safeParse(value, { error: nameNarrowType });
-  if (!parsed.success) throw new InvalidRequestError(toIssues(parsed.error.issues, value, where));
+  const unknown =
+    refusesUnknown && schema instanceof z.ZodObject && isObject(value)
+      ? unknownFields(schema, value, where)
+      : [];
+  if (unknown.length === 0 && z.validate(compiled(schema), value)) return value as z.input<Schema>;
+  const { error } = schema.safeParse(value, { error: nameNarrowType });
+  const issues = [...toIssues(error?.issues ?? [], value, where), ...unknown];
+  if (issues.length > 0) throw new InvalidRequestError(issues);
   return value as z.input<Schema>;
 }
 
@@ -310,20 +317,17 @@ function compiled(schema: z.ZodType): z.ZodType {
   return made;
 }
 
-/** Refuses fields that the schema does not name: a misspelt filter would silently match everything. */
-export function refuseUnknownFields(schema: z.ZodObject, given: object, where: "body" | "query"): void {
+/** Fields that the schema does not name: a misspelt filter would silently match everything. */
+function unknownFields(schema: z.ZodObject, given: object, where: string): ValidationError[] {
   const unknown = Object.entries(given).filter(
     ([name, value]) => value !== null && !Object.hasOwn(schema.shape, name),
   );
-  if (unknown.length === 0) return;
-  throw new InvalidRequestError(
-    unknown.slice(0, maxIssues).map(([name, input]) => ({
-      type: "extra_forbidden",
-      loc: [where, name],
-      msg: "Extra inputs are not permitted",
-      input,
-    })),
-  );
+  return unknown.slice(0, maxIssues).map(([name, input]) => ({
+    type: "extra_forbidden",
+    loc: [where, name],
+    msg: "Extra inputs are not permitted",
+    input,
+  }));
 }
 
 /** An issue without its input if that is long, and with long keys cut. */

@@ -76,11 +76,18 @@ export function undefinedIfGone(error: unknown): undefined {
 /** A field of a request that cannot be used, and why. */
 export class InvalidFieldError extends Error {
   readonly path: readonly (string | number)[];
+  /** Of the same request. */
+  readonly others: readonly InvalidFieldError[];
 
-  constructor(path: readonly (string | number)[], message: string) {
+  constructor(
+    path: readonly (string | number)[],
+    message: string,
+    others: readonly InvalidFieldError[] = [],
+  ) {
     super(message);
     this.name = "InvalidFieldError";
     this.path = path;
+    this.others = others;
   }
 }
 

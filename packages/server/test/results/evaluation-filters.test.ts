@@ -30,8 +30,10 @@ onEachDatabase((database) => {
     "A %s refuses a filter that it does not know, unless it is null",
     async (of) => {
       const ask = (body: object) => presage.call("POST", `${results}/${of}`, body);
-      const issues = await issuesOf(await ask({ evaluator: "regex", score_min: 0.5, favorite: null }));
+      const given = { evaluator: "regex", score_min: 0.5, favorite: null, pass: 1 };
+      const issues = await issuesOf(await ask(given));
       expect(issues.map(({ type, loc }) => [type, loc])).toEqual([
+        ["bool_type", ["body", "pass"]],
         ["extra_forbidden", ["body", "evaluator"]],
         ["extra_forbidden", ["body", "score_min"]],
       ]);
@@ -57,8 +59,11 @@ onEachDatabase((database) => {
   });
 
   test("An export rejects one too", async () => {
-    const [issue] = await issuesOf(await presage.call("GET", `${results}/export?evaluator=regex`));
-    expect(issue?.loc).toEqual(["query", "evaluator"]);
+    const issues = await issuesOf(await presage.call("GET", `${results}/export?evaluator=regex&pass=2`));
+    expect(issues.map(({ loc }) => loc)).toEqual([
+      ["query", "pass"],
+      ["query", "evaluator"],
+    ]);
   });
 
   test("A search with limit 1000 and offset 0 succeeds, and any other offset is rejected", async () => {

@@ -18,7 +18,6 @@ import { reserveStored } from "../../http/memory.ts";
 import { readPage } from "../../http/request.ts";
 import { logBrokenResponse, streamList, streamTexts } from "../../http/response.ts";
 import { reply, route } from "../../http/route.ts";
-import { refuseUnknownFields } from "../../http/validate.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import examples from "../examples.json" with { type: "json" };
 import { type StoredResult, toCurrentResult, toEvaluationResult } from "../result.ts";
@@ -103,6 +102,7 @@ const search = route("POST", `${path}/search`, {
   description:
     "Finds the account's results, newest first by default. For the next page, send the last id of this one as `before_id`, or as `after_id` if the order is `created_at`. Without a `status`, only results with a verdict are found.",
   body: EvaluationResultSearchRequest,
+  refusesUnknown: true,
   bodyExample: {
     app: "night-runs",
     evaluator_id: "edit-distance",
@@ -121,7 +121,6 @@ const search = route("POST", `${path}/search`, {
     ),
   },
   async handle(services: SearchServices, { call, requester, body }) {
-    refuseUnknownFields(EvaluationResultSearchRequest, body, "body");
     const datasetSampleIds = body.dataset_sample_ids ?? undefined;
     const filter = { ...(await readSearchFilter(services, requester, body)), datasetSampleIds };
     const page = {

@@ -8,7 +8,7 @@ import { toExternalName } from "../../evaluators/outcome.ts";
 import { response } from "../../http/describe.ts";
 import { toIsoDay } from "../../http/response.ts";
 import { reply, route } from "../../http/route.ts";
-import { InvalidRequestError, missing, refuseUnknownFields, valueError } from "../../http/validate.ts";
+import { InvalidRequestError, missing, valueError } from "../../http/validate.ts";
 import {
   type ClusteredMoments,
   clusteredError,
@@ -130,6 +130,7 @@ const summaryOfResults = route("POST", "/v1/evaluation-results/summary", {
   description:
     "Counts results and gives pass rates, mean scores and quantiles, by evaluator, profile, app, tag, UTC day or run. Without a `status`, all results are counted.",
   body: EvaluationSummaryRequest,
+  refusesUnknown: true,
   bodyExample: {
     group_by: ["evaluator", "day"],
     app: "night-runs",
@@ -147,7 +148,6 @@ const summaryOfResults = route("POST", "/v1/evaluation-results/summary", {
     if (dimensions.includes("tag") && !body.tag) {
       throw new InvalidRequestError([missing(["body", "tag"], body)]);
     }
-    refuseUnknownFields(EvaluationSummaryRequest, body, "body");
     const filter = await readResultFilter(services, requester, body);
     const hasIntervals = body.intervals ?? true;
     const wanted = { filter, dimensions, tag: body.tag ?? undefined, hasIntervals };
