@@ -113,7 +113,7 @@ function BudgetForm({ holder, known, currency, onClose }: BudgetFormProps) {
         }}
       />
       <Checkbox
-        label="Refuse what asks a model once it is spent"
+        label="Refuse requests that ask a model once it is spent"
         checked={stops}
         onChange={({ target }) => setStops(target.checked)}
       />

@@ -191,7 +191,7 @@ function describeChoice(
       : `${counted(examples.length, "recorded example")}, the most similar first.`,
     passedOver.length > 0 && `Left out: ${passedOver.join(", ")}.`,
     truncated && "Some were not compared: 50,000 had more similar actions.",
-    reduced && "Half of them was sent: all were too long for the model.",
+    reduced && "Only half of them were sent: all together were too long for the model.",
   ]
     .filter(Boolean)
     .join(" ");

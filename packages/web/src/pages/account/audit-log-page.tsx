@@ -143,7 +143,7 @@ const auditColumns: DataColumn<AuditEvent>[] = [
   {
     id: "object",
     label: "IDs",
-    hint: "Of what was changed, to search here, and of the request, to search in the server's log",
+    hint: "IDs of the changed object, to search here, and of the request, to search in the server's log",
     value: ({ object_id }) => object_id,
     cell: (event) => <CopyIds event={event} />,
     widthPx: 56,
@@ -173,7 +173,7 @@ function Change({ event }: { event: AuditEvent }) {
         <Link
           to="/account/audit-log"
           search={{ object: object_id }}
-          title="All changes of this"
+          title="All changes to this object"
           tabIndex={-1}
           className="wrap-anywhere text-accent-ink underline-offset-2 hover:underline"
         >

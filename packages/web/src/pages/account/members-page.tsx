@@ -35,7 +35,7 @@ function MembersPage() {
         <MembersCard />
         <Card
           title="How others join"
-          hint="Others join by the identity provider, or by the first command on the server; the second ends their access."
+          hint="Others join through the identity provider, or with the first command on the server; the second command ends their access."
         >
           <div className="max-w-xl p-4">
             <CodeBlock

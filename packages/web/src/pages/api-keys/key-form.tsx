@@ -160,7 +160,7 @@ export function CaptureField({ value, onChange }: CaptureFieldProps) {
       hint="With their texts, readable by everyone in your account."
       value={value}
       options={[
-        { value: "", label: "As the server is set" },
+        { value: "", label: "The server’s setting" },
         ...offered.map((setting) => ({ value: setting, label: capitalise(describeCapture(setting)) })),
       ]}
       onChange={onChange}

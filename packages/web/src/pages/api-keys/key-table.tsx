@@ -196,7 +196,7 @@ const factColumns: DataColumn<KeyRow>[] = [
   {
     id: "scopes",
     label: "Scopes, limits",
-    hint: "What the key may do within its user’s role, how many requests it may make if not as many as the server lets it, and which of its predictions are stored",
+    hint: "What the key may do within its user’s role, its own request limits, if any, and which of its predictions are stored",
     value: ({ apiKey }) => [scopesOf(apiKey), describeLimits(apiKey)].filter(Boolean).join("; "),
     cell: ({ apiKey: { capture, ...apiKey } }) => {
       const limits = describeLimits(apiKey);
@@ -272,7 +272,7 @@ function spendColumns(month: SpendingResponse | undefined): DataColumn<KeyRow>[]
     {
       id: "spent",
       label: "Cost this month",
-      hint: "What its requests cost in this calendar month, UTC, runs and judges that it started included",
+      hint: "What its requests cost in this calendar month, UTC, including runs and judges that it started",
       value: ({ apiKey: { id } }) => costs.get(id),
       cell: ({ apiKey: { id } }) => formatCost(costs.get(id) ?? null, currency),
       isNumber: true,

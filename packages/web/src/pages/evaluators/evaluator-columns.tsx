@@ -50,7 +50,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
   {
     id: "uses",
     label: "Uses",
-    hint: "Evaluations of the period, of all revisions and with those of runs.",
+    hint: "Evaluations in the period, with all revisions, including those of runs.",
     value: ({ uses }) => uses,
     cell: ({ uses }) => (uses === 0 ? <span className="text-ink-3">–</span> : formatCount(uses)),
     isNumber: true,
@@ -59,7 +59,7 @@ export const evaluatorColumns: readonly DataColumn<EvaluatorRow>[] = [
   {
     id: "failed",
     label: "No verdict",
-    hint: "Evaluations of the period that failed or had no usable input.",
+    hint: "Evaluations in the period that failed or had no usable input.",
     value: ({ failed }) => failed,
     cell: ({ failed }) =>
       failed === 0 ? (

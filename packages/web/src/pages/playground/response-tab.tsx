@@ -189,7 +189,7 @@ function GoldAnswer({ response, draft }: { response: ModelResponse; draft: Draft
       </p>
     );
   return (
-    <section aria-label="Beside the gold answer">
+    <section aria-label="Compared with the gold answer">
       <TextDifference
         before={goldAnswer}
         after={content}

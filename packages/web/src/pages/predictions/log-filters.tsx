@@ -134,7 +134,7 @@ function FilterBox({ search, change, values }: FilterBoxProps) {
         options={named(values?.api_key_id)}
         onChange={(key) => change({ key })}
       />
-      <Field label="Request ID" hint="As a response names it in x-request-id.">
+      <Field label="Request ID" hint="The x-request-id of a response.">
         {(control) => (
           <TextFilter control={control} value={search.request} onApply={(request) => change({ request })} />
         )}

@@ -56,7 +56,7 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
         size="small"
         icon={<DatabaseZap aria-hidden />}
         disabled={sample === undefined}
-        title={sample === undefined ? "What was asked is not known, or is not text." : undefined}
+        title={sample === undefined ? "The request is not known, or is not text." : undefined}
         onClick={() => setAsking("dataset")}
       >
         Add to dataset
@@ -78,7 +78,7 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
         confirmLabel="Replace"
         onConfirm={openInPlayground}
       >
-        The playground has input of yours.
+        The playground contains your input.
       </ConfirmDialog>
       <DeletePredictionDialog
         id={prediction.id}
@@ -120,7 +120,7 @@ function DeletePredictionDialog({ id, isOpen, onClose, onDeleted }: DeletePredic
       isBusy={deletion.isPending}
       onConfirm={() => deletion.mutate(id)}
     >
-      It is deleted with what was asked. This cannot be undone.
+      It is deleted together with its request. This cannot be undone.
       {deletion.error !== null && <ErrorNotice error={deletion.error} />}
     </ConfirmDialog>
   );

@@ -43,7 +43,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
   {
     id: "expected",
     label: "Expected",
-    hint: "What the dataset of its run has as the next state.",
+    hint: "The next state in the dataset of its run.",
     value: ({ expected }) => expected,
     cell: ({ expected }) => <Beginning text={expected} />,
     widthPx: 100,
@@ -59,14 +59,14 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
   {
     id: "who",
     label: "By",
-    hint: "The key that asked, or who started the run.",
+    hint: "The key of the request, or the user who started the run.",
     value: ({ made_by }) => made_by,
     widthPx: 132,
   },
   {
     id: "cost",
     label: "Cost",
-    hint: "Of its tokens, at today’s prices.",
+    hint: "The cost of its tokens, at today’s prices.",
     value: ({ cost }) => cost,
     cell: ({ cost, currency }) =>
       cost == null || currency === null ? <Nothing /> : formatCost(cost, currency),
@@ -108,7 +108,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
   {
     id: "tokens",
     label: "Tokens",
-    hint: "Of the prompt and of the completion, as the upstream counted them.",
+    hint: "Tokens of the prompt and of the completion, as the upstream counted them.",
     value: ({ prompt_tokens, completion_tokens }) =>
       prompt_tokens === null
         ? null

@@ -232,7 +232,7 @@ function HowToStore({ setting }: { setting: string | undefined }) {
         {setting === undefined
           ? "Prompts may contain anything, so live traffic is stored only on request."
           : `This server stores ${describeCapture(setting)} of live traffic.`}{" "}
-        An API key’s setting wins over it. For the whole server, start it with
+        An API key’s setting overrides it. For the whole server, start it with
       </p>
       <div className="mx-auto mt-2 max-w-80 text-left">
         <CodeBlock code={`PRESAGE_CAPTURE=all ${commandName()} serve`} label="the command" />
@@ -296,5 +296,5 @@ function describeDeletable({ count, has_more }: StoredPredictionCount, isFiltere
   const match = count === 1 ? "matches" : "match";
   const which = isFiltered ? `${match} the filters` : "without a filter: all of the account";
   const they = count === 1 && !has_more ? "It is" : "They are";
-  return `${found} ${which}. ${they} deleted with what was asked. This cannot be undone. Predictions of runs stay.`;
+  return `${found} ${which}. ${they} deleted, including their prompts. This cannot be undone. Predictions of runs stay.`;
 }

@@ -21,7 +21,7 @@ export function PeopleTable({ spending }: { spending: SpendingResponse }) {
   return (
     <Card
       title="By person"
-      hint={`Calls of runs and of judges count for the person and the key that started them, each try by itself.${currency !== null && total.unpriced_tokens > 0 ? " A + marks costs without the tokens that have no price." : ""}`}
+      hint={`Calls of runs and of judges count for the person and the key that started them, with each try counted.${currency !== null && total.unpriced_tokens > 0 ? " A + marks costs without the tokens that have no price." : ""}`}
     >
       <Table label="Spending by person">
         <thead>

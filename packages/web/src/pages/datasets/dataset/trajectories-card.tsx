@@ -70,7 +70,7 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
       hint={hint || " "}
       actions={
         <>
-          <SearchInput label="Find trajectories by a text of their ID" words={q} onSearch={search} />
+          <SearchInput label="Find trajectories by part of their ID" words={q} onSearch={search} />
           <TableTools table={table} hasMore={list.hasNextPage} />
         </>
       }

@@ -25,7 +25,7 @@ const choices = {
   },
   on_fault: {
     label: "Faulty lines",
-    hint: "If more than half are faulty, the import is refused all the same.",
+    hint: "If more than half are faulty, the import is refused nonetheless.",
     options: { "": "Refuse the import", skip: "Leave them out" },
   },
   redact: {
@@ -105,7 +105,7 @@ export function ImportOptionFields({
 export function LayoutList({ formats }: { formats: readonly ImportFormat[] }) {
   if (formats.length === 0) return null;
   return (
-    <Fold title="Layouts that are read" note="The contents of a file tell which it is.">
+    <Fold title="Layouts that Presage reads" note="Each is recognised by the contents of a file.">
       <dl className="flex flex-col gap-3 text-xs">
         {formats.map(({ format, title, recognised_by, example }) => (
           <div key={format}>

@@ -228,7 +228,7 @@ function Progress({ share, bytes }: ProgressProps) {
       <progress aria-label="Sent" value={share} className="h-1.5 w-full accent-accent" />
       <span className="tabular-nums">
         {isSent
-          ? "All is sent; the last lines are being stored."
+          ? "Everything has been sent; the last lines are being stored."
           : `${formatSize(Math.round(share * bytes))} of ${formatSize(bytes)}`}
       </span>
     </div>

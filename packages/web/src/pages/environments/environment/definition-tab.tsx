@@ -53,7 +53,7 @@ type RealTarget = NonNullable<EnvironmentConfig["real"]>;
 
 const forms: Record<string, string> = {
   "state-action": "State and action: each step is told the observation before it",
-  chat: "One conversation of the whole episode",
+  chat: "The whole episode is one conversation",
 };
 
 /** The environment's reward or, if it has none, its world's. */

@@ -42,7 +42,7 @@ export function EnvironmentFigures({ environment: { name, config }, figures }: E
         ? "No rule of this environment leads to success."
         : figures
           ? explainSuccess(figures)
-          : "Successes among the episodes that have ended. There is none yet.",
+          : "Successes among the episodes that have ended. There are none yet.",
       value: shown(
         !hasGoal ? "no goal" : figures && interval === null ? countSuccess(figures) : formatShare(rate),
       ),

@@ -9,7 +9,7 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
   {
     id: "task",
     label: "Task",
-    hint: "The task’s place in its split",
+    hint: "The task’s index in its split",
     value: taskNameOf,
     widthPx: 108,
     isFixed: true,

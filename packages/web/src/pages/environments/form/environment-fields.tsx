@@ -101,19 +101,19 @@ function RealFields({ draft, issues, refused, field }: EnvironmentFieldsProps) {
     <Fold title="Real environment" note={draft.real} isOpen={issue !== undefined}>
       <SelectField
         label="Name"
-        hint="Those that the operator declares. Episodes can be replayed there."
+        hint="The operator declares these. Episodes can be replayed there."
         {...field("real", "real", "name")}
         options={[{ value: "", label: "None" }, ...declared.map(({ name }) => name)]}
       />
       <div className="grid gap-3 sm:grid-cols-3">
         <TextField
           label="Share, %"
-          hint="Of the ended episodes, those that are replayed as they end."
+          hint="The share of episodes that are replayed when they end."
           {...field("share", "real", "share")}
         />
         <TextField
           label="False success limit, %"
-          hint="Above it is an alarm."
+          hint="A higher share raises an alarm."
           {...field("false_success_limit", "real", "false_success_limit")}
         />
         <SelectField

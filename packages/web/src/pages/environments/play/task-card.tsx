@@ -29,7 +29,7 @@ export function TaskCard({ environment: { config }, task, episode, isMarked, onM
         <span className="flex items-center gap-3 text-xs text-ink-2 tabular-nums">
           {episode === undefined ? <Badge>not begun</Badge> : <EpisodeBadge episode={episode} />}
           <span>
-            <ExplainedName name="Step" explanation="Steps taken, of the most that an episode may have." />{" "}
+            <ExplainedName name="Step" explanation="Steps taken, and the most that an episode may have." />{" "}
             {episode?.steps_taken ?? 0} <span className="text-ink-3">of {maxSteps}</span>
           </span>
           <span>

@@ -99,7 +99,7 @@ const columns: DataColumn<EnvironmentTask>[] = [
   {
     id: "index",
     label: "Task",
-    hint: "The task’s place in its split. Tasks are only ever appended, so an index never changes its meaning.",
+    hint: "The task’s index in its split. Tasks are only ever appended, so an index always means the same task.",
     value: ({ index }) => index,
     widthPx: 72,
     isFixed: true,

@@ -117,7 +117,7 @@ export function KindCard({
       hint={
         data === undefined
           ? "…"
-          : `In the newest ${counted(data.evaluated, "evaluation")} with this revision, by the ${by === "run" ? "run that they belong to" : "model that wrote the output; baselines are apart"}.`
+          : `In the newest ${counted(data.evaluated, "evaluation")} with this revision, by the ${by === "run" ? "run that they belong to" : "model that wrote the output; baselines are separate"}.`
       }
       className="min-h-80 lg:sticky lg:top-4"
     >

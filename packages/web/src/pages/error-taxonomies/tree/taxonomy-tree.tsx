@@ -190,7 +190,7 @@ function FindingCount({ count, evaluated, most, isCategory }: FindingCountProps)
         text={
           isCategory
             ? `Findings of all kinds of this category together. An evaluation can have several.`
-            : `Found in ${formatCount(count)} of ${formatCount(evaluated)} evaluations with this revision, of all runs and of none.`
+            : `Found in ${formatCount(count)} of ${formatCount(evaluated)} evaluations with this revision, in runs or without one.`
         }
         className={clsx("w-12 text-right text-xs tabular-nums", count === 0 ? "text-ink-3" : "font-medium")}
       >

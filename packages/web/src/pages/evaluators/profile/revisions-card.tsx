@@ -44,7 +44,7 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
             <HeaderCell isNumber>Evaluations</HeaderCell>
             {hasRates && <HeaderCell className="w-72">Pass rate</HeaderCell>}
             <HeaderCell className="w-52">
-              <span title="Of the verdicts that people confirmed or corrected, those that they confirmed. Labels are apart, above.">
+              <span title="The share that people confirmed of the verdicts that they confirmed or corrected. Labels are separate, above.">
                 Confirmed by people
               </span>
             </HeaderCell>

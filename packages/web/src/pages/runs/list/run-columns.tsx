@@ -165,7 +165,7 @@ const columns: DataColumn<RunRow>[] = [
   {
     id: "cost",
     label: "Cost",
-    hint: "Of the predictions, at today’s prices; what 1,000 of them cost is shown on hover.",
+    hint: "The cost of the predictions, at today’s prices; hover to see what 1,000 of them cost.",
     value: ({ run }) => run.headline?.cost?.total,
     cell: ({ run: { headline } }) => {
       const { total = null, per_1000 = null, currency = "" } = headline?.cost ?? {};

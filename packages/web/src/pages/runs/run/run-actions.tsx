@@ -64,7 +64,7 @@ export function RunActions({ run }: { run: Run }) {
         isBusy={change.isPending}
         onConfirm={() => change.mutate("cancel", { onSettled: () => setAsks(undefined) })}
       >
-        What it has predicted stays and can be looked at. It cannot be resumed.
+        Its predictions stay and can be viewed. It cannot be resumed.
       </ConfirmDialog>
       <ConfirmDialog
         isOpen={asks === "delete"}

@@ -32,7 +32,7 @@ export function SamplesTab({ run }: { run: Run }) {
           </Link>
         }
       >
-        A client made them and sent the verdicts.
+        A client made the predictions, and sent only the verdicts.
       </EmptyState>
     );
   }
