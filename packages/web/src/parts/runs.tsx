@@ -16,7 +16,7 @@ import { ControlTabIndex } from "../ui/tooltip.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 import { AllowedLink } from "./allowed.tsx";
 
-/** What a result names as its run: the name of one that Presage has, with a link to its page, otherwise the text. */
+/** The run that a result names: if Presage has it, its name with a link to its page, otherwise the text. */
 export function RunLink({ id }: { id: string }) {
   const { data: name, isLoading } = useQuery(runNameQuery(usePresage(), id));
   if (isLoading) return <Skeleton className="h-3 w-24" />;
@@ -34,7 +34,7 @@ export function RunLink({ id }: { id: string }) {
   );
 }
 
-/** The same where it cannot be a link. */
+/** Like `RunLink`, for places where links are not possible. */
 export function RunName({ id }: { id: string }) {
   const { data: name } = useQuery(runNameQuery(usePresage(), id));
   return <InlineText text={name ?? id} />;
@@ -53,7 +53,7 @@ export function RunStatus({ status }: Pick<Run, "status">) {
   return <Badge tone={tones[status]}>{humanizeName(status)}</Badge>;
 }
 
-/** The pass rate of a newest run with its interval and count, and what it has to beat. */
+/** The pass rate of a newest run with its interval and count, and the baseline to beat. */
 export function HeadlineRate({ of }: { of: Pick<Headline, "run"> | undefined }) {
   const headline = of?.run.headline;
   if (headline == null) return <span className="text-ink-3">–</span>;
@@ -82,7 +82,7 @@ export function HeadlineRate({ of }: { of: Pick<Headline, "run"> | undefined }) 
   );
 }
 
-/** Where the whole interval is. */
+/** Where the whole interval is, relative to the baseline. */
 function against(baseline: number, interval: { lower: number; upper: number } | null): string {
   if (interval === null) return "";
   if (interval.lower > baseline) return "above ";
@@ -103,7 +103,7 @@ const judgeGoal = ({ state, pass_rate }: RunGoal): Judged => ({
 
 type Judgeable = Pick<ListedRun, "goal" | "headline" | "target">;
 
-/** What a run says of its target, in the colour of a verdict: by its goal, or else by where its interval lies to the best baseline. */
+/** The verdict of a run on its target: by its goal, else by how its interval compares to the best baseline. */
 export function judgeRun({ goal, headline, target }: Judgeable): Judged {
   const { pass_rate = null, pass_interval: interval = null, baseline = null } = headline ?? {};
   if (goal !== null) return judgeGoal(goal);
@@ -136,7 +136,7 @@ export function RunVerdict({ run }: { run: Judgeable }) {
   return <JudgedBadge {...judgeRun(run)} />;
 }
 
-/** From this share of the predictions on, what failed, was cut or was tried again is worth a warning. */
+/** From this share on, predictions that failed, were cut off or had to be retried are worth a warning. */
 const troubling = 0.01;
 
 export function isTroubled({ failed, samples, answers, tries }: Run["progress"]): boolean {
@@ -144,12 +144,12 @@ export function isTroubled({ failed, samples, answers, tries }: Run["progress"])
   return Math.max(failed, answers?.truncated ?? 0, answers?.empty ?? 0, retried) > troubling * samples;
 }
 
-/** What a new run starts with. */
+/** The initial values of a new run. */
 export interface NewRunSearch {
   /** A dataset's id. */
   dataset?: string;
   revision?: number;
-  /** What is asked, as NAME@NUMBER. */
+  /** The world to ask, as NAME@NUMBER. */
   world?: string;
 }
 
@@ -157,12 +157,12 @@ interface NewRunLinkProps extends Pick<ButtonProps, "variant" | "size" | "icon" 
   search?: NewRunSearch;
 }
 
-/** To the page New run, or a button that says why the user may start none. */
+/** A link to the page New run, or a button that explains why the user may not start one. */
 export function NewRunLink({ search = {}, ...look }: NewRunLinkProps) {
   return <AllowedLink needs="evaluate" link={{ to: "/runs/new", search }} {...look} />;
 }
 
-/** To a new run through a world on its own records, of which it leaves each step's trajectory out. */
+/** A link to a new run of a world on its own records; the world leaves out each step's own trajectory. */
 export function MeasureLink({ world, ...look }: { world: World } & Pick<ButtonProps, "size">) {
   const reference = referenceOf(world);
   const { examples } = world.pinned;
@@ -173,7 +173,7 @@ export function MeasureLink({ world, ...look }: { world: World } & Pick<ButtonPr
   );
 }
 
-/** How much of a run is done, the failed part marked. */
+/** The progress of a run, with the failed part marked. */
 export function ProgressBar({ progress: { samples, evaluated, failed } }: Pick<Run, "progress">) {
   const share = (count: number) => `${samples === 0 ? 0 : (100 * count) / samples}%`;
   return (

@@ -25,7 +25,7 @@ const ends = [
 ];
 const dayMs = 86_400_000;
 
-/** Makes a link, and lists those that work. */
+/** Creates a link, and lists the links that work. */
 export function ShareLinks({ kind, ids }: ShareProps) {
   const [days, setDays] = useState("30");
   const [withTexts, setWithTexts] = useState(false);

@@ -4,7 +4,7 @@ import { describeInterval, describeVerdicts, explainInterval, formatShare } from
 import { IntervalBar } from "./charts/sparkline.tsx";
 import { Explained } from "./tooltip.tsx";
 
-/** The pass rate of one evaluator and profile, with its interval and with how many verdicts and clusters it has. */
+/** The pass rate of one evaluator and profile, with its interval and its numbers of verdicts and clusters. */
 export function PassRate({ figures }: { figures: EvaluationSummaryGroup }) {
   const { pass_rate, pass_rate_interval: interval } = figures;
   if (pass_rate === null) return <span className="text-ink-3">No verdicts</span>;
@@ -22,13 +22,13 @@ export function PassRate({ figures }: { figures: EvaluationSummaryGroup }) {
 interface RateCellProps {
   rate: number | null;
   interval: { lower: number; upper: number } | null;
-  /** What it has to beat, as a mark. */
+  /** The rate to beat, shown as a mark. */
   baseline?: number | undefined;
-  /** Of how many, or by what. */
+  /** Details, for example the count or the evaluator. */
   note?: ReactNode;
 }
 
-/** A rate as a number with its interval, and as a point in it. */
+/** A rate as a number with its interval, and as a point in the interval. */
 export function RateCell({ rate, interval, baseline, note }: RateCellProps) {
   if (rate === null) return <span className="text-ink-3">–</span>;
   return (

@@ -6,7 +6,7 @@ import { expectAccessible, wide } from "../support/expect-accessible.ts";
 import { finishRun, uploadHousehold } from "../support/household.ts";
 import type { Page } from "../support/page.ts";
 
-/** Without an upstream, so the sandbox responds. */
+/** There is no upstream, so the sandbox responds. */
 const { dashboardTest, slowBrowserTest, slowDashboardTest } = dashboardTests(() => ({
   environment: { PRESAGE_CAPTURE: "all" },
 }));
@@ -37,7 +37,7 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
   await page.getByText("This field is required.").first().waitFor();
   await page.getByRole("textbox", { name: "State" }).fill("You see a closed cupboard.");
   await page.getByRole("textbox", { name: "Action" }).fill("open cupboard");
-  // What was typed is still there after another tab.
+  // The typed text is still there after visiting another tab.
   await page.getByRole("tab", { name: /^Revisions/ }).click();
   await page.getByRole("tab", { name: "Answer" }).click();
   await page.getByRole("button", { name: "Answer", exact: true }).click();
@@ -62,7 +62,7 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
   await page.getByRole("textbox", { name: "Action" }).fill("close cupboard");
   await page.getByRole("button", { name: "Answer", exact: true }).click();
   await leanedOn.getByText("The whole prompt").click();
-  // The step before stands in the prompt of the next.
+  // The prompt of the next step contains the previous step.
   await leanedOn.getByText("Action: open cupboard").waitFor();
   await leanedOn.getByText("Action: close cupboard").waitFor();
 });
@@ -117,7 +117,7 @@ dashboardTest("A recorded step is answered without its own trajectory", async ({
   await answerRecordedStep(page);
   const leftOut = page.getByText("Left out: 2 of its own trajectory", { exact: false });
   await leftOut.waitFor();
-  // Still after another tab, and on the way from it.
+  // The recorded step is still known after visiting another tab.
   await page.getByRole("tab", { name: /^Examples/ }).click();
   await page.getByRole("tab", { name: "Answer" }).click();
   await page.getByText("No answer yet").waitFor();
@@ -125,7 +125,7 @@ dashboardTest("A recorded step is answered without its own trajectory", async ({
   await leftOut.waitFor();
   const field = page.getByRole("textbox", { name: "Action" });
   const action = await field.inputValue();
-  // What was written is not lost by a click.
+  // A click does not discard the typed text.
   await field.fill("sing");
   await page.getByRole("button", { name: "A recorded step" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Cancel" }).click();
@@ -362,7 +362,7 @@ slowBrowserTest("A calibrated world says what its confidences are worth", async 
   await expectAccessible(page);
   await page.goBack();
 
-  // What changes the answers ends the calibration, without which no answer can abstain.
+  // A revision that changes the answers drops the calibration, without which no answer can abstain.
   await client.worlds.revise("sure", { confidence: { ...confidence, min_confidence: 0.5 } });
   await page.reload();
   await page.getByRole("button", { name: "Revise" }).click();

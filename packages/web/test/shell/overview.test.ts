@@ -36,7 +36,7 @@ slowDashboardTest("A pass rate is of direct evaluations or of one run, never of 
   ]);
   const page = await visit("/evaluators");
   const row = () => page.getByRole("row").filter({ hasText: "external:pooled" });
-  // Uses are a count, and have those of runs.
+  // Uses are counts, and include those of runs.
   await row().getByRole("cell", { name: "8", exact: true }).waitFor();
   await row().getByRole("link").first().click();
   await page.getByText("Choose a run to see its pass rates.").waitFor();
@@ -93,7 +93,7 @@ slowBrowserTest("A figure over time is read by keys and by a finger", async ({ v
   await heard((text) => values.test(text) && text !== newest);
   await page.keyboard.press("Escape");
   await heard((text) => text === "Arrow keys read the values");
-  // What was tapped stays.
+  // The readout stays after a tap.
   await plot.tap();
   const readout = plot.getByText(/, UTC$/);
   await readout.waitFor();
@@ -139,7 +139,7 @@ dashboardTest(
       .getByText("Nothing needs you: no run is paused, every deployment is up, and no verdict is disputed.")
       .waitFor();
 
-    // The run says the same in sentences, and its goal is changed there.
+    // The run's page states the same in sentences, and its goal can be changed there.
     await row.getByRole("link", { name: "sandbox" }).click();
     await page
       .getByText(/^Undecided: exact-match passes 50 % .+, and the goal of 55 % lies within the interval\.$/)
