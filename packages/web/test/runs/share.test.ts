@@ -97,8 +97,10 @@ slowBrowserTest(
       await page.getByRole("combobox").or(page.getByRole("radiogroup")).filter({ visible: true }).count(),
     ).toBe(0);
     // Cells are stacked: in columns, each would be a few letters wide.
-    const sample = page.getByRole("table", { name: "Samples that differ" }).locator("tbody tr").first();
-    expect(await sample.evaluate((row) => getComputedStyle(row).display)).toBe("flex");
+    await page.waitForFunction(() => {
+      const row = document.querySelector('table[aria-label="Samples that differ"] tbody tr');
+      return row !== null && getComputedStyle(row).display === "flex";
+    });
     const pdf = Buffer.from(await page.pdf({ format: "A4" })).toString("latin1");
     expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(1);
     // Charts are drawn as lines, so the PDF contains no picture.
