@@ -2,7 +2,7 @@ import { clsx } from "clsx";
 import type { ReactNode } from "react";
 import { linearScale, niceTicks, type Range } from "./scale.ts";
 
-/** Draws a value as a dot (for rates), or as a bar from 0 (for differences). */
+/** Draws a value as a dot, or as a bar from 0. Differences are dots. */
 export type IntervalMarkKind = "dot" | "bar";
 
 export interface IntervalRow {
