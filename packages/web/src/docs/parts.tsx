@@ -20,8 +20,11 @@ export function Code({
   language: Language | undefined;
 }) {
   return (
-    <div data-code="" className="relative min-w-0">
-      <ScrollRegion as="pre" className="max-h-96 overflow-auto p-3 pr-11 font-mono text-xs leading-5">
+    <div data-code="" className="flex min-w-0 items-start">
+      <ScrollRegion
+        as="pre"
+        className="max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs leading-5"
+      >
         <code>
           <Coloured code={code} language={language} />
         </code>
@@ -30,7 +33,7 @@ export function Code({
         type="button"
         data-copy=""
         aria-label={`Copy ${label}`}
-        className="absolute top-1.5 right-1.5 rounded-md bg-sunken p-1.5 text-ink-3 hover:bg-hover hover:text-ink data-[copy=done]:text-pass"
+        className="m-1.5 rounded-md p-1.5 text-ink-3 hover:bg-hover hover:text-ink data-[copy=done]:text-pass"
       >
         <Copy className="size-4" aria-hidden />
       </button>

@@ -89,6 +89,9 @@ export function stepStartsMs(since: string, step: Step, nowMs: number): number[]
   return Array.from({ length: count }, (_, index) => firstMs + index * stepsMs[step]);
 }
 
+/** The user's, for inputs of times. */
+export const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+
 /** The value of a datetime-local input, in the user's time zone. */
 export function toLocalInput(instant: string | undefined): string {
   if (instant === undefined) return "";

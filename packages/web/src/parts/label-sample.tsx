@@ -4,8 +4,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { ClipboardCheck } from "lucide-react";
 import { usePresage } from "../data/client.ts";
 import { agreementQuery } from "../data/runs.ts";
-import { counted, unbroken } from "../format/numbers.ts";
+import { counted, formatPercent, unbroken } from "../format/numbers.ts";
+import { withoutVersion } from "../format/words.ts";
 import { ErrorNotice } from "../ui/notice.tsx";
+import { Explained } from "../ui/tooltip.tsx";
 import { InlineText } from "../ui/untrusted-text/inline-text.tsx";
 import { AllowedButton } from "./allowed.tsx";
 
@@ -46,10 +48,12 @@ interface AgreementProps {
   of: Parameters<typeof agreementQuery>[1];
   /** The number of evaluations that could be labelled, if known. */
   existing?: number | undefined;
+  /** Whether only the share is in sight, and whose it is said, as that of the next verdict may be another one. */
+  isShort?: boolean;
 }
 
 /** How far an evaluator agrees with people so far, and what more labels would add. */
-export function Agreement({ of, existing }: AgreementProps) {
+export function Agreement({ of, existing, isShort = false }: AgreementProps) {
   const { data, error, refetch } = useQuery({
     ...agreementQuery(usePresage(), of),
     enabled: of !== undefined,
@@ -57,6 +61,17 @@ export function Agreement({ of, existing }: AgreementProps) {
   const more = data?.more_labels;
   const isTooFew = more?.count != null && existing !== undefined && more.count > existing;
   if (error !== null && data === undefined) return <ErrorNotice error={error} onRetry={refetch} />;
+  const name = withoutVersion(data?.evaluator ?? "");
+  if (isShort && data?.agreement.value != null)
+    return (
+      <p className="min-h-5 text-sm text-ink-2" aria-live="polite">
+        <Explained text={[data.sentence, data.note].join(" ")}>
+          {name} agrees with people on {formatPercent(data.agreement.value)} of{" "}
+          {counted(data.agreement.count, "verdict")}.
+        </Explained>{" "}
+        {name !== "" && `${name} judged this one.`}
+      </p>
+    );
   return (
     <p className="min-h-10 text-sm text-ink-2 sm:min-h-5" aria-live="polite">
       {data !== undefined && <InlineText text={unbroken(data.sentence)} />}{" "}

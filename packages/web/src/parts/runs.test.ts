@@ -10,8 +10,8 @@ function judge(run: object, headline: object | null = null): string {
 }
 
 test("A run is judged by its goal, whatever its baseline", () => {
-  expect(judge({ goal: { state: "missed", pass_rate: 0.855 } }, {})).toBe("fail: 85.5\u00a0% missed");
-  expect(judge({ goal: { state: "undecided", pass_rate: 0.5 } })).toBe("warn: 50\u00a0% undecided");
+  expect(judge({ goal: { state: "missed", pass_rate: 0.855 } }, {})).toBe("fail: Goal 85.5\u00a0%: missed");
+  expect(judge({ goal: { state: "undecided", pass_rate: 0.5 } })).toBe("warn: Goal 50\u00a0%: undecided");
 });
 
 test("Without a goal it is judged by where its whole interval lies to the best baseline", () => {

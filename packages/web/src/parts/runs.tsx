@@ -98,7 +98,7 @@ const goalTones = { met: "pass", missed: "fail", undecided: "warn" } as const;
 
 const judgeGoal = ({ state, pass_rate }: RunGoal): Judged => ({
   tone: goalTones[state],
-  text: `${+(100 * pass_rate).toFixed(1)}\u00a0% ${state}`,
+  text: `Goal ${+(100 * pass_rate).toFixed(1)}\u00a0%: ${state}`,
 });
 
 type Judgeable = Pick<ListedRun, "goal" | "headline" | "target">;
@@ -127,7 +127,7 @@ function JudgedBadge({ tone, text }: Judged) {
   );
 }
 
-/** “85 % met” */
+/** “Goal 85 %: met” */
 export function GoalState({ goal }: { goal: RunGoal }) {
   return <JudgedBadge {...judgeGoal(goal)} />;
 }

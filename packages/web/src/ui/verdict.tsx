@@ -74,7 +74,7 @@ function lookOf({ status, pass }: Verdict): Look {
   }
 }
 
-/** The width of a column of verdicts, whose heading, the evaluator's name, has two lines. */
+/** The width of a column of verdicts, whose heading, the evaluator's name, has up to three lines. */
 export function verdictColumnWidthPx(name: string): number {
   const longest = Math.max(name.length / 2, ...name.split(/(?<=-)| /).map((part) => part.length));
   return Math.min(128, Math.max(80, 28 + 7 * Math.ceil(longest)));

@@ -35,7 +35,7 @@ dashboardTest("From an alarm on the overview to where an episode leaves reality"
   await list.getByRole("columnheader", { name: "False success" }).waitFor();
   await list.getByRole("row", { name: "rooms" }).getByText(share, { exact: true }).waitFor();
   const page = await visit("/", { viewport: wide });
-  await page.getByText(/^Alarm\. Of \d+ episodes in \d+ tasks/).waitFor();
+  await page.getByTitle(/^Of \d+ episodes in \d+ tasks/).waitFor();
   await page.getByRole("link", { name: "Environment rooms" }).first().click();
   await page.getByText("Stop training in it: more than 10.0 % of its successes are false.").waitFor();
   await page.getByRole("link", { name: "Alarm: too many false successes" }).waitFor();

@@ -130,10 +130,10 @@ dashboardTest(
     await row.getByText("not clearly above baseline no change 50.0 %").waitFor();
     const datasets = await visit("/datasets");
     await datasets.getByRole("row", { name: "rooms" }).getByText("exact-match, 6 samples").waitFor();
-    await row.getByText("55 % undecided").first().waitFor();
+    await row.getByText("Goal 55 %: undecided").first().waitFor();
     await row.getByText("0 of 6").first().waitFor({ state: "attached" });
     expect(await row.getByRole("link", { name: "sandbox" }).getAttribute("href")).toBe(`/runs/${run.id}`);
-    const change = row.getByRole("link", { name: "0.0 points" }).first();
+    const change = row.getByRole("link", { name: "No change" }).first();
     expect(await change.getAttribute("href")).toBe(`/compare?runs=${before.id}%2C${run.id}`);
     await page
       .getByText("Nothing needs you: no run is paused, every deployment is up, and no verdict is disputed.")

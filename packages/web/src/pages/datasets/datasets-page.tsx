@@ -146,14 +146,14 @@ const columns: DataColumn<DatasetRow>[] = [
     hint: "The pass rate of the newest run over it, with the 95\u00a0% interval. The mark is the best baseline: how far one gets without a model.",
     value: ({ latest }) => latest?.run.headline?.pass_rate,
     cell: ({ latest }) => (
-      <>
+      <span className="block min-w-0">
         {latest && (
           <span className="block truncate text-xs">
             <InlineText text={latest.run.name} />
           </span>
         )}
         <HeadlineRate of={latest} />
-      </>
+      </span>
     ),
     widthPx: 380,
   },

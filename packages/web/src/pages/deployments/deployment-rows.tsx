@@ -13,6 +13,8 @@ import { Time, useNow } from "../../ui/time.tsx";
 
 type Replica = NonNullable<DeploymentStatus["replicas"]>[number];
 
+const sandboxModel = "presage-sandbox";
+
 interface DeploymentRowProps {
   deployment: DeploymentStatus;
   period: Period;
@@ -28,8 +30,8 @@ export function DeploymentRow({ deployment, period }: DeploymentRowProps) {
           {is_default && <Badge tone="accent">Default</Badge>}
         </span>
         <span className="block text-xs font-normal text-ink-3 wrap-anywhere">
-          {name === "sandbox"
-            ? "The built-in sandbox: rules, no language model. Set PRESAGE_UPSTREAM_URL to use one."
+          {name === "sandbox" && (model ?? sandboxModel) === sandboxModel
+            ? "The built-in sandbox: rules, no language model."
             : (model ?? "Not asked yet")}
         </span>
         <Advice {...deployment} />

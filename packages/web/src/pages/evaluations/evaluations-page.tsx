@@ -9,12 +9,7 @@ import { type ResultRow, refreshResults, resultCountQuery, resultPagesQuery } fr
 import { counted, formatCount } from "../../format/numbers.ts";
 import { shortEvaluatorNames } from "../../format/words.ts";
 import { AllowedIconButton } from "../../parts/allowed.tsx";
-import {
-  changeSearch,
-  type Filtering,
-  type ResultsSearch,
-  viewOf,
-} from "../../parts/results/results-search.ts";
+import { changeSearch, type Filtering, type ResultsSearch } from "../../parts/results/results-search.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import { useDataTable } from "../../ui/data-table/table-model.ts";
@@ -43,7 +38,7 @@ function EvaluationsPage() {
   const queryClient = useQueryClient();
   const filtering = useFiltering();
   const { search, change } = filtering;
-  const view = viewOf(search);
+  const { view = "verdicts" } = search;
   const [isDeleting, setDeleting] = useState(false);
   const deletion = useResultDeletion({ onFinished: () => setDeleting(false) });
   // A cached count may be outdated, and would show the wrong page.
@@ -208,8 +203,7 @@ function useFiltering(): Filtering {
     search,
     change(changes, { replace = false } = {}) {
       navigate({
-        // Changing a filter keeps the kind of rows.
-        search: (current) => changeSearch(current, { view: viewOf(current), ...changes }),
+        search: (current) => changeSearch(current, changes),
         replace,
         resetScroll: false,
       });

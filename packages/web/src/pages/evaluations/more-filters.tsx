@@ -4,7 +4,7 @@ import { type SubmitEvent, useId, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { tagNamesQuery, tagValuesQuery } from "../../data/result-values.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { fromLocalInput, toLocalInput } from "../../format/times.ts";
+import { fromLocalInput, timeZone, toLocalInput } from "../../format/times.ts";
 import type { Filtering, ResultsSearch } from "../../parts/results/results-search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/form/fields.tsx";
@@ -115,7 +115,7 @@ function ScoreFilter({ filtering: { search, change }, name, label }: FilterProps
 
 function TimeFilter({ filtering: { search, change }, name, label }: FilterProps<"since" | "until">) {
   return (
-    <Field label={label} aside={<span className="text-xs text-ink-3">your time zone</span>}>
+    <Field label={label} aside={<span className="text-xs text-ink-3">{timeZone}</span>}>
       {(control) => (
         <DebouncedInput
           {...control}

@@ -28,12 +28,12 @@ const score: DataColumn<ResultRow> = {
   cell: ({ corrected, score_raw }) =>
     // A correction of only the verdict may keep the score.
     corrected === null || corrected.score === score_raw ? (
-      <ScoreBar score={score_raw} />
+      formatScore(score_raw)
     ) : (
       <CorrectedScore score={corrected.score} before={score_raw} />
     ),
   isNumber: true,
-  widthPx: 104,
+  widthPx: 88,
 };
 const evaluator = (nameOf: (id: string) => string): DataColumn<ResultRow> => ({
   id: "evaluator",
@@ -49,6 +49,15 @@ const output: DataColumn<ResultRow> = {
   value: ({ excerpt }) => excerpt,
   cell: (row) => <Excerpt row={row} />,
   widthPx: 176,
+  isElastic: true,
+};
+const gold: DataColumn<ResultRow> = {
+  id: "gold",
+  label: "Gold",
+  hint: "What the output was compared with.",
+  value: ({ gold }) => gold,
+  cell: ({ gold, excerpt }) => <Beginning text={gold} beside={excerpt} />,
+  widthPx: 140,
   isElastic: true,
 };
 const run: DataColumn<ResultRow> = {
@@ -79,6 +88,7 @@ export const resultColumns = (nameOf: (id: string) => string): DataColumn<Result
   score,
   evaluator(nameOf),
   output,
+  gold,
   run,
   sample,
   when,
@@ -108,7 +118,7 @@ function EvaluatorAndProfile({ row, name }: { row: ResultRow; name: string }) {
 }
 
 /** The beginning of the output; without a verdict, the error in its place. */
-function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }) {
+function Excerpt({ row: { status, error_message, excerpt, gold } }: { row: ResultRow }) {
   if (status !== "success" && error_message !== null) {
     return (
       <span className="text-warn">
@@ -117,25 +127,11 @@ function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }
     );
   }
   if (excerpt === null) return <span className="text-ink-3">No output</span>;
-  return <Beginning text={excerpt} />;
+  return <Beginning text={excerpt} beside={gold} />;
 }
 
 function None() {
   return <span className="text-ink-3">–</span>;
-}
-
-/** A score from 0 to 1 as a number and a bar. */
-function ScoreBar({ score }: { score: number | null }) {
-  return (
-    <span className="flex items-center justify-end gap-2">
-      {score !== null && (
-        <span aria-hidden className="h-1 w-10 max-md:hidden overflow-hidden rounded-full bg-line">
-          <span className="block h-full rounded-full bg-ink-3" style={{ width: `${score * 100}%` }} />
-        </span>
-      )}
-      <span className="text-right tabular-nums md:w-11">{formatScore(score)}</span>
-    </span>
-  );
 }
 
 /** A person’s score, which counts, next to the evaluator’s. */

@@ -5,7 +5,6 @@ import { plainName, withoutVersion } from "../../format/words.ts";
 import { RunLink, RunName } from "../../parts/runs.tsx";
 import type { DataColumn } from "../../ui/data-table/columns.ts";
 import type { Sort } from "../../ui/data-table/table-view.ts";
-import { Time } from "../../ui/time.tsx";
 import { Explained } from "../../ui/tooltip.tsx";
 import { Beginning, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark, verdictColumnWidthPx } from "../../ui/verdict.tsx";
@@ -93,19 +92,10 @@ export function sampleColumns(
       label: isGrouped ? "Sample and run" : "Sample",
       hint: "In the order of the samples’ IDs, numbers by value. Results without a sample are left out.",
       value: ({ sampleId }) => sampleId,
-      cell: ({ sampleId, runId, results }) =>
-        isGrouped ? (
-          <>
-            <span className="line-clamp-2 whitespace-normal wrap-anywhere">
-              {runId === null ? "No run" : <RunName id={runId} />}
-            </span>
-            <span className="block text-xs text-ink-3">
-              <Time at={results.at(-1)?.created_at ?? ""} />
-            </span>
-          </>
-        ) : (
-          <SampleName id={sampleId} />
-        ),
+      cell: ({ sampleId, runId }) => {
+        if (!isGrouped) return <SampleName id={sampleId} />;
+        return runId === null ? "No run" : <RunName id={runId} />;
+      },
       isSortable: false,
       isFixed: true,
       widthPx: isGrouped ? 168 : 140,
@@ -145,17 +135,19 @@ export function sampleColumns(
     {
       id: "run",
       label: "Run",
-      hint: "And when the last verdict was given.",
       value: ({ runId }) => runId,
-      cell: ({ runId, results }) => (
-        <>
-          {runId === null ? "–" : <RunLink id={runId} />}
-          <span className="block text-xs text-ink-3">
-            <Time at={results.at(-1)?.created_at ?? ""} />
-          </span>
-        </>
-      ),
+      cell: ({ runId }) => (runId === null ? "–" : <RunLink id={runId} />),
       isSortable: false,
+      widthPx: 112,
+    },
+    {
+      id: "when",
+      label: "When",
+      hint: "When the last verdict was given.",
+      value: ({ results }) => results.at(-1)?.created_at,
+      isNewestFirst: true,
+      isSortable: false,
+      isExtra: true,
       widthPx: 112,
     },
   ];

@@ -26,6 +26,7 @@ import { toResultFilter } from "./results-filter.ts";
 import {
   groupBySample,
   type Judge,
+  judgeColumnId,
   judgesOf,
   nameOf,
   readSampleSort,
@@ -73,7 +74,8 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
     hasDrawer: true,
     openId: open?.id,
     sorting: "server",
-    spare: ["run", "gold"],
+    // Columns of dashes go before what the outputs are judged by.
+    spare: [...judges.filter((judge) => isMostlyEmpty(judge, rows)).map(judgeColumnId), "run", "gold"],
     isMain: true,
   });
   return (
@@ -127,6 +129,10 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
       />
     </>
   );
+}
+
+function isMostlyEmpty(judge: Judge, rows: readonly SampleRow[] = []): boolean {
+  return rows.filter((row) => resultsOf(row, judge).length > 0).length < rows.length / 2;
 }
 
 const sampleOf = ({ sampleId }: SampleRow) => sampleId;

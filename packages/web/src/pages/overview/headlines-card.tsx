@@ -24,7 +24,7 @@ export function HeadlinesCard() {
     <Card
       className="@container"
       title="Can I train in it?"
-      hint="The latest run of each target with its 95&nbsp;% interval; of one evaluator, revision and mode the best first. The grey mark is the best baseline."
+      hint="The latest run of each target with its 95&nbsp;% interval; of those measured alike, the best first. The grey mark is the best baseline."
       actions={
         <Link to="/runs" className="text-sm text-accent-ink underline-offset-2 hover:underline">
           All runs
@@ -228,7 +228,7 @@ function Verdict({ run }: Pick<Headline, "run">) {
       )}
       {goal !== null && goal.run_name !== name && (
         <span className="wrap-anywhere text-ink-3">
-          goal of <InlineText text={goal.run_name} />
+          set for runs named <InlineText text={goal.run_name} />
         </span>
       )}
     </span>
@@ -247,6 +247,7 @@ function Change({ row: { run, change } }: { row: Headline }) {
   if (change === null) return nothing;
   const { run_id, name, difference, interval, outcome } = change;
   const Icon = arrows[outcome];
+  const isSame = difference === 0 && interval === null;
   return (
     <span
       className={clsx(
@@ -264,10 +265,10 @@ function Change({ row: { run, change } }: { row: Headline }) {
           title={`Compare with ${name}`}
           className={clsx(link, "whitespace-nowrap")}
         >
-          {formatPoints(difference)} points
+          {isSame ? "No change" : `${formatPoints(difference)} points`}
         </Link>
         {interval === null
-          ? ", no interval"
+          ? !isSame && ", no interval"
           : ` (${formatPoints(interval.lower)} to ${formatPoints(interval.upper)})`}
         <span className="sr-only">, {outcome}</span>
       </span>

@@ -13,12 +13,12 @@ import {
 import { queueSize, reviewQueueQuery } from "../../data/review.ts";
 import { maxPausedRuns, pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
-import { counted, formatShare, unbroken } from "../../format/numbers.ts";
+import { counted, formatShare } from "../../format/numbers.ts";
 import { Card } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 
-const need = (key: string, link: LinkProps, why: string) => ({ key, link, why });
+const need = (key: string, link: LinkProps, why: string, inFull = why) => ({ key, link, why, inFull });
 
 const shownRuns = 5;
 
@@ -74,14 +74,15 @@ export function NeedsYou() {
     ...names.flatMap((name, index) => {
       const alarm = alarmIn(reality[index]?.data?.state);
       if (alarm === undefined) return [];
-      return need(`alarm ${name}`, realityOf(name), `Alarm. ${unbroken(alarm.sentence)}`);
+      const why = "Alarm: too many of its successes fail in reality";
+      return need(`alarm ${name}`, realityOf(name), why, alarm.sentence);
     }),
     ...names.flatMap((name, index) => {
       const { data } = reality[index] ?? {};
       const check = data && checkAboveLimit(data);
       if (!check) return [];
-      const limit = `Above the limit of ${formatShare(check.false_success_limit)} of ${check.name}.`;
-      return need(`limit ${name}`, realityOf(name), `${limit} ${unbroken(check.sentence)}`);
+      const limit = `Above the limit of ${formatShare(check.false_success_limit)} of ${check.name}`;
+      return need(`limit ${name}`, realityOf(name), limit, check.sentence);
     }),
     ...(checks.data ?? []).map(({ id, name, environment, reason }) =>
       need(`check ${id}`, realityOf(environment ?? ""), `Reality check ${name} is paused: ${reason}`),
@@ -130,10 +131,18 @@ export function NeedsYou() {
         </p>
       ) : (
         <ul data-needs="" className="divide-y divide-line">
-          {needs.map(({ key, link, why }) => (
-            <li key={key} className="flex flex-col px-4 py-2 text-sm">
+          {needs.map(({ key, link, why, inFull }) => (
+            <li
+              key={key}
+              className="flex flex-col px-4 py-2 text-sm sm:max-xl:flex-row sm:max-xl:items-baseline sm:max-xl:gap-3"
+            >
               <Link {...link} className={look} />
-              <span className="text-xs wrap-anywhere text-warn">{why}</span>
+              <span
+                title={inFull}
+                className="min-w-0 truncate text-xs text-warn xl:wrap-anywhere xl:whitespace-normal"
+              >
+                {why}
+              </span>
             </li>
           ))}
         </ul>

@@ -5,7 +5,14 @@ import { CalendarClock, ListFilter } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { storedPredictionValuesQuery } from "../../data/predictions.ts";
-import { fromLocalInput, type Period, periodLabels, periods, toLocalInput } from "../../format/times.ts";
+import {
+  fromLocalInput,
+  type Period,
+  periodLabels,
+  periods,
+  timeZone,
+  toLocalInput,
+} from "../../format/times.ts";
 import {
   categories,
   filterNames,
@@ -158,19 +165,26 @@ export function JumpTo({ log: { search, change } }: { log: PredictionLog }) {
       }
     >
       <div className="flex flex-col gap-3">
-        <Field label="Before this time">
-          {(control) => (
-            <TextInput
-              {...control}
-              type="datetime-local"
-              defaultValue={toLocalInput(search.until)}
-              onChange={({ target }) => {
-                const until = fromLocalInput(target.value);
-                if (until !== undefined) change({ until, order: undefined }, { replace: true });
-              }}
-            />
-          )}
-        </Field>
+        <form
+          className="flex items-end gap-2"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const until = fromLocalInput(String(new FormData(event.currentTarget).get("until")));
+            if (until !== undefined) change({ until, order: undefined }, { replace: true });
+          }}
+        >
+          <Field label="Before this time" aside={<span className="text-xs text-ink-3">{timeZone}</span>}>
+            {(control) => (
+              <TextInput
+                {...control}
+                name="until"
+                type="datetime-local"
+                defaultValue={toLocalInput(search.until)}
+              />
+            )}
+          </Field>
+          <Button type="submit">Go</Button>
+        </form>
         <div className="flex gap-2">
           <Button onClick={() => change({ until: undefined, order: undefined })}>To the newest</Button>
           <Button onClick={() => change({ order: "oldest" })}>To the oldest</Button>

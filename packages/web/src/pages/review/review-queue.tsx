@@ -56,6 +56,7 @@ export function ReviewQueue({
     <>
       {!isNothing && (
         <Agreement
+          isShort
           of={
             result !== undefined || openId === undefined
               ? {
@@ -69,7 +70,7 @@ export function ReviewQueue({
       )}
       <section
         aria-label="Result to review"
-        className="flex min-h-0 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
+        className="flex min-h-0 min-w-0 flex-col rounded-lg border border-line bg-surface"
       >
         {!isNothing && <Progress review={review} search={search} />}
         {failure !== null && (
@@ -77,11 +78,7 @@ export function ReviewQueue({
             <ErrorNotice error={failure} />
           </div>
         )}
-        <ScrollRegion
-          key={openId}
-          label="The output"
-          className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
-        >
+        <ScrollRegion key={openId} label="The output" className="min-h-0 overflow-y-auto -outline-offset-2">
           {openId === undefined && queue.data !== undefined ? (
             <NothingLeft review={review} search={search} />
           ) : result === undefined ? (

@@ -103,12 +103,17 @@ function ResultBody({ result, filtering, text, onChooseText }: ResultBodyProps) 
       <ResultTexts result={result} chosen={text} onChoose={onChooseText} />
       <div className="flex flex-col gap-4 p-4">
         {extra !== null && Object.keys(extra).length > 0 && (
-          <PlainText text={JSON.stringify(extra)} label="Additional output" />
+          <PlainText text={JSON.stringify(extra, shortened)} label="Additional output" />
         )}
         <ResultFacts result={result} filtering={filtering} />
       </div>
     </>
   );
+}
+
+/** Fractions with as many digits as anybody reads. */
+function shortened(_: string, value: unknown): unknown {
+  return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
 }
 
 /** Why an evaluation has no verdict, and what to do. It does not look like a fail. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { parseSearch, stringifySearch } from "../../search-params.ts";
-import { changeSearch, type ResultsSearch, readResultsSearch, viewOf } from "./results-search.ts";
+import { changeSearch, type ResultsSearch, readResultsSearch } from "./results-search.ts";
 
 const whole: Required<ResultsSearch> = {
   verdict: "error",
@@ -71,10 +71,4 @@ test("a change keeps the other values, and undefined removes a value", () => {
     app: "a",
     verdict: "fail",
   });
-});
-
-test("without anything in the address rows are samples, and with filters verdicts", () => {
-  expect(viewOf({})).toBe("samples");
-  expect(viewOf({ app: "shop" })).toBe("verdicts");
-  expect(viewOf({ app: "shop", view: "samples" })).toBe("samples");
 });

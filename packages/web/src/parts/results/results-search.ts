@@ -81,11 +81,6 @@ const maxRevision = 2_147_483_647;
 
 const views = ["samples", "verdicts"] as const;
 
-/** One row per sample, unless the address asks otherwise: addresses with filters have always listed verdicts. */
-export function viewOf(search: ResultsSearch): (typeof views)[number] {
-  return search.view ?? (Object.keys(search).length === 0 ? "samples" : "verdicts");
-}
-
 /** Reads the URL; invalid values are ignored. */
 export function readResultsSearch(search: Record<string, unknown>): ResultsSearch {
   const tags = [search.tag].flat().map(readText).filter(isTag).slice(0, maxTags);

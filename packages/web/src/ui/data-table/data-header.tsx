@@ -52,7 +52,7 @@ function HeaderCell<Row>({ table, column }: { table: DataTableModel<Row>; column
                 sort !== undefined && "text-ink",
               )}
             >
-              <span className="line-clamp-2 leading-tight">{label}</span>
+              <span className="line-clamp-3 leading-tight">{label}</span>
               <Arrow
                 aria-hidden
                 // The arrow is in the space between columns: inside, it would shorten every label.

@@ -52,7 +52,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
       reality?.false_success_rate.value ?? (figures?.successes ? "not checked" : undefined),
     cell: ({ figures, reality }) => <FalseSuccess figures={figures} reality={reality} />,
     isNumber: true,
-    widthPx: 144,
+    widthPx: 184,
   },
   {
     id: "episodes",

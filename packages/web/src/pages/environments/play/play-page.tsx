@@ -179,7 +179,7 @@ function TaskBar({ splits, place: { split, index }, count, isBegun, onBegin }: T
           onClick={() => go(-1)}
         />
         <span className="px-1 text-xs whitespace-nowrap text-ink-2 tabular-nums">
-          Task {index} <span className="text-ink-3">of {formatCount(count)}</span>
+          Task {index} <span className="text-ink-3">(0 to {formatCount(count - 1)})</span>
         </span>
         <IconButton
           label="Next task (N)"

@@ -33,7 +33,7 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
   return (
     <Card
       title={revisions.length > 1 ? "Revisions" : "How far it can be trusted"}
-      hint={`${hasRates ? "Pass rates are of direct evaluations, with people’s corrections; those of runs are below. " : ""}Intervals are at 95 %, clustered by trajectory or sample.`}
+      hint={`${hasRates ? "Pass rates are of direct evaluations, with people’s corrections; those of runs are below. " : ""}Corrections and confirmations, in the table, are not labels. Intervals are at 95 %, clustered by trajectory or sample.`}
     >
       <div className="border-b border-line px-4 py-2.5">{children}</div>
       <Table label="Revisions" isStacked className="min-w-160">
@@ -44,7 +44,7 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
             <HeaderCell isNumber>Evaluations</HeaderCell>
             {hasRates && <HeaderCell className="w-72">Pass rate</HeaderCell>}
             <HeaderCell className="w-52">
-              <span title="The share that people confirmed of the verdicts that they confirmed or corrected. Labels are separate, above.">
+              <span title="The share that people confirmed of the verdicts that they confirmed or corrected.">
                 Confirmed by people
               </span>
             </HeaderCell>
