@@ -64,3 +64,4 @@ export * from "./responses.ts";
 export { readInstant, shortText, storableText } from "./text.ts";
 export * from "./worlds/coverage.ts";
 export * from "./worlds/world.ts";
+export * from "./worlds/world-calibration.ts";

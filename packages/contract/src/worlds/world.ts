@@ -12,6 +12,7 @@ import {
 } from "../prediction/through-world.ts";
 import { defaultRevisionLimit, listOf, numberedPageQuery, pageQuery } from "../query.ts";
 import { boundedText, instant, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
+import { WorldCalibration } from "./world-calibration.ts";
 
 /** A name is part of an address, and stands where deployments' names do. */
 const worldName = z
@@ -156,8 +157,9 @@ export const WorldConfidence = z
         dataset: shortText(200).meta({ description: "The name of a dataset of the account, or its id." }),
         revision: z.int().min(1).nullish().meta({ description: "Its revision; any if not given." }),
         split: shortText(200)
+          .refine((split) => split !== "test", "A world cannot be calibrated on the samples that test it")
           .nullish()
-          .meta({ description: "The tag `split` of its samples; all if not given." }),
+          .meta({ description: "The tag `split` of its samples, not `test`; all if not given." }),
       })
       .nullish()
       .meta({
@@ -230,63 +232,6 @@ export const WorldReviseRequest = z
   .meta({ id: "WorldReviseRequest" });
 export type WorldReviseRequest = z.infer<typeof WorldReviseRequest>;
 
-const logistic = {
-  weights: z.array(z.number()).meta({ description: "What the logit of each method's number counts." }),
-  bias: z.number().meta({ description: "Added to their sum." }),
-};
-
-/** How numbers become confidences: by steps, or by their logits' weights. */
-export const CalibrationTable = z
-  .union([
-    z.object({
-      kind: z.literal("isotonic").meta({ description: "Isotonic regression." }),
-      x: z.array(z.number()).meta({ description: "Numbers, rising." }),
-      y: z.array(z.number()).meta({ description: "The confidence of each; between them it is linear." }),
-      combined: z.object(logistic).optional().meta({
-        description: "Of several methods: what makes one number of theirs first.",
-      }),
-    }),
-    z.object({
-      kind: z.literal("logistic").meta({ description: "Logistic regression." }),
-      ...logistic,
-    }),
-  ])
-  .meta({ id: "CalibrationTable" });
-
-/** What a world's confidence means: fitted on predictions of the world that a run judged. */
-export const WorldCalibration = z
-  .object({
-    run_id: z.uuid().meta({ description: "The run." }),
-    dataset_id: z.uuid().meta({ description: "What it predicted: neither examples nor what is tested." }),
-    revision: z.int().meta({ description: "The number of its revision." }),
-    split: z.string().nullable().meta({ description: "The tag `split` of its samples; null: all." }),
-    evaluator: z.string().meta({ description: "What a right answer passes." }),
-    methods: z.array(ConfidenceMethod).meta({ description: "Whose numbers it takes, in this order." }),
-    samples: z.int().meta({ description: "How many predictions it is fitted on." }),
-    trajectories: z.int().meta({ description: "How many trajectories they are of." }),
-    table: CalibrationTable.meta({ description: "What was fitted." }),
-  })
-  .meta({ id: "WorldCalibration" });
-export type WorldCalibration = z.infer<typeof WorldCalibration>;
-
-/** Body of `POST /v1/worlds/{name}/calibrations`. */
-export const WorldCalibrationRequest = z
-  .strictObject({
-    run_id: shortText(200).meta({
-      description:
-        "A finished run of the world's latest revision, on samples that are neither examples nor tested.",
-    }),
-    split: shortText(200).nullish().meta({
-      description: "Only samples of the run whose tag `split` is this; not `test`.",
-    }),
-    evaluator: shortText(200).nullish().meta({
-      default: "exact-match",
-      description: "The evaluator of the run whose pass makes an answer right.",
-    }),
-  })
-  .meta({ id: "WorldCalibrationRequest" });
-export type WorldCalibrationRequest = z.infer<typeof WorldCalibrationRequest>;
-
 /** What a revision resolved to when it was made. */
 export const WorldPins = z
   .object({
@@ -330,7 +275,7 @@ export type WorldCreateRequest = z.infer<typeof WorldCreateRequest>;
 export const World = z
   .object({
     name: z.string().meta({ description: "Unique in the account." }),
-    revision: z.int().meta({ description: "Counts its changes from 1." }),
+    revision: z.int().meta({ description: "Counts the changes of its name from 1, also over its deletion." }),
     config: WorldConfig.meta({ description: "What it is made of, as given." }),
     pinned: WorldPins.meta({ description: "What it resolved to when the revision was made." }),
     archived: z.boolean().meta({ description: "Whether lists leave it out." }),
@@ -350,6 +295,11 @@ export const WorldPath = z.object({
     description: "The world's name, for its latest revision, or NAME@NUMBER.",
     examples: ["shop@3"],
   }),
+});
+
+/** Path of what is done to a world, whatever its revision. */
+export const WorldNamePath = z.object({
+  name: storableText().meta({ description: "The world's name.", examples: ["shop"] }),
 });
 
 /** Query of `GET /v1/worlds`. */

@@ -132,8 +132,8 @@ async function thresholdCommand(
     if (!("world" in target) || target.world.split("@")[0] !== world.name)
       throw new CommandError(`The run ${runName} is not of the world ${world.name}.`);
     const asked = await call(({ worlds }) => worlds.get(target.world));
-    const { min_confidence: least, below, hide_abstained: isHidden } = asked.config.confidence ?? {};
-    if (typeof least === "number" && (below === "escalate" || isHidden))
+    const { min_confidence: least, below } = asked.config.confidence ?? {};
+    if (typeof least === "number" && below === "escalate")
       throw new CommandError(
         `In the run, ${target.world} did not give its own answers below ${least}. Name one of a revision without min_confidence.`,
       );

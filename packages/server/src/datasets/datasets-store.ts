@@ -292,14 +292,11 @@ export async function discardRevisions(transaction: Database, datasetId: string)
   return rows.map(({ id }) => id);
 }
 
-/** Whether a revision, by its row's id, is complete and not being deleted. */
-export async function isSealed(reader: Database, id: number): Promise<boolean> {
-  const row = await reader
-    .selectFrom("dataset_revisions")
-    .select("state")
-    .where("id", "=", id)
-    .executeTakeFirst();
-  return row?.state === "sealed";
+/** Those of some revisions, by their rows' ids, that are complete and not being deleted. */
+export async function selectSealed(reader: Database, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const sealed = reader.selectFrom("dataset_revisions").select("id").where("state", "=", "sealed");
+  const rows = await sealed.where("id", "in", ids).execute();
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** A revision whose rows are to be deleted. */

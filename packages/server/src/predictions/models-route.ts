@@ -21,7 +21,7 @@ import type { Replica } from "../upstream/replica.ts";
 import { replicaAddress } from "../upstream/replicas.ts";
 import type { ListedModel } from "../upstream/upstream.ts";
 import type { KnownWorlds } from "../worlds/find-world.ts";
-import { selectWorlds } from "../worlds/worlds-store.ts";
+import { selectListedNames } from "../worlds/worlds-store.ts";
 import examples from "./examples.json" with { type: "json" };
 import { rateLimit, timeout, upstreamFailed, upstreamUnavailable } from "./predictions-openapi.ts";
 
@@ -169,7 +169,8 @@ const getModel = route("GET", `${listPath}/*`, {
     const id = decoded(requestAddress(call.request).pathname.slice(listPath.length + 1));
     const isNamed = (listed: ListedModel) => listed.id === id;
     const reference = readWorldReference(id);
-    const findWorld = async () => reference && (await knownWorlds.find(requester, reference)) && toModel(id);
+    const findWorld = async () =>
+      reference && (await knownWorlds.find(requester, reference).catch(listedAnyway)) && toModel(id);
     const model =
       modelsOf(deployments).find(isNamed) ??
       (await findWorld()) ??
@@ -190,12 +191,17 @@ function modelsOf(deployments: Deployments): ListedModel[] {
 async function worldNames(store: Store, requester: Requester): Promise<string[]> {
   const page = { limit: mostWorlds, after: undefined };
   try {
-    const { worlds } = await selectWorlds(store.briefReader(requester), requester.accountId, page);
-    return worlds.map(({ name }) => name);
+    return await selectListedNames(store.briefReader(requester), requester.accountId, page);
   } catch (error) {
     if (isStoreUnavailable(error)) return [];
     throw error;
   }
+}
+
+/** The list has worlds whose examples are gone, too. */
+function listedAnyway(error: unknown): true {
+  if (error instanceof ServiceError && error.code === "examples_gone") return true;
+  throw error;
 }
 
 function toModel(id: string): ListedModel {

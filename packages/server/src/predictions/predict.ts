@@ -145,7 +145,7 @@ export function refuseStreaming(stream: unknown): void {
   if ((stream ?? false) !== false) throw new ServiceError("unsupported", "Streaming is not supported.");
 }
 
-/** Refuses fields that the sandbox would ignore. */
+/** Refuses fields that the sandbox, or a world of records, would ignore. */
 export function refuseIgnored(request: ChatRequest): void {
   const { n, tools, response_format: format } = setFields(request);
   const ignored = {
@@ -157,7 +157,7 @@ export function refuseIgnored(request: ChatRequest): void {
   if (names.length === 0) return;
   throw new ServiceError(
     "unsupported",
-    `The sandbox is not a language model: it has no ${names.join(", ")}.`,
+    `What answers is not a language model: it has no ${names.join(", ")}.`,
   );
 }
 

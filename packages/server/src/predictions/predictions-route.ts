@@ -17,7 +17,7 @@ import type { Admission } from "../platform/limits/admission.ts";
 import { reserveBytesAnyway } from "../platform/limits/memory.ts";
 import type { Deployment, Deployments } from "../upstream/deployments.ts";
 import type { CompletionOptions, Sharing, UpstreamCompletion } from "../upstream/upstream.ts";
-import type { ReadyWorld } from "../worlds/world.ts";
+import { isRecords, type ReadyWorld } from "../worlds/world.ts";
 import type { Capture } from "./capture.ts";
 import examples from "./examples.json" with { type: "json" };
 import {
@@ -194,6 +194,7 @@ export function chatRoute(chatCompatibility: keyof typeof chats): Operation<Pred
       const finding = findNamedWorld(services, call, { model: body.model });
       const world = finding && (await finding);
       if (world !== undefined) {
+        if (!isLanguageModel(deployments, world)) refuseIgnored(body);
         const { context, interaction, messages } = body;
         const asked = { context, ...(interaction ? { interaction } : { messages }) };
         const session = readSessionHeader(request.headers);
@@ -243,6 +244,12 @@ function completeBy(
     spender: spenderOf(call.caller),
   });
   return capture.watch(complete, call, body, name);
+}
+
+function isLanguageModel(deployments: Deployments, { config: { model } }: ReadyWorld): boolean {
+  if (isRecords(model)) return false;
+  const name = model?.deployment;
+  return !(name ? deployments.find(name) : deployments.getDefault())?.isSandbox;
 }
 
 /** If the request's model is a deployment's name, it is replaced by the model of the deployment that is asked. */

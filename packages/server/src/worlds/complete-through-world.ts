@@ -117,7 +117,9 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
       : undefined,
     choose(isRecords(model) ? ofStep : asked),
   ]);
-  const records = retrieval === undefined ? {} : { retrieval };
+  // What shows no example knows nothing, however similar those are that it may not show.
+  const isGuess = isRecords(model) && chosen.examples.length === 0;
+  const records = retrieval === undefined ? {} : { retrieval: isGuess ? 0 : retrieval };
   if (isRecords(model)) return completeFromRecords(world, ofStep, chosen, records);
   const send = async ({ explain, examples }: ChosenExamples): Promise<WorldCompletion> => {
     const composed = composeTurns(world, asked, examples);

@@ -35,7 +35,7 @@ interface Scoring {
   signal: AbortSignal;
 }
 
-const defaultSamples = 5;
+export const defaultSamples = 5;
 /** Equal answers at temperature 0 say nothing. */
 const leastTemperature = 0.7;
 

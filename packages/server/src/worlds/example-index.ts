@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import { eachFeature, featuresOf, maxBytes, normalForm } from "./features.ts";
-import type { Fields } from "./world.ts";
+import { codePoints, type Fields } from "./world.ts";
 
 /** A recorded transition. They are added in the order of their positions. */
 export interface Example {
@@ -118,11 +118,7 @@ export function collectExamples() {
       columns.positions.push(position);
       trajectoryOf.push(numberOf(trajectories, trajectoryId));
       columns.pairOf.push(numberOf(pairs, digestOf(normalForm(action)) + digestOf(normalForm(nextState))));
-      columns.charsOf.push(
-        codePoints(state, 1_000) +
-          codePoints(action, Number.POSITIVE_INFINITY) +
-          codePoints(nextState, 2_000),
-      );
+      columns.charsOf.push(codePoints(state, 1_000) + codePoints(action) + codePoints(nextState, 2_000));
       columns.actionOf.push(actions.numberOf(normalForm(action, maxBytes.action)));
       columns.stateOf.push(states.numberOf(normalForm(state, maxBytes.state)));
       columns.taskOf.push(tasks.numberOf(normalForm(task, maxBytes.task)));
@@ -315,13 +311,3 @@ export function measureIndex(built: BuiltIndex): { bytes: number; digest: string
 const bytesPerEntry = 80;
 /** Where its features begin, how many they are, and their length. */
 const bytesPerText = 16;
-
-/** A text's length, up to a maximum. */
-function codePoints(text: string, most: number): number {
-  let count = 0;
-  for (const _ of text) {
-    if (count === most) break;
-    count += 1;
-  }
-  return count;
-}

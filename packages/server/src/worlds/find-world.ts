@@ -4,7 +4,6 @@ import { findRevision } from "../datasets/datasets.ts";
 import { notFound, ServiceError, undefinedIfGone } from "../platform/errors.ts";
 import { neverAborted, orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
-import { lruLimit } from "../platform/words.ts";
 import {
   type ExampleFilter,
   type ExampleSource,
@@ -72,7 +71,9 @@ async function findSource(
   if (!examples || pinned.examples === null) return undefined;
   const { dataset_id: id, revision: number, index_digest: digest } = pinned.examples;
   const revision = await findRevision(services, requester, { id, number }).catch(undefinedIfGone);
-  return revision === undefined ? "gone" : { revisionId: revision.id, filter: filterOf(examples), digest };
+  const { accountId } = requester;
+  if (revision === undefined) return "gone";
+  return { accountId, revisionId: revision.id, filter: filterOf(examples), digest };
 }
 
 export interface WantedWorld {
@@ -108,7 +109,9 @@ export async function findReferred(
   }
 }
 
-const maxKnown = 10_000;
+/** Of their texts; of each at least `leastCharacters`, so that there are at most 32,000. */
+const maxCharacters = 32_000_000;
+const leastCharacters = 1_000;
 const maxAgeMs = 1_000;
 /** How long one is used while the database is unavailable. */
 const graceMs = 15 * 60_000;
@@ -134,7 +137,10 @@ export function createKnownWorlds(
   store: Pick<Store, "briefReader">,
   forgetRevisions?: (ids: readonly number[]) => void,
 ): KnownWorlds {
-  const known = new LRUCache<string, Entry>(lruLimit(maxKnown));
+  const known = new LRUCache<string, Entry>({
+    maxSize: maxCharacters,
+    sizeCalculation: ({ world }) => leastCharacters + JSON.stringify(world).length,
+  });
   const loads = new Map<string, Promise<Known>>();
   let changes = 0;
   const keyOf = (accountId: string, name: string, revision: number | undefined) =>

@@ -1,9 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { LRUCache } from "lru-cache";
-import { isSealed } from "../datasets/datasets-store.ts";
+import { selectSealed } from "../datasets/datasets-store.ts";
 import { readRevisionLines } from "../datasets/samples.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
+import { createFairSlots } from "../platform/limits/turns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { type ThreadClient, threadClient } from "../platform/storage/thread.ts";
 import { usedParts } from "./features.ts";
@@ -26,6 +27,8 @@ export interface Indexes {
   ): Promise<NonNullable<Found> & Pick<IndexFigures, "filtered">>;
   /** Forgets the examples of revisions that are deleted. */
   forget(revisionIds: readonly number[]): void;
+  /** All whose examples were asked for and not forgotten. */
+  revisionIds(): number[];
   bytes(): number;
   stop(): Promise<void>;
 }
@@ -37,12 +40,17 @@ const retryAfterS = 5;
 const maxExamples = 2_000_000;
 
 interface Entry {
+  name: string;
   /** What the thread knows it by: no two builds have the same. */
   key: number;
   revisionId: number;
   /** Ends its build. */
   dropped: AbortController;
   figures: Promise<IndexFigures>;
+  /** Whether its build has begun. */
+  hasBegun: boolean;
+  /** How many wait for it. */
+  waiting: number;
   /** 0 until it is built. */
   bytes: number;
 }
@@ -62,7 +70,8 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
   let thread: IndexThread | undefined;
   let lastKey = 0;
   /** One is built at a time. */
-  let building: Promise<unknown> = Promise.resolve();
+  const turns = createFairSlots({ slots: 1 });
+  const used = new Set<number>();
 
   function currentThread(): IndexThread {
     if (thread === undefined || thread.hasEnded()) {
@@ -78,24 +87,32 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
     const signal = AbortSignal.any([stopping.signal, dropped.signal]);
     const holder = currentThread();
     const refuseGone = async () => {
-      if (!(await isSealed(reader(signal), source.revisionId))) throw examplesGone();
+      const sealed = await selectSealed(reader(signal), [source.revisionId]);
+      if (sealed.size === 0) throw examplesGone();
     };
-    const figures = building.then(async () => {
-      await refuseGone();
-      const from = databaseUrl ?? (await readLines(reader(signal), source.revisionId, signal));
-      // What is deleted meanwhile is there in parts.
-      const { built, figures } = await buildIndex(source, from, { maxBytes, signal }).finally(refuseGone);
-      await holder.send({ kind: "hold", key, built });
-      return figures;
-    });
-    building = figures.catch(() => undefined);
-    const entry: Entry = { key, revisionId: source.revisionId, dropped, figures, bytes: 0 };
+    const build = async () => {
+      const release = await turns.take(source.accountId, signal);
+      entry.hasBegun = true;
+      try {
+        await refuseGone();
+        const from = databaseUrl ?? (await readLines(reader(signal), source.revisionId, signal));
+        // What is deleted meanwhile is there in parts.
+        const { built, figures } = await buildIndex(source, from, { maxBytes, signal }).finally(refuseGone);
+        await holder.send({ kind: "hold", key, built });
+        return figures;
+      } finally {
+        release();
+      }
+    };
+    const figures = build();
+    const state = { hasBegun: false, waiting: 0, bytes: 0 };
+    const entry: Entry = { name, key, revisionId: source.revisionId, dropped, figures, ...state };
     figures.then(
       ({ bytes }) => {
         entry.bytes = bytes;
         entries.makeRoom(entry);
       },
-      () => entries.drop(name, entry),
+      () => entries.drop(entry),
     );
     return entry;
   }
@@ -103,15 +120,29 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
   function open(source: ExampleSource): Entry {
     currentThread();
     const name = JSON.stringify([source.revisionId, source.filter]);
+    used.add(source.revisionId);
     return entries.use(name, () => begin(name, source));
+  }
+
+  /** Who gets no answer in time asks again. What nobody waits for any more loses its place in the queue. */
+  async function within(timeoutMs: number, entry: Entry, signal: AbortSignal | undefined) {
+    const limits = { timeoutMs, timeoutError: notReady, signal };
+    entry.waiting += 1;
+    try {
+      return await withDeadline(limits, (until) => orAborted(entry.figures, until));
+    } finally {
+      entry.waiting -= 1;
+      if (signal?.aborted && entry.waiting === 0 && !entry.hasBegun) entries.drop(entry);
+    }
   }
 
   const search = createSearch((searches) => currentThread().send({ kind: "find", searches }));
   return {
-    describe: (source, signal) => within(maxWaitMs, open(source).figures, signal),
+    describe: (source, signal) => within(maxWaitMs, open(source), signal),
     async find(source, { query, ...wanted }, signal) {
-      const { key, figures, bytes } = open(source);
-      const built = bytes > 0 ? figures : within(timeoutMs, figures, signal).catch(refuseUnusable);
+      const entry = open(source);
+      const { key, figures, bytes } = entry;
+      const built = bytes > 0 ? figures : within(timeoutMs, entry, signal).catch(refuseUnusable);
       const { filtered, digest } = await built;
       if (digest !== (source.digest ?? digest)) throw examplesDiffer();
       const found = await search.find({ key, query, wanted });
@@ -121,8 +152,10 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
     },
     forget(revisionIds) {
       entries.forget(revisionIds);
+      for (const id of revisionIds) used.delete(id);
       search.forget();
     },
+    revisionIds: () => [...used],
     bytes: () => entries.bytes() + search.bytes(),
     async stop() {
       stopping.abort();
@@ -136,8 +169,8 @@ function createEntries(maxBytes: number, forgetKey: (key: number) => Promise<unk
   // The least recently used first.
   const entries = new Map<string, Entry>();
 
-  function drop(name: string, entry: Entry): void {
-    if (entries.get(name) === entry) entries.delete(name);
+  function drop(entry: Entry): void {
+    if (entries.get(entry.name) === entry) entries.delete(entry.name);
     entry.dropped.abort(notReady());
     const forget = () => forgetKey(entry.key);
     // If the thread has ended, there is nothing to forget.
@@ -157,16 +190,16 @@ function createEntries(maxBytes: number, forgetKey: (key: number) => Promise<unk
     },
     makeRoom(kept: Entry): void {
       let bytes = heldBytes();
-      for (const [name, entry] of entries) {
+      for (const entry of entries.values()) {
         if (bytes <= maxBytes) return;
         if (entry === kept || entry.bytes === 0) continue;
         bytes -= entry.bytes;
-        drop(name, entry);
+        drop(entry);
       }
     },
     /** Forgets the examples of revisions. */
     forget(revisionIds: readonly number[]): void {
-      for (const [name, entry] of entries) if (revisionIds.includes(entry.revisionId)) drop(name, entry);
+      for (const entry of entries.values()) if (revisionIds.includes(entry.revisionId)) drop(entry);
     },
     /** The thread that held them has ended. */
     clear(): void {
@@ -269,11 +302,6 @@ async function buildIndex(
     signal.removeEventListener("abort", abandon);
     abandon();
   }
-}
-
-function within(timeoutMs: number, building: Promise<IndexFigures>, signal: AbortSignal | undefined) {
-  const limits = { timeoutMs, timeoutError: notReady, signal };
-  return withDeadline(limits, (until) => orAborted(building, until));
 }
 
 /** They fitted when the world was made. */

@@ -1,6 +1,8 @@
 import { LRUCache } from "lru-cache";
+import { selectSealed } from "../datasets/datasets-store.ts";
 import { readSamplesAt } from "../datasets/samples.ts";
 import { defaultIndexBytes } from "../platform/limits/memory.ts";
+import { startLooking } from "../platform/storage/leases.ts";
 import { isInMemory } from "../platform/storage/sqlite/sqlite.ts";
 import type { Store } from "../platform/storage/store.ts";
 import type { ExampleServices, ExampleTexts } from "./choose-examples.ts";
@@ -22,6 +24,9 @@ interface WorldsConfig {
   upstream: { timeoutMs: number };
 }
 
+/** How long another process may hold examples that nothing asks for after their deletion. */
+const forgottenAfterMs = 60_000;
+
 export function createWorldParts(
   store: Store,
   {
@@ -31,13 +36,15 @@ export function createWorldParts(
     upstream: { timeoutMs },
   }: WorldsConfig,
   observe?: ExampleServices["observe"],
+  lookEveryMs = forgottenAfterMs,
 ): WorldParts {
+  // In whose turn examples are read: no account waits for another one's.
+  const reader = (signal: AbortSignal) => store.reader({ accountId: "indexes of examples", signal });
   const indexes = createIndexes({
     maxBytes,
     timeoutMs,
     databaseUrl: isInMemory(databaseUrl) ? undefined : databaseUrl,
-    // In whose turn they are read: no account waits for another one's.
-    reader: (signal) => store.reader({ accountId: "indexes of examples", signal }),
+    reader,
   });
   const exampleTexts = createExampleTexts();
   const forgetExamples = (ids: readonly number[]) => {
@@ -45,8 +52,25 @@ export function createWorldParts(
     exampleTexts.forget(ids);
   };
   const knownWorlds = createKnownWorlds(store, forgetExamples);
+  const looker = startLooking({
+    async look(signal) {
+      const ids = indexes.revisionIds();
+      if (ids.length === 0) return;
+      const sealed = await selectSealed(reader(signal), ids);
+      const gone = ids.filter((id) => !sealed.has(id));
+      if (gone.length > 0) forgetExamples(gone);
+    },
+    intervalMs: lookEveryMs,
+    firstAfterInterval: true,
+    // An unavailable database is logged elsewhere.
+    onFailure() {},
+  });
+  const stop = async () => {
+    await looker.stop();
+    await indexes.stop();
+  };
   return {
-    indexes,
+    indexes: { ...indexes, stop },
     exampleTexts,
     knownWorlds,
     observe,

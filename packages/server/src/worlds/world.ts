@@ -47,6 +47,8 @@ export function isExample({ tags = {} }: Pick<DatasetSample, "tags">, filter: Ex
 
 /** Samples of a revision, by its row's id. */
 export interface ExampleSource {
+  /** In whose turn they are made searchable. */
+  accountId: string;
   revisionId: number;
   filter: ExampleFilter;
   /** The digest of their index when a world pinned them. */
@@ -234,10 +236,21 @@ function newestSteps(config: WorldConfig, history: readonly HistoryStep[]): Hist
   let left = config.history?.max_chars ?? worldDefaults.history.max_chars;
   const newest = steps === 0 ? [] : history.slice(-steps);
   const first = newest.findLastIndex(({ action, next_state }) => {
-    left -= action.length + next_state.length;
+    left -= codePoints(action, left + 1);
+    left -= codePoints(next_state, left + 1);
     return left < 0;
   });
   return newest.slice(first + 1);
+}
+
+/** A text's length, up to a maximum. */
+export function codePoints(text: string, most = Number.POSITIVE_INFINITY): number {
+  let count = 0;
+  for (const _ of text) {
+    if (count === most) break;
+    count += 1;
+  }
+  return count;
 }
 
 /** A text's beginning, and how much follows. */

@@ -5,6 +5,7 @@ import {
   WorldCreateRequest,
   WorldListQuery,
   WorldListResponse,
+  WorldNamePath,
   WorldPath,
   WorldPreview,
   WorldPreviewRequest,
@@ -12,10 +13,11 @@ import {
   WorldRevisionListQuery,
   WorldRevisionListResponse,
 } from "@presage/contract";
-import { errorResponse, noSuch, page, response } from "../http/describe.ts";
+import { errorResponse, noSuch, page, pageTooLarge, response } from "../http/describe.ts";
+import { reserveStored } from "../http/memory.ts";
 import { readKeysetPage, readNumberedPage, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
-import { toNumberedPart } from "../platform/storage/lists.ts";
+import { refuseLargePage, toNumberedPart } from "../platform/storage/lists.ts";
 import type { Requester } from "../platform/storage/store.ts";
 import { briefReaderOf, chooseExamples, type ExampleServices } from "./choose-examples.ts";
 import { answerFromRecords } from "./complete-through-world.ts";
@@ -24,7 +26,13 @@ import { findByReference, findWorld, noSuchWorld } from "./find-world.ts";
 import { askRecorded, findSample } from "./recorded-steps.ts";
 import { type Asked, composeTurns, type ReadyWorld, toAsked, toWorld } from "./world.ts";
 import { createWorld, deleteWorld, reviseWorld, type WorldUses, type WorldVerbServices } from "./worlds.ts";
-import { selectMakers, selectWorldRevisions, selectWorlds } from "./worlds-store.ts";
+import {
+  selectMakers,
+  selectRevisionSizes,
+  selectWorldRevisions,
+  selectWorldSizes,
+  selectWorlds,
+} from "./worlds-store.ts";
 
 interface Services extends WorldVerbServices, ExampleServices {
   worldUses: WorldUses;
@@ -63,10 +71,13 @@ const listWorldsRoute = route("GET", "/v1/worlds", {
   summary: "List worlds",
   description: "Lists the account's worlds in their latest revisions, newest first, without archived ones.",
   query: WorldListQuery,
-  responses: { "200": response("The worlds", WorldListResponse, page(examples.world)) },
-  async handle({ store }: Services, { requester, query }) {
+  responses: { "200": response("The worlds", WorldListResponse, page(examples.world)), ...pageTooLarge },
+  async handle({ store }: Services, { call, requester, query }) {
     const reader = store.briefReader(requester);
-    const { worlds, next } = await selectWorlds(reader, requester.accountId, readKeysetPage(query));
+    const wanted = readKeysetPage(query);
+    const sizes = await selectWorldSizes(reader, requester.accountId, wanted);
+    reserveStored(call.exchange, refuseLargePage(sizes, "worlds"));
+    const { worlds, next } = await selectWorlds(reader, requester.accountId, wanted);
     return reply(200, { data: worlds.map(toWorld), next: toCursor(next) });
   },
 });
@@ -88,7 +99,7 @@ const reviseWorldRoute = route("PATCH", "/v1/worlds/:name", {
   summary: "Revise a world",
   description:
     "Adds a revision in which the given fields are replaced and null ones removed. With `examples` it pins anew what they name, such as the latest revision of the dataset. With `archived` alone it makes none.",
-  params: WorldPath,
+  params: WorldNamePath,
   body: WorldReviseRequest,
   bodyExample: { retrieval: { k: 4 } },
   responses: {
@@ -106,7 +117,7 @@ const deleteWorldRoute = route("DELETE", "/v1/worlds/:name", {
   summary: "Delete a world",
   description:
     "Deletes a world with all its revisions. Predictions that it made stay, and so do the numbers of its revisions: a later world of the name begins with the next one.",
-  params: WorldPath,
+  params: WorldNamePath,
   responses: {
     "204": { description: "It is deleted." },
     "409": errorResponse(
@@ -126,17 +137,20 @@ const listRevisions = route("GET", "/v1/worlds/:name/revisions", {
   id: "listWorldRevisions",
   summary: "List a world's revisions",
   description: "Returns the world in each of its revisions, highest number first.",
-  params: WorldPath,
+  params: WorldNamePath,
   query: WorldRevisionListQuery,
   responses: {
     "200": response("The revisions", WorldRevisionListResponse, page(examples.world)),
+    ...pageTooLarge,
     ...noSuch("world"),
   },
-  async handle(services: Services, { requester, params: { name }, query }) {
+  async handle(services: Services, { call, requester, params: { name }, query }) {
     const { id } = await findWorld(services, requester, { name });
-    const wanted = readNumberedPage(query, defaultRevisionLimit);
+    const wanted = { name, ...readNumberedPage(query, defaultRevisionLimit) };
     const reader = services.store.briefReader(requester);
-    const found = await selectWorldRevisions(reader, requester.accountId, { name, ...wanted });
+    const sizes = await selectRevisionSizes(reader, requester.accountId, wanted);
+    reserveStored(call.exchange, refuseLargePage(sizes, "revisions"));
+    const found = await selectWorldRevisions(reader, requester.accountId, wanted);
     const { rows, next } = toNumberedPart(found, wanted, ({ revision }) => revision);
     const makers = await selectMakers(reader, requester.accountId, id);
     const data = rows.map((world) => ({ ...toWorld(world), made_by: makers.get(world.revision) ?? null }));

@@ -1,10 +1,12 @@
 import type { WorldConfig, WorldPins } from "@presage/contract";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import {
+  bytesIn,
   type Keyset,
   type KeysetPage,
   type NumberedPage,
-  selectNewestFirst,
+  newestFirst,
+  toListPart,
 } from "../platform/storage/lists.ts";
 import { prepareStatement, selectNames } from "../platform/storage/rows.ts";
 import type { WorldRevisionsTable, WorldsTable } from "../platform/storage/schema/runs.ts";
@@ -80,26 +82,63 @@ export async function selectWorlds(
   accountId: string,
   page: KeysetPage,
 ): Promise<{ worlds: WorldRevision[]; next: Keyset | undefined }> {
-  const query = withRevisions(reader, accountId)
+  const { rows, next } = toListPart(await pageOf(reader, accountId, page).execute(), page.limit);
+  return { worlds: rows.map(parseWorld), next };
+}
+
+const bytesOfWorld = bytesIn(["revision.config", "revision.pinned"]);
+
+/** How long the worlds of a page are. */
+export async function selectWorldSizes(reader: Database, accountId: string, page: KeysetPage) {
+  return await pageOf(reader, accountId, page).clearSelect().select(bytesOfWorld).execute();
+}
+
+/** The names of a page of worlds. */
+export async function selectListedNames(
+  reader: Database,
+  accountId: string,
+  page: KeysetPage,
+): Promise<string[]> {
+  const rows = await pageOf(reader, accountId, page).clearSelect().select("world.name").execute();
+  return rows.slice(0, page.limit).map(({ name }) => name);
+}
+
+/** A page, and one more. */
+function pageOf(reader: Database, accountId: string, page: KeysetPage) {
+  const latest = withRevisions(reader, accountId)
     .whereRef("revision.revision", "=", "world.last_revision")
     .where("world.archived_at", "is", null);
-  const { rows, next } = await selectNewestFirst(query, page, "world");
-  return { worlds: rows.map(parseWorld), next };
+  return newestFirst(latest, page, "world");
 }
 
 /** A page of a world's revisions, and one more. */
 export async function selectWorldRevisions(
   reader: Database,
   accountId: string,
-  { name, limit, below }: NumberedPage & { name: string },
+  page: NumberedPage & { name: string },
 ): Promise<WorldRevision[]> {
-  const rows = await withRevisions(reader, accountId)
+  return (await revisionsOf(reader, accountId, page).execute()).map(parseWorld);
+}
+
+/** How long a world's revisions of a page are. */
+export async function selectRevisionSizes(
+  reader: Database,
+  accountId: string,
+  page: NumberedPage & { name: string },
+) {
+  return await revisionsOf(reader, accountId, page).clearSelect().select(bytesOfWorld).execute();
+}
+
+function revisionsOf(
+  reader: Database,
+  accountId: string,
+  { name, limit, below }: NumberedPage & { name: string },
+) {
+  return withRevisions(reader, accountId)
     .where("world.name", "=", name)
     .$if(below !== undefined, (query) => query.where("revision.revision", "<", below ?? 0))
     .orderBy("revision.revision", "desc")
-    .limit(limit + 1)
-    .execute();
-  return rows.map(parseWorld);
+    .limit(limit + 1);
 }
 
 /**

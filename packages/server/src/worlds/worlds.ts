@@ -1,4 +1,5 @@
 import { isReservedName, type WorldCalibration, type WorldConfig, type WorldPins } from "@presage/contract";
+import { worldDefaults } from "@presage/contract/defaults";
 import { findNamedDataset, findRevision } from "../datasets/datasets.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import { findRewardIssue } from "../evaluators/resolve-evaluators.ts";
@@ -9,6 +10,8 @@ import { doOnce, type Once, recallEarlier } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { sha256Hex, withoutNulls } from "../platform/words.ts";
+import { paramsThrough } from "./complete-through-world.ts";
+import { defaultSamples } from "./confidence.ts";
 import { filterOf, findWorld, type KnownWorlds, noSuchWorld } from "./find-world.ts";
 import { type Indexes, UnusableExamplesError } from "./indexes.ts";
 import { isRecords, systemTurnOf, type WorldRevision } from "./world.ts";
@@ -182,6 +185,8 @@ export async function addCalibration(
   return await insertNext(services, requester, before, { pinned, fields: ["calibration"] });
 }
 
+const noSuchDataset = "There is no dataset of this name";
+
 interface Pinning {
   before?: WorldRevision;
   kept?: WorldPins["examples"] | undefined;
@@ -202,13 +207,25 @@ async function pin(
   };
   if (!isRecords(model)) {
     find(model?.deployment, ["model", "deployment"]);
-    const seed = model?.params?.seed;
+    const { seed, stream } = model?.params ?? {};
+    if (stream === true)
+      throw new InvalidWorldError(["model", "params", "stream"], "Streaming is not supported");
     if (typeof seed === "number" && !Number.isSafeInteger(seed))
       throw new InvalidWorldError(["model", "params", "seed"], "A seed this large cannot be counted up");
   }
   find(confidence?.escalate_to, ["confidence", "escalate_to"]);
   if (confidence?.below === "escalate" && !confidence.escalate_to)
     throw new InvalidWorldError(["confidence", "escalate_to"], "Name the deployment that is asked then");
+  const calibratedOn = confidence?.calibration;
+  // It may be elsewhere, or deleted since.
+  const isNew = JSON.stringify(calibratedOn) !== JSON.stringify(before?.config.confidence?.calibration);
+  if (
+    calibratedOn &&
+    isNew &&
+    !copied &&
+    !(await findNamedDataset(services, requester, calibratedOn.dataset))
+  )
+    throw new InvalidWorldError(["confidence", "calibration", "dataset"], noSuchDataset);
   const issue = reward && (await findRewardIssue(services, requester.accountId, reward));
   if (issue) throw new InvalidWorldError(["reward", issue.field], issue.message);
   const pinsExamples = kept === undefined && config.examples;
@@ -219,7 +236,7 @@ async function pin(
     before !== undefined &&
     toAnswering(config, pinned) === toAnswering(before.config, before.pinned) &&
     before.pinned.calibration !== null;
-  if (copied) refuseOther(pinned, copied);
+  if (copied) refuseOther(pinned, copied, confidence?.methods);
   const calibration = isKept ? before.pinned.calibration : toMoved(copied?.calibration, copied, examples);
   if (typeof confidence?.min_confidence === "number" && calibration === null)
     throw new InvalidWorldError(
@@ -246,6 +263,7 @@ function toMoved(
 function refuseOther(
   { examples, prompt_digest }: Pick<WorldPins, "examples" | "prompt_digest">,
   copied: WorldPins,
+  methods: readonly string[] | undefined,
 ): void {
   const refuse = (field: string, said: string) => {
     throw new InvalidWorldError(["pinned", field], said);
@@ -255,17 +273,29 @@ function refuseOther(
   const found = examples ? `the digest of their index is ${examples.index_digest}` : "there are none";
   if (examples?.index_digest !== copied.examples?.index_digest)
     refuse("examples", `The examples are different ones: ${found}`);
+  if (copied.calibration && JSON.stringify(copied.calibration.methods) !== JSON.stringify(methods))
+    refuse("calibration", "It is of other methods than the world has");
 }
 
-/** All that its answers, and the numbers of its methods, are made from. */
+/** All that its answers, and the numbers of its methods, are made from, with the defaults of what it does not say. */
 function toAnswering(
-  { description: _, confidence, reward: __, examples: chosen, ...others }: WorldConfig,
+  { instructions, context, confidence, retrieval, history, model }: WorldConfig,
   { examples, prompt_digest }: Omit<WorldPins, "calibration">,
 ): string {
-  const asked = [confidence?.methods, confidence?.samples];
-  const config = chosen ? { ...others, examples: { ...chosen, order: undefined } } : others;
-  const sorted = Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([sorted, asked, examples?.index_digest, prompt_digest]);
+  const { history: steps, ...found } = worldDefaults;
+  return JSON.stringify([
+    isRecords(model) ? (model.answer ?? "adapted") : [model?.deployment, model?.fallback],
+    paramsThrough({ config: { model } }, undefined),
+    { ...found, ...withoutNulls(retrieval ?? {}) },
+    { ...steps, ...withoutNulls(history ?? {}) },
+    confidence?.methods,
+    confidence?.samples ?? defaultSamples,
+    // What the prompt is of: a request's own sections replace some of it.
+    instructions,
+    context,
+    prompt_digest,
+    examples?.index_digest,
+  ]);
 }
 
 async function pinExamples(
@@ -274,13 +304,13 @@ async function pinExamples(
   examples: NonNullable<WorldConfig["examples"]>,
 ): Promise<WorldPins["examples"]> {
   const dataset = await findNamedDataset({ store }, requester, examples.dataset);
-  if (dataset === undefined)
-    throw new InvalidWorldError(["examples", "dataset"], "There is no dataset of this name");
+  if (dataset === undefined) throw new InvalidWorldError(["examples", "dataset"], noSuchDataset);
   const wanted = { id: dataset.id, number: examples.revision ?? undefined };
   const revision = await findRevision({ store }, requester, wanted).catch(
     issueIfGone(["examples", "revision"]),
   );
-  const source = { revisionId: revision.id, filter: filterOf(examples) };
+  const { accountId } = requester;
+  const source = { accountId, revisionId: revision.id, filter: filterOf(examples) };
   const figures = await indexes.describe(source, requester.signal).catch(refuseExamples);
   if (figures.examples === 0)
     throw new InvalidWorldError(["examples"], "No sample of the dataset is left to be an example");

@@ -174,6 +174,15 @@ onAnyDatabase((database) => {
     ]);
     const least = { methods: ["retrieval"], min_confidence: 0.5 };
     expect((await revise("shop", { confidence: least })).pinned.calibration).not.toBeNull();
+    const sameInOtherWords = {
+      ...{
+        description: "A shelf.",
+        examples: { dataset, revision: 1 },
+        model: { ...config.model, answer: "adapted" },
+      },
+      ...{ retrieval: { k: 8 }, history: { steps: 4 }, confidence: { ...least, samples: 5 } },
+    };
+    expect((await revise("shop", sameInOtherWords)).pinned.calibration).not.toBeNull();
     const abstained = await predict("shop", 3);
     expect(abstained).toMatchObject({ abstained: true, confidence: unsure.confidence });
     expect(abstained.response.content).toStartWith("Luck");
@@ -329,6 +338,52 @@ onAnyDatabase((database) => {
     expect((await predict("bereft")).confidence).toBeNull();
   });
 
+  test("a copy has a calibration that makes confidences, of its own methods", async () => {
+    const config = { examples: { dataset }, model: { kind: "retrieval" } };
+    const { pinned } = await worlds.create("origin", { ...config, confidence: { methods: ["retrieval"] } });
+    const table = { kind: "isotonic", x: [0, 1], y: [0, 1] };
+    const calibration = {
+      ...{ run_id: crypto.randomUUID(), dataset_id: dataset, revision: 1, split: null },
+      ...{ evaluator: "exact-match", methods: ["retrieval"], samples: 50, trajectories: 5, table },
+    };
+    const copy = async (changes: object, methods = ["retrieval"]) => {
+      const body = { name: "copy", ...config, confidence: { methods } };
+      const response = await presage.call("POST", "/v1/worlds", {
+        ...{ ...body, pinned: { ...pinned, calibration: { ...calibration, ...changes } } },
+      });
+      return `${response.status} ${await response.text()}`;
+    };
+    const several = ["agreement", "stated"];
+    for (const [changes, why] of [
+      [{ table: { ...table, y: [5, -7] } }, /^422 .*"y",0/],
+      [{ table: { ...table, x: [1, 0] } }, /^422 .*Input should rise.*"table","x"/],
+      [{ table: { ...table, x: [0.5] } }, /^422 .*as many in x as in y/],
+      [
+        { methods: several, table: { kind: "logistic", weights: [], bias: 1 } },
+        /^422 .*as many weights as methods/,
+      ],
+      [{ methods: ["stated"] }, /^422 .*"pinned","calibration".*other methods/],
+      [{}, /^201 /],
+    ] as const)
+      expect(await copy(changes)).toMatch(why);
+    const unguarded = await presage.call("POST", "/v1/worlds", {
+      ...{ name: "astray", confidence: { methods: ["retrieval"], calibration: { dataset: "nothing" } } },
+    });
+    expect([unguarded.status, await unguarded.text()]).toEqual([
+      422,
+      expect.stringContaining("no dataset of this"),
+    ]);
+  });
+
+  test("records that may show no example are not sure of their answer", async () => {
+    await worlds.create("mute", {
+      ...{ examples: { dataset }, model: { kind: "retrieval" }, retrieval: { k: 0 } },
+      confidence: { methods: ["retrieval"] },
+    });
+    const { response, explain } = await predict("mute", 1);
+    expect([response.content, explain?.score]).toEqual(["Shelf 1.", 0]);
+  });
+
   test("what cannot be calibrated on is refused with the reason", async () => {
     const confidence = { methods: ["retrieval"] };
     const model = { kind: "retrieval" };
@@ -359,6 +414,10 @@ onAnyDatabase((database) => {
       const run = await runs.create({ dataset_id: dataset, target: { world: name } });
       await runs.end(run.id);
       expect(await said(name, { run_id: run.id })).toMatch(why);
+      if (name === "of-split")
+        expect(await said(name, { run_id: run.id, split: "calibration" })).toMatch(
+          /^422 .*"body","split".*on its split none/,
+        );
     }
     await using opened = await openStore(presage.databaseUrl);
     const escalated = sql<string>`replace(request, '"world":{', '"world":{"escalated":true,')`;

@@ -432,6 +432,12 @@ test.each(places)("a world is calibrated, and a threshold proposed for it, in %s
   const least = /^min_confidence (\S+)/.exec(proposed.stdout)?.[1] ?? "";
   const revised = await run("worlds", "revise", "luck", "--min-confidence", least);
   expect(revised.stdout).toBe(`confidence.min_confidence: none → ${least}\n`);
+  // What is stored is whole.
+  const hiding = { methods: ["retrieval"], min_confidence: Number(least), hide_abstained: true };
+  await presage.call("PATCH", "/v1/worlds/luck", { confidence: hiding });
+  await run("run", ...judged, "--dataset", "held", "--name", "luck-hiding");
+  const again = await run("worlds", "threshold", "luck", "--run", "luck-hiding", "--risk", "0.2");
+  expect(again).toEqual(proposed);
   const change = ["worlds", "revise", "luck", "--k", "2"];
   expect((await run(...change)).stderr).toContain("remove min_confidence");
   const none = await run("worlds", "threshold", "luck", "--run", "luck-held");
@@ -473,6 +479,10 @@ test.each(places)("an exported world is the same one where it is imported, in %s
   await Bun.write(file, exported.stdout);
   const again = await run("worlds", "import", file, "--name", "copy");
   expect([again.code, again.stdout]).toEqual([0, "Made copy@1.\n"]);
+  // As an import leaves it that is killed before its upload.
+  await presage.call("POST", "/v1/datasets", { name: "broken off" });
+  const resumed = await run("worlds", "import", file, "--name", "resumed", "--dataset", "broken off");
+  expect([resumed.code, resumed.stdout]).toEqual([0, "Made resumed@1.\n"]);
   const afresh = await run("worlds", "import", file, "--name", "afresh", "--dataset", "others");
   expect([afresh.code, afresh.stderr]).toEqual([0, "Its samples are revision 1 of others.\n"]);
   const pinnedBy = async (name: string) =>

@@ -12,6 +12,7 @@ import type {
 } from "@presage/contract";
 import { warnOfHiddenWorlds } from "../../src/app/compose-runs.ts";
 import type { Log } from "../../src/platform/observability/logger.ts";
+import { createWorldParts } from "../../src/worlds/world-parts.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -342,6 +343,50 @@ onAnyDatabase((database) => {
     expect(await shown.json()).toMatchObject({ id: "shop@1", owned_by: "presage" });
   });
 
+  test("what a world of records would ignore of a chat is refused", async () => {
+    const messages = [{ role: "user", content: "add lamp" }];
+    const refused = await post<{ error: object }>(
+      "/v1/chat/completions",
+      { model: "records", messages, n: 3 },
+      400,
+    );
+    expect(JSON.stringify(refused)).toContain("it has no `n` above 1");
+    await post("/v1/chat/completions", { model: "shop", messages, n: 3 });
+  });
+
+  test("pages of more than 64 MB are refused with the way out, and models are named all the same", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "presage-worlds-"));
+    const databaseUrl = `sqlite:${join(folder, "presage.db")}`;
+    const large = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    await large.call("POST", "/v1/worlds", { name: "large" });
+    await using opened = await openStore(databaseUrl);
+    const { database: rows } = opened;
+    const world = await rows.selectFrom("worlds").selectAll().executeTakeFirstOrThrow();
+    const revision = await rows.selectFrom("world_revisions").selectAll().executeTakeFirstOrThrow();
+    const config = JSON.stringify({ description: "x".repeat(12_000_000) });
+    for (const number of [2, 3, 4, 5, 6, 7]) {
+      const copy = { ...world, id: Bun.randomUUIDv7(), name: `large-${number}` };
+      await rows.insertInto("worlds").values(copy).execute();
+      const revised = { ...revision, config };
+      await rows
+        .insertInto("world_revisions")
+        .values([
+          { ...revised, world_id: copy.id },
+          { ...revised, revision: number },
+        ])
+        .execute();
+    }
+    for (const path of ["/v1/worlds", "/v1/worlds/large/revisions"]) {
+      const refused = await large.call("GET", `${path}?limit=1000`);
+      expect([refused.status, await refused.text()]).toEqual([413, expect.stringMatching(/the limit is 64/)]);
+      expect((await large.call("GET", `${path}?limit=3`)).status).toBe(200);
+    }
+    const { data } = (await (await large.call("GET", "/v1/models")).json()) as { data: object[] };
+    expect(data.length).toBeGreaterThan(6);
+    await large.stop();
+    await rm(folder, { recursive: true });
+  });
+
   test("an overlong prompt is sent once more with half of the examples", async () => {
     const sizes: number[] = [];
     upstream.answer = ({ body }) => {
@@ -453,8 +498,49 @@ onAnyDatabase((database) => {
     expect(lenient.response.content).toBe(interaction.state);
     // Another process learns of it within a second of its next use, and keeps nothing of the examples.
     await eventually(ask, (status) => status === 409);
+    expect((await presage.call("GET", "/v1/models/strict")).status).toBe(200);
     expect(await (await other.call("GET", "/metrics")).text()).toMatch(/^presage_index_bytes 0$/m);
     await other.stop();
+  });
+
+  test("examples that nothing asks for any more are forgotten, and accounts take turns", async () => {
+    const id = await upload("forgotten");
+    await using opened = await openStore(presage.databaseUrl);
+    const { revisionId } = await opened.database
+      .selectFrom("dataset_revisions")
+      .select("id as revisionId")
+      .where("dataset_id", "=", id)
+      .executeTakeFirstOrThrow();
+    const config = {
+      ...{ databaseUrl: presage.databaseUrl, worlds: { maxIndexBytes: 100_000_000 } },
+      ...{ workers: { count: 1 }, upstream: { timeoutMs: 60_000 } },
+    };
+    const { indexes } = createWorldParts(opened, config, undefined, 50);
+    const ended: string[] = [];
+    const describe = async (accountId: string, item: string, signal?: AbortSignal) => {
+      const filter = { tags: { split: item } };
+      await indexes
+        .describe({ accountId, revisionId, filter }, signal)
+        .catch(() => ended.push(`not ${item}`));
+      ended.push(`${accountId} ${item}`);
+    };
+    const leaving = new AbortController();
+    const all = [
+      describe("a", "train"),
+      describe("a", "validation", leaving.signal),
+      describe("a", "none"),
+      describe("b", "train-too"),
+    ];
+    leaving.abort();
+    await Promise.all(all);
+    expect(ended).toEqual(["not validation", "a validation", "a train", "b train-too", "a none"]);
+    expect(indexes.bytes()).toBeGreaterThan(0);
+    await presage.call("DELETE", `/v1/datasets/${id}`);
+    await eventually(
+      () => indexes.bytes(),
+      (bytes) => bytes === 0,
+    );
+    await indexes.stop();
   });
 
   test("a world whose examples come out different refuses", async () => {
@@ -501,6 +587,18 @@ onAnyDatabase((database) => {
         { model: { params: { seed: 1e18 } } },
         "seed",
         "A seed this large cannot be counted up",
+      ],
+      [
+        "a stream, which nothing would read",
+        { model: { params: { stream: true } } },
+        "stream",
+        "Streaming is not supported",
+      ],
+      [
+        "a calibration on what tests it",
+        { confidence: { methods: ["stated"], calibration: { dataset: "shop-traces", split: "test" } } },
+        "split",
+        "A world cannot be calibrated on the samples that test it",
       ],
       [
         "a deployment that is not",

@@ -57,6 +57,8 @@ export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">)
   const { calibration } = pinned;
   const made = pinned.examples;
   const only = Object.entries({ ...examples?.tags, ...(examples?.split && { split: examples.split }) });
+  const filters = only.map(([name, value]) => `${name} = ${value}`);
+  const least = confidence?.min_confidence;
   const most = examples?.max_per_trajectory;
   const excluded = retrieval?.exclude_by?.replace(/^tag:/, "");
   const facts: Record<string, string | false | null | undefined> = {
@@ -66,7 +68,7 @@ export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">)
     Examples:
       made &&
       `${formatCount(made.count)} of ${counted(made.trajectories, "trajectory", "trajectories")}, with ${counted(made.actions, "distinct action")}`,
-    Filter: only.map(([name, value]) => `${name} = ${value}`).join(", "),
+    Filter: [...filters, ...(examples?.exclude_errors ? ["no tool errors"] : [])].join(", "),
     "Of each trajectory": most != null && `the first ${formatCount(most)}`,
     "Dataset gone": made && (examples?.required === false ? "answers without examples" : "answers nothing"),
     "In a prompt":
@@ -83,7 +85,10 @@ export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">)
         : `a recorded step’s own trajectory, and those with its ${excluded}`),
     Confidence:
       confidence &&
-      `by ${confidence.methods.join(", ")}${confidence.min_confidence ? `; below ${formatShare(confidence.min_confidence)} it is to ${confidence.below ?? "abstain"}` : ""}`,
+      `by ${confidence.methods.join(", ")}${least == null ? "" : `; below ${formatShare(least)} it is to ${confidence.below ?? "abstain"}`}`,
+    "Answers compared": confidence?.methods.includes("agreement") && String(confidence.samples ?? 5),
+    "Escalates to": confidence?.escalate_to,
+    "Answers that abstain": confidence?.hide_abstained && "have no text",
     Calibration:
       calibration &&
       `passes of ${calibration.evaluator} in ${counted(calibration.samples, "sample")} of ${counted(calibration.trajectories, "trajectory", "trajectories")}`,

@@ -81,20 +81,19 @@ function readWorld(line: string | undefined, file: string): World {
   }
 }
 
-/** The existing revision with this digest, or that of a dataset made from the lines; `made` is the new dataset's id. */
+/** The existing revision with this digest, or that of a dataset made from the lines; `made` is the new dataset's id. An interrupted import left one without revisions. */
 async function storeSamples(
   connection: RunConnection,
   lines: AsyncIterable<NumberedLine>,
   { dataset: name, digest }: { dataset: string; digest: string },
 ): Promise<{ revision: number; digest: string; made?: string }> {
   const known = await findDataset(connection, name);
-  if (known !== undefined) {
-    const revisions = await connection.call(({ datasets }) => datasets.listRevisions(known.id));
-    const equal = revisions.find((one) => one.digest === digest);
-    if (equal !== undefined) return equal;
+  const revisions = known && (await connection.call(({ datasets }) => datasets.listRevisions(known.id)));
+  const equal = revisions?.find((one) => one.digest === digest);
+  if (equal !== undefined) return equal;
+  if (revisions?.length)
     throw new CommandError(`There is a dataset ${name} with other samples: name another with --dataset`);
-  }
-  const { id } = await connection.call(({ datasets }) => datasets.create({ name }));
+  const { id } = known ?? (await connection.call(({ datasets }) => datasets.create({ name })));
   const bytes = Readable.toWeb(Readable.from(bytesOf(lines))) as ReadableStream<Uint8Array>;
   try {
     return { ...(await connection.call(({ datasets }) => datasets.upload(id, bytes))), made: id };

@@ -7,6 +7,7 @@ import {
   type WorldCalibration,
   WorldCalibrationCard,
   WorldCalibrationRequest,
+  WorldNamePath,
   WorldPath,
   type WorldScores,
 } from "@presage/contract";
@@ -108,7 +109,7 @@ const calibrateRoute = route("POST", "/v1/worlds/:name/calibrations", {
   summary: "Calibrate a world",
   description:
     "Fits the conversion of the methods' numbers into a confidence on a finished run of the world's latest revision, and adds a revision that differs only in this fit. A right answer is one that passes an evaluator of the run. Isotonic regression if there are at least 200 predictions in 20 trajectories, otherwise logistic regression; with several methods it weighs their logits. The run's samples should be neither examples nor test samples.",
-  params: WorldPath,
+  params: WorldNamePath,
   body: WorldCalibrationRequest,
   bodyExample: { run_id: "019aa5f5-8d1e-7000-a1f0-1c2b3a4d5e6f", split: "calibration" },
   responses: {
@@ -251,12 +252,14 @@ async function calibrateWorld(
   reserve: (bytes: number) => void,
 ): Promise<WorldRevision> {
   const world = await findWorld(services, requester, { name });
-  const split = request.split ?? world.config.confidence?.calibration?.split;
+  const named = world.config.confidence?.calibration?.split;
+  const split = request.split ?? named;
+  if (named && split !== named) throw refused("split", `The world is to be calibrated on its split ${named}`);
   // The world's examples may come from the same dataset: a run leaves out each sample's own trajectory.
   if (split === "test") throw refused("split", "A world cannot be calibrated on the samples that test it");
   const run = await findCalibrationRun(services, requester, world, run_id);
-  const named = { evaluator: evaluator ?? "exact-match" };
-  const { own, index: evaluatorIndex } = ownEvaluatorNamed(run, named, { where: "body" });
+  const right = { evaluator: evaluator ?? "exact-match" };
+  const { own, index: evaluatorIndex } = ownEvaluatorNamed(run, right, { where: "body" });
   const methods = world.config.confidence?.methods ?? [];
   const bytesOfSample = bytesPerSample + methods.length * bytesPerNumber;
   reserve(reportMemoryBytes(run) + run.counts.samples * bytesOfSample);

@@ -163,9 +163,9 @@ export type AnswerFromRecords = (
 export function answerFromRevision(
   { indexes, exampleTexts }: ExampleServices,
   reader: Database,
-  revisionId: number,
+  { accountId, revisionId }: { accountId: string; revisionId: number },
 ): AnswerFromRecords {
-  const source = { revisionId, filter: {} };
+  const source = { accountId, revisionId, filter: {} };
   return async ({ sample }, state, signal) => {
     const query = fieldsOf(sample, state);
     const wanted = { query, k: 1, excluded: [sample.trajectory_id] };

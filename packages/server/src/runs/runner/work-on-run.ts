@@ -94,7 +94,7 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
     mostFrequent: await composeMostFrequent(worker),
     answerFromRecords:
       run.target.kind === "retrieval"
-        ? answerFromRevision(services, reader, run.dataset.revisionId)
+        ? answerFromRevision(services, reader, { ...run.dataset, accountId: run.account_id })
         : undefined,
     worldRun: world && { services, reader, run, world },
   });

@@ -27,7 +27,10 @@ export function ConfidenceTab({ world, runs }: ConfidenceTabProps) {
   const own = runs.find(({ id }) => id === run_id);
   const isLater = ({ status, target }: Run) =>
     own !== undefined && status === "finished" && revisionOf(target) > revisionOf(own.target);
-  const shown = runs.find(isLater) ?? own;
+  const later = runs.filter(isLater);
+  // As the server chooses the run that speaks for a revision.
+  const sound = later.filter(({ provenance }) => !provenance.leaky);
+  const shown = sound.find(({ provenance }) => !provenance.draw) ?? sound[0] ?? later[0] ?? own;
   return (
     <>
       {shown !== undefined && <Figures world={world} run={shown} evaluator={evaluator} />}
@@ -44,15 +47,19 @@ export function ConfidenceTab({ world, runs }: ConfidenceTabProps) {
 /** Fits confidences to the scores of a world that has none yet. */
 function Calibrate({ world, runs }: ConfidenceTabProps) {
   const { name, config } = world;
-  const calibrate = useChange(worldsKey, ({ worlds }, run_id: string) => worlds.calibrate(name, { run_id }));
+  const calibrate = useChange(worldsKey, ({ worlds }, { id: run_id, evaluators: [first] }: Run) =>
+    worlds.calibrate(name, { run_id, ...(first && { evaluator: first.evaluator }) }),
+  );
+  const split = config.confidence?.calibration?.split;
   const isOfIt = ({ status, target }: Run) => status === "finished" && revisionOf(target) === world.revision;
   const run = runs.find(isOfIt);
   return (
     <div className="flex flex-col items-start gap-3 p-4 text-sm">
       <p>
         Its answers have a score by {config.confidence?.methods?.join(", ")}, which is no confidence until it
-        is fitted on a judged run of {referenceOf(world)} with 50 predictions or more. All predictions of that
-        run are fitted on, so that they no longer say what the confidences are worth: test on other samples.
+        is fitted on a judged run of {referenceOf(world)} with 50 predictions or more.{" "}
+        {split ? `Those with split = ${split}` : "All predictions of that run"} are fitted on, so that they no
+        longer say what the confidences are worth: test on other samples.
       </p>
       {run === undefined ? (
         <MeasureLink world={world} />
@@ -61,9 +68,10 @@ function Calibrate({ world, runs }: ConfidenceTabProps) {
           needs="evaluate"
           variant="primary"
           isBusy={calibrate.isPending}
-          onClick={() => calibrate.mutate(run.id)}
+          onClick={() => calibrate.mutate(run)}
         >
-          Calibrate on the {counted(run.progress.samples, "prediction")} of “{run.name}”
+          Calibrate on {split ? "those" : `the ${counted(run.progress.samples, "prediction")}`} of “{run.name}
+          ”
         </AllowedButton>
       )}
       {calibrate.error !== null && <ErrorNotice error={calibrate.error} />}
@@ -79,10 +87,8 @@ interface ThresholdProps {
 
 /** The least confidence that keeps the allowed risk, and a button that makes the world require it. */
 function Threshold({ world, confidence, figures }: ThresholdProps) {
-  const { threshold, risk } = figures.coverage_at_risk;
+  const { threshold: least, risk } = figures.coverage_at_risk;
   const { min_confidence: needed } = confidence;
-  // If this were rounded up, answers with exactly this confidence would fall below it.
-  const least = threshold === null ? null : Math.floor(threshold * 1_000) / 1_000;
   const need = useChange(worldsKey, ({ worlds }, min_confidence: number) =>
     worlds.revise(world.name, { confidence: { ...confidence, min_confidence } }),
   );

@@ -105,8 +105,9 @@ function LoadedWorld({ world }: { world: World }) {
         onConfirm={() => remove.mutate(undefined, { onSuccess: () => navigate({ to: "/worlds" }) })}
       >
         <p>
-          Requests that name it are refused from then on. Its predictions and its dataset stay. This cannot be
-          undone; archiving only takes it out of lists.
+          Requests that name it are refused from then on; chats that name it as their model go to the default
+          deployment. Its predictions and its dataset stay. This cannot be undone; archiving only takes it out
+          of lists.
         </p>
         {remove.error !== null && <ErrorNotice error={remove.error} />}
       </ConfirmDialog>
@@ -152,7 +153,7 @@ function WorldTabs({ world }: { world: World }) {
       : []),
     {
       value: "revisions" as const,
-      label: <>Revisions {count(world.revision)}</>,
+      label: "Revisions",
       content: <RevisionsTab world={world} runs={through} />,
     },
   ];

@@ -43,6 +43,8 @@ export function RevisionsTab({ world, runs }: { world: World; runs: readonly Lis
       {data.map((revised, index) => {
         const before = data[index + 1];
         const changes = before === undefined ? ["The first revision"] : changesInWords(before, revised);
+        const settings = before === undefined ? [] : configChanges(before.config, revised.config);
+        const none = settings.length === 0 ? "Nothing changed" : "Nothing but how its settings are written";
         const run = runs?.find(({ target, headline }) => headline && revisionOf(target) === revised.revision);
         return (
           <li
@@ -57,7 +59,7 @@ export function RevisionsTab({ world, runs }: { world: World; runs: readonly Lis
               </span>
             </h3>
             <ul className="list-disc pl-5 text-sm text-ink-2">
-              {(changes.length === 0 ? ["Nothing changed"] : changes).map((text) => (
+              {(changes.length === 0 ? [none] : changes).map((text) => (
                 <li key={text} className="wrap-anywhere">
                   <InlineText text={text} />
                 </li>
@@ -73,13 +75,9 @@ export function RevisionsTab({ world, runs }: { world: World; runs: readonly Lis
                 </>
               )}
             </div>
-            {before !== undefined && changes.length > 0 && (
+            {before !== undefined && settings.length > 0 && (
               <Fold title="Settings before and after" isDeferred>
-                <RevisionChanges
-                  changes={configChanges(before.config, revised.config)}
-                  before={before.revision}
-                  after={revised.revision}
-                />
+                <RevisionChanges changes={settings} before={before.revision} after={revised.revision} />
               </Fold>
             )}
           </li>
