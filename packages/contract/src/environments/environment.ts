@@ -25,7 +25,10 @@ const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 /** A name of an environment, in a path or a body. */
 const environmentName = z
   .string()
-  .regex(namePattern, "Names have 1 to 63 small letters, digits and hyphens, and do not begin with a hyphen");
+  .regex(
+    namePattern,
+    "Names have 1 to 63 lower-case letters, digits and hyphens, and do not begin with a hyphen",
+  );
 
 /** How the model is asked: with one state and action, or with the conversation so far. */
 export const PromptForm = z.enum(["state-action", "chat"]);

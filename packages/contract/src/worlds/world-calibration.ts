@@ -5,11 +5,11 @@ import { shortText } from "../text.ts";
 const isRising = (numbers: number[]) => numbers.every((one, at) => at === 0 || one > (numbers[at - 1] ?? 0));
 
 const logistic = {
-  weights: z.array(z.number()).meta({ description: "What the logit of each method's number counts." }),
+  weights: z.array(z.number()).meta({ description: "The weight of the logit of each method's score." }),
   bias: z.number().meta({ description: "Added to their sum." }),
 };
 
-/** How numbers become confidences: by steps, or by their logits' weights. */
+/** How scores become confidences: by isotonic or by logistic regression. */
 export const CalibrationTable = z
   .union([
     z
@@ -19,12 +19,12 @@ export const CalibrationTable = z
           .array(z.number())
           .min(1)
           .refine(isRising, "Input should rise")
-          .meta({ description: "Numbers, rising." }),
+          .meta({ description: "Scores, in ascending order." }),
         y: z
           .array(z.number().gte(0).lte(1))
-          .meta({ description: "The confidence of each; between them it is linear." }),
+          .meta({ description: "The confidence at each score; linear in between." }),
         combined: z.object(logistic).optional().meta({
-          description: "Of several methods: what makes one number of theirs first.",
+          description: "With several methods: how their scores are first combined into one.",
         }),
       })
       .refine(({ x, y }) => x.length === y.length, "There should be as many in x as in y"),
@@ -35,17 +35,21 @@ export const CalibrationTable = z
   ])
   .meta({ id: "CalibrationTable" });
 
-/** What a world's confidence means: fitted on predictions of the world that a run judged. */
+/** What a world's confidence means, fitted on judged predictions of the world in a run. */
 export const WorldCalibration = z
   .object({
     run_id: z.uuid().meta({ description: "The run." }),
-    dataset_id: z.uuid().meta({ description: "What it predicted: neither examples nor what is tested." }),
+    dataset_id: z
+      .uuid()
+      .meta({ description: "The dataset that it predicted: neither examples nor test samples." }),
     revision: z.int().meta({ description: "The number of its revision." }),
-    split: z.string().nullable().meta({ description: "The tag `split` of its samples; null: all." }),
-    evaluator: z.string().meta({ description: "What a right answer passes." }),
-    methods: z.array(ConfidenceMethod).meta({ description: "Whose numbers it takes, in this order." }),
-    samples: z.int().meta({ description: "How many predictions it is fitted on." }),
-    trajectories: z.int().meta({ description: "How many trajectories they are of." }),
+    split: z.string().nullable().meta({ description: "The tag `split` of its samples; null for all." }),
+    evaluator: z.string().meta({ description: "The evaluator that a right answer passes." }),
+    methods: z
+      .array(ConfidenceMethod)
+      .meta({ description: "The methods whose scores it uses, in this order." }),
+    samples: z.int().meta({ description: "How many predictions it was fitted on." }),
+    trajectories: z.int().meta({ description: "How many trajectories they belong to." }),
     table: CalibrationTable.meta({ description: "What was fitted." }),
   })
   .refine(({ methods, table }) => {
@@ -60,7 +64,7 @@ export const WorldCalibrationRequest = z
   .strictObject({
     run_id: shortText(200).meta({
       description:
-        "A finished run of the world's latest revision, on samples that are neither examples nor tested.",
+        "A finished run of the world's latest revision, on samples that are neither examples nor test samples.",
     }),
     split: shortText(200).nullish().meta({
       description: "Only samples of the run whose tag `split` is this; not `test`.",

@@ -14,15 +14,15 @@ import { defaultRevisionLimit, listOf, numberedPageQuery, pageQuery } from "../q
 import { boundedText, instant, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
 import { WorldCalibration } from "./world-calibration.ts";
 
-/** A name is part of an address, and stands where deployments' names do. */
+/** A name is part of an address, and may be used where deployments' names are. */
 const worldName = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9-]{0,62}$/,
-    "Names have 1 to 63 small letters, digits and hyphens, and do not begin with a hyphen",
+    "Names have 1 to 63 lower-case letters, digits and hyphens, and do not begin with a hyphen",
   );
 
-/** Which samples are examples, beside their split. */
+/** Which samples are examples, besides their split. */
 const filterFields = {
   tags: exampleTags.nullish().meta({ description: "Only samples with these tags." }),
   exclude_errors: z.boolean().nullish().meta({
@@ -35,7 +35,7 @@ const filterFields = {
 };
 const order = z.enum(["revision"]);
 
-/** Where a world's examples are from. */
+/** Where a world's examples come from. */
 export const WorldExamples = z
   .strictObject({
     dataset: shortText(200).meta({ description: "The name of a dataset of the account, or its id." }),
@@ -47,11 +47,12 @@ export const WorldExamples = z
     }),
     ...filterFields,
     filter: z.strictObject(filterFields).nullish().meta({
-      description: "The same three in a place of their own; what it gives wins. They are shown without it.",
+      description:
+        "The same three fields in their own object; its values take precedence. Responses show them without it.",
     }),
     order: order.nullish().meta({
       default: "revision",
-      description: "Of equally similar examples the one that the dataset's revision has first is first.",
+      description: "Among equally similar examples, the first in the dataset's revision comes first.",
     }),
     required: z.boolean().nullish().meta({
       default: true,
@@ -61,20 +62,15 @@ export const WorldExamples = z
   })
   .meta({ id: "WorldExamples" });
 
-const weight = z.number().gte(0).lte(1_000).meta({ description: "What its similarity counts." });
+const weight = z.number().gte(0).lte(1_000).meta({ description: "The weight of its similarity." });
 
 /** How examples are found and chosen. */
 export const WorldRetrieval = z
   .strictObject({
-    k: z
-      .int()
-      .min(0)
-      .max(64)
-      .nullish()
-      .meta({ default: worldDefaults.k, description: "How many examples at most." }),
+    k: z.int().min(0).max(64).nullish().meta({ default: worldDefaults.k, description: "The most examples." }),
     max_chars: z.int().min(0).max(200_000).nullish().meta({
       default: worldDefaults.max_chars,
-      description: "How many characters their texts may have in all. The first one always fits.",
+      description: "How many characters their texts may have in total. The first example always fits.",
     }),
     weights: z
       .strictObject({ action: weight, state: weight, task: weight })
@@ -82,7 +78,7 @@ export const WorldRetrieval = z
       .nullish()
       .meta({
         default: worldDefaults.weights,
-        description: "What each field's similarity counts.",
+        description: "The weight of each field's similarity.",
       }),
     exclude_by: z
       .string()
@@ -91,11 +87,11 @@ export const WorldRetrieval = z
       .meta({
         default: worldDefaults.exclude_by,
         description:
-          "What is left out for a recorded sample: its own `trajectory`, or with `tag:NAME` every example with its value of that tag as well.",
+          "What is left out for a recorded sample: its own `trajectory`, or, with `tag:NAME`, also every example with its value of that tag.",
       }),
     place: z.enum(["turns", "system"]).nullish().meta({
       default: worldDefaults.place,
-      description: "Where examples stand: as turns before the last, or in a section of the system turn.",
+      description: "Where examples are placed: as turns before the last, or in a section of the system turn.",
     }),
     min_similarity: z.number().gte(0).lte(1).nullish().meta({
       default: worldDefaults.min_similarity,
@@ -122,13 +118,13 @@ export const WorldModel = z
           .meta({ description: "Its name; the default deployment if not given." }),
         params: Params.nullish().meta({
           description:
-            "Sampling and decoding. `temperature` is 0 unless it is given. A request's own fields win.",
+            "Sampling and decoding. `temperature` is 0 unless it is given. A request's own fields take precedence.",
         }),
         fallback: z.enum(["retrieval"]).nullish().meta({
-          description: "What answers where the deployment cannot be reached; the answer's `world` says so.",
+          description: "What answers if the deployment cannot be reached; the answer's `world` says so.",
         }),
       })
-      // zod tells of a branch that finds nothing but unknown keys as if it were the only one.
+      // zod reports a branch that finds only unknown keys as if it were the only branch.
       .check((found) => {
         found.issues = found.issues.map((issue) => ({ ...issue, continue: false }));
       }),
@@ -136,7 +132,7 @@ export const WorldModel = z
   .meta({ id: "WorldModel" });
 export type WorldModel = z.infer<typeof WorldModel>;
 
-/** How sure a world says it is, and what it does where it is not. */
+/** How a world measures how sure it is, and what it does if it is not sure enough. */
 export const WorldConfidence = z
   .strictObject({
     methods: list(ConfidenceMethod)
@@ -164,15 +160,15 @@ export const WorldConfidence = z
       .nullish()
       .meta({
         description:
-          "What the world is to be calibrated on: a run of other samples is refused, and a calibration takes its split.",
+          "What the world is to be calibrated on: a run of other samples is refused, and a calibration uses this split.",
       }),
     min_confidence: z.number().gte(0).lte(1).nullish().meta({
-      description: "What an answer needs. Only once the world is calibrated.",
+      description: "The confidence that an answer needs. Only once the world is calibrated.",
     }),
     below: z.enum(["abstain", "escalate"]).nullish().meta({
       default: "abstain",
       description:
-        "What becomes of an answer with less: it is marked `abstained`, or `escalate_to` is asked afresh.",
+        "What happens to an answer with less: it is marked `abstained`, or `escalate_to` is asked afresh.",
     }),
     escalate_to: shortText(200).nullish().meta({ description: "A deployment, by its name." }),
     hide_abstained: z.boolean().nullish().meta({
@@ -186,10 +182,10 @@ export type WorldConfidence = z.infer<typeof WorldConfidence>;
 const configFields = {
   description: boundedText(maxDescriptionCharacters).nullish().meta({ description: "What the world is." }),
   instructions: boundedText(200_000).nullish().meta({
-    description: "The system turn's beginning. If not given, a built-in text, which the preview shows.",
+    description: "The beginning of the system turn. If not given, a built-in text, which the preview shows.",
   }),
   context: Context.nullish().meta({
-    description: "Background in every prediction. A request's own sections win.",
+    description: "Background in every prediction. A request's own sections take precedence.",
   }),
   examples: WorldExamples.nullish().meta({ description: "The recorded transitions that it leans on." }),
   retrieval: WorldRetrieval.nullish().meta({ description: "How examples are found and chosen." }),
@@ -200,24 +196,24 @@ const configFields = {
         .min(0)
         .max(64)
         .nullish()
-        .meta({ default: worldDefaults.history.steps, description: "How many steps at most." }),
+        .meta({ default: worldDefaults.history.steps, description: "The most steps." }),
       max_chars: z
         .int()
         .min(0)
         .max(200_000)
         .nullish()
-        .meta({ default: worldDefaults.history.max_chars, description: "How many characters." }),
+        .meta({ default: worldDefaults.history.max_chars, description: "The most characters." }),
     })
     .nullish()
-    .meta({ description: "How many of the steps before are in the prompt; the newest are kept." }),
-  confidence: WorldConfidence.nullish().meta({ description: "How sure it says it is." }),
+    .meta({ description: "How many of the earlier steps are in the prompt; the newest are kept." }),
+  confidence: WorldConfidence.nullish().meta({ description: "How it measures how sure it is." }),
   model: WorldModel.nullish().meta({ description: "What answers; the default deployment if not given." }),
   reward: EpisodeReward.nullish().meta({
-    description: "The reward in environments that name the world and have none of their own.",
+    description: "The reward in environments that name the world and have no reward of their own.",
   }),
 };
 
-/** What a world is made of. */
+/** The configuration of a world. */
 export const WorldConfig = z.strictObject(configFields).meta({ id: "WorldConfig" });
 export type WorldConfig = z.infer<typeof WorldConfig>;
 
@@ -225,7 +221,7 @@ export type WorldConfig = z.infer<typeof WorldConfig>;
 export const WorldReviseRequest = z
   .strictObject({
     archived: z.boolean().optional().meta({
-      description: "Hides the world from lists, or shows it again. It makes no revision.",
+      description: "Hides the world from lists, or shows it again. This adds no revision.",
     }),
     ...configFields,
   })
@@ -238,20 +234,20 @@ export const WorldPins = z
     examples: z
       .object({
         dataset_id: z.uuid().meta({ description: "The dataset's id." }),
-        dataset: z.string().meta({ description: "Its name then." }),
+        dataset: z.string().meta({ description: "Its name at that time." }),
         revision: z.int().meta({ description: "The number of its revision." }),
         digest: z.string().meta({ description: "SHA-256 of that revision's lines." }),
         count: z.int().meta({ description: "The number of examples." }),
-        trajectories: z.int().meta({ description: "How many trajectories they are of." }),
+        trajectories: z.int().meta({ description: "How many trajectories they belong to." }),
         actions: z.int().meta({ description: "How many distinct actions they have." }),
-        features: z.string().meta({ description: "The version of what examples are found by." }),
+        features: z.string().meta({ description: "The version of the features that examples are found by." }),
         order: order.optional().meta({ description: "As it was when the revision was made." }),
-        index_digest: z.string().meta({ description: "SHA-256 of the index of them." }),
+        index_digest: z.string().meta({ description: "SHA-256 of their index." }),
       })
       .nullable()
       .meta({ description: "Null for a world without examples." }),
     calibration: WorldCalibration.nullable().meta({
-      description: "What makes a confidence of the methods' numbers; null until the world is calibrated.",
+      description: "Turns the methods' scores into a confidence; null until the world is calibrated.",
     }),
     prompt_digest: z.string().meta({ description: "SHA-256 of the system turn." }),
   })
@@ -265,7 +261,7 @@ export const WorldCreateRequest = z
     ...configFields,
     pinned: WorldPins.nullish().meta({
       description:
-        "What a world pinned from which this one is made, as `GET /v1/worlds/{name}` says it. If the examples or the prompt come out otherwise, the request is refused; its calibration is kept.",
+        "The pins of the world that this one is a copy of, as in `GET /v1/worlds/{name}`. If the examples or the prompt turn out different, the request is refused. The calibration is kept.",
     }),
   })
   .meta({ id: "WorldCreateRequest" });
@@ -275,8 +271,10 @@ export type WorldCreateRequest = z.infer<typeof WorldCreateRequest>;
 export const World = z
   .object({
     name: z.string().meta({ description: "Unique in the account." }),
-    revision: z.int().meta({ description: "Counts the changes of its name from 1, also over its deletion." }),
-    config: WorldConfig.meta({ description: "What it is made of, as given." }),
+    revision: z
+      .int()
+      .meta({ description: "Counts the changes of a world of this name from 1, even across its deletion." }),
+    config: WorldConfig.meta({ description: "Its configuration, as given." }),
     pinned: WorldPins.meta({ description: "What it resolved to when the revision was made." }),
     archived: z.boolean().meta({ description: "Whether lists leave it out." }),
     created_at: instant.meta({ description: "When the world was created." }),
@@ -327,7 +325,7 @@ export const WorldRevisionListResponse = listOf(
 /** Body of `POST /v1/worlds/{name}/preview`. */
 export const WorldPreviewRequest = z
   .strictObject({
-    context: Context.nullish().meta({ description: "Sections in place of the world's." }),
+    context: Context.nullish().meta({ description: "Sections that replace the world's." }),
     interaction: Interaction.nullish().meta({ description: "The step to predict." }),
     sample: z
       .strictObject({
@@ -361,7 +359,7 @@ export const WorldPreview = z
     answer: z.string().nullable().meta({
       description: "What the records alone would answer; null if there is no example.",
     }),
-    explain: WorldExplanation.meta({ description: "The examples, and why those." }),
+    explain: WorldExplanation.meta({ description: "The examples, and why they were chosen." }),
   })
   .meta({ id: "WorldPreview" });
 export type WorldPreview = z.infer<typeof WorldPreview>;

@@ -38,7 +38,7 @@ import {
   type ShownExample,
 } from "./world.ts";
 
-/** Finds what a world asks among the deployments. */
+/** Finds the deployments that a world asks. */
 export function findIn(
   deployments: Pick<Deployments, "find" | "getDefault">,
 ): WorldServices["findDeployment"] {
@@ -48,33 +48,33 @@ export function findIn(
   };
 }
 
-/** A completion, which world it is of, what was sent, and the examples in it. */
+/** A completion, the world that made it, what was sent, and the examples in the prompt. */
 export interface WorldCompletion extends UpstreamCompletion {
   world: AnsweringWorld;
-  /** What was sent; of an answer of the records, what a model would be sent. */
+  /** The turns that were sent; for an answer from the records, what a model would be sent. */
   compose(): ComposedTurns;
   explain: WorldExplanation;
   /** The texts of the explained examples. */
   shown: readonly ShownExample[];
-  /** Undefined: the world is not asked how sure it is. Null: it is not calibrated. */
+  /** Undefined if the world is not asked how sure it is; null if it is not calibrated. */
   confidence?: number | null | undefined;
-  /** Undefined: it answers however sure it is. */
+  /** Undefined if the world answers however sure it is. */
   abstained?: boolean | undefined;
   isEscalated?: boolean;
 }
 
 export interface WorldServices extends ExampleServices {
   reader(): Database;
-  /** Undefined: there is no such deployment; without a name, the default. */
+  /** The default deployment if no name is given; undefined if there is no such deployment. */
   findDeployment(name: string | undefined): { complete: Complete; timeoutMs: number } | undefined;
 }
 
-/** Counts and traces calls: of an upstream's `complete` the same. */
+/** Wraps an upstream's `complete` so that its calls are counted and traced. */
 export type Measure = (complete: Complete) => Complete;
 
 /**
- * The same as an upstream's `complete`, but the request's messages are those of the world: its system turn, the examples for what
- * is `asked`, and that. Each call that it takes is measured by itself.
+ * Like an upstream's `complete`, but the request's messages are those of the world: its system turn, the examples for what is
+ * `asked`, and `asked` itself. Each call that the answer takes is measured separately.
  */
 export function completeThroughWorld(
   services: WorldServices,
@@ -95,29 +95,29 @@ interface WorldCall {
   signal: AbortSignal;
   measure: Measure;
   startedAtMs: number;
-  /** The longest of the deployments that it asks: how long all of it may take. */
+  /** How long the whole call may take: the longest time-out of the deployments that it asks. */
   timeoutMs: number;
 }
 
 /** A call that begins this soon has its deployment's own deadline, of which a replica learns. */
 const soonMs = 1_000;
 
-/** The answer of the world's model or of its records, with the number of each method that it is asked. */
+/** The answer of the world's model or of its records, with the score of each method that it is asked for. */
 async function answer(services: WorldServices, world: ReadyWorld, call: WorldCall): Promise<WorldCompletion> {
   const { asked, request, signal } = call;
   const { model, confidence } = world.config;
   const methods = confidence?.methods ?? [];
-  // The records answer a step, also where the model is told a conversation.
+  // The records answer a step, even if the model is told a conversation.
   const ofStep = { ...asked, conversation: undefined };
   const choose = (by: Asked) => chooseExamples(services, services.reader, world, by, signal);
-  // In one turn, so that both searches are one message.
+  // Begun in the same turn of the event loop, so that both searches are one message.
   const [retrieval, chosen] = await Promise.all([
     methods.includes("retrieval")
       ? scoreOfRecords(services, services.reader, world, ofStep, signal)
       : undefined,
     choose(isRecords(model) ? ofStep : asked),
   ]);
-  // What shows no example knows nothing, however similar those are that it may not show.
+  // Records that may show no example know nothing, however similar the hidden examples are.
   const isGuess = isRecords(model) && chosen.examples.length === 0;
   const records = retrieval === undefined ? {} : { retrieval: isGuess ? 0 : retrieval };
   if (isRecords(model)) return completeFromRecords(world, ofStep, chosen, records);
@@ -143,14 +143,14 @@ async function answer(services: WorldServices, world: ReadyWorld, call: WorldCal
     });
   } catch (error) {
     if (model?.fallback !== "retrieval" || !isUnserved(error)) throw error;
-    // A calibration is of what the model says.
+    // No score, because a calibration is about what the model says.
     return completeFromRecords(world, ofStep, await choose(ofStep), {});
   }
 }
 
 /**
- * How a deployment is asked: later calls within what is left of the prediction's time. Examples are counted in each call, by their
- * share of the characters.
+ * How a deployment is asked: later calls have what is left of the prediction's time. Examples are counted in each call, by their share of
+ * the characters.
  */
 function completeBy(
   { findDeployment }: WorldServices,
@@ -184,7 +184,7 @@ function completeBy(
   });
 }
 
-/** Adds the confidence, and does what the world does with too little of it. */
+/** Adds the confidence, and does what the world wants if it is too low. */
 async function settle(
   services: WorldServices,
   world: ReadyWorld,
@@ -197,7 +197,7 @@ async function settle(
   const { compose, explain, shown } = answered;
   const { calibration } = world.pinned;
   const isGuess = answered.deployment === recordsName && shown.length === 0;
-  // Without an example the records know nothing, whatever a calibration makes of the number 0.
+  // Without an example the records know nothing, whatever a calibration makes of the score 0.
   const confidence = isGuess && calibration !== null ? 0 : confidenceOf(calibration, explain.scores);
   if (least === undefined) return { ...answered, confidence };
   if (confidence !== null && confidence >= least) return { ...answered, confidence, abstained: false };
@@ -209,7 +209,7 @@ async function settle(
     const complete = completeBy(services, call, wanted.escalate_to, composed);
     const again = await complete({ ...call.request, messages: composed.messages }, call.signal);
     return {
-      // Nothing of the first answer, such as where it is from.
+      // Takes nothing from the first answer, such as the replica that sent it.
       ...withUsageOf(again, [answered, again]),
       compose,
       shown,
@@ -225,13 +225,13 @@ async function settle(
   }
 }
 
-/** What a caller is shown of an answer of which the world is less sure than it needs, where it hides such texts. */
+/** What a caller is shown of an answer that the world is not sure enough of, if the world hides such texts. */
 export function withoutText(answered: WorldCompletion): WorldCompletion {
-  // Of a completion from the cache, `body` has only a part.
+  // For a completion from the cache, `body` has only a part of it.
   const whole = JSON.parse(new TextDecoder().decode(answered.bytes)) as CompletionBody;
   const { id, object, created, model, usage } = whole;
   const [first, ...others] = whole.choices;
-  // Log probabilities, token ids and whatever else an upstream adds would tell the text. Only the first choice is certain to be one.
+  // Log probabilities, token ids and whatever else an upstream adds would reveal the text. Only the first choice is certain to be one.
   const emptied = (choice: CompletionChoice | null): CompletionChoice => ({
     index: choice?.index,
     message: { role: "assistant", content: "" },
@@ -243,7 +243,7 @@ export function withoutText(answered: WorldCompletion): WorldCompletion {
   return { ...answered, body, bytes: new TextEncoder().encode(JSON.stringify(body)) };
 }
 
-/** What the examples took of the prompts and of their price, by their share of the characters. */
+/** The examples' part of the prompt tokens and of their cost, by their share of the characters. */
 export function weighExamples(
   { body, model, compose }: Pick<WorldCompletion, "body" | "model" | "compose">,
   prices: Prices | undefined,
@@ -254,7 +254,7 @@ export function weighExamples(
   return { prompt_tokens_of_examples: promptTokens, cost_of_examples: cost ?? null };
 }
 
-/** What is kept of a world's prediction, to tell what misled it. */
+/** What is stored of a world's prediction, to find out what misled it. */
 export function toStoredWorld(completion: WorldCompletion): StoredWorld {
   const { world, explain, confidence, abstained, isEscalated: escalated } = completion;
   const examples = explain.examples.map(({ dataset_sample_id, trajectory_id, similarity }) => ({
@@ -266,7 +266,7 @@ export function toStoredWorld(completion: WorldCompletion): StoredWorld {
   return { ...world, ...defined({ scores, confidence, abstained, escalated }), examples };
 }
 
-/** Sampling through a world: a request's own fields win over its. It samples nothing unless one of them says so. */
+/** Sampling through a world: a request's own fields take precedence. The temperature is 0 unless one of the two sets it. */
 export function paramsThrough(
   { config: { model } }: Pick<ReadyWorld, "config">,
   params: Readonly<Record<string, unknown>> | null | undefined,
@@ -282,7 +282,7 @@ function isOverlong(error: unknown): boolean {
   return error instanceof UpstreamError && error.category === "context_exceeded";
 }
 
-/** The more similar half. */
+/** The more similar half of the examples. */
 function halved({ examples, explain, query }: ChosenExamples): ChosenExamples {
   const half = Math.floor(examples.length / 2);
   return {
@@ -292,7 +292,7 @@ function halved({ examples, explain, query }: ChosenExamples): ChosenExamples {
   };
 }
 
-/** What the records alone answer; undefined if no example is similar. */
+/** The answer of the records alone; undefined if no example is similar. */
 export function answerFromRecords(
   { config }: Pick<ReadyWorld, "config">,
   { examples: [nearest], query }: ChosenExamples,
@@ -300,7 +300,7 @@ export function answerFromRecords(
   return nearest && answerFrom(config, query.action, nearest);
 }
 
-/** Without an example, the state is the answer. */
+/** Completes from the records alone. Without an example, the state is the answer. */
 function completeFromRecords(
   world: ReadyWorld,
   asked: Asked,

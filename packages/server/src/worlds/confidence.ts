@@ -15,15 +15,15 @@ import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../u
 import { answerFrom, type ExampleServices, findWanted } from "./choose-examples.ts";
 import type { Asked, ReadyWorld } from "./world.ts";
 
-/** An answer, with the number of each method that has one, from 0 to 1. */
+/** An answer, with the score by each method that has one, from 0 to 1. */
 export interface ScoredCompletion {
   completion: UpstreamCompletion;
   scores: WorldScores;
-  /** How many completions it took. */
+  /** How many completions the answer took. */
   predictions: number;
 }
 
-/** One request to the deployment: the prediction's, with these fields of it replaced. */
+/** Sends the prediction's request to the deployment, with these fields replaced. */
 export type AskAgain = (
   fields: Partial<CompletionRequest>,
   signal: AbortSignal,
@@ -36,10 +36,10 @@ interface Scoring {
 }
 
 export const defaultSamples = 5;
-/** Equal answers at temperature 0 say nothing. */
+/** The lowest temperature for several answers, because equal answers at temperature 0 say nothing. */
 const leastTemperature = 0.7;
 
-/** Asks for an answer, and as often as the methods need. */
+/** Asks for an answer, as often as the methods need. */
 export async function completeScored(
   ask: AskAgain,
   request: CompletionRequest,
@@ -62,7 +62,7 @@ export async function completeScored(
   const spent = [...answers];
   if (methods.includes("stated")) {
     const asking = ask(askToState(request.messages as PromptMessage[], textOf(completion)), signal);
-    // The answer is there, and good without the number.
+    // The answer has arrived, and is good without this score.
     const stated = await asking.catch((error: unknown) => {
       if (!(error instanceof UpstreamError)) throw error;
     });
@@ -88,11 +88,11 @@ async function untilOneFails<Value>(
   }
 }
 
-/** The same seed would be the same answer again; repeats of a run count theirs up from one. */
+/** The same seed would give the same answer again. Repeats of a run count their seeds up from the run's. */
 function seedOf({ seed }: CompletionRequest, by: number): { seed?: unknown } {
   if (Number.isSafeInteger(seed) && Number.isSafeInteger(Number(seed) + by))
     return { seed: Number(seed) + by };
-  // One that is longer than a double is exact was read as its digits.
+  // A seed beyond a double's exact range was read as its digits.
   const digits = JSON.stringify(seed ?? null);
   return /^-?\d+$/.test(digits) ? { seed: rawJson(String(BigInt(digits) + BigInt(by))) } : {};
 }
@@ -104,14 +104,14 @@ function mostCommon(answers: readonly UpstreamCompletion[]) {
   return { completion: largest[0] as UpstreamCompletion, share: largest.length / answers.length };
 }
 
-/** Without its thoughts, which differ each time and name other numbers. */
+/** The answer's text without its thoughts, which differ each time and contain other numbers. */
 function textOf({ body }: UpstreamCompletion): string {
   return readWithoutThoughts(body.choices[0]).content;
 }
 
-/** The exponential of the mean log probability of the tokens. Undefined: the upstream told none. */
+/** The exponential of the mean log probability of the tokens. Undefined if the upstream returned none. */
 function meanProbability({ bytes }: UpstreamCompletion): number | undefined {
-  // Of a completion from the cache, `body` has only a part.
+  // For a completion from the cache, `body` has only a part of it.
   const [choice] = (JSON.parse(new TextDecoder().decode(bytes)) as CompletionBody).choices;
   const tokens = isObject(choice.logprobs) ? choice.logprobs.content : undefined;
   if (!Array.isArray(tokens) || tokens.length === 0) return undefined;
@@ -130,7 +130,7 @@ function askToState(messages: readonly PromptMessage[], answer: string): Partial
     messages: [...messages, { role: "assistant", content: answer }, { role: "user", content: question }],
     // A model may think first.
     max_tokens: 2_048,
-    // What shapes the answer would only be in the way.
+    // Fields that shape the answer would only be in the way.
     max_completion_tokens: undefined,
     tools: undefined,
     tool_choice: undefined,
@@ -153,13 +153,13 @@ function askToState(messages: readonly PromptMessage[], answer: string): Partial
   };
 }
 
-/** From JSON, or from a text that has a number: not every server keeps to a format. */
+/** The stated number, from JSON or any other text with a number, because not every server keeps to a format. */
 function readStated(text: string): number | undefined {
   const found = /(?<![\d.])(?:0(?:\.\d+)?|1(?:\.0+)?)(?!\d|\.\d)/.exec(text)?.[0];
   return found === undefined ? undefined : Number(found);
 }
 
-/** With the tokens of all that it took. */
+/** The completion with the token counts of all completions that it took. */
 export function withUsageOf(
   completion: UpstreamCompletion,
   spent: readonly UpstreamCompletion[],
@@ -181,8 +181,8 @@ const voters = 20;
 const votePower = 16;
 
 /**
- * How far the records bear their own answer: the nearest example's similarity, times the share of its answer among the first 20, each
- * adapted to the action, weighted by (similarity / best) to the 16th.
+ * How well the records support their own answer: the nearest example's similarity, times the share of its answer among those of the first
+ * 20, each adapted to the action and weighted by (similarity / best) to the 16th power.
  */
 export async function scoreOfRecords(
   { indexes, exampleTexts }: ExampleServices,
@@ -210,13 +210,13 @@ export async function scoreOfRecords(
   return (best.similarity * agreeing.reduce((sum, one) => sum + weightOf(one), 0)) / all;
 }
 
-/** One number of several: their mean. A calibration weighs them instead. */
+/** Combines several scores into their mean. A calibration weights them instead. */
 export function scoreOf(scores: WorldScores): number | null {
   const numbers = Object.values(scores).filter((one) => one !== undefined);
   return numbers.length === 0 ? null : numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
 }
 
-/** How likely the answer is right. Null: nothing was calibrated, or a method that it takes has no number. */
+/** How likely the answer is right. Null without a calibration, or if a method that it uses has no score. */
 export function confidenceOf(calibration: WorldCalibration | null, scores: WorldScores): number | null {
   if (calibration === null) return null;
   const numbers = calibration.methods.map((method) => scores[method]).filter((one) => one !== undefined);

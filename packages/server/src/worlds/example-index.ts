@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { eachFeature, featuresOf, maxBytes, normalForm } from "./features.ts";
 import { codePoints, type Fields } from "./world.ts";
 
-/** A recorded transition. They are added in the order of their positions. */
+/** A recorded transition. Examples are added in the order of their positions. */
 export interface Example {
   position: number;
   trajectoryId: string;
@@ -11,39 +11,39 @@ export interface Example {
   tags?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Distinct texts of a field, by number. */
+/** The distinct texts of a field, by number. */
 export interface Texts {
-  /** All of their features, one text after the other, in parts. */
+  /** The features of all texts, one text after the other, in parts. */
   parts: readonly Uint32Array[];
   starts: Uint32Array;
   lengths: Uint32Array;
   norms: Float64Array;
 }
 
-/** For each window the texts that have it: its entries begin at `starts` of its list. */
+/** For each window, the texts that contain it: the window's entries begin at `starts` of its list. */
 export interface Postings {
   /** The window of each list. */
   windows: Uint32Array;
   starts: Uint32Array;
-  /** 24 bits of text and 8 of count, as `Features` have them. */
+  /** 24 bits of text and 8 of count, as in `Features`. */
   entries: Uint32Array;
 }
 
 /**
  * Examples by number, in the order of their positions. Texts are not kept. The arrays are in shared memory: one thread builds them,
- * another searches them.
+ * and another searches them.
  */
 export interface BuiltIndex {
   positions: Uint32Array;
-  /** The ids of trajectories and the tags, by number, as JSON: it passes threads as one text. */
+  /** The ids of trajectories and the tags, by number, as JSON, which passes between threads as one text. */
   names: string;
   /** The examples of each trajectory. */
   ofTrajectory: Groups;
   /** The examples of each tag. */
   ofTag: Groups;
-  /** Equal where the whole action and the whole next state are. */
+  /** Equal for examples with the same whole action and the same whole next state. */
   pairOf: Uint32Array;
-  /** Code points that an example costs. */
+  /** How many code points each example costs. */
   charsOf: Uint32Array;
   actionOf: Uint32Array;
   stateOf: Uint32Array;
@@ -59,9 +59,9 @@ export interface BuiltIndex {
 /** An index to search. */
 export interface ExampleIndex extends BuiltIndex {
   trajectories: ReadonlyMap<string, number>;
-  /** By `tagOf`. */
+  /** The numbers of tags, by `tagOf`. */
   tags: ReadonlyMap<string, number>;
-  /** The list of each window. */
+  /** The number of each window's list. */
   lists: ReadonlyMap<number, number>;
 }
 
@@ -76,13 +76,13 @@ export function openIndex(built: BuiltIndex): ExampleIndex {
   };
 }
 
-/** Numbers by group: those of each begin at `starts` of it. */
+/** Numbers by group: the numbers of each group begin at its `starts`. */
 export interface Groups {
   starts: Uint32Array;
   numbers: Uint32Array;
 }
 
-/** A tag as the index knows it. */
+/** A tag as its key in the index. */
 export function tagOf(name: string, value: string): string {
   return `${name}\0${value}`;
 }
@@ -143,7 +143,7 @@ export function collectExamples() {
   };
 }
 
-/** Chunks, so that nothing large is copied when they grow. A text is never in two. */
+/** The size of chunks, so that nothing large is copied when they grow. A text is never in two chunks. */
 const chunkBits = 20;
 
 function collectTexts() {
@@ -178,7 +178,7 @@ function collectTexts() {
 
 const nothing = new Uint32Array();
 
-/** Where a text's features are: in `codes` from `start` to `end`. */
+/** Where a text's features are: in `codes`, from `start` to `end`. */
 export function featuresAt({ parts, starts, lengths }: Texts, text: number) {
   const at = starts[text] ?? 0;
   const start = at & (2 ** chunkBits - 1);
@@ -215,7 +215,7 @@ function invert(texts: Texts): Postings {
   return { windows, starts, entries };
 }
 
-/** The places of a column by the value there. */
+/** The places of a column, grouped by the value there. */
 function group(values: Uint32Array, groups: number): Groups {
   const sizes = new Uint32Array(groups);
   for (const value of values) sizes[value] = (sizes[value] ?? 0) + 1;
@@ -231,7 +231,7 @@ function group(values: Uint32Array, groups: number): Groups {
   return { starts, numbers };
 }
 
-/** Where groups of these sizes begin, and the end. */
+/** Where groups of these sizes begin, and where the last one ends. */
 function toStarts(sizes: Uint32Array): Uint32Array {
   const starts = shared(sizes.length + 1);
   for (const [group, size] of sizes.entries()) starts[group + 1] = (starts[group] ?? 0) + size;
@@ -268,7 +268,7 @@ function growing() {
   };
 }
 
-/** The number of a key: that of the first one is 0. */
+/** The number of a key; the first key's is 0. */
 export function numberOf<Key>(numbers: Map<Key, number>, key: Key): number {
   const known = numbers.get(key);
   if (known !== undefined) return known;
@@ -280,7 +280,7 @@ function digestOf(bytes: Uint8Array): string {
   return hash("sha256", bytes, "base64url");
 }
 
-/** What it takes in memory, about, and a digest of what is searched. */
+/** About how much memory an index takes, and a digest of what is searched. */
 export function measureIndex(built: BuiltIndex): { bytes: number; digest: string } {
   const { positions, pairOf, charsOf, actionOf, stateOf, taskOf, postings, examplesOf, ofTrajectory } = built;
   const columns = [positions, pairOf, charsOf, actionOf, stateOf, taskOf];
@@ -307,7 +307,7 @@ export function measureIndex(built: BuiltIndex): { bytes: number; digest: string
   };
 }
 
-/** Of a map with short keys. */
+/** The memory of a map's entry with a short key. */
 const bytesPerEntry = 80;
-/** Where its features begin, how many they are, and their length. */
+/** The memory for where a text's features begin, how many there are, and their length. */
 const bytesPerText = 16;

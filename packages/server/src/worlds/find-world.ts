@@ -62,7 +62,7 @@ export function filterOf({
   };
 }
 
-/** The source of a world's examples; `gone` if its dataset is. */
+/** The source of a world's examples; `gone` if their dataset is. */
 async function findSource(
   services: { store: Pick<Store, "briefReader"> },
   requester: Requester,
@@ -78,18 +78,18 @@ async function findSource(
 
 export interface WantedWorld {
   name: string;
-  /** Undefined: the latest. */
+  /** The latest if undefined. */
   revision: number | undefined;
 }
 
-/** Worlds that requests name, as they were a second ago at most; while the database is unavailable, as they were then. */
+/** Worlds that requests name, at most a second old; while the database is unavailable, as they were before. */
 export interface KnownWorlds {
-  /** Undefined: there is none of this name. Throws for a revision that is not there, and if its examples are gone. */
+  /** Undefined if there is no world of this name. Throws if the revision does not exist, or if its examples are gone. */
   find(requester: Requester, wanted: WantedWorld): Promise<ReadyWorld | undefined>;
-  /** Its changes in this process are seen at once. */
+  /** Forgets a world, so that a change in this process is seen immediately. */
   forget(accountId: string, name: string): void;
   forgetAll(): void;
-  /** How many changes there were in this process: the same request may mean another world then. */
+  /** How many changes there were in this process. After a change, the same request may mean another world. */
   changes(): number;
 }
 
@@ -113,9 +113,9 @@ export async function findReferred(
 const maxCharacters = 32_000_000;
 const leastCharacters = 1_000;
 const maxAgeMs = 1_000;
-/** How long one is used while the database is unavailable. */
+/** How long a known world is used while the database is unavailable. */
 const graceMs = 15 * 60_000;
-/** How long reading a known one again may take before the database counts as unavailable, and for how long it does then. */
+/** How long rereading a known world may take before the database counts as unavailable, and how long it then counts so. */
 const patienceMs = 500;
 const outageMs = 4_500;
 
@@ -132,7 +132,7 @@ interface Entry {
   usableUntilMs: number;
 }
 
-/** `forgetRevisions` is called for those that another process has deleted. */
+/** `forgetRevisions` is called for revisions that another process has deleted. */
 export function createKnownWorlds(
   store: Pick<Store, "briefReader">,
   forgetRevisions?: (ids: readonly number[]) => void,
@@ -154,11 +154,11 @@ export function createKnownWorlds(
     const source = await findSource({ store }, requester, world);
     if (source !== "gone") return { ...world, source };
     if (world.config.examples?.required !== false) return "gone";
-    // A calibration is of answers with examples.
+    // A calibration only applies to answers with examples.
     return { ...world, source: undefined, pinned: { ...world.pinned, calibration: null } };
   }
 
-  /** One at a time for each key. */
+  /** Loads a world, once at a time for each key. */
   function loadOnce(key: string, requester: Requester, wanted: WantedWorld): Promise<Known> {
     const current = loads.get(key);
     if (current !== undefined) return current;
@@ -168,7 +168,7 @@ export function createKnownWorlds(
       const before = known.get(key)?.world;
       const source = typeof before === "object" ? before.source : undefined;
       if (source !== undefined && lacksExamples(world)) forgetRevisions?.([source.revisionId]);
-      // Not if it was changed meanwhile.
+      // The result is not kept if the world was changed meanwhile.
       if (loads.get(key) === loading) known.set(key, { world, readAtMs, usableUntilMs: readAtMs + maxAgeMs });
       return world;
     });

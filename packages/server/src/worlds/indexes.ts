@@ -15,11 +15,11 @@ import { type ExampleSource, examplesDiffer, examplesGone, type Fields } from ".
 /** Examples that cannot be made searchable. */
 export class UnusableExamplesError extends Error {}
 
-/** Makes examples searchable, in a thread: at first use, and until the memory is needed for others. */
+/** Makes examples searchable in a thread, from their first use until the memory is needed for others. */
 export interface Indexes {
-  /** Throws an `UnusableExamplesError` if they are too many. */
+  /** Throws an `UnusableExamplesError` if there are too many examples. */
   describe(source: ExampleSource, signal?: AbortSignal): Promise<IndexFigures>;
-  /** Throws a `ServiceError` if they are not searchable in time. */
+  /** Throws a `ServiceError` if the examples are not searchable in time. */
   find(
     source: ExampleSource,
     wanted: Wanted & { query: Fields },
@@ -27,29 +27,29 @@ export interface Indexes {
   ): Promise<NonNullable<Found> & Pick<IndexFigures, "filtered">>;
   /** Forgets the examples of revisions that are deleted. */
   forget(revisionIds: readonly number[]): void;
-  /** All whose examples were asked for and not forgotten. */
+  /** The revisions whose examples were asked for and have not been forgotten. */
   revisionIds(): number[];
   bytes(): number;
   stop(): Promise<void>;
 }
 
-/** How long a world that is made waits for its index. */
+/** How long the creation of a world waits for its index. */
 const maxWaitMs = 30_000;
 const retryAfterS = 5;
-/** A place in postings has 24 bits. */
+/** The most examples of an index, as a place in postings has 24 bits. */
 const maxExamples = 2_000_000;
 
 interface Entry {
   name: string;
-  /** What the thread knows it by: no two builds have the same. */
+  /** The index's key in the thread. No two builds have the same. */
   key: number;
   revisionId: number;
-  /** Ends its build. */
+  /** Ends the build. */
   dropped: AbortController;
   figures: Promise<IndexFigures>;
-  /** Whether its build has begun. */
+  /** Whether the build has begun. */
   hasBegun: boolean;
-  /** How many wait for it. */
+  /** How many callers wait for the index. */
   waiting: number;
   /** 0 until it is built. */
   bytes: number;
@@ -59,7 +59,7 @@ interface IndexOptions {
   maxBytes: number;
   /** How long a prediction waits for its index. */
   timeoutMs: number;
-  /** Undefined: it is in the memory of this process, and read by `reader`. */
+  /** Undefined if the database is in the memory of this process, and read by `reader`. */
   databaseUrl: string | undefined;
   reader(signal: AbortSignal): Database;
 }
@@ -69,7 +69,7 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
   const stopping = new AbortController();
   let thread: IndexThread | undefined;
   let lastKey = 0;
-  /** One is built at a time. */
+  /** The current build; only one index is built at a time. */
   const turns = createFairSlots({ slots: 1 });
   const used = new Set<number>();
 
@@ -96,7 +96,7 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
       try {
         await refuseGone();
         const from = databaseUrl ?? (await readLines(reader(signal), source.revisionId, signal));
-        // What is deleted meanwhile is there in parts.
+        // A revision that is deleted during the build is read only in part.
         const { built, figures } = await buildIndex(source, from, { maxBytes, signal }).finally(refuseGone);
         await holder.send({ kind: "hold", key, built });
         return figures;
@@ -124,7 +124,7 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
     return entries.use(name, () => begin(name, source));
   }
 
-  /** Who gets no answer in time asks again. What nobody waits for any more loses its place in the queue. */
+  /** Callers that get no answer in time ask again. An index that nobody waits for any more loses its place in the queue. */
   async function within(timeoutMs: number, entry: Entry, signal: AbortSignal | undefined) {
     const limits = { timeoutMs, timeoutError: notReady, signal };
     entry.waiting += 1;
@@ -146,7 +146,7 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
       const { filtered, digest } = await built;
       if (digest !== (source.digest ?? digest)) throw examplesDiffer();
       const found = await search.find({ key, query, wanted });
-      // It was dropped meanwhile, or its thread has ended.
+      // The index was dropped meanwhile, or its thread has ended.
       if (found === null) throw notReady();
       return { ...found, filtered };
     },
@@ -164,7 +164,7 @@ export function createIndexes({ maxBytes, timeoutMs, databaseUrl, reader }: Inde
   };
 }
 
-/** What is searchable, or will be: up to `maxBytes`, without what was used longest ago. */
+/** Indexes that are searchable, or will be: up to `maxBytes`, without the least recently used. */
 function createEntries(maxBytes: number, forgetKey: (key: number) => Promise<unknown> | undefined) {
   // The least recently used first.
   const entries = new Map<string, Entry>();
@@ -201,7 +201,7 @@ function createEntries(maxBytes: number, forgetKey: (key: number) => Promise<unk
     forget(revisionIds: readonly number[]): void {
       for (const entry of entries.values()) if (revisionIds.includes(entry.revisionId)) drop(entry);
     },
-    /** The thread that held them has ended. */
+    /** Called when the thread that held the indexes has ended. */
     clear(): void {
       for (const { dropped } of entries.values()) dropped.abort(notReady());
       entries.clear();
@@ -209,14 +209,14 @@ function createEntries(maxBytes: number, forgetKey: (key: number) => Promise<unk
   };
 }
 
-/** What is found is remembered up to about 16 MB: a group of rollouts asks for the same step again and again. */
+/** Results are remembered up to about 16 MB, because a group of rollouts asks for the same step again and again. */
 const maxRemembered = 16_000_000;
 const bytesPerSearch = 500;
 const bytesPerExample = 200;
 
 /**
- * Searches, each once as long as it is remembered: an index never changes, and its key is never another one's. The key of a search is
- * a digest, so that no state stays in memory.
+ * Makes each search once, as long as it is remembered: an index never changes, and its key is never reused. The key of a search is a
+ * digest, so that no state stays in memory.
  */
 function createSearch(send: (searches: string) => Promise<IndexReply>) {
   const search = searchTogether(send);
@@ -241,7 +241,7 @@ function createSearch(send: (searches: string) => Promise<IndexReply>) {
   };
 }
 
-/** Searches, as JSON, with all that are asked for in the same turn. */
+/** Sends all searches of one turn of the event loop in one message, as JSON. */
 function searchTogether(send: (searches: string) => Promise<IndexReply>) {
   let searches: { sought: string; found: PromiseWithResolvers<Found> }[] = [];
 
@@ -277,7 +277,7 @@ async function readLines(reader: Database, revisionId: number, signal: AbortSign
   return (await Array.fromAsync(readRevisionLines(reader, revisionId, signal))).flat();
 }
 
-/** In a thread that ends with it. */
+/** Builds an index in a thread that ends when the build does. */
 async function buildIndex(
   source: ExampleSource,
   from: string | Lines,
@@ -304,7 +304,7 @@ async function buildIndex(
   }
 }
 
-/** They fitted when the world was made. */
+/** Refuses examples that are too many, although they fitted when the world was made. */
 function refuseUnusable(error: unknown): never {
   if (error instanceof UnusableExamplesError) throw new ServiceError("conflict", `${error.message}.`);
   throw error;

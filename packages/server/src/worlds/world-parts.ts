@@ -10,10 +10,10 @@ import { createKnownWorlds, type KnownWorlds } from "./find-world.ts";
 import { createIndexes } from "./indexes.ts";
 import { type ShownExample, toShown } from "./world.ts";
 
-/** What is made once, for all that ask worlds. */
+/** Parts that are made once, for everything that asks worlds. */
 export interface WorldParts extends ExampleServices {
   knownWorlds: KnownWorlds;
-  /** Samples of revisions that are deleted are examples no longer. */
+  /** Makes samples of deleted revisions stop being examples. */
   forgetRevisions(ids: readonly number[]): void;
 }
 
@@ -24,7 +24,7 @@ interface WorldsConfig {
   upstream: { timeoutMs: number };
 }
 
-/** How long another process may hold examples that nothing asks for after their deletion. */
+/** How long another process may keep examples after their deletion, if nothing asks for them. */
 const forgottenAfterMs = 60_000;
 
 export function createWorldParts(
@@ -38,7 +38,7 @@ export function createWorldParts(
   observe?: ExampleServices["observe"],
   lookEveryMs = forgottenAfterMs,
 ): WorldParts {
-  // In whose turn examples are read: no account waits for another one's.
+  // Whose turn the reads of examples take: no account waits for another's.
   const reader = (signal: AbortSignal) => store.reader({ accountId: "indexes of examples", signal });
   const indexes = createIndexes({
     maxBytes,
@@ -87,7 +87,7 @@ function createExampleTexts(): ExampleTexts {
   // By revision and position.
   const texts = new LRUCache<string, ShownExample>({
     maxSize: maxTextCharacters,
-    // What an entry takes beside its texts, so that there are at most 100,000.
+    // 320 is what an entry takes besides its texts, so that there are at most 100,000.
     sizeCalculation: ({ action, question, nextState, answer }) =>
       320 + action.length + question.length + nextState.length + (answer === nextState ? 0 : answer.length),
   });

@@ -18,7 +18,7 @@ export interface WorldRevision {
   id: string;
   name: string;
   revision: number;
-  /** As given, without nulls. */
+  /** The config as given, without nulls. */
   config: WorldConfig;
   pinned: WorldPins;
   archived_at: Micros | null;
@@ -29,15 +29,15 @@ export interface WorldRevision {
 /** Which samples of a revision are examples. */
 export interface ExampleFilter {
   split?: string | undefined;
-  /** Whether samples whose tag `split` is `test` are none. */
+  /** Whether samples whose tag `split` is `test` are left out. */
   leavesOutTest?: boolean;
-  /** Whether samples whose tag `error` is `true` are none. */
+  /** Whether samples whose tag `error` is `true` are left out. */
   leavesOutErrors?: boolean | undefined;
   tags?: Readonly<Record<string, string>> | undefined;
   maxPerTrajectory?: number | undefined;
 }
 
-/** Whether a sample is one, as long as its trajectory does not have too many. */
+/** Whether a sample is an example, provided that its trajectory does not have too many. */
 export function isExample({ tags = {} }: Pick<DatasetSample, "tags">, filter: ExampleFilter): boolean {
   if (filter.split !== undefined && tags.split !== filter.split) return false;
   if (filter.leavesOutTest && tags.split === "test") return false;
@@ -45,9 +45,9 @@ export function isExample({ tags = {} }: Pick<DatasetSample, "tags">, filter: Ex
   return Object.entries(filter.tags ?? {}).every(([name, value]) => tags[name] === value);
 }
 
-/** Samples of a revision, by its row's id. */
+/** The samples of a revision, by its row's id, that are examples. */
 export interface ExampleSource {
-  /** In whose turn they are made searchable. */
+  /** The account in whose turn they are made searchable. */
   accountId: string;
   revisionId: number;
   filter: ExampleFilter;
@@ -57,11 +57,11 @@ export interface ExampleSource {
 
 /** A world that can be asked. */
 export interface ReadyWorld extends WorldRevision {
-  /** Undefined: it has no examples, or they are gone and it can do without. */
+  /** Undefined if the world has no examples, or if they are gone and it can do without. */
   source: ExampleSource | undefined;
 }
 
-/** Whether the records alone are what answers. */
+/** Whether the records alone answer. */
 export function isRecords(model: WorldConfig["model"]): model is Extract<WorldModel, { kind: "retrieval" }> {
   return model !== null && model !== undefined && "kind" in model;
 }
@@ -70,7 +70,7 @@ export function isRecords(model: WorldConfig["model"]): model is Extract<WorldMo
 export interface Asked {
   context?: Context | null | undefined;
   interaction?: { state: string; action: string } | undefined;
-  /** In place of an interaction. Without content, a turn is of tools. */
+  /** Given in place of an interaction. A turn without content has tool calls. */
   messages?: readonly { role: string; content?: string | null }[] | undefined;
   history?: readonly HistoryStep[] | undefined;
   /**
@@ -79,7 +79,7 @@ export interface Asked {
    */
   conversation?: { state: string; turns: readonly { role: string; content: string }[] } | undefined;
   exclude?: { trajectoryIds?: readonly string[]; tags?: Readonly<Record<string, string>> } | undefined;
-  /** The recorded sample that is asked about: it and what is left out with it are no examples. */
+  /** The recorded sample that is asked about: neither it nor what is left out with it is an example. */
   recorded?: { trajectoryId: string; tags: Readonly<Record<string, string>> } | undefined;
 }
 
@@ -97,7 +97,7 @@ export function toAsked({
   };
 }
 
-/** What examples are found by, as written. An empty text is an absent field. */
+/** The texts that examples are found by, as written. An empty text is an absent field. */
 export interface Fields {
   action: string;
   state: string;
@@ -135,7 +135,7 @@ export interface ShownExample {
   trajectoryId: string;
   action: string;
   nextState: string;
-  /** Its turns as they are sent. */
+  /** The example's turns as they are sent. */
   question: string;
   answer: string;
 }
@@ -158,7 +158,7 @@ export function toShown(position: number, sample: DatasetSample): ShownExample {
 const defaultInstructions =
   "You are the environment that an agent acts in. Given a state and an action, answer with the next state and nothing else: no comments, no explanations. Recorded transitions may come first: what they show holds, and your answer has their form.";
 
-/** The system turn of a world, the same for all that it is asked with this context. */
+/** The system turn of a world, the same for all requests with this context. */
 export function systemTurnOf({ instructions, context }: WorldConfig, ofRequest?: Context | null): string {
   const given = Object.entries(ofRequest ?? {}).filter(([, text]) => text !== null && text !== undefined);
   const sections = composeSystemTurn({ ...context, ...Object.fromEntries(given) });
@@ -197,7 +197,7 @@ export function composeTurns(
     ...newestSteps(config, history).flatMap(({ action, next_state }) =>
       pairOfTurns(`Action: ${action}`, next_state),
     ),
-    // Turns of tools, without content, are passed on as they are.
+    // Turns with tool calls, which have no content, are passed on unchanged.
     ...(asked as PromptMessage[]),
   ];
   const characters = charactersOf(turns);
@@ -225,12 +225,12 @@ function questionOf(state: string, action: string): string {
   return state === "" ? `Action: ${action}` : `State: ${state}\n\nAction: ${action}`;
 }
 
-/** How many of the steps before are shown at most. */
+/** The most earlier steps that are shown. */
 export function stepsShown({ history }: WorldConfig): number {
   return history?.steps ?? worldDefaults.history.steps;
 }
 
-/** As many of the newest steps as the world wants. */
+/** The newest steps, as many as the world wants. */
 function newestSteps(config: WorldConfig, history: readonly HistoryStep[]): HistoryStep[] {
   const steps = stepsShown(config);
   let left = config.history?.max_chars ?? worldDefaults.history.max_chars;
@@ -263,7 +263,7 @@ function cut(text: string, most: number): string {
   }
   if (characters <= most) return text;
   const beginning = `${text.slice(0, end)}… [+${characters - most} characters]`;
-  // As a text of its own: a part of one keeps the whole in memory.
+  // Copied, because a part of a text keeps the whole text in memory.
   return JSON.parse(JSON.stringify(beginning)) as string;
 }
 
@@ -286,7 +286,7 @@ export function isAboutWorld(error: unknown): error is ServiceError {
   return error instanceof ServiceError && ["not_found", "examples_gone"].includes(error.code);
 }
 
-/** A world as responses have it. */
+/** A world in the form of responses. */
 export function toWorld({ archived_at, created_at, revised_at, id: _, ...world }: WorldRevision): World {
   return {
     ...world,

@@ -54,7 +54,7 @@ const createWorldRoute = route("POST", "/v1/worlds", {
       "The name datasets is reserved. Choose another one.",
     ),
     "409": errorResponse(
-      "The account has a world of this name, or there is a deployment of it",
+      "The account has a world of this name, or there is a deployment with it",
       'There is already a world named "shop".',
     ),
   },
@@ -98,7 +98,7 @@ const reviseWorldRoute = route("PATCH", "/v1/worlds/:name", {
   id: "reviseWorld",
   summary: "Revise a world",
   description:
-    "Adds a revision in which the given fields are replaced and null ones removed. With `examples` it pins anew what they name, such as the latest revision of the dataset. With `archived` alone it makes none.",
+    "Adds a revision in which the given fields are replaced and null ones removed. With `examples`, it pins what they name again, such as the latest revision of the dataset. With `archived` alone, it adds none.",
   params: WorldNamePath,
   body: WorldReviseRequest,
   bodyExample: { retrieval: { k: 4 } },
@@ -116,7 +116,7 @@ const deleteWorldRoute = route("DELETE", "/v1/worlds/:name", {
   id: "deleteWorld",
   summary: "Delete a world",
   description:
-    "Deletes a world with all its revisions. Predictions that it made stay, and so do the numbers of its revisions: a later world of the name begins with the next one.",
+    "Deletes a world with all its revisions. Its predictions stay. The numbers of its revisions stay taken: a later world of this name begins with the next one.",
   params: WorldNamePath,
   responses: {
     "204": { description: "It is deleted." },
@@ -163,7 +163,7 @@ const previewWorld = route("POST", "/v1/worlds/:name/preview", {
   id: "previewWorld",
   summary: "Preview a prediction",
   description:
-    "Returns the messages that a prediction through the world would send, and the examples in them with their similarities. The step is in the request (`interaction`), or a recorded one (`sample`), of which it is what a run would send. No model is asked.",
+    "Returns the messages that a prediction through the world would send, and the examples in them with their similarities. The step is in the request (`interaction`), or is a recorded one (`sample`), for which the messages are those of a run. No model is asked.",
   params: WorldPath,
   body: WorldPreviewRequest,
   bodyExample: { interaction: { state: "The cart is empty.", action: "add(item='lamp')" } },
@@ -206,7 +206,7 @@ async function previewThrough(
   };
 }
 
-/** What a preview is of: a step of the request, or a recorded one, of which the request may replace parts. */
+/** The step of a preview: one in the request, or a recorded one, of which the request may replace parts. */
 async function askedBy(
   services: PreviewServices,
   requester: Requester,
@@ -225,7 +225,7 @@ async function askedBy(
   };
 }
 
-/** A world by its name, or NAME@NUMBER, as it can be asked. */
+/** A world by its name, or NAME@NUMBER, ready to be asked. */
 async function findReady(
   services: Pick<WorldVerbServices, "knownWorlds">,
   requester: Requester,

@@ -76,7 +76,7 @@ const someRevision = prepareStatement((database) =>
   withRevisions(database, "").where("world.name", "=", "").where("revision.revision", "=", 0),
 );
 
-/** An account's worlds in their latest revisions, newest first, without those that are archived. */
+/** An account's worlds in their latest revisions, newest first, without archived ones. */
 export async function selectWorlds(
   reader: Database,
   accountId: string,
@@ -88,7 +88,7 @@ export async function selectWorlds(
 
 const bytesOfWorld = bytesIn(["revision.config", "revision.pinned"]);
 
-/** How long the worlds of a page are. */
+/** The sizes of a page of worlds. */
 export async function selectWorldSizes(reader: Database, accountId: string, page: KeysetPage) {
   return await pageOf(reader, accountId, page).clearSelect().select(bytesOfWorld).execute();
 }
@@ -103,7 +103,7 @@ export async function selectListedNames(
   return rows.slice(0, page.limit).map(({ name }) => name);
 }
 
-/** A page, and one more. */
+/** The query of a page of worlds, plus one world. */
 function pageOf(reader: Database, accountId: string, page: KeysetPage) {
   const latest = withRevisions(reader, accountId)
     .whereRef("revision.revision", "=", "world.last_revision")
@@ -111,7 +111,7 @@ function pageOf(reader: Database, accountId: string, page: KeysetPage) {
   return newestFirst(latest, page, "world");
 }
 
-/** A page of a world's revisions, and one more. */
+/** A page of a world's revisions, plus one revision. */
 export async function selectWorldRevisions(
   reader: Database,
   accountId: string,
@@ -120,7 +120,7 @@ export async function selectWorldRevisions(
   return (await revisionsOf(reader, accountId, page).execute()).map(parseWorld);
 }
 
-/** How long a world's revisions of a page are. */
+/** The sizes of a page of a world's revisions. */
 export async function selectRevisionSizes(
   reader: Database,
   accountId: string,
@@ -142,7 +142,7 @@ function revisionsOf(
 }
 
 /**
- * The names of who made a world's revisions, by their numbers: the first maker is stored; the others are known only while the audit
+ * The names of who made a world's revisions, by their numbers: the first maker is stored; later ones are known only while the audit
  * log keeps their events.
  */
 export async function selectMakers(
@@ -168,7 +168,7 @@ export async function selectMakers(
     .execute();
   const later = events.flatMap(({ userId, detail }) => {
     const { revision, fields } = JSON.parse(detail) as { revision: number; fields: string[] };
-    // Archiving makes no revision.
+    // Archiving adds no revision.
     return fields.length > 0 ? [{ revision, userId }] : [];
   });
   const made = [...first, ...later];
@@ -214,7 +214,7 @@ function parseWorld(
   };
 }
 
-/** Which of these names worlds of any account have. */
+/** Which of these names are those of worlds, in any account. */
 export async function selectWorldNames(database: Database, names: readonly string[]): Promise<string[]> {
   const named = database.selectFrom("worlds").select("name").distinct().where("name", "in", names);
   const rows = await named.where("deleted_at", "is", null).orderBy("name").execute();
@@ -237,7 +237,7 @@ export async function lockWorld(
     .executeTakeFirst();
 }
 
-/** Whether a world is there. If it is, it stays so until the transaction ends. */
+/** Whether a world exists. If it does, it cannot be deleted until the transaction ends. */
 export async function holdWorld(transaction: Database, id: string): Promise<boolean> {
   const held = await transaction
     .selectFrom("worlds")
@@ -253,7 +253,7 @@ export async function updateArchived(transaction: Database, id: string, archived
   await transaction.updateTable("worlds").set({ archived_at: archivedAt }).where("id", "=", id).execute();
 }
 
-/** Deletes its revisions. Their numbers stay taken: runs and predictions name them. */
+/** Deletes a world's revisions. Their numbers stay taken, because runs and predictions name them. */
 export async function deleteWorldRows(transaction: Database, id: string): Promise<void> {
   await transaction.deleteFrom("world_revisions").where("world_id", "=", id).execute();
   await transaction.updateTable("worlds").set({ deleted_at: nowMicros() }).where("id", "=", id).execute();

@@ -26,7 +26,7 @@ import {
 /** A field of a world that cannot be used, and why. */
 export class InvalidWorldError extends InvalidFieldError {}
 
-/** What worlds are made with. */
+/** Services for making worlds. */
 export interface WorldVerbServices {
   store: Store;
   indexes: Indexes;
@@ -38,7 +38,7 @@ export interface WorldVerbServices {
 export interface NewWorld {
   name: string;
   config: WorldConfig;
-  /** Of the world that it is a copy of. */
+  /** The pins of the world that the new one is a copy of. */
   copied?: WorldPins | null | undefined;
   userId: string;
 }
@@ -93,7 +93,7 @@ function toRow(id: string, revision: number, config: WorldConfig, pinned: WorldP
   return { world_id: id, revision, ...texts, created_at: now };
 }
 
-/** Adds a revision in which the given fields are replaced, or removed where they are null; archives without one. */
+/** Adds a revision in which the given fields are replaced, or removed if they are null. Archiving alone adds no revision. */
 export async function reviseWorld(
   services: WorldVerbServices,
   requester: Changer,
@@ -117,7 +117,7 @@ interface Change {
   config?: WorldConfig;
   pinned: WorldPins;
   archived?: boolean | undefined;
-  /** What changes of the next revision; none: there is none. */
+  /** The fields that the next revision changes. If there are none, no revision is added. */
   fields: readonly string[];
 }
 
@@ -193,7 +193,7 @@ interface Pinning {
   copied?: WorldPins | null | undefined;
 }
 
-/** Resolves what a world names, and makes its examples searchable. A calibration holds for as long as answers stay the same. */
+/** Resolves what a world names, and makes its examples searchable. A calibration stays valid for as long as answers stay the same. */
 async function pin(
   services: WorldVerbServices,
   requester: Requester,
@@ -217,7 +217,7 @@ async function pin(
   if (confidence?.below === "escalate" && !confidence.escalate_to)
     throw new InvalidWorldError(["confidence", "escalate_to"], "Name the deployment that is asked then");
   const calibratedOn = confidence?.calibration;
-  // It may be elsewhere, or deleted since.
+  // A copy's dataset may be on another server, and an old one may have been deleted since.
   const isNew = JSON.stringify(calibratedOn) !== JSON.stringify(before?.config.confidence?.calibration);
   if (
     calibratedOn &&
@@ -248,7 +248,7 @@ async function pin(
   return { ...pinned, calibration };
 }
 
-/** A calibration on the dataset of the examples, which has another id where the world was imported. */
+/** Adapts a calibration on the dataset of the examples, which has another id where the world was imported. */
 function toMoved(
   calibration: WorldCalibration | null | undefined,
   copied: WorldPins | null | undefined,
@@ -259,7 +259,7 @@ function toMoved(
   return { ...calibration, dataset_id: examples.dataset_id, revision: examples.revision };
 }
 
-/** A calibration means nothing with other examples or another prompt. */
+/** Refuses other examples and another prompt, with which a calibration means nothing. */
 function refuseOther(
   { examples, prompt_digest }: Pick<WorldPins, "examples" | "prompt_digest">,
   copied: WorldPins,
@@ -277,7 +277,7 @@ function refuseOther(
     refuse("calibration", "It is of other methods than the world has");
 }
 
-/** All that its answers, and the numbers of its methods, are made from, with the defaults of what it does not say. */
+/** Everything that a world's answers, and the scores of its methods, are made from, with defaults for what it does not set. */
 function toAnswering(
   { instructions, context, confidence, retrieval, history, model }: WorldConfig,
   { examples, prompt_digest }: Omit<WorldPins, "calibration">,
@@ -290,7 +290,7 @@ function toAnswering(
     { ...steps, ...withoutNulls(history ?? {}) },
     confidence?.methods,
     confidence?.samples ?? defaultSamples,
-    // What the prompt is of: a request's own sections replace some of it.
+    // What the prompt is made from, because a request's own sections may replace some of it.
     instructions,
     context,
     prompt_digest,
@@ -328,7 +328,7 @@ async function pinExamples(
   };
 }
 
-/** What examples are found by: fields, normal form and windows of three bytes. */
+/** The version of the features that examples are found by: fields, normal form and windows of three bytes. */
 const featuresVersion = "bytes3-1";
 
 function refuseExamples(error: unknown): never {
@@ -336,7 +336,7 @@ function refuseExamples(error: unknown): never {
   return issueIfGone(["examples"])(error);
 }
 
-/** As it is stored: without nulls, and with one place for what chooses examples. */
+/** A config as it is stored: without nulls, and with a single place for what chooses examples. */
 function toStored({ examples, ...config }: WorldConfig): WorldConfig {
   if (!examples) return withoutNulls(config);
   const { filter, ...chosen } = examples;
