@@ -82,7 +82,7 @@ export function list<Element extends z.core.SomeType>(element: Element): z.ZodAr
 }
 
 /**
- * An object of at most `maxEntries` values with any names but `__proto__`, which zod's record passes over. One with more is refused
+ * An object of at most `maxEntries` values with any names except `__proto__`, which zod's record skips. One with more is refused
  * with `message` before any entry is checked.
  */
 export function smallRecord<Key extends z.core.$ZodRecordKey, Value extends z.core.SomeType>(

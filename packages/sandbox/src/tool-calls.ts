@@ -41,7 +41,7 @@ function respond({ name, parameters }: ToolCall, error: string | undefined): unk
 /** From each tool's name to its parameters, and from each parameter's name to its JSON type. */
 type ToolSchemas = Map<string, Map<string, string>>;
 
-/** Reads a list of `{"name", "parameters": {NAME: {"type"}}}`, or of tools as OpenAI or MCP write them; undefined if the text is none. */
+/** Reads a list of `{"name", "parameters": {NAME: {"type"}}}`, or of tools as OpenAI or MCP write them; undefined if the text is neither. */
 function parseToolSchemas(text: string): ToolSchemas | undefined {
   try {
     const tools: unknown = JSON.parse(text);

@@ -155,7 +155,7 @@ export type EnvironmentConfig = z.infer<typeof EnvironmentConfig>;
 /** Body of `POST /v1/environments`. */
 export const EnvironmentCreateRequest = z
   .strictObject({
-    name: environmentName.meta({ description: "No other environment of the account may have it." }),
+    name: environmentName.meta({ description: "No other environment of the account may have this name." }),
     ...configFields,
   })
   .meta({ id: "EnvironmentCreateRequest" });

@@ -123,7 +123,7 @@ export type Dataset = z.infer<typeof Dataset>;
 /** Body of `POST /v1/datasets`. */
 export const DatasetCreateRequest = z
   .strictObject({
-    name: shortText(200).meta({ description: "No other dataset of the account may have it." }),
+    name: shortText(200).meta({ description: "No other dataset of the account may have this name." }),
     description: boundedText(maxDescriptionCharacters)
       .nullish()
       .meta({ description: "What the dataset is." }),

@@ -137,7 +137,7 @@ function share(value: number): string {
   return `${(100 * value).toFixed(1).replace(/\.0$/, "")} %`;
 }
 
-/** Says by how much a run differs from the one before, and what they were made with: “+2.1 points (+0.4 to +3.8); model a → b; mode the same” */
+/** Says by how much a run differs from the previous one, and what they were made with: “+2.1 points (+0.4 to +3.8); model a → b; mode the same” */
 export function describePrevious(
   { changes, unchanged }: Pick<RunPrevious, "changes" | "unchanged">,
   compared: Pick<RunPrevious["evaluators"][number], "difference" | "interval"> | undefined,

@@ -118,7 +118,7 @@ export const AppListQuery = z.object({
 export const AppListResponse = z
   .object({
     apps: z
-      .array(z.object({ name: z.string().meta({ description: "The app's name, as results have it." }) }))
+      .array(z.object({ name: z.string().meta({ description: "The app's name, as in results." }) }))
       .meta({ description: "The apps." }),
     next: nextCursor,
   })

@@ -81,7 +81,7 @@ export const RunStatus = z.enum(["queued", "running", "paused", "finished", "can
 export type RunStatus = z.infer<typeof RunStatus>;
 
 const described = {
-  mode: "`teacher-forced`: each step is told the recorded state. `free-running`: each step is told what was predicted for the step before.",
+  mode: "`teacher-forced`: each step is told the recorded state. `free-running`: each step is told what was predicted for the previous step.",
   repeats: "How often each sample is predicted. Predictions of a run are never taken from the cache.",
   concurrency:
     "How many predictions may be in progress at once. A run starts with 4 and goes up to this while latency holds; a time-out or a rate limit halves it.",
@@ -225,7 +225,7 @@ export const RunProvenance = z
     }),
     dataset_digest: z.string().nullable().meta({ description: "The digest of the dataset's revision." }),
     change: DatasetChange.optional().meta({ description: "What counts as a change, as its dataset says." }),
-    ends: PinnedEnds.optional().meta({ description: "How it is told that the episode ends, if at all." }),
+    ends: PinnedEnds.optional().meta({ description: "How the run tells that an episode ends, if it does." }),
     models: z.array(z.string()).meta({
       description: "The model, as the upstream named it. More than one if it changed during the run.",
     }),

@@ -257,7 +257,9 @@ export type WorldPins = z.infer<typeof WorldPins>;
 /** Body of `POST /v1/worlds`. */
 export const WorldCreateRequest = z
   .strictObject({
-    name: worldName.meta({ description: "No other world of the account, and no deployment, may have it." }),
+    name: worldName.meta({
+      description: "No other world of the account, and no deployment, may have this name.",
+    }),
     ...configFields,
     pinned: WorldPins.nullish().meta({
       description:
@@ -295,7 +297,7 @@ export const WorldPath = z.object({
   }),
 });
 
-/** Path of what is done to a world, whatever its revision. */
+/** Path of operations on a world, regardless of its revision. */
 export const WorldNamePath = z.object({
   name: storableText().meta({ description: "The world's name.", examples: ["shop"] }),
 });

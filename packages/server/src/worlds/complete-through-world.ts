@@ -99,7 +99,7 @@ interface WorldCall {
   timeoutMs: number;
 }
 
-/** A call that begins this soon has its deployment's own deadline, of which a replica learns. */
+/** A call that begins this soon keeps its deployment's own deadline, so that a time-out counts against the replica. */
 const soonMs = 1_000;
 
 /** The answer of the world's model or of its records, with the score of each method that it is asked for. */
