@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { stateChange } from "./state-change.ts";
+import { stateChange, stateOfInput } from "./state-change.ts";
 
 function evaluate(input: string, output: string, goldAnswer: string, profile = {}) {
   return stateChange.prepare(stateChange.config.parse(profile))({ input, output, goldAnswer });
@@ -140,4 +140,23 @@ test("a megabyte of lines or of nesting is compared", () => {
   expect(evaluate(lines, `${lines}\nnew`, `${lines}\nnew`).score).toBe(1);
   const nested = "[".repeat(500_000) + "]".repeat(500_000);
   expect(evaluate("x", nested, nested)).toMatchObject({ score: 1, extra: { compared_as: "lines" } });
+});
+
+test("a state by itself is the state", () => {
+  expect(stateOfInput("The door is open.\nAction: none")).toBe("The door is open.\nAction: none");
+  expect(stateOfInput("")).toBe("");
+});
+
+test("the state is read from a composed prompt", () => {
+  expect(stateOfInput("State: The door is open.\n\nAction: close door")).toBe("The door is open.");
+  expect(stateOfInput("State: \n\nAction: look")).toBe("");
+  expect(stateOfInput("## ENVIRONMENT STATE\nA house.\n\nState: Here.\nThere.\n\nAction: look")).toBe(
+    "Here.\nThere.",
+  );
+});
+
+test("a state that quotes an action is read whole", () => {
+  expect(stateOfInput("State: Log:\n\nAction: open\nDone.\n\nAction: close")).toBe(
+    "Log:\n\nAction: open\nDone.",
+  );
 });

@@ -1,12 +1,41 @@
 import { Database as BunDatabase } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrate } from "../migrate.ts";
+import { openDatabase } from "../open.ts";
 import type { Database } from "../schema/tables.ts";
-import { claimOnce } from "../settings-store.ts";
-import { openSqliteDatabase } from "./sqlite.ts";
+import { claimOnce, saveSetting } from "../settings-store.ts";
+import { emptyLog, openSqliteDatabase } from "./sqlite.ts";
+
+test("The log is emptied as soon as nobody reads what is older, and others write meanwhile", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "presage-test-"));
+  const path = join(directory, "log.db");
+  const opened = await openDatabase(`sqlite:${path}`, () => {});
+  const old = new BunDatabase(path);
+  old.run("begin");
+  old.query("select * from settings").all();
+  const logBytes = async () => (await stat(`${path}-wal`)).size;
+  await saveSetting(opened.database, "one", "1");
+
+  let isDone = false;
+  const emptying = emptyLog(opened, new AbortController().signal).then(() => {
+    isDone = true;
+  });
+  for (let count = 0; count < 20; count += 1) {
+    await saveSetting(opened.database, "two", `${count}`);
+    await Bun.sleep(10);
+  }
+  expect([isDone, (await logBytes()) > 0]).toEqual([false, true]);
+  old.run("commit");
+  await emptying;
+  expect(await logBytes()).toBe(0);
+
+  old.close();
+  await opened.destroy();
+  await rm(directory, { recursive: true });
+});
 
 let directory: string;
 let database: Database;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sampleKey } from "./columns.ts";
+import { sampleKey, toStorableText, verbOf } from "./columns.ts";
 
 test("keys compare as people expect: numbers by value, also within texts", () => {
   const ordered = [
@@ -53,4 +53,25 @@ test("a key is at most seven times as long as its text, which an index can hold"
   for (const id of ["1a".repeat(100), "1🙂".repeat(100), "9".repeat(200)]) {
     expect(Buffer.byteLength(sampleKey(id))).toBeLessThan(2_400);
   }
+});
+
+test("NUL and halves of surrogate pairs are replaced, also where the text is cut", () => {
+  expect(toStorableText("a\0b\ud83d🙂")).toBe("a\ufffdb\ufffd🙂");
+  expect(toStorableText("a🙂b", 2)).toBe("a\ufffd");
+  expect(toStorableText("a🙂b", 4)).toBe("a🙂b");
+});
+
+test("an action's verb is its first word, or the tool that it calls", () => {
+  const cases: [action: string, verb: string][] = [
+    ["Open the door", "open"],
+    ["  look", "look"],
+    ["", ""],
+    ['{"name": "Search", "arguments": {}}', "search"],
+    ['{"tool": "act", "input": {"action": "open"}}', "act"],
+    ['[{"function": {"name": "click"}}, {"name": "type"}]', "click"],
+    ['{"type": "function", "function": "click"}', "click"],
+    ['{"x": 1}', '{"x":'],
+    ["[door] open", "[door]"],
+  ];
+  for (const [action, verb] of cases) expect(verbOf(action)).toBe(verb);
 });

@@ -1,10 +1,15 @@
 import { expect, test } from "bun:test";
 import {
+  atRank,
   clusteredError,
   jackknifeError,
+  medianInterval,
   momentsOfClusters,
   rateInterval,
   scoreInterval,
+  toHistogram,
+  wilsonBounds,
+  wilsonInterval,
 } from "./intervals.ts";
 
 /** `[count, sum]` of each cluster. */
@@ -121,5 +126,64 @@ test("one cluster, and none, have no interval", () => {
     expect(error).toBeNull();
     expect(rateInterval(momentsOfClusters(clusters), error)).toBeNull();
     expect(scoreInterval(momentsOfClusters(clusters), error)).toBeNull();
+  }
+});
+
+const ranks = (count: number) => toHistogram(Array.from({ length: count }, (_, at) => [at + 1, 1] as const));
+
+test("the interval of a hundred values is from the 40th to the 61st", () => {
+  // M. J. Campbell and M. J. Gardner, "Calculating confidence intervals for some non-parametric analyses", BMJ 296 (1988).
+  expect(medianInterval(ranks(100))).toEqual({ lower: 40, median: 50.5, upper: 61 });
+});
+
+test("six values are the fewest with an interval, from the least to the greatest", () => {
+  expect(medianInterval(ranks(6))).toEqual({ lower: 1, median: 3.5, upper: 6 });
+  expect(medianInterval(ranks(5))).toEqual({ lower: null, median: 3, upper: null });
+  expect(medianInterval(ranks(0))).toEqual({ lower: null, median: null, upper: null });
+});
+
+test("values whose counts sum to zero are left out", () => {
+  const histogram = toHistogram([
+    [0, 2],
+    [1000, 1],
+    [0, -2],
+  ]);
+  expect(histogram).toEqual([[1000, 1]]);
+});
+
+test("a rank has the value at that place in order, and a rank beyond the last has none", () => {
+  const histogram = toHistogram([
+    [20, 2],
+    [10, 1],
+  ]);
+  expect([1, 2, 3, 4].map((rank) => atRank(histogram, rank))).toEqual([10, 20, 20, null]);
+});
+
+// R. G. Newcombe, "Two-sided confidence intervals for the single proportion", Statistics in Medicine 17 (1998), table I, method 3.
+test.each([
+  [81, 263, 0.2553, 0.3662],
+  [15, 148, 0.0624, 0.1605],
+  [0, 20, 0, 0.1611],
+  [1, 29, 0.0061, 0.1718],
+])("%d of %d is Newcombe's interval", (successes, trials, lower, upper) => {
+  const interval = wilsonInterval(successes, trials);
+  expect(interval?.level).toBe(0.95);
+  expect(interval?.lower).toBeCloseTo(lower, 4);
+  expect(interval?.upper).toBeCloseTo(upper, 4);
+});
+
+test("none and all reach the exact ends, and no trials have no interval", () => {
+  expect(wilsonInterval(20, 20)).toEqual({ level: 0.95, lower: expect.closeTo(0.8389, 4), upper: 1 });
+  expect(wilsonInterval(0, 0)).toBeNull();
+});
+
+test("however large the critical value is, the ends are not rounded out of 0 to 1", () => {
+  for (const critical of [3.1e31, 6e128, Number.POSITIVE_INFINITY]) {
+    expect(wilsonBounds(0.28812839603921203, 189.09971243425332, critical)).toEqual({
+      level: 0.95,
+      lower: expect.closeTo(0, 12),
+      upper: 1,
+    });
+    expect(wilsonBounds(0.28812839603921203, 189.09971243425332, critical).lower).toBeGreaterThanOrEqual(0);
   }
 });

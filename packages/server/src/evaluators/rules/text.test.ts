@@ -1,5 +1,46 @@
 import { expect, test } from "bun:test";
-import { describeDifference, firstDifference, normaliseText } from "./text.ts";
+import { shortened } from "../../platform/words.ts";
+import {
+  codePointPositions,
+  countItems,
+  describeDifference,
+  firstDifference,
+  normaliseText,
+  overlapOf,
+  sizeOf,
+  subtract,
+} from "./text.ts";
+
+test("a character outside the basic plane counts as one", () => {
+  expect(codePointPositions("a😀b", [[3, 4]])).toEqual([[2, 3]]);
+});
+
+test("ranges may overlap and come in any order", () => {
+  expect(
+    codePointPositions("😀😀x", [
+      [4, 5],
+      [0, 4],
+    ]),
+  ).toEqual([
+    [2, 3],
+    [0, 2],
+  ]);
+});
+
+test("an empty text and no ranges give what they should", () => {
+  expect(codePointPositions("", [[0, 0]])).toEqual([[0, 0]]);
+  expect(codePointPositions("abc", [])).toEqual([]);
+});
+
+test("a lone surrogate counts as one, and a combining mark too", () => {
+  expect(codePointPositions("\ud83dx", [[1, 2]])).toEqual([[1, 2]]);
+  expect(codePointPositions("e\u0301x", [[2, 3]])).toEqual([[2, 3]]);
+});
+
+test("a text is cut between characters", () => {
+  expect(shortened("a😀😀", 4)).toBe("a😀…");
+  expect(shortened("a😀😀", 5)).toBe("a😀😀");
+});
 
 const nothing = { trim: false, ignore_case: false, strip_tags: false };
 
@@ -86,4 +127,32 @@ test("characters that look different are not named", () => {
     ["😀", "😁"],
   ] as const)
     expect(describeDifference(output, gold, firstDifference(output, gold) ?? 0)).not.toContain("U+");
+});
+
+const one = countItems(["a", "a", "b", "__proto__"]);
+const other = countItems(["a", "b", "b", "c"]);
+
+test("items are counted, also those that have names of object properties", () => {
+  expect([...one]).toEqual([
+    ["a", 2],
+    ["b", 1],
+    ["__proto__", 1],
+  ]);
+  expect(sizeOf(one)).toBe(4);
+});
+
+test("what two have in common is clipped by the smaller count", () => {
+  expect(overlapOf(one, other)).toBe(2);
+  expect(overlapOf(other, one)).toBe(2);
+});
+
+test("what the other lacks is left as often as it lacks it", () => {
+  expect([...subtract(one, other)]).toEqual([
+    ["a", 1],
+    ["__proto__", 1],
+  ]);
+  expect([...subtract(other, one)]).toEqual([
+    ["b", 1],
+    ["c", 1],
+  ]);
 });
