@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, gzip } from "node:zlib";
 import Negotiator from "negotiator";
 import { findSession } from "../http/authenticate.ts";
-import type { RoutedRequest } from "../http/call.ts";
+import type { CallForPage, RoutedRequest } from "../http/call.ts";
 import { appPolicy } from "../http/pages.ts";
 import { openFile, openPage, openRedirect, page, type Route } from "../http/route.ts";
 import { notFound, ServiceError } from "../platform/errors.ts";
@@ -72,21 +72,31 @@ const hasDigest = /-[a-z0-9]{8}\.\w+$/;
 export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashboardDirectory"> }): Route[] {
   const directory = settings.dashboardDirectory;
   return [
-    ...pages.map((path) =>
-      page(path, async ({ csrfToken, caller }) => {
-        const shell = Bun.file(join(directory, "shells", `${sectionOf(path)}.html`));
-        if (!(await shell.exists())) {
-          throw new ServiceError("not_found", "The dashboard is not built; npm start builds it.");
-        }
-        const html = (await shell.text())
-          .replace("{{csrf-token}}", csrfToken)
-          .replace("{{user-id}}", caller.userId)
-          .replace("{{command-name}}", commandName);
-        return new Response(html, { headers: pageHeaders });
-      }),
-    ),
+    ...pages.map((path) => page(path, (call) => sendShell(directory, path, call))),
     openFile("/assets/:name", ({ request }) => sendAsset(directory, request)),
   ];
+}
+
+/** The dashboard at an address without a page, which it does not repeat: it may be a shared link's. */
+export function missingPage({ settings }: { settings: Pick<Settings, "dashboardDirectory"> }) {
+  return (call: CallForPage) => sendShell(settings.dashboardDirectory, "/", call, 404);
+}
+
+async function sendShell(
+  directory: string,
+  path: string,
+  { csrfToken, caller }: CallForPage,
+  status = 200,
+): Promise<Response> {
+  const shell = Bun.file(join(directory, "shells", `${sectionOf(path)}.html`));
+  if (!(await shell.exists())) {
+    throw new ServiceError("not_found", "The dashboard is not built; npm start builds it.");
+  }
+  const html = (await shell.text())
+    .replace("{{csrf-token}}", csrfToken)
+    .replace("{{user-id}}", caller.userId)
+    .replace("{{command-name}}", commandName);
+  return new Response(html, { status, headers: pageHeaders });
 }
 
 /** The name under which the build has a page's scripts: the folder of its code. */

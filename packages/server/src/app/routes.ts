@@ -3,7 +3,7 @@ import type { Route } from "../http/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "../http/serve-path.ts";
 import type { OpenSockets } from "../http/sockets.ts";
 import { sharePageRoutes } from "../shares/shares-route.ts";
-import { dashboardRoutes, docsRoutes } from "./dashboard.ts";
+import { dashboardRoutes, docsRoutes, missingPage } from "./dashboard.ts";
 import { operationsOf } from "./operations.ts";
 import { metricsRoutes, probeRoutes } from "./probes.ts";
 import type { Services } from "./services.ts";
@@ -46,7 +46,7 @@ export function createApp(services: Services): App {
     routes: Object.fromEntries(
       byPath.map(([path, ofPath = []]) => [path, servePath(ofPath, services, counter)]),
     ),
-    fetch: servePath([], services, counter),
+    fetch: servePath([], services, counter, missingPage(services)),
     lastRequestAtMs: () => lastRequestAtMs,
     inFlight: () => inFlight,
     sockets: services.sockets,

@@ -84,6 +84,8 @@ export function servePath(
   routes: readonly Route[],
   services: HttpServices,
   counter: RequestCounter,
+  /** What people who are signed in see at an address without a page. */
+  missingPage?: HandlePage,
 ): ServePath {
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
@@ -120,6 +122,10 @@ export function servePath(
       const isClientDisconnected = request.signal.aborted && error === request.signal.reason;
       const reason = isClientDisconnected ? new ClientDisconnectedError() : error;
       response = respondToError(services, reason, { route, path, isSecret }, request, exchange);
+      if (missingPage !== undefined && expectsPage(route, request)) {
+        const shown = showToUser(services, missingPage, { request, server, exchange });
+        response = (await shown.catch(() => undefined)) ?? response;
+      }
     }
     exchange.atEnd?.();
     if (exchange.reservedBytes > 0) response = releaseMemory(response, exchange);
@@ -168,11 +174,17 @@ function handle(services: HttpServices, route: Route, call: Call): Response | Pr
 }
 
 async function handlePage(services: HttpServices, route: Extract<Route, { access: "page" }>, call: Call) {
-  const { request, exchange } = call;
-  const session = await findSession(services, request.headers);
-  if (session === undefined) return redirectToSignIn(requestAddress(request));
-  recordProof(exchange, session.caller.proof);
-  return await route.handle({ ...call, ...session });
+  return (await showToUser(services, route.handle, call)) ?? redirectToSignIn(requestAddress(call.request));
+}
+
+type HandlePage = Extract<Route, { access: "page" }>["handle"];
+
+/** A page, for who is signed in. */
+async function showToUser(services: HttpServices, handle: HandlePage, call: Call) {
+  const session = await findSession(services, call.request.headers);
+  if (session === undefined) return undefined;
+  recordProof(call.exchange, session.caller.proof);
+  return await handle({ ...call, ...session });
 }
 
 type CallerRoute = Exclude<Route, { access: "open" | "page" }>;

@@ -56,8 +56,12 @@ dashboardTest("A wrong URL returns a page for people, and JSON for programs", as
   expectErrors(/status of 404/);
   const page = await visit("/evaluatons");
   await page.getByRole("heading", { name: "Page not found" }).waitFor();
-  await page.getByRole("link", { name: "Go to the dashboard" }).click();
+  await page.getByRole("complementary", { name: "Presage" }).waitFor();
+  await page.getByRole("link", { name: "Go to the overview" }).click();
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  expect(
+    await (await fetch(`${presage.url}/evaluatons`, { headers: { "sec-fetch-mode": "navigate" } })).text(),
+  ).toContain("Go to the dashboard");
   const forPrograms = await fetch(`${presage.url}/evaluatons`);
   expect([forPrograms.status, await forPrograms.json()]).toMatchObject([
     404,

@@ -221,8 +221,8 @@ function describeDetail(event: AuditEvent): string {
   const namesOf = (ids: unknown) =>
     [ids]
       .flat()
-      .map((id) => names[String(id)])
-      .filter(Boolean)
+      .flatMap((id) => names[String(id)] ?? [])
+      .map((one) => (one.includes(",") ? `“${one}”` : one))
       .join(", ") || undefined;
   const others = Object.entries(detail).flatMap(([field, value]) => {
     const shown = /_ids?$/.test(field) ? namesOf(value) : value;

@@ -4,6 +4,7 @@ import { CircleAlert } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import { type ResultRow, resultQuery, toResultRow } from "../../data/results.ts";
+import { shortEvaluatorName } from "../../format/words.ts";
 import { DrawerHeader } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { ScrollRegion } from "../../ui/page.tsx";
@@ -33,11 +34,10 @@ export function ResultDetails({ id, row, filtering, above, ...ways }: ResultDeta
   const [text, chooseText] = useState<TextName>();
   const { data: result, error, refetch } = useQuery(resultQuery(presage, id));
   const region = useLostFocus(id);
+  const about = result ?? row;
   return (
     <>
-      <DrawerHeader {...ways}>
-        Result <span className="tabular-nums">{id}</span>
-      </DrawerHeader>
+      <DrawerHeader {...ways}>{about === undefined ? `Result ${id}` : <Subject of={about} />}</DrawerHeader>
       {above}
       <ScrollRegion
         key={id}
@@ -67,6 +67,13 @@ export function ResultDetails({ id, row, filtering, above, ...ways }: ResultDeta
       </ScrollRegion>
     </>
   );
+}
+
+/** Whose verdict it is, and on which sample. */
+function Subject({ of }: { of: EvaluationResult | ResultRow }) {
+  const name = shortEvaluatorName({ evaluator: of.evaluator_id, profile_name: of.profile_name });
+  const sample = of.dataset_sample_id === null ? "" : ` on ${of.dataset_sample_id}`;
+  return <InlineText text={name + sample} />;
 }
 
 /** Takes the focus if the focused element disappears with its result. At first the drawer has the focus. */
