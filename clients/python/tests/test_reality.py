@@ -2,7 +2,7 @@
 
 from presage import ConflictError, Presage
 from presage.errors import read_error
-from presage.reality import RealityAlarmError
+from presage.reality import Reality, RealityAlarmError
 
 PAIRS = [{"task_id": f"t{task}", "policy": "late", "simulated": True, "real": task >= 10} for task in range(40)]
 
@@ -20,6 +20,13 @@ def test_reality_is_a_table_with_its_sentence(presage: Presage) -> None:
     with presage.episode("sandbox", index=0, policy="late") as episode:
         listed = presage.request("GET", "/v1/episodes", policy="late")["data"]
         assert [one["id"] for one in listed] == [episode.id]
+
+
+def test_notes_say_which_policies_alarm_though_all_together_are_ok() -> None:
+    bad = {"state": "alarm", "sentence": "Of 30 episodes of the policy bad, 30 failed."}
+    state = {"state": "ok", "sentence": "All.", "policies": [{"state": "ok", "sentence": "Fine."}, bad]}
+    notes = Reality({"sentence": "S.", "state": state, "exploits": {"sentence": "E."}}).notes()
+    assert notes == ["S.", "State: ok. All.", "State: alarm. Of 30 episodes of the policy bad, 30 failed.", "E."]
 
 
 def test_an_alarm_is_an_error_of_its_own() -> None:

@@ -38,9 +38,9 @@ class Reality:
             yield f"false success, {one['policy']}", one["false_success_rate"]
 
     def notes(self) -> list[str]:
-        """Sentences about the rate, the alarm and exploits."""
-        state = self.data.get("state")
-        alarm = [f"State: {state['state']}. {state['sentence']}"] if state else []
+        """Sentences about the rate, alarms and exploits."""
+        states = [state, *state["policies"]] if (state := self.data.get("state")) else []
+        alarm = [f"State: {it['state']}. {it['sentence']}" for it in states if it is state or it["state"] == "alarm"]
         return [self.data["sentence"], *alarm, self.data["exploits"]["sentence"]]
 
     def __str__(self) -> str:

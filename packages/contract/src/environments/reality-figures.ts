@@ -132,7 +132,7 @@ export const RealityFigures = z
     sentence: sentence("How often success in simulation is real."),
     outcome: z.enum(["above", "below", "undecided"]).nullable().meta({
       description:
-        "Whether the interval of `false_success_rate` is above `false_success_limit`, below it, or neither. Null without a limit.",
+        "Whether the interval of `false_success_rate` is above `false_success_limit`, below it, or neither. Null without a limit, and of a check that has not ended.",
     }),
     ...ofEach,
     ...beyondOutcomes,

@@ -122,7 +122,7 @@ export const RealityCheckRequest = z
     success_reward: z.number().nullish().meta({
       default: 1,
       description:
-        "A recorded trajectory succeeded if its last reward is at least this, unless the environment has a rule of success.",
+        "A recorded trajectory, and the episode that plays it, succeeded if its last reward is at least this, unless the environment has a rule of success.",
     }),
     limit: z.int().min(1).max(maxRealityPairs).nullish().meta({
       default: 1_000,
@@ -135,6 +135,19 @@ export const RealityCheckRequest = z
   })
   .refine((body) => sources.filter((name) => body[name]).length <= 1, {
     error: "Give one of pairs, episodes and dataset_id",
+  })
+  .refine(({ environment, environment_revision: revision }) => environment || !revision, {
+    path: ["environment"],
+    error: "Name the environment that has this revision",
+  })
+  .check(({ value, issues }) => {
+    const drawn = value.pairs ? (["limit", "seed"] as const) : [];
+    const recorded = value.dataset_id ? [] : (["revision", "success_reward"] as const);
+    for (const name of [...drawn, ...recorded]) {
+      if (typeof value[name] !== "number") continue;
+      const message = name === "limit" || name === "seed" ? "All pairs are taken" : "It is for a dataset_id";
+      issues.push({ code: "custom", path: [name], message, input: value[name] });
+    }
   })
   .refine(({ pairs, name }) => !pairs || name, { path: ["name"], error: "Pairs need a name" })
   .refine(({ pairs, environment }) => pairs || environment, {
@@ -331,7 +344,7 @@ export const EnvironmentReality = RealityFigures.extend({
     .nullable()
     .meta({
       description:
-        "The newest reality check with a limit other than the environment's, and what it says. Null if there is none.",
+        "The newest completed reality check with a limit other than the environment's, and what it says. Null if there is none.",
     }),
 }).meta({ id: "EnvironmentReality" });
 export type EnvironmentReality = z.infer<typeof EnvironmentReality>;

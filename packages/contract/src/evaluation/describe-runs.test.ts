@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { describeComparison } from "./describe-comparison.ts";
 import {
   describeAgainstRecords,
-  describeComparison,
   describeCoverage,
   describeLeftOut,
   describeMedian,
@@ -71,6 +71,9 @@ test("Otherwise no difference can be shown, and why not", () => {
   expect(sentence).toStartWith("No difference between B and A can be shown on exact-match: +3.1 points");
   expect(caveats.join(" ")).toContain("Taken alone it would be significant (p = 0.030)");
   expect(caveats.join(" ")).toContain("2.8 points in four of five cases");
+  expect(describeComparison({ ...noise, min_detectable: 1.561 }, names).caveats).toContain(
+    "Data like this shows no difference, not even the largest, in four of five cases; a smaller one may be there, unseen.",
+  );
   const few = { ...undecided, why: "few_differ" as const, p_adjusted: 0.125 };
   expect(describeComparison(few, names).caveats).toEqual([
     "The runs differ in fewer than 6 trajectories, which no test can tell from chance.",
@@ -119,10 +122,11 @@ test("A difference of pass rates is said to be one, and a small one is not 0", (
 
 test("A survival curve claims nothing beyond the last step with a verdict", () => {
   const step = { at_risk: 4, diverged: 1, censored: 3, survival: 0.75, interval: null };
-  const say = (median: number | null, last?: number) =>
-    describeMedian({ median, steps: last === undefined ? [] : [{ ...step, step: last }] });
-  expect([say(2, 4), say(null, 4), say(null)]).toEqual([
+  const say = (median: number | null, last?: number, trajectories = 2) =>
+    describeMedian({ trajectories, median, steps: last === undefined ? [] : [{ ...step, step: last }] });
+  expect([say(2, 2), say(2, 2, 3), say(null, 4), say(null)]).toEqual([
     "By step 2, at least half had diverged.",
+    "By step 2, half would have diverged if those that ended earlier had gone on alike.",
     "More than half had not yet diverged after step 4, the last with a verdict.",
     "Nothing is known: none has a verdict on its first step.",
   ]);

@@ -1,7 +1,7 @@
 import type { Comparison, Run, RunReport } from "@presage/contract";
+import { describeComparison } from "@presage/contract/describe-comparison";
 import {
   describeChange,
-  describeComparison,
   describeDecision,
   describeDraw,
   describeFailures,

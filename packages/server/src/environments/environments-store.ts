@@ -92,11 +92,14 @@ export async function selectEnvironments(reader: Database, accountId: string, pa
   return { environments: part.rows.map(parseEnvironment), next: part.next };
 }
 
-/** The ids among these that belong to an environment. */
-export async function selectExisting(reader: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = await reader.selectFrom("environments").select("id").where("id", "in", ids).execute();
-  return new Set(rows.map(({ id }) => id));
+/** The latest revisions of the environments among these ids. */
+export async function selectLatest(
+  reader: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (ids.length === 0) return new Map();
+  const query = reader.selectFrom("environments").select(["id", "last_revision"]).where("id", "in", ids);
+  return new Map((await query.execute()).map(({ id, last_revision }) => [id, last_revision]));
 }
 
 /** A page and one row more. */

@@ -65,13 +65,14 @@ async function withWorld(
   return { ...config, world: worldReference(world) };
 }
 
-/** Throws for a limit that can never be exceeded because nothing defines success. */
-async function refuseIdleLimit(services: ConfigServices, requester: Requester, config: EnvironmentConfig) {
+/** Throws for a limit or continuous checks that are useless because nothing defines success. */
+async function refuseIdleChecks(services: ConfigServices, requester: Requester, config: EnvironmentConfig) {
   const { real, stop } = config;
-  if (!real?.false_success_limit || stop?.some(({ outcome }) => outcome === "success")) return;
+  const checked = (["false_success_limit", "share"] as const).find((name) => real?.[name]);
+  if (checked === undefined || stop?.some(({ outcome }) => outcome === "success")) return;
   if ((await rewardOf(services, requester, config)) !== undefined) return;
   throw new InvalidFieldError(
-    ["real", "false_success_limit"],
+    ["real", checked],
     "Nothing says what success is: add a rule of success to stop, or a reward",
   );
 }
@@ -130,7 +131,7 @@ export async function createEnvironment(
       `The name ${name} is reserved: paths of Presage begin with it. Choose another one.`,
     );
   await checkConfig(services, accountId, given);
-  await refuseIdleLimit(services, requester, given);
+  await refuseIdleChecks(services, requester, given);
   const world = await findPlayedWorld(services, requester, given);
   return await doOnce(services.store.writer(requester), once, {
     async work(transaction): Promise<EnvironmentRevision> {
@@ -246,7 +247,7 @@ export async function reviseEnvironment(
   const found = await selectEnvironment(services.store.briefReader(requester), accountId, { name });
   if (found === undefined) throw notFound("environment");
   // Outside the transaction: it may load a world, over the connection that the transaction uses.
-  await refuseIdleLimit(services, requester, withoutNulls({ ...found.config, ...changes }));
+  await refuseIdleChecks(services, requester, withoutNulls({ ...found.config, ...changes }));
   const world = await findPlayedWorld(services, requester, changes);
   return await inTransaction(services.store, requester, async (transaction) => {
     // Locks it against other revisions until the transaction ends.

@@ -53,6 +53,9 @@ export function findRuleIssue(rule: EpisodeStop): { field: string; message: stri
   return undefined;
 }
 
+/** Whether a pattern matches is not known: it took too long, or no thread was free. */
+export class UndecidedRuleError extends ServiceError {}
+
 /** Whether a part of a text matches a pattern, by the regex evaluator, which has a thread and a deadline for long texts. */
 export async function matches(
   { runEvaluator }: { runEvaluator: RunEvaluator },
@@ -66,7 +69,7 @@ export async function matches(
   const task = { family: regex, profile, sample: { output: text }, accountId, allowance };
   const outcome = await runEvaluator({ ...task, explainStrategy: "never" }, signal);
   if (outcome.status === "success") return outcome.pass === true;
-  throw new ServiceError(
+  throw new UndecidedRuleError(
     "overloaded",
     `A rule of the environment could not be decided: ${outcome.errorMessage ?? "no reason is known"}`,
     { retryAfterS: 1 },

@@ -29,7 +29,8 @@ import type { HttpServices } from "../http/exchange.ts";
 import { reserveStored } from "../http/memory.ts";
 import { readBody, readKeysetPage, readOnce, toCursor } from "../http/request.ts";
 import { reply, route } from "../http/route.ts";
-import { ServiceError } from "../platform/errors.ts";
+import { InvalidRequestError, valueError } from "../http/validate.ts";
+import { InvalidFieldError, ServiceError } from "../platform/errors.ts";
 import { toIsoInstant } from "../platform/storage/columns.ts";
 import type { Store } from "../platform/storage/store.ts";
 import runExamples from "../runs/examples.json" with { type: "json" };
@@ -121,11 +122,14 @@ const createRealityCheck = route("POST", "/v1/reality-checks", {
   },
   responses: { "201": response("The reality check", RealityCheck, { ...examples.check, episodes: 1 }) },
   async handle(services: CheckServices & Pick<HttpServices, "settings">, { call, requester, query }) {
-    const body =
-      (await readPairLines(call, query)) ??
-      (await readBody(call, RealityCheckRequest, services.settings.maxBodyBytes));
+    const lines = await readPairLines(call, query);
+    const body = lines ?? (await readBody(call, RealityCheckRequest, services.settings.maxBodyBytes));
     const once = readOnce(call, "create reality check", body);
-    const check = await createCheck(services, requester, { ...body, userId: call.caller.userId }, once);
+    const wanted = { ...body, userId: call.caller.userId };
+    const check = await createCheck(services, requester, wanted, once).catch((error: unknown) => {
+      if (lines === undefined || !(error instanceof InvalidFieldError)) throw error;
+      throw new InvalidRequestError([valueError(["query", ...error.path], error.message)]);
+    });
     return reply(201, await countedCheck(services, requester, check));
   },
 });

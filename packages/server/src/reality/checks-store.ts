@@ -170,7 +170,7 @@ function checksOf(reader: Database, { accountId, environmentId, environment, rev
   );
 }
 
-/** The newest check that has an episode and a limit other than `usual`; cancelled checks do not count. */
+/** The newest completed check that has an episode and a limit other than `usual`. */
 export async function selectLimitedCheck(
   reader: Database,
   wanted: RevisionChecks,
@@ -180,7 +180,7 @@ export async function selectLimitedCheck(
     .selectAll("check")
     .where("check.false_success_limit", "is not", null)
     .$if(usual !== null, (query) => query.where("check.false_success_limit", "!=", usual))
-    .where("check.status", "!=", "cancelled")
+    .where("check.status", "=", "completed")
     .where("check.episodes", ">", 0)
     .orderBy("check.created_at", "desc")
     .limit(1)

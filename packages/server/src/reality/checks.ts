@@ -61,7 +61,8 @@ export async function readPairLines(
     ...(environment_revision !== undefined && { environment_revision: Number(environment_revision) }),
     ...(false_success_limit !== undefined && { false_success_limit: Number(false_success_limit) }),
   };
-  return validate(RealityCheckRequest, wanted, "body");
+  // The lines are checked; what is beside them is in the query.
+  return validate(RealityCheckRequest, wanted, wanted.pairs?.length === 0 ? "body" : "query");
 }
 
 async function readPairs(call: CallWithCaller): Promise<RealityPair[]> {
@@ -233,12 +234,14 @@ async function draw<Place>(
 async function beginWithEpisodes(
   services: CheckServices,
   requester: Requester,
-  { name, revision, config }: EnvironmentRevision,
+  environment: EnvironmentRevision,
   { episodes, limit, seed, name: given }: RealityCheckRequest,
 ): Promise<Begun> {
+  const { name, revision, config } = environment;
   const real = config.real?.name;
   if (real === undefined || services.realEnvironments.find(real) === undefined)
     throw new InvalidFieldError(["environment"], "It names no real environment that the operator declares");
+  await refuseHopeless(services, requester, environment, "episodes");
   const filter = toWantedEpisodes({ ...episodes, environment: name, revision });
   const wanted = { ...filter, status: "finished" as const, ofAgents: true };
   const drawn = await draw({ seed, limit }, async (after: Keyset | undefined) => {
@@ -260,7 +263,7 @@ async function beginWithRecordings(
   environment: EnvironmentRevision,
   { dataset_id, revision: asked, success_reward, limit, seed, name }: RealityCheckRequest,
 ): Promise<Begun> {
-  await refuseGoals(services, requester, environment);
+  await refuseHopeless(services, requester, environment, "recordings");
   const wanted = { id: dataset_id ?? "", number: asked ?? undefined };
   const { number: revision } = await findRevision(services, requester, wanted).catch(
     issueIfGone(["dataset_id"]),
@@ -289,15 +292,25 @@ function drawBySeed(ids: readonly string[], seed: number, most: number): string[
     .map(([, id]) => id);
 }
 
-/** Refuses success rules that need a goal: recordings have none, so no replay could succeed. */
-async function refuseGoals(services: CheckServices, requester: Requester, { config }: EnvironmentRevision) {
-  const isAboutGoals =
-    config.stop?.some(({ outcome }) => outcome === "success") && !hasSuccessRule(config, {});
-  if (isAboutGoals && (await rewardOf(services, requester, config)) === undefined)
+/** Refuses an environment in which nothing could succeed. Recordings have no goal, so rules that need one do not count for them. */
+async function refuseHopeless(
+  services: CheckServices,
+  requester: Requester,
+  { config }: EnvironmentRevision,
+  source: "episodes" | "recordings",
+): Promise<void> {
+  const hasRule = hasSuccessRule(config, { goal: "any" });
+  const applies = source === "recordings" ? hasSuccessRule(config, {}) : hasRule;
+  if (applies || (await rewardOf(services, requester, config)) !== undefined) return;
+  if (hasRule)
     throw new InvalidFieldError(
       ["dataset_id"],
       "The environment's success is about {goal}, which recordings do not have, and it has no reward",
     );
+  throw new InvalidFieldError(
+    ["environment"],
+    "Nothing says what success in it is: it has no rule of success and no reward",
+  );
 }
 
 export async function findCheck(

@@ -14,7 +14,6 @@ import {
   type PairFigures,
   pairFigures,
   rewardFigures,
-  tooFew,
 } from "../platform/statistics/outcome-pairs.ts";
 import { bootstrapSurvival, type FirstDivergence } from "../platform/statistics/survival.ts";
 import { countOf, percent } from "../platform/words.ts";
@@ -54,7 +53,7 @@ export async function exploitsOf(episodes: readonly ActedEpisode[]): Promise<Exp
   const tasks = countByTask(successes);
   const made = { false_successes: all.false, true_successes: all.true, tasks: tasks.size };
   if (Math.min(all.false, all.true) < fewest)
-    return { sentence: describeTooFew(all), ...made, tested: 0, verbs: [] };
+    return { sentence: describeTooFew(all, episodes), ...made, tested: 0, verbs: [] };
   const base = { all, tasks, kinds: kindsOf(tasks), made: madeOf(sizesOf(tasks)) };
   const tested: Omit<Verb, "p_adjusted">[] = [];
   for (const verb of frequentVerbs(successes)) {
@@ -67,7 +66,7 @@ export async function exploitsOf(episodes: readonly ActedEpisode[]): Promise<Exp
     .filter(({ log_odds_ratio: { value } }) => (value ?? 0) > 0)
     .sort((a, b) => evidenceOf(b.log_odds_ratio) - evidenceOf(a.log_odds_ratio))
     .slice(0, mostShown);
-  return { sentence: describe(verbs, all, tested.length), ...made, tested: tested.length, verbs };
+  return { sentence: describe(verbs, all, tested), ...made, tested: tested.length, verbs };
 }
 
 function countSuccesses(episodes: readonly ActedEpisode[]): Successes {
@@ -188,15 +187,21 @@ function evidenceOf({ value, interval }: RealityFigure): number {
   return interval === null ? (value ?? 0) - Number.MAX_SAFE_INTEGER : interval.lower;
 }
 
-function describeTooFew(all: Successes): string {
+function describeTooFew(all: Successes, episodes: readonly ActedEpisode[]): string {
+  if (!episodes.some(({ simulated }) => simulated)) return noSuccess;
   if (all.false + all.true === 0)
     return "No actions of simulated successes are known: outcomes alone carry none.";
   return `${all.false} false and ${all.true} true successes: to compare their actions takes ${fewest} of each.`;
 }
 
-function describe(verbs: readonly Verb[], all: Successes, tested: number): string {
+function describe(
+  verbs: readonly Verb[],
+  all: Successes,
+  compared: readonly Omit<Verb, "p_adjusted">[],
+): string {
+  const tested = compared.filter(({ p_value }) => p_value !== null).length;
   const [first, ...others] = verbs.filter(({ p_adjusted }) => p_adjusted !== null && p_adjusted < sure);
-  if (first === undefined && verbs.some(({ p_value }) => p_value === null)) return tooFew;
+  if (tested === 0) return compared[0]?.log_odds_ratio.note ?? `No action is in ${fewest} successes.`;
   if (first === undefined)
     return `None of ${countOf(tested, "action")}, tested together, is shown to be in false successes more often.`;
   const { verb, false_successes, true_successes } = first;
@@ -278,13 +283,16 @@ function outcomeOf({ interval }: RealityFigure, limit: number): "above" | "below
   return interval.upper < limit ? "below" : "undecided";
 }
 
+const noSuccess = "No checked episode succeeded in simulation.";
+
 export function describeFalseSuccess(
   { value, interval, count, tasks }: Pick<RealityFigure, "value" | "interval" | "count" | "tasks">,
   failed: number,
-  kind = "95 %",
+  { kind = "95 %", policy }: { kind?: string; policy?: string | undefined } = {},
 ): string {
-  if (value === null) return "No checked episode succeeded in simulation.";
-  const succeeded = `${countOf(count, "episode")} in ${countOf(tasks, "task")} that succeeded in simulation`;
+  if (value === null) return noSuccess;
+  const whose = policy === undefined ? "" : ` of the policy ${policy}`;
+  const succeeded = `${countOf(count, "episode")}${whose} in ${countOf(tasks, "task")} that succeeded in simulation`;
   const sure =
     interval === null
       ? "too few tasks for an interval"
@@ -306,9 +314,7 @@ async function divergenceOf(episodes: readonly CheckedEpisode[]): Promise<Realit
   const diverged = compared.filter(({ divergedAt }) => divergedAt !== null).length;
   const all = `${countOf(compared.length, "episode")} in ${countOf(byTask.length, "task")}`;
   const half =
-    median === null
-      ? "After every step compared, more than half had not."
-      : `Half of all do by step ${median}.`;
+    median === null ? "After every step compared, more than half had not." : describeHalf(compared, median);
   return {
     sentence:
       diverged === 0
@@ -324,6 +330,14 @@ async function divergenceOf(episodes: readonly CheckedEpisode[]): Promise<Realit
       interval: hasIntervals ? interval : null,
     })),
   };
+}
+
+/** The estimate takes episodes that ended earlier as if they went on like the others. */
+function describeHalf(compared: readonly CheckedEpisode[], median: number): string {
+  const diverged = compared.filter(({ divergedAt }) => divergedAt !== null && divergedAt <= median).length;
+  return 2 * diverged >= compared.length
+    ? `Half of all do by step ${median}.`
+    : `Half of all would by step ${median}, if those that ended earlier went on alike.`;
 }
 
 function endOf({ steps, divergedAt }: CheckedEpisode): FirstDivergence {

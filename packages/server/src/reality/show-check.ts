@@ -60,7 +60,10 @@ export async function describeCheck(
   const reader = services.store.reader(requester);
   reserve(await memoryOf(reader, check.episodes, id));
   const episodes = await selectLastEpisodes(reader, id, mostEpisodes);
-  const figures = await realityFigures(episodes.map(toChecked), check.false_success_limit);
+  // Its interval is of one look: at each of many, one of them would be wrong too often.
+  const hasEnded = check.status === "completed" || check.status === "cancelled";
+  const limit = hasEnded ? check.false_success_limit : null;
+  const figures = await realityFigures(episodes.map(toChecked), limit);
   const all = countOf(check.episodes, "checked episode");
   if (check.episodes > mostEpisodes)
     figures.sentence += ` Of ${all}, the figures are of the last ${mostEpisodes}.`;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RealityState } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import type { EnvironmentRevision } from "../environments/environment.ts";
-import { selectExisting } from "../environments/environments-store.ts";
+import { selectLatest } from "../environments/environments-store.ts";
 import type { RealityServices, WatchedRevision } from "../environments/find-environment.ts";
 import { anytimeRate } from "../platform/statistics/anytime.ts";
 import { addCluster, type ClusterSum, noMoments } from "../platform/statistics/intervals.ts";
@@ -69,8 +69,6 @@ export function watchReality(
   onAlarm: (environment: WatchedEnvironment, state: StateOfSome) => void,
 ): RealityWatch {
   const known = new LRUCache<string, Known>({ max: mostEnvironments, ttl: keptMs });
-  /** The latest revision seen of each environment. */
-  const latest = new LRUCache<string, number>({ max: mostEnvironments, ttl: keptMs });
   const looking = new Map<string, Promise<RealityState>>();
 
   async function look(
@@ -96,10 +94,7 @@ export function watchReality(
 
   return {
     async stateOf(requester, environment, maxAgeMs) {
-      const { id, revision, config } = environment;
-      const limit = config.real?.false_success_limit;
-      if (typeof limit === "number" || latest.has(id))
-        latest.set(id, Math.max(revision, latest.get(id) ?? 0));
+      const limit = environment.config.real?.false_success_limit;
       if (typeof limit !== "number") return undefined;
       const key = keyOf(environment);
       const before = known.get(key);
@@ -117,14 +112,12 @@ export function watchReality(
       return before.watched.state;
     },
     async all() {
-      const all = [...known.values()].flatMap(({ watched, revision }) =>
-        latest.get(watched.id) === revision ? watched : [],
-      );
-      const ids = all.map(({ id }) => id);
+      const all = [...known.values()].toSorted((one, other) => one.revision - other.revision);
+      const seen = new Map(all.map(({ watched, revision }) => [watched.id, revision]));
       // If the database does not answer, the metrics soon report what is known: they matter most in an outage.
-      const answer = selectExisting(store.database, ids).catch(() => undefined);
-      const existing = (await Promise.race([answer, sleep(metricsWaitMs)])) ?? new Set(ids);
-      return all.filter(({ id }) => existing.has(id));
+      const answer = selectLatest(store.database, [...seen.keys()]).catch(() => undefined);
+      const latest = (await Promise.race([answer, sleep(metricsWaitMs)])) ?? seen;
+      return all.flatMap(({ watched, revision }) => (latest.get(watched.id) === revision ? watched : []));
     },
   };
 }
@@ -187,7 +180,9 @@ export function startAlarm(limit: number) {
       ofPolicy.add(task, !real, at);
     },
     end(): RealityState {
-      const policies = [...byPolicy].slice(-mostPolicies).map(([policy, one]) => ({ policy, ...one.end() }));
+      const policies = [...byPolicy]
+        .slice(-mostPolicies)
+        .map(([policy, one]) => ({ policy, ...one.end(policy) }));
       return { false_success_limit: limit, ...overall.end(), policies };
     },
   };
@@ -214,7 +209,7 @@ function watch(limit: number, error: number) {
       if (found?.isBelow(limit)) ringing = undefined;
       else if (found?.isAbove(limit)) ringing ??= { since: isoInstantOrNull(at) };
     },
-    end() {
+    end(policy?: string) {
       const found = look();
       const { count, sum } = moments;
       const figure = {
@@ -228,7 +223,7 @@ function watch(limit: number, error: number) {
         state: found === undefined ? ("too-few" as const) : known,
         since: ringing?.since ?? null,
         ...figure,
-        sentence: describeFalseSuccess(figure, sum, "anytime-valid"),
+        sentence: describeFalseSuccess(figure, sum, { kind: "anytime-valid", policy }),
       };
     },
   };

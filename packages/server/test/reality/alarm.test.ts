@@ -42,7 +42,9 @@ test("a late policy rings by itself, and with fewer than 20 tasks there is no st
       ["p0", "alarm"],
     ],
   ]);
-  expect(alarm.policies[1]?.sentence).toMatch(/failed in reality: \d+\.\d % \(anytime-valid interval /);
+  expect(alarm.policies[1]?.sentence).toMatch(
+    /^Of \d+ episodes of the policy p0 in 30 tasks that .* failed in reality: \d+\.\d % \(anytime-valid interval /,
+  );
 
   const few = simulateChecks({ seed: 3, tasks: 19, episodes: 500, falseShare: 0.9 });
   expect(alarmOf(few, limit)).toMatchObject({ state: "too-few", since: null, interval: null, tasks: 19 });

@@ -50,7 +50,7 @@ test("verbs that do not matter are found in 5 % of checks at most, also where ta
 
 test("what is too little has no figure, and a reason", async () => {
   const [one] = simulateChecks({ seed: 1, tasks: 1, episodes: 1, falseShare: 0 });
-  const few = { simulatedReward: null, steps: null, divergedAt: null, verbs: null };
+  const few = { simulated: true, simulatedReward: null, steps: null, divergedAt: null, verbs: null };
   const nothing = await realityFigures(one ? [{ ...one, ...few }] : [], null);
   expect(RealityFigures.parse(nothing)).toMatchObject({
     reward: { absolute_error: { value: null, note: "No episode has a reward in both." } },
@@ -60,6 +60,8 @@ test("what is too little has no figure, and a reason", async () => {
       sentence: "No actions of simulated successes are known: outcomes alone carry none.",
     },
   });
+  const failed = withRefused(1, 6, 0.9).map((episode) => ({ ...episode, simulated: false }));
+  expect((await exploitsOf(failed)).sentence).toBe("No checked episode succeeded in simulation.");
   const { exploits } = await realityFigures(withRefused(1, 3, 0.9), null);
   expect(exploits.sentence).toBe("Too few tasks: an interval takes 6.");
   expect(exploits.verbs[0]).toMatchObject({
@@ -91,6 +93,14 @@ test("divergence counts the steps to the first other observation", async () => {
     [6, 3, 0.375],
   ]);
   expect(divergence?.steps[0]?.interval).not.toBeNull();
+  // Two differ at step 2, and eight ended before it.
+  const early = Array.from({ length: 10 }, (_, index) => ({
+    ...(one as CheckedEpisode),
+    ...{ task: `t${index}`, steps: index < 2 ? 2 : 1, divergedAt: index < 2 ? 2 : null },
+  }));
+  expect((await realityFigures(early, null)).divergence?.sentence).toEndWith(
+    "2 saw something that reality does not show. Half of all would by step 2, if those that ended earlier went on alike.",
+  );
   const { divergence: fewer } = await realityFigures(episodes.slice(3), null);
   expect(fewer?.sentence).toEndWith(
     "reality does not show. After every step compared, more than half had not.",
@@ -115,6 +125,13 @@ test("what cannot be shown is not denied: a verb that all false successes have, 
   const { sentence, verbs } = await exploitsOf(episodes);
   expect(verbs[0]?.log_odds_ratio.interval?.lower).toBeGreaterThan(0);
   expect(sentence).toBe("None of 2 actions, tested together, is shown to be in false successes more often.");
+  // In few tasks nothing is tested, also where no action is in more of the false ones.
+  const alike = episodes.map((episode) => ({
+    ...episode,
+    task: `${Number(episode.task) % 5}`,
+    verbs: ["look"],
+  }));
+  expect((await exploitsOf(alike)).sentence).toBe("Too few tasks: an interval takes 6.");
 });
 
 test("of more than 200 policies the last have figures, each with all that is said of pairs", async () => {

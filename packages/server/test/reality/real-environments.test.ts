@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createPresage } from "@presage/sdk";
 import { parseRealEnvironments } from "../../src/config/real-environments.ts";
 import { sandboxTasks, type Task } from "../../src/environments/environment.ts";
+import { matches } from "../../src/environments/rewards-and-ends.ts";
 import {
   fill,
   type RealEnvironmentSettings,
@@ -12,9 +13,11 @@ import {
   type Template,
 } from "../../src/reality/real/real-environment.ts";
 import { createRealEnvironments } from "../../src/reality/real/real-environments.ts";
+import { describeFailure } from "../../src/reality/replays/compare.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { anyRequester } from "../support/store/requester.ts";
 
 const { signal } = new AbortController();
 const [lantern = { initial_state: "" }] = sandboxTasks("train").map(({ task }) => task);
@@ -194,4 +197,17 @@ describe("The operator's file", () => {
     expect(stdout).toMatch(/^off +real +usual: not tried, as its reset needs a task$/m);
     expect(stdout).not.toContain("hidden");
   });
+});
+
+test("a rule that cannot be decided is a failure of its episode, which ends and is counted", async () => {
+  const undecided = {
+    status: "timeout" as const,
+    errorMessage: "No verdict within 10000 ms.",
+    evaluationMicros: 1,
+  };
+  const services = { runEvaluator: async () => undecided };
+  const error = await matches(services as never, anyRequester(), "x", "x").catch((error: unknown) => error);
+  expect(describeFailure(error)).toBe(
+    "A rule of the environment could not be decided: No verdict within 10000 ms.",
+  );
 });

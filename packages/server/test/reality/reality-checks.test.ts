@@ -49,9 +49,12 @@ onAnyDatabase((database) => {
       limited_check: { id, false_success_limit: 0.1, outcome: "above", sentence: figures.sentence },
     });
     expect(ofEnvironment.counts).toEqual({ both: 10, only_simulated: 10, only_real: 0, neither: 0 });
-    // An episode counts since it was checked, however old its check is.
+    // An episode counts since it was checked, however old its check is; one that goes on is held against no limit.
     await using opened = await openStore(presage.databaseUrl);
-    await opened.database.updateTable("reality_checks").set({ created_at: 1 }).where("id", "=", id).execute();
+    const old = { created_at: 1, status: "running" } as const;
+    await opened.database.updateTable("reality_checks").set(old).where("id", "=", id).execute();
+    const going = await presage.call("GET", "/v1/environments/sandbox/reality");
+    expect(EnvironmentReality.parse(await going.json()).limited_check).toBeNull();
     const show = (from: string) => presage.call("GET", `/v1/environments/sandbox/reality?from=${from}`);
     const since = async (from: string) => RealityFigures.parse(await (await show(from)).json()).counts;
     expect(await since("2020-01-01T00:00:00Z")).toEqual(figures.counts);
@@ -135,7 +138,9 @@ onAnyDatabase((database) => {
     ]);
     expect(await wrong("name=lab", `${lines}\n${lines}`)).toEqual([422, ["body", "line", 120]]);
     expect(await wrong("name=lab", "")).toEqual([422, ["body", "pairs"]]);
-    expect(await wrong("", lines)).toEqual([422, ["body", "name"]]);
+    expect(await wrong("", lines)).toEqual([422, ["query", "name"]]);
+    expect(await wrong("name=lab&environment=none", lines)).toEqual([422, ["query", "environment"]]);
+    expect(await wrong("name=lab&environment_revision=1", lines)).toEqual([422, ["query", "environment"]]);
     expect(await wrong("name=lab&false_success_limit=x", lines)).toEqual([
       422,
       ["query", "false_success_limit"],
@@ -143,6 +148,13 @@ onAnyDatabase((database) => {
   });
 
   test("a pair that is there twice is named, and a check that is deleted is gone", async () => {
+    for (const field of ["limit", "seed", "revision", "success_reward"]) {
+      const refused = await presage.call("POST", "/v1/reality-checks", { name: "lab", pairs, [field]: 1 });
+      expect([refused.status, await refused.json()]).toMatchObject([
+        422,
+        { detail: [{ loc: ["body", field] }] },
+      ]);
+    }
     const twice = [pairs[0], pairs[1], pairs[0]];
     const refused = await presage.call("POST", "/v1/reality-checks", { name: "lab", pairs: twice });
     expect([refused.status, await refused.json()]).toMatchObject([

@@ -90,12 +90,27 @@ onAnyDatabase((database) => {
     }));
     const text = lines.map((line) => JSON.stringify(line)).join("\n");
     await call("POST", `/v1/datasets/${dataset}/revisions`, text);
-    const made = await call("POST", "/v1/reality-checks", { environment: "paid", dataset_id: dataset });
-    const { id } = RealityCheck.parse(made);
-    const { figures } = await eventually(
-      async () => RealityCheckDetail.parse(await call("GET", `/v1/reality-checks/${id}`)),
-      ({ status }) => status !== "running",
-    );
-    expect(figures.counts).toEqual({ both: 0, only_simulated: 0, only_real: 1, neither: 1 });
+    async function counted(body: object): Promise<unknown> {
+      const { id } = RealityCheck.parse(await call("POST", "/v1/reality-checks", body));
+      const { figures } = await eventually(
+        async () => RealityCheckDetail.parse(await call("GET", `/v1/reality-checks/${id}`)),
+        ({ status }) => status !== "running",
+      );
+      return figures.counts;
+    }
+    expect(await counted({ environment: "paid", dataset_id: dataset })).toEqual({
+      both: 0,
+      only_simulated: 0,
+      only_real: 1,
+      neither: 1,
+    });
+
+    // What is not enough in the recording is not in the simulation either, which pays 1.
+    const reward = { evaluator: "regex", when: "every-step" };
+    await call("POST", "/v1/environments", { name: "rewarded", reward });
+    expect(await counted({ environment: "rewarded", dataset_id: dataset, success_reward: 2 })).toEqual({
+      ...{ both: 0, only_simulated: 0, only_real: 0, neither: 2 },
+    });
+    expect(await counted({ environment: "rewarded", dataset_id: dataset })).toMatchObject({ both: 2 });
   });
 });

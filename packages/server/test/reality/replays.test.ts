@@ -310,13 +310,18 @@ onAnyDatabase((database) => {
   test("a check that is cancelled gives its places in the real environment back", async () => {
     await make("hanging", { real: { name: "silent" } });
     await play("hanging", Array(6).fill("activate lantern"));
-    const made = await call("POST", "/v1/reality-checks", { environment: "hanging", episodes: {} });
+    const body = { environment: "hanging", episodes: {}, false_success_limit: 0.1 };
+    const made = await call("POST", "/v1/reality-checks", body);
     const inFlight = async () => {
       const { data } = RealEnvironmentListResponse.parse(await call("GET", "/v1/real-environments"));
       return data.find(({ name }) => name === "silent")?.in_flight;
     };
     await eventually(inFlight, (count) => count === 4);
-    await call("POST", `/v1/reality-checks/${RealityCheck.parse(made).id}/cancel`);
+    const check = `/v1/reality-checks/${RealityCheck.parse(made).id}`;
+    const outcome = async () => RealityCheckDetail.parse(await call("GET", check)).figures.outcome;
+    expect(await outcome()).toBeNull();
+    await call("POST", `${check}/cancel`);
+    expect(await outcome()).toBe("undecided");
     expect(await eventually(inFlight, (count) => count === 0)).toBe(0);
   });
 
@@ -363,6 +368,10 @@ onAnyDatabase((database) => {
     const wanted = { environment: "alarmed", dataset_id: dataset };
     const { id } = RealityCheck.parse(await call("POST", "/v1/reality-checks", wanted));
     expect(await ended(id)).toMatchObject({ status: "completed", episodes: 1, failed: 0 });
+    const listed = await call("GET", "/v1/reality-checks?environment=alarmed");
+    for (const check of RealityCheckListResponse.parse(listed).data)
+      expect((await presage.call("DELETE", `/v1/reality-checks/${check.id}`)).status).toBe(204);
+    expect(await eventually(metrics, (text) => !rings.test(text))).not.toMatch(rings);
   });
 
   test("what a check of recordings plays is no episode of an agent", async () => {
@@ -412,6 +421,7 @@ onAnyDatabase((database) => {
   });
 
   test("what cannot be checked is refused", async () => {
+    await make("hopeless", { real: { name: "lab" }, stop: [] });
     const refusals: [object, string][] = [
       [{ environment: "sandbox" }, "names no real environment"],
       [{ environment: "absent", episodes: {} }, "no environment of this name"],
@@ -420,18 +430,22 @@ onAnyDatabase((database) => {
       [{ environment: "rooms", episodes: {}, dataset_id: "absent" }, "Give one of pairs, episodes"],
       [{ environment: "rooms", dataset_id: "absent" }, "no such dataset"],
       [{ environment: "sandbox", dataset_id: "absent" }, "success is about {goal}"],
+      [{ environment: "hopeless", episodes: {} }, "Nothing says what success in it is"],
+      [{ environment: "hopeless", dataset_id: "absent" }, "Nothing says what success in it is"],
       [{ episodes: {} }, "Field required"],
     ];
     for (const [body, reason] of refusals) {
       const response = await presage.call("POST", "/v1/reality-checks", body);
       expect([response.status, await response.text()]).toEqual([422, expect.stringContaining(reason)]);
     }
-    const idle = { name: "idle", real: { name: "lab", false_success_limit: 0.1 } };
-    const refused = await presage.call("POST", "/v1/environments", idle);
-    expect([refused.status, await refused.text()]).toEqual([
-      422,
-      expect.stringContaining("Nothing says what success is"),
-    ]);
+    for (const checked of [{ false_success_limit: 0.1 }, { share: 0.5 }]) {
+      const idle = { name: "idle", real: { name: "lab", ...checked } };
+      const refused = await presage.call("POST", "/v1/environments", idle);
+      expect([refused.status, await refused.text()]).toEqual([
+        422,
+        expect.stringContaining("Nothing says what success is"),
+      ]);
+    }
     const unknown = { name: "other", real: { name: "absent", share: 0.5 } };
     const response = await presage.call("POST", "/v1/environments", unknown);
     expect([response.status, await response.text()]).toEqual([

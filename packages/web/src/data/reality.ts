@@ -1,4 +1,11 @@
-import type { EnvironmentReality, Presage, RealityCheck, RealityCheckRequest, Run } from "@presage/sdk";
+import type {
+  Environment,
+  EnvironmentReality,
+  Presage,
+  RealityCheck,
+  RealityCheckRequest,
+  Run,
+} from "@presage/sdk";
 import { queryOptions, useMutation } from "@tanstack/react-query";
 import { isNotFound, refreshWhile, useChange, usePresage } from "./client.ts";
 import { environmentsQuery } from "./environments.ts";
@@ -32,7 +39,7 @@ export function checkAboveLimit({ limited_check: check }: EnvironmentReality): t
   return check?.outcome === "above" ? check : null;
 }
 
-/** The names of environments that have a limit of false success or appear in the latest reality checks. */
+/** The names of environments that have a limit of false success or appear in a reality check. */
 export function checkedEnvironmentsQuery(presage: Presage) {
   return queryOptions({
     queryKey: [...realityKey, "latest"],
@@ -41,10 +48,15 @@ export function checkedEnvironmentsQuery(presage: Presage) {
         presage.realityChecks.list({ atMost: mostChecks, signal }),
         client.fetchQuery(environmentsQuery(presage)),
       ]);
-      const checked = new Set(checks.map(({ environment }) => environment));
-      return environments
-        .filter(({ name, config }) => checked.has(name) || config.real?.false_success_limit)
-        .map(({ name }) => name);
+      const latest = new Set(checks.map(({ environment }) => environment));
+      async function isChecked({ name, config }: Environment): Promise<boolean> {
+        if (latest.has(name) || config.real?.false_success_limit) return true;
+        // What is older than the latest is asked for by itself.
+        if (checks.length < mostChecks) return false;
+        return (await presage.realityChecks.list({ environment: name, atMost: 1, signal })).length > 0;
+      }
+      const are = await Promise.all(environments.map(isChecked));
+      return environments.flatMap(({ name }, index) => (are[index] ? name : []));
     },
   });
 }

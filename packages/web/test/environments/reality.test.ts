@@ -26,6 +26,21 @@ dashboardTest("From an alarm on the overview to where an episode leaves reality"
     ...{ evaluators: [{ evaluator: "exact-match" }], evaluated_model_input: "You push." },
     ...{ evaluated_model_output: "It opens.", evaluated_model_gold_answer: "It opens." },
   });
+  const hall = { name: "hall", environment: "hall" };
+  const stop = [{ output_contains: "won", outcome: "success" as const }];
+  await client.environments.create({ name: "hall", stop, real: { name: "lab", false_success_limit: 0.1 } });
+  const acted = (policy: string, tasks: number) =>
+    Array.from({ length: tasks }, (_, task) => ({
+      ...{ task_id: `${policy} ${task}`, policy, simulated: true, real: policy === "good" },
+    }));
+  await client.realityChecks.create({ ...hall, pairs: [...acted("good", 900), ...acted("bad", 60)] });
+  await client.environments.create({ name: "yard", stop });
+  const ranked = [1, 2, 3].flatMap((step) =>
+    Array.from({ length: 7 }, (_, task) => ({
+      ...{ task_id: `${task}`, policy: `step-${step}`, simulated: task < 2 * step, real: task < step },
+    })),
+  );
+  await client.realityChecks.create({ ...hall, environment: "yard", pairs: ranked });
   // The number of later checks does not matter.
   const pairs = [{ task_id: "t", simulated: true, real: true }];
   for (let index = 0; index < 100; index++) await client.realityChecks.create({ name: `${index}`, pairs });
@@ -34,7 +49,18 @@ dashboardTest("From an alarm on the overview to where an episode leaves reality"
   const share = `${(100 * (rate.value ?? 0)).toFixed(1)} %`;
   await list.getByRole("columnheader", { name: "False success" }).waitFor();
   await list.getByRole("row", { name: "rooms" }).getByText(share, { exact: true }).waitFor();
-  const page = await visit("/", { viewport: wide });
+  await list.getByRole("row", { name: "yard" }).getByText("of 12 checked").waitFor();
+  await list.goto(new URL("/environments/yard?tab=reality", list.url()).href);
+  await list
+    .getByText(/Kendall’s τ of their order in simulation and in reality: 1\S*, of 3 policies\./)
+    .waitFor();
+  const page = await visit("/environments/hall?tab=reality", { viewport: wide });
+  await page
+    .getByText("Stop training bad in it: more than 10.0 % of this policy’s successes are false.")
+    .waitFor();
+  await page.getByRole("link", { name: "Alarm of bad: too many false successes" }).waitFor();
+  await page.goto(new URL("/", page.url()).href);
+  await page.getByText("Alarm of bad: too many of its successes fail in reality").waitFor();
   await page.getByTitle(/^Of \d+ episodes in \d+ tasks/).waitFor();
   await page.getByRole("link", { name: "Environment rooms" }).first().click();
   await page.getByText("Stop training in it: more than 10.0 % of its successes are false.").waitFor();

@@ -384,7 +384,9 @@ function describeExamples({
   const seen =
     min_detectable === null
       ? ""
-      : ` A true difference of ${formatPointsApart(min_detectable)} points would have been found in four of five cases.`;
+      : min_detectable >= 1
+        ? " Data like this shows no difference, not even the largest, in four of five cases."
+        : ` A true difference of ${formatPointsApart(min_detectable)} points would have been found in four of five cases.`;
   return `No difference between the model with examples and without was found.${seen}`;
 }
 

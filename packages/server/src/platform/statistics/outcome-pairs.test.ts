@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { mersenne } from "pure-rand/generator/mersenne";
 import { z } from "zod";
 import { slowTest } from "../../../test/support/whole-run.ts";
-import { leaveOneOutError, tQuantile } from "./intervals.ts";
+import { leaveOneOutError, tQuantile, wilsonBounds } from "./intervals.ts";
 import {
   consistencyOf,
   kendallTau,
@@ -64,8 +64,11 @@ test("over policies, each counts alike however many episodes it has, and tasks a
       "replayed",
     ),
   );
-  const { lower = 0, upper = 0 } = found?.replayed.interval ?? {};
-  expect((upper - lower) / 2).toBeCloseTo(tQuantile(0.975, 11) * leaveOneOutError(without), 9);
+  // Within 0 and 1, as that of a mean score.
+  const trials = (replayed * (1 - replayed)) / leaveOneOutError(without) ** 2;
+  const { lower, upper } = wilsonBounds(replayed, trials, tQuantile(0.975, 11));
+  expect(found?.replayed.interval?.lower).toBeCloseTo(lower, 9);
+  expect(found?.replayed.interval?.upper).toBeCloseTo(upper, 9);
   expect(macroConsistencyOf(pairs.filter(({ policy }) => policy === "rare"))).toBeUndefined();
 });
 
@@ -79,6 +82,12 @@ test("the consistency ratio divides replays by acting in reality", () => {
   expect([found?.replayed.value, found?.real.value, found?.ratio.value]).toEqual([0.25, 0.5, 0.5]);
   expect(found?.ratio.interval?.lower).toBeLessThan(0.5);
   expect(consistencyOf(simulate(7, 12, 0.3))).toBeUndefined();
+  const none = consistencyOf(pairs.map((pair) => ({ ...pair, replayed: false })));
+  expect(none?.ratio).toMatchObject({
+    value: 0,
+    interval: null,
+    note: expect.stringContaining("The ratio is 0"),
+  });
   // The upper end is too large for a number, unlike its logarithm.
   const ofTask = (task: number, count: number) =>
     Array.from({ length: count }, (_, at) => ({
@@ -160,4 +169,15 @@ test("Kendall's τ-b takes ties into account, as scipy's kendalltau does", () =>
       [1, 3],
     ]),
   ).toBeNaN();
+});
+
+test("tasks that are all alike are said to be, where that leaves no interval", async () => {
+  const pairs = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((task) =>
+    [true, false].map((real) => ({ task: `${task}`, policy: null, simulated: real, real })),
+  );
+  const note = "All tasks are alike, which does not show how far others would differ.";
+  expect(await pairFigures(pairs)).toMatchObject({
+    phi: { value: 1, interval: null, note },
+    cohen_kappa: { value: 1, interval: null, note },
+  });
 });

@@ -17,10 +17,12 @@ import {
   type ClusteredFigure,
   effectiveClusters,
   jackknifeError,
+  jackknifeInterval,
   leaveOneOutError,
   momentsOfClusters,
   rounding,
   tQuantile,
+  whyNoInterval,
 } from "./intervals.ts";
 
 /** Kendall's τ-b of two orders (M. G. Kendall 1945). NaN if one of them has only ties. */
@@ -160,6 +162,8 @@ const allAlike = "All tasks differ alike, which does not show how far others wou
 const noEpisodes = "There are no episodes.";
 const alwaysTheSame = "One of the two outcomes is always the same.";
 const oneTask = "One task has most of the episodes.";
+const hasNoLogarithm =
+  "The ratio is 0, or would be without one of the tasks, and the interval is that of its logarithm.";
 const undefinedWithout = "Without one of the tasks, the figure is not defined.";
 
 /** The 2×2 table of simulated and real success. */
@@ -207,7 +211,7 @@ function ofTasks(
   const made = { ...figure, tasks: trajectories, effective_tasks: effective_trajectories };
   if (figure.value === null) return { ...made, note: why };
   if (trajectories < fewestTasks) return { ...made, interval: null, note: tooFew };
-  return { ...made, note: figure.interval === null ? undefinedWithout : null };
+  return { ...made, note: figure.note?.replaceAll("trajectories", "tasks") ?? null };
 }
 
 /** The correlation of two verdicts (K. Pearson 1900). NaN if one of them is always the same. */
@@ -321,14 +325,14 @@ export function macroConsistencyOf(all: readonly OutcomePair[]): ReturnType<type
     return rest;
   });
   const made = madeOf(tasks.map(({ length }) => length));
-  const mean = (side: 1 | 2) =>
-    figureOfTasks({
-      value: total[side] / total[0],
-      error: leaveOneOutError(Float64Array.from(without, (rest) => rest[side] / rest[0])),
-      made,
-      range: [0, 1],
-      why: noEpisodes,
-    });
+  const mean = (side: 1 | 2) => {
+    const value = total[side] / total[0];
+    const leftOut = Float64Array.from(without, (rest) => rest[side] / rest[0]);
+    const { interval, why } = jackknifeInterval(value, leftOut, made.effective_tasks ?? 0);
+    const { tasks: trajectories, effective_tasks: effective_trajectories, count } = made;
+    const figure = { value, interval, count, trajectories, effective_trajectories };
+    return ofTasks({ ...figure, note: why && whyNoInterval[why] }, noEpisodes);
+  };
   // Subtracting shares again may leave a rounding error in place of 0.
   const exact = (sum: number) => (Math.abs(sum) < rounding ? 0 : sum);
   const ratios = Float64Array.from(without, ([, replayed, real]) => exact(replayed) / exact(real));
@@ -371,6 +375,8 @@ function ratioFigure(ratio: number, without: Float64Array, made: MadeOf): Realit
     why: "Nothing succeeded in the real environment.",
   });
   const shown = { ...figure, value: figure.value === null ? null : value };
+  if (made.tasks >= fewestTasks && without.includes(0))
+    return { ...shown, interval: null, note: hasNoLogarithm };
   if (interval === null) return { ...shown, interval };
   const [lower, upper] = [Math.exp(interval.lower), Math.exp(interval.upper)];
   if (!Number.isFinite(upper)) return { ...shown, interval: null, note: oneTask };

@@ -6,7 +6,7 @@ import { endUnfinished, type StepRow, selectSteps } from "../../environments/epi
 import { type StartServices, startEpisode } from "../../environments/episodes/start-episode.ts";
 import { type Ask, type StepServices, stepEpisode } from "../../environments/episodes/step-episode.ts";
 import { findEnd, isAboutGoal, type Turn } from "../../environments/episodes/turns.ts";
-import { matches } from "../../environments/rewards-and-ends.ts";
+import { matches, UndecidedRuleError } from "../../environments/rewards-and-ends.ts";
 import { ServiceError, UpstreamError, undefinedIfGone } from "../../platform/errors.ts";
 import type { BackgroundTurns, FairSlots } from "../../platform/limits/turns.ts";
 import { nowMicros, toFlag, toStorableText, verbOf } from "../../platform/storage/columns.ts";
@@ -151,7 +151,7 @@ async function toReality(
     done: done === true,
     latencyMs: null,
   }));
-  const reality = { first: samples[0]?.interaction.state, steps };
+  const reality = { first: samples[0]?.interaction.state, steps, successReward };
   const rules = { stop: config.stop };
   const turns: Turn[] = [];
   for (const step of hasSuccessRule(config, task) ? steps : []) {
@@ -161,8 +161,12 @@ async function toReality(
     );
     if (end !== undefined) return { ...reality, succeeded: end.outcome === "success" };
   }
-  const paid = steps.findLast(({ reward }) => reward !== null)?.reward ?? Number.NEGATIVE_INFINITY;
-  return { ...reality, succeeded: isAtLeast(paid, successReward) };
+  return { ...reality, succeeded: isPaid(steps, successReward) };
+}
+
+function isPaid(steps: readonly { reward: number | null }[], atLeast: number): boolean {
+  const last = steps.findLast(({ reward }) => reward !== null)?.reward ?? Number.NEGATIVE_INFINITY;
+  return isAtLeast(last, atLeast);
 }
 
 /** What a real environment, or a recording of one, answered to the actions of an episode. */
@@ -171,6 +175,8 @@ interface Reality {
   first: string | undefined;
   steps: readonly (Omit<RealStep, "latencyMs"> & { action: string; latencyMs: number | null })[];
   succeeded: boolean;
+  /** The last reward of success, by which both sides of a recording are judged where no rule does. */
+  successReward?: number;
 }
 
 /** An ended episode with its steps. */
@@ -253,10 +259,11 @@ export async function replayEpisode(
 /** Where simulation and reality differ, and how each ended, as rows of a check. */
 export function compareWith(
   { check_id, position }: Pick<RealityEpisodesTable, "check_id" | "position">,
-  { episode, steps }: PlayedEpisode,
+  played: PlayedEpisode,
   reality: Reality,
 ): { episode: RealityEpisodesTable; steps: RealityStepsTable[] } {
-  const { row } = episode;
+  const { steps } = played;
+  const { row } = played.episode;
   const at = { check_id, position };
   const seen = reality.steps.map((step) => toStorableText(step.observation));
   const differs = steps.findIndex(({ observation }, index) => observation !== seen[index]);
@@ -268,7 +275,7 @@ export function compareWith(
       episode_id: row.id,
       policy: row.policy,
       replayed: null,
-      simulated: toFlag(succeededInSimulation(episode)),
+      simulated: toFlag(succeededInSimulation(played, reality)),
       real: toFlag(reality.succeeded),
       simulated_reward: row.reward,
       real_reward: sumOf(reality.steps.map(({ reward }) => reward)),
@@ -305,8 +312,10 @@ export function hasSuccessRule({ stop }: EnvironmentConfig, { goal }: Pick<Task,
   return stop?.some((rule) => rule.outcome === "success" && (goal || !isAboutGoal(rule))) === true;
 }
 
-function succeededInSimulation({ row, config, task }: Episode): boolean {
+function succeededInSimulation({ episode, steps }: PlayedEpisode, reality: Reality): boolean {
+  const { row, config, task } = episode;
   if (hasSuccessRule(config, task)) return row.outcome === "success";
+  if (reality.successReward !== undefined) return isPaid(steps, reality.successReward);
   return row.reward !== null && isAtLeast(row.reward, successReward);
 }
 
@@ -330,5 +339,6 @@ export function describeFailure(error: unknown): string | undefined {
   if (error instanceof UnplayableError) return unplayable + error.message;
   if (error instanceof RealEnvironmentError) return error.message;
   if (error instanceof UpstreamError) return `The world did not answer: ${error.message}`;
+  if (error instanceof UndecidedRuleError) return error.message;
   return error instanceof ServiceError && endings.includes(error.code) ? error.message : undefined;
 }

@@ -57,23 +57,19 @@ export async function selectUncheckedEnvironments(database: Database) {
   return await latestRevisions(database)
     .where("revision.config", "like", '%"share":%')
     .where(
-      sql<SqlBool>`not exists (${checksOfRevision} and known.environment_id = environment.id
-        and known.source = 'continuous')`,
+      sql<SqlBool>`not exists (select 1 from reality_checks as known
+        where known.account_id = environment.account_id and known.environment_revision = revision.revision
+        and known.environment_id = environment.id and known.source = 'continuous')`,
     )
     .execute();
 }
 
-/** Environments with a limit of false success and with checked episodes of their latest revisions. */
+/** Environments with a limit of false success; also those without checks, whose alarm must end. */
 export async function selectWatchedEnvironments(database: Database): Promise<DrawnEnvironment[]> {
   return await latestRevisions(database)
     .where("revision.config", "like", '%"false_success_limit":%')
-    .where(sql<SqlBool>`exists (${checksOfRevision} and known.environment = environment.name
-      and known.episodes > 0)`)
     .execute();
 }
-
-const checksOfRevision = sql`select 1 from reality_checks as known
-  where known.account_id = environment.account_id and known.environment_revision = revision.revision`;
 
 function latestRevisions(database: Database) {
   return database

@@ -1,7 +1,7 @@
 import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presage/contract";
 import { fewestTrajectories } from "@presage/contract/defaults";
+import { describeComparison } from "@presage/contract/describe-comparison";
 import {
-  describeComparison,
   describeDraw,
   evaluatorName,
   formatPoints,

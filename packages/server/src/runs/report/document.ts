@@ -253,7 +253,7 @@ function strataTable(
 
 function survivalParts(survival: RunSurvival, name: string, run: RunReport["run"]): ReportPart[] {
   const { prediction_failed, evaluator_failed } = survival.endings;
-  const bound = `If each failure is a divergence: ${describeMedian(survival.failures_as_divergence)}`;
+  const bound = `If each failure is a divergence: ${describeMedian({ ...survival, ...survival.failures_as_divergence })}`;
   const said = describeSurvival(survival, run);
   return [
     heading(2, `First divergence by ${name}`),

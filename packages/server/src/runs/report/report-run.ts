@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunEvaluatorReport, RunFigures, RunReport, RunStratum, TeacherForced } from "@presage/contract";
 import { samplingDefaults } from "@presage/contract/defaults";
-import { describeDraw, preliminaryNote } from "@presage/contract/describe-runs";
+import { preliminaryNote } from "@presage/contract/describe-comparison";
+import { describeDraw } from "@presage/contract/describe-runs";
 import type { Prices } from "../../platform/prices.ts";
 import { microsPerSecond } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";

@@ -1,4 +1,5 @@
-import { describeComparison, describeP, formatPoints } from "@presage/contract/describe-runs";
+import { describeComparison } from "@presage/contract/describe-comparison";
+import { describeP, formatPoints } from "@presage/contract/describe-runs";
 import type { Comparison } from "@presage/sdk";
 import { formatCount, formatMeasured } from "../../format/numbers.ts";
 import { nameEvaluator } from "../../parts/evaluator-names.ts";

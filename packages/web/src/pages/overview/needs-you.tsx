@@ -74,7 +74,8 @@ export function NeedsYou() {
     ...names.flatMap((name, index) => {
       const alarm = alarmIn(reality[index]?.data?.state);
       if (alarm === undefined) return [];
-      const why = "Alarm: too many of its successes fail in reality";
+      const whose = "policy" in alarm ? ` of ${alarm.policy}` : "";
+      const why = `Alarm${whose}: too many of its successes fail in reality`;
       return need(`alarm ${name}`, realityOf(name), why, alarm.sentence);
     }),
     ...names.flatMap((name, index) => {

@@ -1,4 +1,4 @@
-import { describeComparison } from "@presage/contract/describe-runs";
+import { describeComparison } from "@presage/contract/describe-comparison";
 import type { Comparison, ComparisonCandidate, RunReport } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";

@@ -2,7 +2,7 @@ import type { Environment, EpisodeFigures } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePresage } from "../../../data/client.ts";
-import { checkedEnvironmentsQuery, realityQuery } from "../../../data/reality.ts";
+import { realityQuery } from "../../../data/reality.ts";
 import { counted, describeInterval, formatCount, formatScore, formatShare } from "../../../format/numbers.ts";
 import { Tiles } from "../../../ui/card.tsx";
 import { IntervalBar } from "../../../ui/charts/sparkline.tsx";
@@ -17,12 +17,9 @@ interface EnvironmentFiguresProps {
 
 /** How the episodes of an environment went, and whether their success was real. */
 export function EnvironmentFigures({ environment: { name, config }, figures }: EnvironmentFiguresProps) {
-  const presage = usePresage();
-  const { data: checked } = useQuery(checkedEnvironmentsQuery(presage));
-  const isChecked = checked?.includes(name) ?? false;
-  const { data: reality } = useQuery({ ...realityQuery(presage, name), enabled: isChecked });
+  const { data: reality } = useQuery(realityQuery(usePresage(), name));
   const falsely = reality?.false_success_rate.interval;
-  const isRealityKnown = checked !== undefined && (!isChecked || reality !== undefined);
+  const isChecked = (reality?.agreement.count ?? 0) > 0;
   const { success_rate: rate = null, success_interval: interval = null, finished = 0 } = figures ?? {};
   const {
     episodes = 0,
@@ -60,7 +57,7 @@ export function EnvironmentFigures({ environment: { name, config }, figures }: E
     {
       name: "False success",
       explanation: "Of the simulated successes that were checked, those that fail in reality.",
-      value: isRealityKnown ? <FalseSuccess figures={figures ?? undefined} reality={reality} /> : "…",
+      value: reality ? <FalseSuccess figures={figures ?? undefined} reality={reality} /> : "…",
       note: (
         <Link
           to="/environments/$name"

@@ -46,6 +46,7 @@ function EnvironmentPage() {
 
 function LoadedEnvironment({ environment }: { environment: EnvironmentDetail }) {
   const { name, revision, config, reality, is_built_in: isBuiltIn } = environment;
+  const alarm = alarmIn(reality);
   const navigate = environmentRoute.useNavigate();
   const [isReviseOpen, setReviseOpen] = useState(false);
   const [isDeleteOpen, setDeleteOpen] = useState(false);
@@ -62,9 +63,11 @@ function LoadedEnvironment({ environment }: { environment: EnvironmentDetail }) 
             Revision {revision}
             {isBuiltIn && ", built in"}
           </span>
-          {alarmIn(reality) && (
+          {alarm && (
             <Link to={path} params={{ name }} search={{ tab: "reality" }} className="ml-2 align-middle">
-              <Badge tone="fail">Alarm: too many false successes</Badge>
+              <Badge tone="fail">
+                Alarm{"policy" in alarm && ` of ${alarm.policy}`}: too many false successes
+              </Badge>
             </Link>
           )}
         </>

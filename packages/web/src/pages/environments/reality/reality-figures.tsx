@@ -115,7 +115,7 @@ export function PolicyCurve({ figures }: { figures: EnvironmentReality }) {
       hint={
         policies.length === 0
           ? "No episode names its policy. Label episodes with the step of the agent that acts (policy), and drift is seen here."
-          : `Policies in the order in which they came. ${order === null ? (policy_order.note ?? "") : `Reality ranks them alike: τ ${formatScore(order)}, of ${policy_order.policies} policies.`}`
+          : `Policies in the order in which they came. ${order === null ? (policy_order.note ?? "") : `Kendall’s τ of their order in simulation and in reality: ${formatScore(order)}, of ${policy_order.policies} policies.`}`
       }
     >
       {policies.length === 2 && (

@@ -55,11 +55,17 @@ export function RealityTab({ environment }: { environment: Environment }) {
 
 type StateName = NonNullable<EnvironmentReality["state"]>["state"];
 
-const states: Record<StateName, { tone: Tone; name: string; advice(limit: string): string }> = {
+const states: Record<
+  StateName,
+  { tone: Tone; name: string; advice(limit: string, policy: string | undefined): string }
+> = {
   alarm: {
     tone: "fail",
     name: "Alarm",
-    advice: (limit) => `Stop training in it: more than ${limit} of its successes are false.`,
+    advice: (limit, policy) =>
+      policy === undefined
+        ? `Stop training in it: more than ${limit} of its successes are false.`
+        : `Stop training ${policy} in it: more than ${limit} of this policy’s successes are false.`,
   },
   ok: {
     tone: "pass",
@@ -122,13 +128,13 @@ function State({ environment: { config, revision, is_built_in }, figures, checks
             </>
           )}
         </Badge>
-        {advice(formatShare(state.false_success_limit))}
+        {advice(formatShare(state.false_success_limit), policy)}
         {state.state === "alarm" && config.real?.on_alarm === "refuse" && " New episodes are refused."}
         {isBlind && " What ends now is not checked: the continuous check is paused."}
       </p>
       <p className="text-ink-2">
         Revision {revision}: {unbroken(state.sentence)}
-        {policy !== undefined && ` Of ${policy}: ${unbroken(told.sentence)}`}
+        {policy !== undefined && ` ${unbroken(told.sentence)}`}
         {alarms.length > 0 && ` Policies with an alarm: ${alarms.map((one) => one.policy).join(", ")}.`}
       </p>
     </>
