@@ -140,16 +140,6 @@ export function sampleColumns(
       isSortable: false,
       widthPx: 112,
     },
-    {
-      id: "when",
-      label: "When",
-      hint: "When the last verdict was given.",
-      value: ({ results }) => results.at(-1)?.created_at,
-      isNewestFirst: true,
-      isSortable: false,
-      isExtra: true,
-      widthPx: 112,
-    },
   ];
 }
 
