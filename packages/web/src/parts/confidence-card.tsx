@@ -31,9 +31,9 @@ export function ConfidenceCard({ run, chosen }: ConfidenceCardProps) {
   if (data === undefined || data.brier.count === 0) return null;
   const { sentence, of, without_confidence: without, left_out } = data;
   const notes = [
-    of === "score" ? "Of raw scores, before a calibration." : "",
-    without > 0 ? `${counted(without, "prediction")} without one do not count.` : "",
-    left_out > 0 ? `${counted(left_out, "prediction")} that it was calibrated on do not count.` : "",
+    of === "score" ? "Raw scores, before calibration." : "",
+    without > 0 ? `Left out: ${counted(without, "prediction")} without a confidence.` : "",
+    left_out > 0 ? `Left out: ${counted(left_out, "prediction")} that it was calibrated on.` : "",
   ];
   return (
     <Card title="Confidence" hint={notes.join(" ").trim()}>

@@ -131,8 +131,8 @@ function Figures({ world, run, evaluator }: { world: World; run: Run; evaluator:
   const { confidence } = world.config;
   const { brier, ece, auroc, coverage_at_risk: kept, left_out, of } = data;
   const notes = [
-    of === "score" ? "Of raw scores, before the calibration." : "",
-    left_out > 0 ? `${counted(left_out, "prediction")} that it was calibrated on do not count.` : "",
+    of === "score" ? "Raw scores, before calibration." : "",
+    left_out > 0 ? `Left out: ${counted(left_out, "prediction")} that it was calibrated on.` : "",
   ];
   const figures = [
     { name: "Brier score", figure: brier, says: "Squared error; 0 is best." },
