@@ -340,7 +340,7 @@ slowBrowserTest("A calibrated world says what its confidences are worth", async 
   await client.worlds.calibrate("sure", { run_id: id });
   const page = await visit("/worlds/sure?tab=confidence", { viewport: wide, reducedMotion: "reduce" });
   const worth = page.getByRole("region", { name: "What they are worth" });
-  await worth.getByText("Of raw scores, before the calibration.").waitFor();
+  await worth.getByText("Raw scores, before calibration.").waitFor();
   await page.getByText("in 60 predictions of 20 trajectories").waitFor();
   await page.getByRole("link", { name: "to calibrate on" }).first().waitFor();
 

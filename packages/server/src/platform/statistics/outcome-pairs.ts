@@ -157,7 +157,7 @@ export interface PairFigures extends Figures {
 }
 
 export const fewestTasks = 6;
-export const tooFew = "Too few tasks: an interval takes 6.";
+const tooFew = "Too few tasks: an interval takes 6.";
 const allAlike = "All tasks differ alike, which does not show how far others would.";
 const noEpisodes = "There are no episodes.";
 const alwaysTheSame = "One of the two outcomes is always the same.";
