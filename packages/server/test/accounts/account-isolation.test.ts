@@ -409,8 +409,8 @@ onAnyDatabase((database) => {
       const pattern = new RegExp(`^${route.replace(/\{\w+\}/g, "[^/]+")}$`);
       return walked.some((call) => pattern.test(call));
     };
-    // These create resources of the caller's own and refer to no existing ones; the profile of a request is tested above,
-    // and the project of an experiment where experiments are.
+    // These create the caller's own resources and refer to no existing ones; the profile in a request is tested above,
+    // and the project of an experiment in the tests of experiments.
     const makers = [
       "POST /v1/predict",
       "POST /v1/chat/completions",
@@ -420,7 +420,7 @@ onAnyDatabase((database) => {
       "POST /v1/evaluate",
       "POST /v1/evaluation-results/batch",
       "POST /v1/evaluations/batch",
-      // That its lines name no results of others is tested with labels.
+      // The tests of labels check that its lines cannot name other accounts' results.
       "POST /v1/evaluation-labels",
       "POST /v1/evaluator-profiles",
       "POST /v1/evaluator-criteria",
@@ -434,10 +434,10 @@ onAnyDatabase((database) => {
       "POST /v1/reality-checks",
       "POST /v1/worlds",
       "POST /v1/error-taxonomy-revision",
-      // These know no resource.
+      // These involve no resource.
       "GET /v1/imports/formats",
       "POST /v1/imports/preview",
-      // And this one ends the current session.
+      // This one ends the current session.
       "POST /auth/sign-out",
     ];
     expect(closed.filter((route) => !isWalked(route) && !makers.includes(route))).toEqual([]);

@@ -182,7 +182,7 @@ onAnyDatabase((database) => {
       expect([revoked?.action, updated?.action]).toEqual(["api_key.revoke", "api_key.update"]);
       expect(revoked).toMatchObject({ actor: { user_id: userIds[0] }, detail: { user_id: userIds[1] } });
 
-      // Owners who revoke each other's last keys: one is first, and the other's no longer counts.
+      // Two owners revoke each other's last keys: one comes first, and the other's key is then no longer valid.
       const [other, another] = await Promise.all(userIds.map((id) => makeKey(store, id)));
       await store.database.updateTable("users").set({ role: "owner" }).where("id", "in", userIds).execute();
       const idOf = async (user: string | undefined) =>

@@ -88,7 +88,7 @@ test("the last owner stays one, and a wrong role is refused", async () => {
 });
 
 const reads = "reads";
-/** Commands that change nothing of an account, or whose changes are records themselves. */
+/** Commands that change nothing in an account, or whose changes are themselves records. */
 const unrecorded: Record<string, string> = {
   serve: "serves",
   config: reads,
@@ -163,7 +163,7 @@ slowTest("every command that changes something leaves its event", async () => {
   await change("datasets import", ["--name", "d", "--file", file], made);
   const target = ["--dataset", "d", "--baseline", "no-change", "--evaluator", "exact-match"];
   await change("run", [...target, "--name", "r"], ["run.create"]);
-  // What has ended cannot be cancelled, so a server leaves one that waits.
+  // A run that has ended cannot be cancelled, so a server creates one that waits.
   const server = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl() });
   const { data } = (await (await server.call("GET", "/v1/datasets")).json()) as { data: { id: string }[] };
   const waiting = { dataset_id: data[0]?.id, target: { predictions: "imported" } };
@@ -218,7 +218,7 @@ slowTest("every command that changes something leaves its event", async () => {
   expect([...recorded, ...Object.keys(unrecorded)].filter((name) => !commands.includes(name))).toEqual([]);
 });
 
-/** The commands that have none below them, as help lists them. */
+/** The commands without subcommands, as help lists them. */
 async function commandsOf(path: string[]): Promise<string[]> {
   const { stdout } = await presage(...path, "--help");
   const [, list = ""] = /^Commands:\n((?: .*\n)*)/m.exec(stdout) ?? [];

@@ -11,7 +11,7 @@ import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-/** Routes that change nothing, or whose changes are records themselves. */
+/** Routes that change nothing, or whose changes are themselves records. */
 const unrecorded: Record<string, string> = {
   "POST /v1/predict": "a prediction is its own record",
   "POST /v1/chat/completions": "a prediction is its own record",
@@ -41,7 +41,7 @@ for (const name of ["tasks", "num_tasks", "task", "task_range"])
     unrecorded[`POST ${path}/${name}`] = "reads";
 for (const path of ["", "/:env"]) unrecorded[`POST ${path}/call`] = "steps are their own records";
 
-/** What differs only in the name of its path. */
+/** Routes that differ from another only in the name in their path. */
 const others: Record<string, string> = {
   "POST /v1/evaluator-criteria": "POST /v1/evaluator-profiles",
   "POST /v1/evaluator-criteria/:public_id/revision": "POST /v1/evaluator-profiles/:public_id/revision",
@@ -66,7 +66,7 @@ onAnyDatabase((database) => {
     return ((await response.json()) as AuditEventListResponse).data;
   }
 
-  /** Makes a call that succeeds and expects the one event of it. */
+  /** Makes a call that must succeed and be recorded as exactly one event. */
   async function change(
     route: string,
     action: AuditAction,
@@ -279,7 +279,7 @@ onAnyDatabase((database) => {
   });
 
   test("The list is filtered by action, actor, object and time, and read page by page", async () => {
-    // A deleted run has its name until it is swept.
+    // A deleted run keeps its name until it is swept.
     await eventually(
       () => listEvents("&action=run.delete"),
       (deletions) => deletions.every(({ object_id, names }) => names[object_id] === null),

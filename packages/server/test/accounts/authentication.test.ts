@@ -211,7 +211,7 @@ describe("Among all paths", () => {
       // Routes that change something do not support GET, and no file of the dashboard has this name.
       if ([200, 404, 405].includes(status)) continue;
       if (/^(\/:env)?\/(prompt|splits|task_tools|tools)$|^\/list_environments$/.test(path)) {
-        // Programs speak the Open Reward Standard there, and cannot sign in.
+        // These paths are for programs that speak the Open Reward Standard, which cannot sign in.
         expect([path, status, location]).toEqual([path, 401, null]);
         continue;
       }

@@ -45,7 +45,7 @@ onAnyDatabase((database) => {
       return await Promise.all(counted);
     };
     await closeAccount(store, account_id);
-    // The key itself is still valid, as it is for a request that began before.
+    // The key itself is still valid, as for a request that began earlier.
     const changes: [string, unknown][] = [
       ["/v1/evaluate", evaluation],
       ["/v1/projects", { name: "kitchen" }],
@@ -69,7 +69,7 @@ onAnyDatabase((database) => {
     ]);
     expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
 
-    // Predictions are stored a moment after their response.
+    // Predictions are stored shortly after their response.
     const handled = () => readMetric(presage, 'presage_captured_predictions_total{outcome="written"}');
     expect(await eventually(handled, (count) => count > 0)).toBe(1);
     await reopenAccount(store, account_id);
@@ -187,7 +187,7 @@ onAnyDatabase((database) => {
       await closeAccount(opened.database, accountId);
       const patient = { onSlow() {}, slowMs: 600_000, maxMs: 600_000 };
       waiting = waitForEarlierWriters(opened.database, patient).then(() => order.push("waited"));
-      // Time for one that does not wait to get ahead.
+      // Gives a call that fails to wait the time to get ahead.
       await Bun.sleep(300);
       order.push("stored");
     });

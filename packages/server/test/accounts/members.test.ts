@@ -135,12 +135,12 @@ onAnyDatabase((database) => {
       setRole(other, "viewer"),
       setRole(store.owner.id, "viewer", key),
     ]).then((responses) => responses.map(({ status }) => status).sort());
-    // The other is the last owner by then, or the caller none any more.
+    // By then the other user is the last owner, or the caller is no longer one.
     expect(statuses[0]).toBe(200);
     expect([403, 409]).toContain(statuses[1] ?? 0);
     const left = await store.database.selectFrom("users").select("id").where("role", "=", "owner").execute();
     expect(left.filter(({ id }) => [store.owner.id, other].includes(id))).toHaveLength(1);
-    // The way back in, on the server's machine.
+    // This is the way back in, on the server's machine.
     const change = { userId: store.owner.id, role: "owner", issuer: localIssuer } as const;
     await changeRoleOf(store.database, anyRequester(store.owner.account_id), change);
   });
@@ -241,7 +241,7 @@ onAnyDatabase((database) => {
   test("Whoever has moved to another account changes no role in the one that they left", async () => {
     const [moving, member] = [await makeUser(store, "owner"), await makeUser(store, "member")];
     const key = await makeKey(store, moving);
-    // Known from now on, for some seconds.
+    // The server now remembers the key for some seconds.
     expect(await statusOf(key, "GET", "/v1/members")).toBe(200);
     const other = { id: Bun.randomUUIDv7(), name: "theirs", created_at: 1 };
     await store.database.insertInto("accounts").values(other).execute();

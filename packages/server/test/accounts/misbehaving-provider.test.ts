@@ -72,7 +72,7 @@ for (const [name, answer] of lies) {
     const presage = await startPresage(liar.environment);
     const response = await openBrowser().fetch(`${presage.url}/auth/sign-in`);
     await expectFailurePage(response, 503, /identity provider is unavailable/);
-    // Not by the timeout: an endless response would fill the memory until then.
+    // The timeout is no protection: an endless response would fill the memory until then.
     expect(endlessness.sentBytes).toBeLessThan(30_000_000);
     await presage.stop();
   });

@@ -130,7 +130,7 @@ onAnyDatabase((database) => {
         expect(await inOne.use(renewed.key)).toBe(401);
       }
     }
-    // Some must be in time, or the test would not cover concurrent creation.
+    // Some keys must be created in time, or the test would not cover concurrent creation.
     expect(made).toBeGreaterThan(0);
   }, 300_000);
 

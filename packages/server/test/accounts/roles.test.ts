@@ -209,7 +209,7 @@ const table: Row[] = [
       POST /v1/environments/:name/tasks`,
   },
   {
-    // Their own.
+    // The caller's own.
     roles: ["owner", "member", "viewer"],
     scope: "manage",
     routes: `
@@ -235,12 +235,12 @@ const table: Row[] = [
   },
 ];
 
-/** They need no caller; without a token they answer like a route that does. */
+/** Routes that need no caller; without a token they answer like routes that do. */
 const waysIn = ["POST /auth/local"];
-/** A session is not let in. */
+/** Routes that refuse sessions. */
 const onlyForKeys = /openenv|^\w+ \/(?!v1\/|auth\/)/;
 
-/** Each scope alone says which one a route needs. */
+/** Keys with a single scope show which one a route needs. */
 const scopeSets: (KeyScope[] | null)[] = [null, ...KeyScope.options.map((scope) => [scope])];
 if (isWholeRun)
   scopeSets.push(...KeyScope.options.map((scope) => KeyScope.options.filter((other) => other !== scope)), [
@@ -297,7 +297,7 @@ onAnyDatabase((database) => {
   });
 
   test("each route lets in each role and each set of scopes as the table says, and nobody else", async () => {
-    // What ends the session of its caller comes last.
+    // The route that ends its caller's session comes last.
     const inOrder = expectations.toSorted(
       (a, b) => Number(a.route.includes("out")) - Number(b.route.includes("out")),
     );

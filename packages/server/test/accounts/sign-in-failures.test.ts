@@ -103,7 +103,7 @@ onAnyDatabase((database) => {
       const callback = await callbackAddress(browser, url());
       const name = [...browser.cookies.keys()].find((key) => key.startsWith("presage_sign_in")) ?? "";
       const sealed = browser.cookies.get(name) ?? "";
-      // Not of the last characters, whose bits are not all read.
+      // Does not alter the last characters, not all of whose bits are read.
       const altered = `${sealed.slice(0, -3)}${sealed.at(-3) === "A" ? "B" : "A"}${sealed.slice(-2)}`;
       for (const wrong of [altered, "x", "", "e30.e30.e30.e30.e30"]) {
         browser.cookies.set(name, wrong);

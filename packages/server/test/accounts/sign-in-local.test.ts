@@ -208,7 +208,7 @@ onAnyDatabase((database) => {
       expect(after).toEqual({ address: expect.stringContaining(`${presage.url}/`), notice: "" });
     }, 300_000);
 
-    // What it says of other servers comes from the same rows on both databases.
+    // What the command says about other servers comes from the same rows on both databases.
     if (database.name === "PostgreSQL") return;
 
     test("prints an address below a configured public URL", async () => {
@@ -241,7 +241,7 @@ onAnyDatabase((database) => {
     test("finds the server that is left of two at one address, whichever stops first", async () => {
       for (const stopsFirst of [0, 1]) {
         const PRESAGE_DATABASE_URL = await database.create();
-        // Both are behind one address, of the one that stays.
+        // Both are behind one address: that of the server that stays.
         const PRESAGE_PORT = String(await freePort());
         const PRESAGE_PUBLIC_URL = `http://127.0.0.1:${PRESAGE_PORT}`;
         const ports = stopsFirst === 0 ? ["0", PRESAGE_PORT] : [PRESAGE_PORT, "0"];

@@ -31,7 +31,7 @@ onAnyDatabase((database) => {
     return await runPresage(["users", ...args], environment);
   }
 
-  /** What `users list --json` has about a user. */
+  /** What `users list --json` prints about a user. */
   async function listed(name: string): Promise<Record<string, unknown> | undefined> {
     const { stdout } = await users("list", "--json");
     const lines = stdout.trimEnd().split("\n");

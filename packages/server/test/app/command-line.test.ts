@@ -271,7 +271,7 @@ describe("predict", () => {
       },
     );
     killAfterTests(child);
-    // With two at a time, and one of them held, the last is asked for once the others are there.
+    // With two calls at a time, one of them held, the last is asked for once the others have answers.
     await eventually(
       () => upstream.received.length,
       (asked) => asked === 4,

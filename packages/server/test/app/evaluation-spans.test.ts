@@ -9,7 +9,7 @@ import { startUpstream, type TestUpstream } from "../support/upstream/upstream.t
 
 let upstream: TestUpstream;
 beforeAll(() => {
-  // A prediction that is a verdict would be taken for a quotation by the judge.
+  // The judge would take a prediction that is itself a verdict for a quotation.
   upstream = startUpstream((received) =>
     say(promptOf(received).includes("Criteria") ? passing : "The door."),
   );
@@ -71,7 +71,7 @@ test("each evaluator has a span with its verdict, and a judge's call is below it
   });
   // The judge gave no grade.
   expect(judge && attributesOf(judge)).not.toHaveProperty(["gen_ai.evaluation.score.value"]);
-  // It says why there is no verdict by its code alone.
+  // Only the code says why there is no verdict.
   expect(json && attributesOf(json)["error.type"]).toBe("unusable_input");
 });
 

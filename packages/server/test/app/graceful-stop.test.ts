@@ -131,7 +131,7 @@ test("open pages do not hold up the stop: their event streams end, and idle conn
   await datasets.uploadNew(dataset_id, [
     { trajectory_id: "t", step: 0, ...prediction, next_state: "The door is open." },
   ]);
-  // It waits for an upload of predictions, and its streams wait for it.
+  // The run waits for an upload of predictions, and its event streams wait for the run.
   const { id } = await runClient(presage).create({ dataset_id, target: { predictions: "imported" } });
   const follow = () => presage.call("GET", `/v1/runs/${id}/events`);
   const streams = await Promise.all(Array.from({ length: 5 }, follow));

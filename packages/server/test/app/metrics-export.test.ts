@@ -70,7 +70,7 @@ describe("Metrics that are exported", () => {
       "gen_ai.provider.name": "openai",
       "gen_ai.request.model": "test-model",
       "gen_ai.response.model": "test-model",
-      // Any of the replicas that an upstream may stand for.
+      // The address of any replica that an upstream may stand for.
       "server.address": expect.stringMatching(/^127\.0\.0\.[1-4]$/),
       "server.port": Number(port),
     });
@@ -116,7 +116,7 @@ describe("Metrics that are exported", () => {
         return [path, Bun.gunzipSync(body as Uint8Array<ArrayBuffer>)];
       }),
     );
-    // Fields 1 of the message: resource metrics or spans, which hold texts as they are.
+    // Field 1 of the message: resource metrics or spans, which contain texts unencoded.
     for (const [path, text] of [
       ["/v1/metrics", "presage_tokens_total"],
       ["/v1/traces", "chat test-model"],

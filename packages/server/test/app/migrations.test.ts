@@ -21,7 +21,7 @@ async function ranMigrations(url: string): Promise<string[]> {
   return rows.rows.map(({ name }) => name);
 }
 
-/** The database as it is, without migrating it first. */
+/** Opens the database without migrating it first. */
 async function withRawDatabase(url: string, work: (raw: Kysely<unknown>) => Promise<void>): Promise<void> {
   const raw = openRaw(url);
   await work(raw).finally(() => raw.destroy());

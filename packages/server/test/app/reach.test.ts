@@ -4,18 +4,18 @@ import { dirname, join } from "node:path";
 const sources = join(import.meta.dir, "../../src");
 const transpiler = new Bun.Transpiler({ loader: "ts" });
 
-/** The server's files that one imports for their values at once, over any number of others. */
+/** The server's files that a file imports statically for their values, directly or through others. */
 async function reachedFrom(file: string, reached = new Set<string>()): Promise<Set<string>> {
   if (reached.has(file)) return reached;
   reached.add(file);
-  // Imports of types alone are none here.
+  // Type-only imports are not listed.
   for (const { kind, path } of transpiler.scanImports(await Bun.file(file).text()))
     if (kind === "import-statement" && /^\..*\.ts$/.test(path))
       await reachedFrom(join(dirname(file), path), reached);
   return reached;
 }
 
-/** Who reads how a request is answered opens no more. */
+/** The most files that someone has to open to read how a request is answered. */
 const limits = {
   "predictions/predictions-route.ts": 30,
   "results/evaluate-route.ts": 42,

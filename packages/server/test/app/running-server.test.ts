@@ -26,7 +26,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const file = () => join(folder, "data/presage.server.json");
 const readFile = async () => await Bun.file(file()).json();
 
-/** A server on the folder's database, on a port of its own. */
+/** A server on the folder's database, on its own port. */
 const startServer = (environment: Record<string, string> = {}) =>
   spawnPresage({
     PRESAGE_DATABASE_URL: `sqlite:${join(folder, "data/presage.db")}`,
@@ -127,7 +127,7 @@ slowTest(
       code: 0,
       stderr: expect.stringContaining(`written to ${database()}.`),
     });
-    // Another process has its id now, and another program its port.
+    // Another process now has the killed server's id, and another program its port.
     const { port } = new URL(left.address);
     await using stranger = Bun.serve({
       port,

@@ -138,7 +138,7 @@ onAnyDatabase((database) => {
     });
     const answers = await callEverything(presage);
     expect([...answers.statuses].sort()).toStrictEqual([200, 204, 400, 401, 404, 405, 413, 422, 502, 503]);
-    // The database's connections break, and no secret of them may reach the log.
+    // The database's connections break, and none of their secrets may reach the log.
     await relay.stop();
     await presage.call("GET", "/v1/api-keys", undefined, { "x-api-key": wrongKey });
     const files = url.startsWith("sqlite:") ? await readFiles(url.slice("sqlite:".length)) : "";

@@ -11,7 +11,7 @@ const megabyte = 1_000_000;
 /** The minimum that the documentation recommends for bodies of 16 MB. */
 const budget = 128 * 1024 * 1024;
 
-/** Its pieces fill the budget exactly. */
+/** A response whose decompressed pieces fill the budget exactly. */
 const bomb = () =>
   new Response(Bun.gzipSync(new Uint8Array(100 * 1024 * 1024)), { headers: { "content-encoding": "gzip" } });
 

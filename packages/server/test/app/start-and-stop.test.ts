@@ -167,7 +167,7 @@ test("a process that locks the SQLite file blocks only writers", async () => {
   holder.run("PRAGMA busy_timeout = 5000");
   holder.run("BEGIN IMMEDIATE");
   const creating = callWithKey(url, "POST", "/v1/api-keys", { name: "waits" });
-  // If these waited for the lock, the write would be given up before it is released.
+  // If these requests waited for the lock, the write would give up before the lock is released.
   for (let call = 0; call < 20; call++) expect((await fetch(`${url}/health`)).status).toBe(200);
   holder.run("ROLLBACK");
   holder.close();

@@ -82,7 +82,7 @@ onAnyDatabase((database) => {
     const { id, key } = await inOne.create("known to the other");
     expect(await inOther.use(key)).toBe(200);
     expect(await inOne.revoke(id)).toBe(204);
-    // The promise is what is tested; a use in the meantime would refresh what the other knows of the key.
+    // Waits for the promised time; a use in the meantime would refresh what the other process knows of the key.
     await Bun.sleep(promisedMs);
     await expectRefusedEverywhere(key);
   });

@@ -38,7 +38,7 @@ onAnyDatabase((database) => {
   const { create, upload, uploadNew, read, exportLines } = datasetClient(presage);
   const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-  /** How many rows there are of a dataset's one revision. */
+  /** The number of rows of a dataset's only revision. */
   async function rowCounter(datasetId: string): Promise<() => Promise<number>> {
     await using store = await openStore(presage.databaseUrl);
     const { id } = await store.database
@@ -276,7 +276,7 @@ onAnyDatabase((database) => {
       where revision_id = (select id from dataset_revisions where dataset_id = ${id})`.execute(
       store.database,
     );
-    // The revision, two for each sample with a run's traits, and two contexts.
+    // The revision, three for each sample including a run's traits, and two contexts.
     expect(await countRows()).toBe(1 + 3 * 6 + 2);
     expect((await presage.call("DELETE", `/v1/datasets/${id}`)).status).toBe(204);
     expect((await presage.call("DELETE", `/v1/datasets/${id}`)).status).toBe(404);

@@ -20,7 +20,7 @@ const mebibyte = 1024 * 1024;
 const PRESAGE_MIN_FREE_DISK_BYTES = String(Number.MAX_SAFE_INTEGER);
 const shortage = /^The database's disk has \d+ bytes free, and .*\(PRESAGE_MIN_FREE_DISK_BYTES\)\.$/;
 
-/** One that others hardly write, also where no other can be mounted on it. */
+/** A disk that other programs hardly write to, for when no separate disk can be mounted. */
 const quietDisk =
   ["/dev/shm", "/tmp"].find((path) => existsSync(path) && !tmpdir().startsWith(path)) ?? tmpdir();
 
@@ -90,7 +90,7 @@ test("below the floor uploads are refused, small writes go on, and a run waits u
     200,
     { results: [{ status: "success" }] },
   ]);
-  // The run looks more than once a second, and what is under way ends.
+  // The run checks more than once a second, and work in progress ends.
   await Bun.sleep(2_000);
   held.resolve();
   const waiting = await eventually(
@@ -185,7 +185,7 @@ onAnyDatabase((database) => {
   slowTest("a body of 300 kB that becomes 300 MB is refused, and nothing of it is kept", async () => {
     const [line = ""] = toLines(lines(1)).split("\n");
     const [before, after] = line.split('"step":0');
-    // The repeated part is a text, so that each line is as dense as it can be.
+    // The padding is inside a text, so that each line is as dense as possible.
     const dense = Array.from(
       { length: 300 },
       (_, step) => `${before}"step":${step}${after?.replace("is open", `is ${"x".repeat(mebibyte)}`)}\n`,

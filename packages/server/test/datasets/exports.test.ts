@@ -15,7 +15,7 @@ const step = (trajectory_id: string, step: number, rest = {}) => ({
   next_state: `state ${step + 1}`,
   ...rest,
 });
-/** Two trajectories, step by step in turns. */
+/** Two trajectories, whose steps alternate. */
 const samples = [
   step("a", 0),
   step("b", 0, { next_state: `token ${secret}` }),
@@ -97,7 +97,7 @@ onAnyDatabase((database) => {
     await datasets.uploadNew(id, samples);
     const unchanged = await newRun(id, { baseline: "no-change" });
     const chats = await lines(`/v1/runs/${unchanged}/export?format=openai-chat`);
-    // Its trajectories lie apart in the dataset.
+    // The trajectories' steps are interleaved in the dataset.
     expect(chats.lines.map(({ id, messages }) => [id, messages.length])).toEqual(
       ["a/repeat-0", "a/repeat-1", "b/repeat-0", "b/repeat-1"].map((one) => [one, 6]),
     );

@@ -175,7 +175,7 @@ test("what cannot be imported is refused with its place, and leaves nothing", as
 });
 
 test("an account's export is told from traces", async () => {
-  // JSON holds both line separators as they are, and only a line feed ends a line.
+  // JSON may contain both line separators unescaped, and only a line feed ends a line.
   await Bun.write(
     file("odd.jsonl"),
     toLines([{ id: "odd", messages: [said("a\u2028b"), answered("c\u2029d")] }]),

@@ -24,14 +24,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A file of a layout with other values, and sometimes with a byte changed or without its end. */
+/** A file in one of the layouts with other values, and sometimes with a changed byte or a missing end. */
 function brokenFile(draw: Draw): Buffer {
   const bytes = Buffer.from(mutated(draw, draw.pick(layouts).about.example));
   if (draw.chance(0.2) && bytes.length > 0) bytes[draw.below(bytes.length)] = draw.below(256);
   return draw.chance(0.2) ? bytes.subarray(0, draw.below(bytes.length + 1)) : bytes;
 }
 
-/** What is stored, or the texts of what is refused. */
+/** What an upload stores, or the error texts if it is refused. */
 async function overHttp(bytes: Buffer, onFault: string) {
   const answer = await upload(await create(), bytes, { query: `?source=broken.jsonl&on_fault=${onFault}` });
   if (answer.status === 201) return { read: readOf(DatasetRevision.parse(await answer.json())) };

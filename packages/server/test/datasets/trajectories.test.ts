@@ -3,7 +3,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 
-/** How many steps each trajectory has. */
+/** The number of steps of each trajectory. */
 const lengths = { "room-10": 2, "room-2": 5, Room_3: 2, "100%": 1, ÉTAGE: 3, "a/b.c": 2 };
 
 const samples = Object.entries(lengths).flatMap(([trajectory_id, steps]) =>

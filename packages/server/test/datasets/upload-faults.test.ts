@@ -20,7 +20,7 @@ function line(step: number, more: object = {}): object {
 const user = { role: "user", content: "open door" };
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** A body whose third line is wrong, and what is said of it. */
+/** Bodies whose third line is wrong, and the error for each. */
 const faults: Record<string, { third: string | Uint8Array; at?: (string | number)[]; reason: RegExp }> = {
   "not JSON": { third: '{"trajectory_id": "t",', reason: /not JSON/ },
   "not an object": { third: "[1]", reason: /valid dictionary or object [a-z ]+, not a list"/ },

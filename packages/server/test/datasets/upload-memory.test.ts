@@ -14,7 +14,7 @@ const line = (step: number) => ({
 });
 const heldBytes = () => readMetric(presage, "presage_memory_held_bytes");
 
-/** A body whose end is sent when it is told to. */
+/** A body whose end is sent only when the test says so. */
 function openBody() {
   const end = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>({

@@ -22,7 +22,7 @@ interface Compose {
 
 const text = await Bun.file(join(root, "compose.yaml")).text();
 
-/** As Compose does: `${NAME:?why}` must be set, `${NAME:-value}` has a default. */
+/** Expands variables as Compose does: `${NAME:?why}` must be set, `${NAME:-value}` has a default. */
 function substitute(variables: Record<string, string>): Compose {
   return parse(text, (_, value: unknown) => {
     if (typeof value !== "string") return value;

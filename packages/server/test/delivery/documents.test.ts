@@ -32,14 +32,14 @@ const documents = [
   ...pages,
 ];
 
-/** A page's text without what is code. */
+/** A page's text without code. */
 const proseOf = (page: string) =>
   read(page)
     .replaceAll(/^```.*?^```/gms, "")
     .replaceAll(/`[^`\n]+`/g, "");
 const spansOf = (page: string) => [...read(page).matchAll(/`([^`\n]+)`/g)].map(([, span = ""]) => span);
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub makes from a page's headings. */
 function anchorsOf(page: string): string[] {
   const headings = [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
   return headings.map((heading) =>
@@ -75,7 +75,7 @@ const bases = [
 const sources = ["packages", "scripts", "bench", "fuzz", "examples", "clients"].flatMap(filesBelow);
 const names = new Set(sources.map((path) => basename(path)));
 
-/** The paths and names of sources in a text; those with X, such as `X-route.ts`, stand for many. */
+/** The paths and names of source files in a page; names with X, such as `X-route.ts`, stand for many files. */
 function pathsIn(page: string): string[] {
   return spansOf(page).filter(
     (span) =>
@@ -88,7 +88,7 @@ const exists = (page: string, path: string) =>
   [...bases, `${dirname(page)}/`].some((base) => existsSync(join(root, base, path))) ||
   (!path.includes("/") && names.has(path));
 
-/** Files of the reader, and of other projects. */
+/** Files that belong to the reader or to other projects. */
 const ofOthers = new Set([
   ...[
     "packages/server/src/evaluators/rules/max-length.ts",
@@ -119,7 +119,7 @@ test("the documents that sources name exist", () => {
   expect([...new Set(named)].filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-/** The command line, made by what every file of `cli/` adds to it. */
+/** The command line, built from what every file of `cli/` adds to it. */
 async function makeProgram(): Promise<Command> {
   const program = new Command("presage");
   for (const file of filesBelow("packages/server/src/cli").filter((name) => !name.includes(".test."))) {
@@ -131,7 +131,7 @@ async function makeProgram(): Promise<Command> {
 }
 const program = await makeProgram();
 
-/** Whether there is such a command. What is behind its name may be an argument. */
+/** Whether such a command exists. Words after its name may be arguments. */
 function isCommand(parent: Command, [word, ...rest]: readonly string[]): boolean {
   if (word === undefined || parent.commands.length === 0 || word === "help") return true;
   const command = parent.commands.find((one) => one.name() === word);

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 const root = resolve(import.meta.dir, "../../../..");
 
 test("npm run release refuses what is not ready before it builds anything, and says what to do about each", async () => {
-  // No version of it is this one.
+  // No file has this version.
   const child = Bun.spawn(["node", "scripts/release.mjs", "99.0.0"], {
     cwd: root,
     stdout: "pipe",

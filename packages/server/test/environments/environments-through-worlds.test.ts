@@ -78,7 +78,7 @@ onAnyDatabase((database) => {
     expect(await worlds.remove("shop")).toEqual({
       ...{ status: 409, detail: "The world shop is used by the environment of-shop." },
     });
-    // An episode keeps the revision with which it began.
+    // An episode keeps the revision that it began with.
     await post("/v1/environments/of-shop/tasks", { initial_state: "The door is shut." });
     const episode = await episodes.start("of-shop");
     await post("/v1/environments/of-shop", { world: null, deployment: "default" }, "PATCH");

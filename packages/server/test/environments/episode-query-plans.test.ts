@@ -33,7 +33,7 @@ const reads: Record<string, (database: Database) => Promise<unknown>> = {
   "figures of all environments": (database) =>
     selectEpisodeCounts(database, "a", "environment", { ...counted, environmentId: undefined }),
   "how far an episode is": (database) => selectProgressOfOne(database, "e"),
-  // The statement for several is for PostgreSQL only.
+  // The statement for several episodes exists on PostgreSQL only.
   "how far episodes are": (database) =>
     isPostgres(database) ? selectProgressOfSome(database, ["e", "f"]) : selectProgressOfOne(database, "e"),
   "steps of an episode": (database) => selectSteps(database, "e", 2),
@@ -51,7 +51,7 @@ onEachDatabase((database) => {
     if (!isSqlite) await sql`set enable_seqscan = off`.execute(watched);
     for (const [name, read] of Object.entries(reads)) {
       const plans = await plansOf(() => read(watched));
-      // What is counted by task is then added up without an index.
+      // The counts by task are then added up without an index.
       const scans = plans.filter((line) => /SCAN |Seq Scan/.test(line) && !/of_task|subquery/i.test(line));
       expect([name, scans]).toEqual([name, []]);
     }

@@ -31,7 +31,7 @@ onAnyDatabase((database) => {
   }
   const get = async (path: string): Promise<unknown> => (await presage.call("GET", path)).json();
 
-  /** The upstream says what it was told to do. */
+  /** Makes an environment whose upstream repeats the action it was told. */
   async function environment(config: object = {}, tasks = 1): Promise<string> {
     upstream.answer = ({ body }) =>
       Response.json(completion(`after ${body.messages.at(-1)?.content.split("Action: ").at(-1)}`));
@@ -159,7 +159,7 @@ onAnyDatabase((database) => {
     await make({ environment: name, outcome: "won" }, "", 422);
     await make({ environment: name }, "&format=chat", 422);
     await make({ environment: "no-such" }, "", 404);
-    // The lines of the latest revision have one of them already.
+    // The latest revision already has a line of this episode.
     await make({ ids: [won] }, "&append=true", 422);
   });
 
@@ -259,7 +259,7 @@ onAnyDatabase((database) => {
       rewarded: 4,
       mean_reward: 0.5,
     });
-    // By hand: clusters of (ended, won) = (2, 1), (1, 1), (1, 0).
+    // Computed by hand from clusters of (ended, won) = (2, 1), (1, 1), (1, 0).
     const error = Math.sqrt((3 / 2) * (0 + 0.25 + 0.25)) / 4;
     expect(all?.success_interval?.lower).toBeLessThan(0.5 - error);
     expect(all?.success_interval?.upper).toBeGreaterThan(0.5 + error);
@@ -300,7 +300,7 @@ onAnyDatabase((database) => {
 
   test("an episode that is deleted while others are read is left out", async () => {
     const name = await environment();
-    // Long enough for a part of its own.
+    // Each text is long enough to be read as its own part.
     upstream.answer = () => Response.json(completion("x".repeat(120_000)));
     const [first] = await play(name, ["one"]);
     const [second] = await play(name, ["one"]);

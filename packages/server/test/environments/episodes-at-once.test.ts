@@ -16,7 +16,7 @@ onEachDatabase((database) => {
       { "x-api-key": testKey, "idempotency-key": key },
     );
 
-  // More than may wait to change something; trainers begin all episodes of a batch at once.
+  // This is more than may wait to change something; trainers start all episodes of a batch at the same time.
   test("of 250 episodes that one account starts at once none is refused", async () => {
     const starts = Array.from({ length: 250 }, (_, number) => startWithKey("sandbox", `start-${number}`));
     const statuses = (await Promise.all(starts)).map(({ status }) => status);

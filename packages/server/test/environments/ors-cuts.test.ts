@@ -26,7 +26,7 @@ onAnyDatabase((database) => {
     );
   }
 
-  /** Each call to the upstream has an answer of its own. */
+  /** Gives each call to the upstream its own answer. */
   function answerInTurn(delayMs = 0): void {
     upstream.received.length = 0;
     upstream.answer = async () => {
@@ -41,7 +41,7 @@ onAnyDatabase((database) => {
     const play = async (sessionId: string, seen: string[]) => {
       for (const action of ["a", "b", "c", "c"]) {
         let taskId = await client.cut(sessionId, "sandbox", action);
-        // Also while the client waits for the second time.
+        // One connection is also cut while the client waits for the second time.
         if (action === "b") taskId = await client.cut(sessionId, "sandbox", action, taskId);
         const called = await client.call(sessionId, "sandbox", action, taskId);
         expect(called.taskId).toBe(taskId);
@@ -66,7 +66,7 @@ onAnyDatabase((database) => {
     const sessionId = await client.start(wanted);
     const first = await client.call(sessionId, "sandbox", "look");
     await client.cut(sessionId, "sandbox", "look");
-    // The step is taken without anybody who waits for it, or when the client is back.
+    // The step is taken either while no client waits for it, or when the client is back.
     const second = await client.call(sessionId, "sandbox", "look");
     const third = await client.call(sessionId, "sandbox", "look");
     expect(new Set([first, second, third].map(({ taskId }) => taskId)).size).toBe(3);
@@ -104,7 +104,7 @@ onAnyDatabase((database) => {
     const decoder = new TextDecoder();
     for await (const bytes of heard ?? []) {
       text += decoder.decode(bytes, { stream: true });
-      // The first line that is a comment.
+      // Waits for the first line that is a comment.
       if (/^:.*\n/m.test(text)) held.resolve();
     }
     expect(text.indexOf("task_id")).toBeLessThan(text.search(/^:/m));

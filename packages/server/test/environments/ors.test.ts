@@ -12,7 +12,7 @@ import { echo } from "../support/upstream/echo.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-/** Outside the server's own texts, so that it is found wherever it is kept. */
+/** Occurs in none of the server's own texts, so that the test finds it wherever it is kept. */
 const secret = "sk-of-somebody-else-7f3a";
 
 onAnyDatabase((database) => {
@@ -100,7 +100,7 @@ onAnyDatabase((database) => {
     const place = { split: "test", index: 0 };
     expect((await send("POST", "/cellar/task", place)).status).toBe(200);
     await using opened = await openStore(presage.databaseUrl);
-    // As between the read of the environment and that of the task.
+    // As if deleted between the reads of the environment and the task.
     await opened.database
       .deleteFrom("environment_tasks")
       .where("environment_id", "in", (of) =>
@@ -133,7 +133,7 @@ onAnyDatabase((database) => {
         metadata: { step: 1, terminated: false, truncated: false, prompt_tokens: 11 },
       },
     });
-    // The same action again is another step: its result was sent whole.
+    // The same action again is another step, because the first one's result was sent completely.
     upstream.answer = () => Response.json(completion("all done"));
     const last = await call(sessionId, "kitchen", "one");
     expect(last.result).toMatchObject({
@@ -222,7 +222,7 @@ onAnyDatabase((database) => {
         .set({ created_at: (Date.now() - ageMs) * 1_000 })
         .where("id", "=", id)
         .execute();
-    // However long the two requests take, the second is at the time of the first.
+    // However long the two requests take, the second counts as no later than the first.
     await createdAgoMs(-60_000);
     expect(await created({ env_name: "kitchen", split: "test", index: 0 })).toEqual([
       400,
@@ -381,7 +381,7 @@ onAnyDatabase((database) => {
         await Bun.sleep(50);
         return Response.json(completion(`seen ${upstream.received.length}`));
       };
-      // It knows the task of a step that is being taken, and of one that was taken.
+      // The other process knows the task of a step that is being taken, and of one that was taken.
       const taskId = await client.cut(sessionId, "kitchen", "one");
       const [first, again] = await Promise.all([
         there.call(sessionId, "kitchen", "one", taskId),

@@ -8,7 +8,7 @@ import { openStore } from "../support/store/open-store.ts";
 
 const presage = usePresage();
 const router = join(import.meta.dir, "../../../web/src/router.tsx");
-/** What an environment may be called. */
+/** Names that an environment may have. */
 const name = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 const firstSegments = (paths: readonly string[]) =>
@@ -61,7 +61,7 @@ test("Presage's own routes come first, with or without a key", async () => {
       expect([segment, await status("GET", `/${segment}/tools`)]).toEqual([segment, 404]);
     }
     expect(await status("POST", "/v1/call")).toBe(404);
-    // The page of one dataset, which has no POST.
+    // This is the page of a dataset, which has no POST.
     expect(await status("POST", "/datasets/call")).toBe(405);
   }
 });

@@ -10,7 +10,7 @@ const episodes = Array.from({ length: 30 }, (_, index) => `episode-${String(inde
 const steps = 5;
 
 onEachDatabase((database) => {
-  /** As two processes would have them. */
+  /** One opened database for each of two processes. */
   let opened: OpenedDatabase[] = [];
 
   beforeAll(async () => {

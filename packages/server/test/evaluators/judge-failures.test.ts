@@ -17,7 +17,7 @@ import { type Answer, startUpstream } from "../support/upstream/upstream.ts";
 
 const { upstream, judge, failure } = useTestJudge();
 
-/** Responds with one after another; the last one repeats. */
+/** Gives the answers one after another; the last one repeats. */
 function inTurn(...answers: (() => Response | Promise<Response>)[]): Answer {
   let turn = 0;
   return () => {
@@ -107,7 +107,7 @@ describe("A verdict that its score contradicts", () => {
   });
 });
 
-/** That of an evaluation. */
+/** The deadline of an evaluation. */
 function deadline() {
   const controller = new AbortController();
   const error = new EvaluationError("timeout", "No verdict within 5 ms.");

@@ -78,7 +78,7 @@ describe("The judged texts", () => {
     expect(counts).toEqual([0, 2, 2]);
     const { builtInProfiles } = createJudgeFamily({ askForVerdict: undefined, findCorrections: find });
     const shown = builtInProfiles.filter(({ config }) => needsGold(Object(config)));
-    // Also under another name, where nothing is required.
+    // The rule also holds under another name, with no required fields.
     const copied = shown.map(({ config }) => needsGold({ ...Object(config), required_fields: [] }));
     expect(copied).toEqual([true]);
     expect(shown.map(({ name }) => name)).toEqual(["system:matches-gold"]);

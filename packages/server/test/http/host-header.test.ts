@@ -45,7 +45,7 @@ test("an invalid Host is 400 where the address is read, and not an unexpected er
   }
   const wrong = statuses.filter(([what, , status]) => status !== (what.startsWith("an address") ? 404 : 400));
   expect(wrong).toEqual([]);
-  // As load balancers do.
+  // Load balancers send such requests.
   expect((await ask("GET /health HTTP/1.0\r\n")).status).toBe(200);
   expect(
     (await ask(`GET /v1/evaluator-profiles?limit=1 HTTP/1.1\r\n${key}host: presage_server:8080\r\n`)).status,

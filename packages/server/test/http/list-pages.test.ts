@@ -23,7 +23,7 @@ onEachDatabase((database) => {
       const { data, next } = (await response.json()) as { data: { id: string }[]; next: string | null };
       pages.push(data.map(({ id }) => id));
       if (next === null) break;
-      // A new one comes before all that remain.
+      // A new key comes before all that remain.
       if (pages.length === 1) await keys.create("meanwhile");
       query = `?limit=2&after=${next}`;
     }

@@ -4,7 +4,7 @@ import { openEnvSocket } from "../support/openenv/openenv-socket.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 
-/** In a process of its own: here, it would wait for the client that reads its answers. */
+/** Runs in its own process: in this one it would wait for the client that reads its answers. */
 let presage: SpawnedPresage;
 beforeAll(async () => {
   presage = await spawnPresage({ PRESAGE_DATABASE_URL: "sqlite::memory:" });
@@ -38,7 +38,7 @@ for (const [what, request] of [
 }
 
 test("64 requests that are sent at once are all answered", async () => {
-  // The rest of what was sent before may share a turn with them.
+  // Requests left over from before may share a turn with these.
   await expectEventually(() => pipeline("GET /health HTTP/1.1\r\nhost: a\r\n\r\n", 64), 64);
 });
 

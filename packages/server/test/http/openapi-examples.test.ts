@@ -68,7 +68,7 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };
 
-/** What creates comes first, what removes comes last. */
+/** Operations that create come first, those that remove come last. */
 const order = [
   "POST",
   "POST with an id",
@@ -85,13 +85,13 @@ function inOrder(operations: readonly Operation[]): Operation[] {
   const place = ({ method, path }: Operation) => {
     const found = order.indexOf(path.includes("{") ? `${method} with an id` : method);
     if (found < 0) throw new Error(`${method} ${path} has no place in the order.`);
-    // What is part of another thing is removed before that.
+    // Parts are removed before the object that they belong to.
     return method === "DELETE" ? found - path.length / 1_000 : found;
   };
   return operations.toSorted((a, b) => place(a) - place(b));
 }
 
-/** The run for each request about one, in a state in which the request succeeds. */
+/** The run for each request about a run, in a state in which the request succeeds. */
 async function prepareRuns(presage: Target["presage"], document: readonly Operation[]) {
   const post = async (path: string, body?: unknown) => {
     const response = await presage.call("POST", path, body);
@@ -102,7 +102,7 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
   const { id: datasetId } = Dataset.parse(await post("/v1/datasets", { name: "of runs" }));
   const { bodyExample } = document.find(({ id }) => id === "uploadDatasetRevision") ?? {};
   await post(`/v1/datasets/${datasetId}/revisions`, bodyExample);
-  // The examples of worlds are of it.
+  // The examples of worlds use this dataset.
   const traces = Dataset.parse(await post("/v1/datasets", { name: "shop-traces" }));
   const interaction = { state: "The cart is empty.", action: "add(item='cup')" };
   const tagged = {
@@ -136,7 +136,7 @@ async function prepareRuns(presage: Target["presage"], document: readonly Operat
     cancelRun: await waiting(),
     pauseRun: await waiting(),
     resumeRun: paused,
-    // Evaluators are added to the other one, which then is not finished for a moment.
+    // The other finished run gets more evaluators, so it is unfinished for a moment.
     finishRun: untouched,
   };
   const queries: Record<string, string> = {
@@ -170,7 +170,7 @@ function bodyOf(
   { datasetId, idOf }: Awaited<ReturnType<typeof prepareRuns>>,
 ): unknown {
   if (typeof bodyExample !== "object" || bodyExample === null) return bodyExample;
-  // To set one needs a price list, which the tests of budgets have.
+  // Setting a budget needs a price list, which the tests of budgets have.
   if (id === "setBudget") return { limit: null };
   if (id === "createRun") return { ...bodyExample, dataset_id: datasetId };
   if (id === "createShare") return { ...bodyExample, ids: [idOf(id)["runs/{id}"]] };
@@ -183,9 +183,9 @@ function successesOf({ responses }: Operation): string[] {
 }
 
 const testedElsewhere = [
-  // They need predictions through the world: the test of confidences makes them.
+  // These need predictions through the world: the test of confidences calls them.
   ...["calibrateWorld", "getWorldCalibration", "getWorldCoverage"],
-  // They need a check that is paused, and one that has replayed the episode: the tests of reality make them.
+  // These need a paused check, and one that has replayed the episode: the tests of reality call them.
   ...["cancelRealityCheck", "resumeRealityCheck", "getEpisodeReality", "runRealityCheck"],
 ];
 
@@ -206,7 +206,7 @@ async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: st
   ids["predictions/{id}"] = await keepPrediction(presage);
   const deleting = await presage.call("DELETE", "/v1/evaluation-results?app=none&expected_count=0");
   ids["evaluation-result-deletions/{id}"] = EvaluationResultDeletion.parse(await deleting.json()).id;
-  // The fuzzer describes more than the server's document has.
+  // The fuzzer's document describes more than the server's does.
   const documented = document.operations.filter(({ path }) => !(path in openRewardStandardPaths()));
   for (const operation of inOrder(documented)) {
     const { id, method } = operation;
@@ -222,7 +222,7 @@ async function tryExamples({ presage, ownerKey, sessions }: Target, memberId: st
   return differences;
 }
 
-/** A prediction of a client that can be deleted. They are stored soon after their response. */
+/** A client's prediction that can be deleted. It is stored soon after its response. */
 async function keepPrediction(presage: Target["presage"]): Promise<string> {
   await presage.call("POST", "/v1/predict", { interaction: { state: "A door.", action: "open it" } });
   const find = async () => {

@@ -72,7 +72,7 @@ test("every operation, parameter and field has a description", async () => {
     const component = components.schemas[schema.$ref?.split("/").at(-1) ?? ""];
     return component !== undefined && isDescribed(component);
   };
-  /** Rules about fields that are described beside them. */
+  /** Rules about fields that are described next to the rules. */
   const withoutDescriptions = ["example", "if", "not"];
   const isRuleOf = (name: string, parent: object) =>
     "properties" in parent && ["then", "oneOf", "anyOf"].includes(name);

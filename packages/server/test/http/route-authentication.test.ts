@@ -10,7 +10,7 @@ import { openStore } from "../support/store/open-store.ts";
 interface Operation {
   method: string;
   path: string;
-  /** Whether a signed-in user may call it without a key. */
+  /** Whether a signed-in user may call the route without a key. */
   takesSessions: boolean;
 }
 
@@ -53,10 +53,10 @@ const waysIn = [
   "POST /auth/local",
   "GET /auth/sign-in",
   "GET /auth/callback",
-  // Whoever has the address may see what it shows.
+  // Anyone who has the address may see the page.
   "GET /share/:token",
 ];
-/** OpenAPI describes it in words. It needs a key. */
+/** OpenAPI describes the socket only in words. It needs a key. */
 const sockets = ["GET /v1/environments/:name/openenv/ws"];
 const files = [
   "GET /assets/:name",
@@ -67,7 +67,7 @@ const files = [
   "GET /sign-in/sign-in.js",
 ];
 
-/** Another protocol's, with documents of its own. They need a key. */
+/** Routes of another protocol, which has its own documents. They need a key. */
 const ofEnvironment = [
   "GET tools",
   "GET task_tools",
@@ -117,7 +117,7 @@ function toRoutePath(path: string): string {
   return path.replace("/models/{id}", "/models/*").replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
-/** Nothing listens there. */
+/** No provider listens at this address. */
 const openid = {
   PRESAGE_OIDC_ISSUER: "http://127.0.0.1:9",
   PRESAGE_OIDC_CLIENT_ID: "presage-of-the-tests",

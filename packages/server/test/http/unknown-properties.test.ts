@@ -3,7 +3,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 
 const presage = usePresage();
 
-/** Bodies that clients of others send, with fields that Presage does not know, or whose lines other programs write. */
+/** Bodies that third-party clients send with fields unknown to Presage, or whose lines other programs write. */
 const accepting = [
   "POST /v1/predict",
   "POST /v1/chat/completions",
@@ -31,10 +31,10 @@ const accepting = [
   "POST /v1/environments/{name}/openenv/{env_name}/task_range",
 ];
 
-/** Refuses unknown fields, but for nulls, which clients of others send: the document cannot say that. */
+/** Refuse unknown fields except nulls, which third-party clients send: the document cannot express that. */
 const acceptingNulls = ["POST /v1/evaluation-results/search", "POST /v1/evaluation-results/summary"];
 
-/** Objects of a body in which any name is meant: parameters of a model, and what a later version of a server may have answered. */
+/** Objects in which any name is allowed: parameters of a model, and what a later version of a server may have answered. */
 const open = new Set(["Params", "WorldPins"]);
 
 interface Schema {
@@ -80,7 +80,7 @@ test("every body of our own resources is documented to have no other properties"
     const name = $ref?.split("/").at(-1);
     if (name !== undefined)
       return open.has(name) ? [] : looseIn(document.components.schemas[name] ?? {}, place);
-    // Beside properties, these are rules about them.
+    // Next to properties, these are rules about them.
     const kinds = properties === undefined ? [...anyOf, ...oneOf, ...allOf] : [];
     return [
       ...(properties !== undefined && additionalProperties !== false ? [place] : []),
@@ -92,7 +92,7 @@ test("every body of our own resources is documented to have no other properties"
   const loose = bodies.flatMap(({ name, schema }) => looseIn(schema, name));
   const left = [...accepting, ...acceptingNulls];
   expect(loose.filter((place) => !left.some((name) => `${place} `.startsWith(`${name} `)))).toEqual([]);
-  // A path that is renamed is no exception any more.
+  // A renamed path must not remain as an exception.
   expect(left.filter((name) => !bodies.some((body) => body.name === name))).toEqual([]);
 });
 

@@ -12,9 +12,9 @@ const upstream = useUpstream();
 const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 const openAi = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CHAT_COMPATIBILITY: "openai" });
 
-/** What a server that is compatible with OpenAI's clients answers otherwise: the issue, or undefined if it accepts the request. */
+/** How a server in OpenAI's mode answers differently: the issue, or undefined if it accepts the request. */
 const otherwise: Record<string, Partial<ValidationError> | undefined> = {
-  // Messages of tools are forwarded.
+  // Tool messages are forwarded.
   "shared-026": undefined,
   // Null counts as absent.
   "shared-028": { type: "missing", loc: ["body", "messages", 0, "content"], msg: "Field required" },
@@ -210,15 +210,15 @@ const SharedCase = z.object({
   id: z.string(),
   method: z.string(),
   path: z.string(),
-  /** As JSON. */
+  /** The body, sent as JSON. */
   body: z.unknown().optional(),
-  /** As it is. */
+  /** The body, sent unchanged. */
   raw: z.string().optional(),
   status: z.int(),
   detail: z.array(ValidationError),
 });
 
-/** Of these pydantic's own reason is not repeated. */
+/** Leaves out the message of issues for which Presage does not repeat pydantic's own reason. */
 function comparable({ type, loc, ...rest }: ValidationError) {
   if (type === "json_invalid") return { type, loc: loc.slice(0, 1), msg: rest.msg };
   return /^(uuid_parsing|datetime_)/.test(type) ? { type, loc } : { type, loc, ...rest };

@@ -25,7 +25,7 @@ onAnyDatabase((database) => {
         const answer = await server.presage.call("POST", "/v1/predict", prediction, { "x-api-key": key });
         if (answer.status === 200) allowed += 1;
         else expect([answer.status, answer.headers.get("retry-after") !== null]).toEqual([429, true]);
-        // Each key's own limit, whichever limit was exceeded.
+        // The header states the key's own limit, whichever limit was exceeded.
         expect(answer.headers.get("x-ratelimit-limit-requests")).toBe("5");
       }
     }

@@ -30,7 +30,7 @@ onAnyDatabase((database) => {
     upstream.answer = () => Response.json(completion("The door is open."));
   });
 
-  /** Makes a request and returns the id that it is kept under. */
+  /** Makes a request and returns the id that its prediction is stored under. */
   async function ask(path: string, body: unknown, key = testKey): Promise<string> {
     const response = await presage.call("POST", path, body, { "x-api-key": key });
     await response.text();
@@ -253,7 +253,7 @@ onAnyDatabase((database) => {
       PRESAGE_CAPTURE: "1",
       PRESAGE_CAPTURE_MAX_AGE_DAYS: "7",
     });
-    // The server and this test share the process, which has at most 256 requests out at once.
+    // The server and this test share the process, which has at most 256 requests in flight.
     for (let round = 0; round < 3; round += 1) {
       const asked = Array.from({ length: 100 }, () =>
         capturing.call("POST", "/v1/predict", { context, interaction }),

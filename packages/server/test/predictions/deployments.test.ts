@@ -257,7 +257,7 @@ describe("A file", () => {
   }, 300_000);
 });
 
-/** Asks by the header that only the new file allows, so that no call waits at the old deployment. */
+/** Asks with the header that only the new file allows, so that no call waits at the old deployment. */
 function answererOfSoon({ call }: { call: Awaited<ReturnType<typeof spawnPresage>>["call"] }) {
   return async () =>
     (await call("POST", "/v1/predict", prediction, by("only"))).headers.get("x-presage-deployment");

@@ -70,7 +70,7 @@ onAnyDatabase((database) => {
   test("every way to predict takes from the key's one rate, and is refused once that is used up", async () => {
     const start = { environment: "sandbox", split: "train", index: 0 };
     const action = "look around";
-    /** Two of each: what begins an episode takes nothing. */
+    /** Each is prepared for two keys: starting an episode takes nothing from the rate. */
     const ways = {
       chat:
         async ({ chat }: LimitedKey) =>

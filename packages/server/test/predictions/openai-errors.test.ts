@@ -22,7 +22,7 @@ beforeEach(() => {
 
 const none = { param: null, category: null, upstream_status: null };
 
-/** Checks that `error` repeats what is beside it, and returns the rest of it. */
+/** Checks that `error` repeats the fields next to it, and returns its other fields. */
 async function readError(response: Response) {
   const body = (await response.json()) as {
     detail: unknown;

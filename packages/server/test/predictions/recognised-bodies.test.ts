@@ -50,7 +50,7 @@ async function recognise(body: string, path?: string): Promise<void> {
   for (const expected of ["miss", "hit", "hit"]) expect(from(await send(body, {}, path))).toBe(expected);
 }
 
-/** All but what differs from request to request. */
+/** The headers, except those that differ from request to request. */
 function headersOf({ headers }: Response): Record<string, string> {
   const changing = ["date", "x-request-id", "server-timing", "age", "x-ratelimit-remaining-requests"];
   return Object.fromEntries([...headers].filter(([name]) => !changing.includes(name)));
@@ -73,7 +73,7 @@ for (const path of ["/v1/predict", "/v1/chat/completions"]) {
 test("one path's recognised body is not the other's", async () => {
   const body = newBody();
   await recognise(body);
-  // The same prompt, so the same completion, in the other path's form.
+  // The same prompt gives the same completion, in the other path's form.
   expect(await (await send(body, {}, "/v1/chat/completions")).json()).toHaveProperty("choices");
   expect(await (await send(body)).json()).toHaveProperty("response");
 });
@@ -145,7 +145,7 @@ test("what recognises bodies counts in the bound of the cache", async () => {
     }
     const recognised = places.filter((place) => upstream.findCached(sharingOf(place)) !== undefined);
     expect(recognised.length).toBeGreaterThan(0);
-    // The digests of the body and of what it asks for are the least that one takes.
+    // A recognised body takes at least the digests of the body and of what it asks for.
     expect(recognised.length * 2 * 43).toBeLessThan(maxBytes / 20);
     expect(recognised).toEqual(places.slice(-recognised.length));
     expect(completions.bytes()).toBeGreaterThan(recognised.length * 2 * 43);

@@ -14,7 +14,7 @@ const messages = [{ role: "user", content: "Hello." }];
 
 interface Deployment extends AsyncDisposable {
   url: string;
-  /** The models that it serves. */
+  /** The models that the deployment serves. */
   ids: string[];
   /** How often its models were listed. */
   lists: number;

@@ -19,10 +19,10 @@ import { openPlanned, type PlannedDatabase } from "../support/store/planned-data
 const rows = 20_000;
 const account = "plans";
 
-/** PostgreSQL reads a page of each source with each status, and sorts these. */
+/** PostgreSQL reads a page for each source and status, and sorts the rows of all of them. */
 const mostSorted = 6 * 51;
 
-/** What is filtered by, and the index that finds it. */
+/** Filters by name, each with the index that serves it. */
 const filters: Record<string, [index: string, PredictionFilter]> = {
   nothing: ["newest", {}],
   "a source": ["newest", { source: "run" }],
@@ -110,7 +110,7 @@ onEachDatabase((database) => {
 
   const isScan = (line: string) =>
     isSqlite ? /^SCAN (?!some$|newest$|of_)/.test(line) : /Seq Scan on prediction/.test(line);
-  /** What an index has in the order of time is sorted by id piece by piece. */
+  /** Rows that an index returns in order of time are sorted by id piece by piece. */
   const isSort = (line: string) =>
     isSqlite
       ? /TEMP B-TREE/.test(line)
@@ -162,7 +162,7 @@ onEachDatabase((database) => {
       const plans = await plansOf(() => countValues(watched, account, filter));
       return plans.filter((line) => /\b(on|SEARCH|SCAN) predictions\b/.test(line));
     };
-    // Of each source with each status.
+    // One read for each source with each status.
     expect(await reads({})).toHaveLength(6);
     expect(await reads({ from: 1_000, status: "failed" })).toHaveLength(3 + 6);
     expect(await reads({ model: "model5" })).toHaveLength(1 + 6);

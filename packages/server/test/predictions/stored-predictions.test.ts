@@ -91,7 +91,7 @@ onAnyDatabase((database) => {
 
   const listedIds = async (query: string) => (await list(query)).data.map(({ id }) => id);
   const remove = (path: string) => presage.call("DELETE", `/v1/predictions${path}`);
-  /** How many are deleted once none is left: one request deletes for seconds only. */
+  /** Deletes until no row is left, and returns the count: one request deletes for some seconds only. */
   const removeAll = async (query: string) => {
     let removed = 0;
     for (;;) {
@@ -291,7 +291,7 @@ onAnyDatabase((database) => {
       .where("account_id", "=", "another")
       .execute();
     expect(theirs).toEqual([{ id: stranger }]);
-    // The newer one's, and the other account's.
+    // The contexts of the newer prediction and of the other account's.
     expect(await contextsLike("bulk")).toBe(2);
   });
 

@@ -5,7 +5,7 @@ import { simulateChecks } from "../support/reality/simulate-checks.ts";
 const limit = 0.1;
 const worlds = 100;
 
-// test/slow/reality-alarm.test.ts has more of them.
+// test/slow/reality-alarm.test.ts has more simulations.
 test("an honest world rings in 5 % at most over 500 looks, and a dishonest one always", () => {
   const world = { tasks: 20, episodes: 625 };
   for (const more of [{}, { tasksFail: "unlike", visits: "unlike" }, { tasksFail: "whole" }] as const)

@@ -3,7 +3,7 @@ import { RealityFigures } from "@presage/contract";
 import { type CheckedEpisode, exploitsOf, realityFigures } from "../../src/reality/figures.ts";
 import { seeded, simulateChecks } from "../support/reality/simulate-checks.ts";
 
-/** A simulation that always obeys, of a real environment that refuses one verb with this probability. */
+/** Checks of a simulation that always obeys, against a real environment that refuses one verb with this probability. */
 function withRefused(seed: number, tasks: number, refused: number): CheckedEpisode[] {
   const random = seeded(seed);
   return simulateChecks({ seed, tasks, episodes: 12 * tasks, falseShare: 0.05 }).map((one) => {
@@ -39,7 +39,7 @@ test("verbs that do not matter are found in 5 % of checks at most, also where ta
     let found = 0;
     for (let seed = 1; seed <= 100; seed += 1) {
       const world = simulateChecks({ seed, tasks: 20, episodes: 200, falseShare: 0.3, tasksFail });
-      // A verb that only some tasks have, all of whose episodes end alike.
+      // Each task gets its own verb; its episodes tend to end alike.
       const episodes = world.map((one) => ({ ...one, verbs: [...(one.verbs ?? []), `verb-${one.task}`] }));
       const { verbs } = await exploitsOf(episodes);
       if (verbs.some(({ p_adjusted }) => (p_adjusted ?? 1) < 0.05)) found += 1;

@@ -36,7 +36,7 @@ function declare(protocol: string, timeoutMs = 10_000, url = server.url): RealEn
   return environment;
 }
 
-/** How it fails, in a message without the key and the address. */
+/** How the session fails; the message must not contain the key or the address. */
 async function failureOf(
   environment: RealEnvironment,
   work: Promise<unknown>,
@@ -53,7 +53,7 @@ async function failureOf(
   return error.category;
 }
 
-/** How its reset fails. */
+/** How the reset fails. */
 function resetOf(protocol: string, answer: HostileServer["answer"], timeoutMs?: number): Promise<string> {
   server.answer = answer;
   const environment = declare(protocol, timeoutMs);
@@ -122,7 +122,7 @@ describe.each(["openenv", "ors", "http"])("A hostile server of %s", (protocol) =
   });
 });
 
-/** How many bytes are sent, and more memory is needed at most, while this goes on. */
+/** The megabytes sent, and the most additional memory used, while `work` runs. */
 async function costOf(work: () => Promise<void>): Promise<{ sentMb: number; memoryMb: number }> {
   server.sentBytes = 0;
   Bun.gc(true);
@@ -159,10 +159,10 @@ test.each([
   },
 );
 
-/** Of a masked pong of four bytes. */
+/** The size of a masked pong with four bytes of payload. */
 const pongBytes = 10;
 
-/** An OpenEnv server that resets as it should, and then answers a step so. */
+/** A session at an OpenEnv server that resets correctly, and then gives this answer to a step. */
 async function sessionWith(
   answer: (socket: Parameters<HostileServer["answer"]>[0]) => void,
   timeoutMs?: number,
@@ -215,7 +215,7 @@ describe("An episode of OpenEnv", () => {
   ] as [string, Parameters<typeof sessionWith>[0]][])(
     "fails with %s, and takes no step after that",
     async (category, answer) => {
-      // The others are far quicker, but not on a busy machine.
+      // The other cases are far quicker, but not on a busy machine.
       const { environment, session } = await sessionWith(answer, category === "timeout" ? 400 : undefined);
       const failure = await session.step("look", signal).catch((error: unknown) => error);
       expect(failure).toMatchObject({ category });

@@ -101,7 +101,7 @@ onAnyDatabase((database) => {
 
   test("a check is a run: its report says which share of the observations is equal", async () => {
     const path = `/v1/reality-checks/${check.id}/run`;
-    // Several at once make one.
+    // Several requests at the same time make one run.
     const asked = await Promise.all([1, 2, 3].map(() => send("POST", path, {})));
     expect(asked.map(([status]) => status).sort()).toEqual([200, 200, 201]);
     const [run, ...others] = asked.map(([, answer]) => Run.parse(answer));
@@ -131,7 +131,7 @@ onAnyDatabase((database) => {
     expect(status).toBe(201);
     expect((await reportOf(Run.parse(whole).id)).evaluators[0]?.pass_rate).toBeCloseTo(16 / 20, 10);
 
-    // A deleted one is made anew, on the same dataset.
+    // A deleted run is created again, on the same dataset.
     await presage.call("DELETE", `/v1/runs/${run?.id}`);
     const [again, anew] = await send("POST", path, { evaluators: [{ evaluator: "token-f1" }] });
     expect([again, Run.parse(anew).dataset_id]).toEqual([201, run?.dataset_id ?? null]);

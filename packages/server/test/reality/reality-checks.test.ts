@@ -5,7 +5,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
-/** Of each task: one success that is real, one that is not, one failure in both; every fifth task succeeds in reality alone. */
+/** For each task: one success that is real, one that is not, one failure in both; every fifth task succeeds only in reality. */
 const pairs = Array.from({ length: 20 }, (_, task) => [
   { task_id: `t${task}`, policy: "early", simulated: true, real: true },
   { task_id: `t${task}`, policy: "late", simulated: true, real: task % 2 === 0 },
@@ -49,7 +49,7 @@ onAnyDatabase((database) => {
       limited_check: { id, false_success_limit: 0.1, outcome: "above", sentence: figures.sentence },
     });
     expect(ofEnvironment.counts).toEqual({ both: 10, only_simulated: 10, only_real: 0, neither: 0 });
-    // An episode counts since it was checked, however old its check is; one that goes on is held against no limit.
+    // What counts is when an episode was checked, however old its check is; a running check has no outcome against a limit.
     await using opened = await openStore(presage.databaseUrl);
     const old = { created_at: 1, status: "running" } as const;
     await opened.database.updateTable("reality_checks").set(old).where("id", "=", id).execute();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** One success in each of 40 tasks, of which this many fail in reality. */
+/** One simulated success in each of 40 tasks, of which this many fail in reality. */
 const outcomes = (failing: number, tasks = 40) =>
   Array.from({ length: tasks }, (_, task) =>
     JSON.stringify({ task_id: `t${task}`, policy: "step-400", simulated: true, real: task >= failing }),

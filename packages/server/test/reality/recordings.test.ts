@@ -85,7 +85,7 @@ onAnyDatabase((database) => {
     const { id: dataset } = Dataset.parse(await call("POST", "/v1/datasets", { name: "paid" }));
     const lines = ["A lit room.", "A lit room, you lost."].map((next_state, index) => ({
       ...{ trajectory_id: `t${index}`, step: 0, interaction: { state: firstState, action: "look" } },
-      // As ten times 0.1 add up.
+      // The sum of ten times 0.1.
       ...{ next_state, reward: 0.9999999999999999 },
     }));
     const text = lines.map((line) => JSON.stringify(line)).join("\n");

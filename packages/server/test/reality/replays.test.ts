@@ -24,12 +24,12 @@ import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { slowTest } from "../support/whole-run.ts";
 
-/** In reality, success is what the task asks for; in simulation it is also a chest that is open. */
+/** In reality, only the task's goal counts as success; in simulation, an open chest does too. */
 const isGoal = { output_contains: "{goal}", outcome: "success" };
 const isOpen = { output_contains: "chest is now open", outcome: "success" };
 
 let real: TestPresage;
-/** Takes everything, and says nothing. */
+/** Accepts every request and never answers. */
 const silent = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Promise<Response>(() => {}) });
 let directory = "";
 beforeAll(async () => {
@@ -79,7 +79,7 @@ onAnyDatabase((database) => {
   const make = (name: string, config: object) =>
     call("POST", "/v1/environments", { name, prompt_form: "chat", stop: [isGoal, isOpen], ...config });
 
-  /** Plays a task of its own with each of these actions; returns the episodes. */
+  /** Plays a separate task with each of these actions; returns the episodes. */
   async function play(environment: string, actions: string[], policy?: string): Promise<string[]> {
     return await Promise.all(
       actions.map(async (action, index) => {
@@ -215,7 +215,7 @@ onAnyDatabase((database) => {
     socket.close();
     const metrics = await (await presage.call("GET", "/metrics")).text();
     expect(metrics).toMatch(/presage_reality_alarm\{account="[^"]+",environment="watched"\} 1/);
-    // It would be made anew, and draw all episodes again.
+    // A deleted check would be created again, and draw all episodes again.
     const [continuous] = RealityCheckListResponse.parse(listed).data;
     const check = `/v1/reality-checks/${continuous?.id}`;
     expect((await presage.call("DELETE", check)).status).toBe(409);
@@ -354,7 +354,7 @@ onAnyDatabase((database) => {
       ...{ task_id: `t${task}`, simulated: true, real: false },
     }));
     await call("POST", "/v1/reality-checks", { name: "known", environment: "alarmed", pairs });
-    // Though nobody has asked for its state.
+    // The metric rings even though nobody has asked for the state.
     const metrics = async () => await (await presage.call("GET", "/metrics")).text();
     const rings = /presage_reality_alarm\{account="[^"]+",environment="alarmed"\} 1/;
     expect(await eventually(metrics, (text) => rings.test(text))).toMatch(rings);

@@ -142,7 +142,7 @@ onAnyDatabase((database) => {
     const config = { real: { name: "lab", false_success_limit: 0.1 } };
     const revision = { id: "e", name: "sandbox", revision: 1, config } as EnvironmentRevision;
     expect(await watch.stateOf(anyRequester(), revision)).toMatchObject({ count: 6, value: 1 });
-    // As many others in place of some.
+    // Replaces some pairs by as many others.
     await deleteCheckRows(opened.database, "account", "a");
     const pairs = ["p", "q"].map((task_id) => ({ task_id, simulated: true, real: true }));
     const services = {

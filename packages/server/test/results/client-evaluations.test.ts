@@ -20,7 +20,7 @@ const clientResponse = z.object({
   ),
 });
 
-/** As that client sent it. */
+/** The batch as that client sent it. */
 const recorded = [
   {
     log_id: "15ee024e-4b3a-4e97-85d2-1c84a005a3a6",

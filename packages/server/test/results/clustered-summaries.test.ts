@@ -56,10 +56,10 @@ onEachDatabase((database) => {
       clusters: 100,
       pass_rate: 0.775,
     });
-    // Of statsmodels' CR1 and scipy's t and root of Wilson's equation, by docs/statistics.md. As if they were independent it would be 0.756 to 0.793.
+    // From statsmodels' CR1, scipy's t and its root of Wilson's equation, by docs/statistics.md. Independent results would give 0.756 to 0.793.
     expect(group.pass_rate_interval?.lower).toBeCloseTo(0.6887855877240595, 7);
     expect(group.pass_rate_interval?.upper).toBeCloseTo(0.8427823155174057, 7);
-    // Its scores are its verdicts: one number has one interval.
+    // The scores equal the verdicts, so both intervals are the same.
     expect(group.mean_score_interval).toEqual(group.pass_rate_interval);
   });
 
@@ -76,7 +76,7 @@ onEachDatabase((database) => {
     );
     const group = await onlyGroup({ app: "mixed" });
     expect(group).toMatchObject({ interval_method: "clustered", clusters: 120 });
-    // The same figures of statsmodels and scipy, with each of the last hundred as a group.
+    // The same figures from statsmodels and scipy, with each of the last hundred results as a group.
     expect(group.pass_rate_interval?.lower).toBeCloseTo(0.5251026919452622, 7);
     expect(group.pass_rate_interval?.upper).toBeCloseTo(0.8081092274972755, 7);
     expect(group.mean_score_interval?.lower).toBeCloseTo(0.3947317786676537, 7);

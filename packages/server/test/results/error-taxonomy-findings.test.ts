@@ -149,7 +149,7 @@ onAnyDatabase((database) => {
   test("Names of any length and many kinds at once are counted", async () => {
     const { id } = await create({ error_taxonomy_name: "long", body: ["a"] });
     const deep = Array.from({ length: 20 }, (_, level) => `${level}${"🚪".repeat(99)}`);
-    // Of many revisions, so that there are more counts than fit into one statement.
+    // Uses several revisions, so that there are more counts than fit into one statement.
     const many = Array.from({ length: 500 }, (_, index) => [`kind ${index}`]);
     const others = [1, 2].map(() => foundOn("2026-04-01", crypto.randomUUID(), many));
     await store([foundOn("2026-04-01", id, [deep, ...many]), foundOn("2026-04-01", id, [deep]), ...others]);

@@ -47,7 +47,7 @@ test("evaluates every line, stores the results and prints a table at the end", a
 test("names the run's path where no server runs on the database, and neither where nobody can see it", async () => {
   const file = await command.fileOf([sampleLine("a", "a")]);
   const args = ["evaluate", "--file", file, "--evaluator", "exact-match", "--run-id", "run 1"];
-  // Another server has the port.
+  // A server on another database has the port.
   const PRESAGE_PORT = new URL(command.presage.url).port;
   const created = await runPresage(args, { PRESAGE_PORT, PRESAGE_DATABASE_URL: `sqlite:${file}.db` });
   expect(created.code).toBe(0);

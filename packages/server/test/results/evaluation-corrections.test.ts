@@ -131,7 +131,7 @@ onAnyDatabase((database) => {
     await store({ createdAt, outcome: { status: "success", pass: false, score: 0.2504 } });
     const third = await store({ createdAt, outcome: { status: "success", pass: false, score: 0.2501 } });
     await correct(first, { pass: false, score_raw: 0.123 });
-    // Still the same thousandth.
+    // The new score rounds to the same thousandth.
     await correct(third, { pass: false, score_raw: 0.2502 });
     const byDay = { app, group_by: ["day"] };
     const rollups = await summary(byDay);
@@ -177,7 +177,7 @@ onAnyDatabase((database) => {
       presage.call("GET", `${resultsPath}/${where}`, undefined, headers);
     const correctIt = (where: string, headers?: Record<string, string>) =>
       post(`/${where}/correction`, { pass: true }, headers);
-    /** The fastest of several: other load on the machine slows some down. */
+    /** The fastest of several runs: other load on the machine slows some down. */
     const quickestMs = async (ask: () => Promise<Response>, status: number) => {
       const times: number[] = [];
       for (let round = 0; round < 5; round += 1) {

@@ -46,7 +46,7 @@ onAnyDatabase((database) => {
     const countBefore = (who: string, last: string) =>
       ended.slice(0, ended.lastIndexOf(last)).filter((one) => one === who).length;
     expect(countBefore("mine", "their small")).toBeLessThan(25);
-    // In turns there are three of each, beside those that had ended or begun before.
+    // If the accounts take turns there are three of each, in addition to those that had ended or begun before.
     expect(countBefore("mine", "their heavy")).toBeLessThan(40);
   });
 });

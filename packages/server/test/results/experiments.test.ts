@@ -196,7 +196,7 @@ onAnyDatabase((database) => {
       const found = (await search({ project_id: id })).length;
       if (name.startsWith("imported ")) expect(found).toBe(name === "imported b" ? 2 : 1);
     }
-    // The key is of another import.
+    // The key belongs to another import.
     const others = [{ evaluator_id: "theirs", pass: true, project_name: "imported refused" }];
     expect((await post("/batch", { evaluation_results: others }, key)).status).toBe(422);
     expect(await createdNames()).toHaveLength(3);

@@ -4,7 +4,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { slowTest } from "../support/whole-run.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyz";
-/** One runs in each thread, and as many wait. */
+/** One sample runs in each thread, and as many wait. */
 const longCount = 2 * ruleRunnerDefaults.maxThreads + 2;
 
 const presage = usePresage();
@@ -33,7 +33,7 @@ slowTest("a short comparison ends before long ones of its account that were aske
   const long = Array.from({ length: longCount }, () => evaluate("long", 60_000));
   await Bun.sleep(300);
   await evaluate("short", 6_000);
-  // Those that had a thread may come before it, and none that waited.
+  // Samples that had a thread may end before the short one, but none that waited.
   const before = ended.filter((what) => what === "long").length;
   expect(before).toBeLessThanOrEqual(longCount / 2);
   await Promise.all(long);

@@ -89,7 +89,7 @@ onAnyDatabase((database) => {
     }
     const [revision] = (await agreement(publicId)).revisions;
     expect(revision).toMatchObject({ corrected: 7, agreed: 4, interval_method: "clustered", clusters: 4 });
-    // Of statsmodels and scipy for clusters of 3, 2, 1 and 1 ; 0.25 to 0.84 if they were independent.
+    // From statsmodels and scipy for clusters of 3, 2, 1 and 1; independent results would give 0.25 to 0.84.
     expect(revision?.agreement_interval?.lower).toBeCloseTo(0.0509482056541739, 7);
     expect(revision?.agreement_interval?.upper).toBeCloseTo(0.9706882807889592, 7);
   });

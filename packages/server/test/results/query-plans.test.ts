@@ -102,8 +102,8 @@ onAnyDatabase((database) => {
         await Array.fromAsync(found.read());
       });
       expect(plans.filter(isScan)).toEqual([]);
-      // A range of scores is many index scans, whose first results are sorted; their number is bounded. And what is counted
-      // to choose the index may be sorted if it is below the limit of the count.
+      // A range of scores takes many index scans, whose first results are sorted; their number is bounded. And the rows counted
+      // to choose the index may be sorted if they are fewer than the limit of the count.
       const isBounded =
         filter.minScore !== undefined || filter.isExplained !== undefined || (filter.tags && filter.status);
       if (!isBounded) expect(plans.filter(isSort)).toEqual([]);
@@ -202,7 +202,7 @@ onAnyDatabase((database) => {
       hasIntervals: true,
     };
     const plans = await plansOf(() => summarise({ store: storeOf(watched) }, anyRequester(account), wanted));
-    // An index without entries tells that there are no clusters, whose results would be read.
+    // An empty index shows that there are no clusters, whose results would otherwise be read.
     const reads = plans.filter((line) => /evaluation_results|SCAN series/.test(line));
     expect(reads).toEqual([expect.stringContaining("evaluation_results_in_clusters")]);
     // Counts not yet merged have no index, and are few; on SQLite there are none.
@@ -253,7 +253,7 @@ onAnyDatabase((database) => {
       hasIntervals: true,
     };
     const plans = await plansOf(() => summarise({ store: storeOf(watched) }, anyRequester(account), wanted));
-    // PostgreSQL has the condition in the line below.
+    // PostgreSQL prints the condition on the next line.
     const reads = plans.flatMap((line, at) =>
       /(SEARCH|SCAN|Scan .*) result(_\d)?\b/.test(line) ? [`${line} ${plans[at + 1]}`] : [],
     );
@@ -305,7 +305,7 @@ onAnyDatabase((database) => {
   });
 });
 
-/** Most results are the account's, a few another's; every value is frequent. */
+/** Most results belong to the account, a few to another one; every value is frequent. */
 async function fill(database: Database, isSqlite: boolean): Promise<void> {
   const numbers = isSqlite
     ? sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${results}) select i from n) as numbers`

@@ -172,7 +172,7 @@ onAnyDatabase((database) => {
     const app = "stopped";
     const stopped = await begin();
     try {
-      // It stays as it is: who waits for it is refused in the end.
+      // The transaction stays open, so that those who wait for it are refused in the end.
       await sql`set local idle_in_transaction_session_timeout = 0`.execute(stopped);
       await addOne(stopped, app);
       const startedAtMs = performance.now();
@@ -194,7 +194,7 @@ onAnyDatabase((database) => {
     const slow = await begin();
     const id = await addOne(slow, app);
     const now = Date.now() * 1000;
-    // Its exact statements.
+    // The exact statements of the server.
     const advance = (transaction: Database, results: number) =>
       transaction
         .updateTable("evaluation_clock")
@@ -268,7 +268,7 @@ onAnyDatabase((database) => {
             evaluateIn(other, app, startedAtMs + 200),
           ]);
           expect(ids.length).toBeGreaterThan(0);
-          // Who waits for the frozen one waits until the database ends it, after 4 s. A round that took long tells nothing.
+          // Writers behind the frozen process wait until the database ends its session, after 4 s. A slow round proves nothing.
           if (performance.now() - startedAtMs < 2_500) caught += 1;
         }
         frozen.kill("SIGCONT");
@@ -297,7 +297,7 @@ async function transactionsLeftOpen(database: Database): Promise<number> {
       where state = 'idle in transaction' and datname = current_database()`.execute(database);
     return rows[0]?.open ?? 0;
   };
-  // By the second look the server is done with what was still running.
+  // By the second count the server has finished what was still running.
   await count();
   await Bun.sleep(20);
   return await count();

@@ -46,7 +46,7 @@ onAnyDatabase((database) => {
 
   test("Searches by time find exactly the right results page by page, in any order of times", async () => {
     const app = "disorder";
-    // Ranges of ids an hour apart; in most all is well, in others clocks jump both ways.
+    // Ranges of ids are an hour apart; most are in order, in others clocks jump both ways.
     const count = 2 * numbersPerStretch + 500;
     const fields = Array.from({ length: count }, (_, index): StoredFields => {
       const jump = index % 999 === 7 ? 50 * microsPerHour : index % 1_203 === 11 ? -900 * microsPerHour : 0;

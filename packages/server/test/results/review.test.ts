@@ -54,7 +54,7 @@ onAnyDatabase((database) => {
   const withdraw = (id: string, headers?: Record<string, string>) =>
     presage.call("DELETE", `${resultsPath}/${id}/correction`, undefined, headers);
 
-  /** By a family that passes from 0.5, unless its profile says otherwise. */
+  /** A verdict by a family that passes from 0.5 on, unless its profile says otherwise. */
   const scored = (score: number, pass = score >= 0.5): StoredFields => ({
     evaluatorId: "rouge-l-2026-11-21",
     evaluatorFamily: "rouge-l",
@@ -119,7 +119,7 @@ onAnyDatabase((database) => {
     expect(considered).toBe(6);
     expect(data.map(({ id, reason }) => id === near || reason)).toEqual([true, "drawn", "drawn"]);
     expect(data.map(({ distance }) => distance)).toEqual([expect.closeTo(1 / 15, 9), null, null]);
-    // Drawn at random, all stand for all.
+    // A random draw includes all verdicts.
     expect((await queue({ order: "random" })).data).toHaveLength(6);
   });
 
@@ -206,7 +206,7 @@ onAnyDatabase((database) => {
     const all = 400;
     const readsUpTo = 40;
 
-    /** Of the oldest verdicts, one is uncertain. */
+    /** Stores many verdicts; one of the oldest is uncertain. */
     async function storeMany(): Promise<string> {
       const fields = Array.from({ length: all }, (_, index) => scored(index % 2));
       fields[7] = scored(0.48);
@@ -237,7 +237,7 @@ onAnyDatabase((database) => {
         for (const { id } of items) seen.add(id);
       }
       const isOld = (id: number) => id < oldest + all / 2;
-      // Of 200 drawn about half are of the older half; the newest 40 alone would have none.
+      // About half of 200 draws are from the older half; the newest 40 alone would include none.
       expect([...seen].filter(isOld).length).toBeGreaterThan(40);
     });
 

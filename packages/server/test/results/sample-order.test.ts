@@ -81,7 +81,7 @@ onEachDatabase((database) => {
   test("Nothing comes after a result that has no place in this order", async () => {
     const [without] = (await search({ dataset_id: "d" })).filter((one) => one.dataset_sample_id === null);
     expect(await search({ order: "dataset_sample_id", after_id: without?.id })).toEqual([]);
-    // An empty page would read as the end of those that come after one that was deleted meanwhile.
+    // If the result has been deleted, an empty page would look like the end of those after it.
     const gone = { order: "dataset_sample_id", after_id: 999_999 };
     const response = await presage.call("POST", "/v1/evaluation-results/search", gone);
     expect([response.status, await response.text()]).toEqual([422, expect.stringContaining("after_id")]);

@@ -13,7 +13,7 @@ import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 import { slowTest } from "../support/whole-run.ts";
 
-/** Of imports, and of hundreds of results that killed processes count. */
+/** Rounds of imports, and of hundreds of results that killed processes count. */
 const rounds = process.env.PRESAGE_TEST_ALL === undefined ? 3 : 8;
 const day = 86_400_000_000;
 const firstDay = Date.UTC(2026, 5, 1) * 1000;

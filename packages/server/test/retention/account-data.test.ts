@@ -98,7 +98,7 @@ onAnyDatabase((database) => {
     const budget = { account_id, limit_micros: 12_500_000, stops: 1 as const, warned_month: 0 };
     const budgets = ["", key?.id ?? ""].map((api_key_id) => ({ ...budget, api_key_id }));
     await opened.database.insertInto("budgets").values(budgets).execute();
-    // Of the dashboard's user, whose id is another one where it is imported.
+    // Usage of the dashboard's user, whose id is different after the import.
     const counted = { accountId: account_id, promptTokens: 5, model: "test-model" };
     const totals = [opened.owner.id, key?.id].map((keyId) => totalsOf(new Date(), { ...counted, keyId }));
     await writeUsage(opened.database, new Map(totals.map((one, index) => [String(index), one])));
@@ -135,7 +135,7 @@ onAnyDatabase((database) => {
     expect(tables.size).toBeGreaterThan(18);
     expect(exported).not.toContain(testKey);
     const check = exported.split("\n").find((line) => line.startsWith('{"table":"reality_checks"'));
-    // Only one of two servers goes on with it.
+    // Only one of the two servers continues the check.
     expect(check).toContain('"status":"paused","reason":"It was exported before its end."');
     const url = await database.create();
     const imported = await run(url, "import", join(folder, "first.jsonl"));
@@ -153,7 +153,7 @@ onAnyDatabase((database) => {
     // A link works where it was made, and nowhere else.
     const shares = await other.call("GET", "/v1/shares");
     expect([shares.status, await shares.json()]).toEqual([200, { data: [], next: null }]);
-    // What is stored next has a number of its own.
+    // The next stored result gets its own number.
     await storeResults(opened.database, opened.owner.account_id, [resultAt(1)]);
     await expectSoundRollups(other, opened.database);
     await other.stop();
@@ -211,7 +211,7 @@ onAnyDatabase((database) => {
         writer.run("update accounts set name = name");
         writes += 1;
       } catch {
-        // It is locked.
+        // The database is locked.
       }
     }
     writer.close();
@@ -280,7 +280,7 @@ onAnyDatabase((database) => {
     killed.kill("SIGKILL");
     await killed.exited;
     writing.destroy();
-    // PostgreSQL notices a moment later that its client is gone.
+    // PostgreSQL notices shortly afterwards that its client is gone.
     await expectEventually(async () => (await run(url, "import", join(folder, "first.jsonl"))).code, 0);
     expect((await run(url, "export", join(folder, "killed.jsonl"))).code).toBe(0);
     expect((await read("killed.jsonl")).split("\n")).toEqual(lines);

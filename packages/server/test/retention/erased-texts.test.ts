@@ -11,7 +11,7 @@ import { onSqlite } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const marker = "Rosalind's pale umbrella";
-/** A row of the first kind lies within a page, one of the second in pages of its own. */
+/** A row with the first text fits into a page; one with the second has its own pages. */
 const texts = [marker, `${marker} `.repeat(500)];
 
 onSqlite((database) => {
@@ -24,7 +24,7 @@ onSqlite((database) => {
     return text === "" ? undefined : JSON.parse(text);
   };
 
-  /** How often the marker stands in each file of the database's folder. */
+  /** How often the marker occurs in each file of the database's folder. */
   async function findMarkers(): Promise<Record<string, number>> {
     const folder = dirname(presage.databaseUrl.slice("sqlite:".length));
     const found: Record<string, number> = {};
@@ -87,7 +87,7 @@ onSqlite((database) => {
       .select("id")
       .where("name", "=", "Stranger")
       .executeTakeFirstOrThrow();
-    // Beside a server the command waits for what that had begun.
+    // While a server runs, the command would wait for the requests it had begun.
     for (const server of await readInstances(store.database)) await forgetInstance(store.database, server.id);
     const erased = await runPresage(["users", "erase", "--yes", id], {
       PRESAGE_DATABASE_URL: presage.databaseUrl,

@@ -44,7 +44,7 @@ export async function expectSoundRollups(
   await expectSameByTag(database);
 }
 
-/** Also what a server is merging, beside which nobody else merges. */
+/** Merges all counts, including those a server is merging, during which nobody else can merge. */
 async function mergeAll(database: Database): Promise<void> {
   await expectEventually(async () => {
     await mergeCounts(database);
@@ -72,7 +72,7 @@ async function expectSameByDay(database: Database): Promise<void> {
   expect(sorted(counts)).toEqual(sorted(recounted));
 }
 
-/** What is counted by tag, as far as each name is counted. */
+/** Compares the counts by tag, as far as each name has been counted. */
 async function expectSameByTag(database: Database): Promise<void> {
   while (await rollUpSomeTags(database));
   const { rows: counted } = await sql<object>`
@@ -99,7 +99,7 @@ async function selectCounted(database: Database) {
     .execute();
 }
 
-/** In one order, and without what depends on the order of additions. */
+/** The rows in a fixed order, rounded so that the order of additions does not matter. */
 function sorted<Row extends object>(rows: readonly Row[]): Row[] {
   return rows
     .map((row) => JSON.stringify(rounded(row), Object.keys(row).sort()))

@@ -56,7 +56,7 @@ onAnyDatabase((database) => {
     expect([count, kept]).toEqual([expect.any(Number), 0]);
     expect(count).toBeGreaterThan(20);
     expect((await remove("app=deleted&pass=true")).status).toBe(422);
-    // A process of the version before would ignore it and delete more.
+    // A process of the previous version would ignore the filter and delete more.
     expect((await remove("app=deleted&has_run=false&dry_run=true")).status).toBe(422);
     const wrong = await remove(`app=deleted&pass=true&expected_count=${(count ?? 0) + 1}`);
     expect(wrong.status).toBe(409);
@@ -110,7 +110,7 @@ onAnyDatabase((database) => {
     );
     const [failed = 0, before = 0, after = 0] = stored.map(({ id }) => id);
     await correct(before, { pass: false });
-    // Its turn comes later.
+    // The deletion has to wait for this lease.
     const lease = { name: "result deletions", holder: "another process", forMs: 60_000 };
     await eventually(() => takeLease(opened.database, lease), Boolean);
     const started = await remove("app=reviewed&pass=false&expected_count=2");

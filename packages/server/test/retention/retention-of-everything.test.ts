@@ -15,7 +15,7 @@ const environment = { PRESAGE_RETENTION: "results=30,predictions=30,episodes=30,
 /** Long before today. */
 const old = Date.UTC(2020, 0, 1) * 1_000;
 
-/** Whether a server has deleted all that was too old. */
+/** Whether a server has deleted everything that was too old. */
 async function hasEnded(presage: Pick<TestPresage, "call">): Promise<boolean> {
   return (await readMetric(presage, "presage_retention_complete_timestamp_seconds")) > 0;
 }

@@ -11,7 +11,7 @@ interface Recorded {
   done?: boolean;
 }
 
-/** Eight trajectories of three steps, of which the last one ends; only it says so. */
+/** Eight trajectories of three steps; only the last step has `done`, and is the end. */
 const trajectories = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const key = { "X-API-KEY": testKey };
 const recordedOf = (step: number): Recorded => (step === 2 ? { done: true, reward: 1 } : { reward: 0 });
@@ -54,7 +54,7 @@ onAnyDatabase((database) => {
   ];
 
   test("Rules say where predictions end, and what they pay", async () => {
-    // It misses one of the eight ends, and has one of its own.
+    // The predictions miss one of the eight ends, and add one that is not recorded.
     const { ends, run } = await report({ stop }, (trajectory, step) => {
       if (trajectory === "a" && step === 0) return null;
       if (trajectory === "b") return step === 1 ? "You win." : "Nothing.";

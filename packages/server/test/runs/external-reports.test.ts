@@ -35,7 +35,7 @@ onAnyDatabase((database) => {
     return Comparison.parse(await response.json());
   }
 
-  /** Of six samples in three trajectories. */
+  /** Scores of six samples in three trajectories. */
   const sixScores = [1, 0.5, 1, 1, 0, 0];
   const resultOf = (score_raw: number, index: number) => ({
     evaluator_id: "theirs",
@@ -52,7 +52,7 @@ onAnyDatabase((database) => {
     await importAll(
       sixScores.map((score, index) => ({
         ...resultOf(score, index),
-        // Either name will do, and both are one result.
+        // Either field may name the experiment; a result with both is one result.
         ...(index > 0 ? { experiment_id: id } : {}),
         ...(index < 3 ? { evaluation_run_id: id } : {}),
       })),
@@ -69,7 +69,7 @@ onAnyDatabase((database) => {
       provenance: { models: [], warnings: [] },
     });
     expect(evaluators).toHaveLength(1);
-    // The same as of a run of a dataset with these verdicts.
+    // The report equals that of a run of a dataset with these verdicts.
     await using opened = await openStore(presage.databaseUrl);
     const accountId = opened.owner.account_id;
     const samples = sixScores.map((_, index) => ({
@@ -156,7 +156,7 @@ onAnyDatabase((database) => {
     await importAll([
       ...[1, 1, 0.25].map((score, index) => ({ ...resultOf(score, index), experiment_id: other })),
       { ...resultOf(1, 77), experiment_id: other },
-      // Without a dataset it is no other run's sample.
+      // Without a dataset, the sample matches none of another run.
       { ...resultOf(1, 3), dataset_id: undefined, experiment_id: other },
       { evaluator_id: "only here", pass: true, experiment_id: other },
     ]);

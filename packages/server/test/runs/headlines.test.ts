@@ -18,7 +18,7 @@ import {
 const letters = [..."abcdefghijkl"];
 const evaluators = [evaluatorNamed("exact-match"), evaluatorNamed("contains")];
 
-/** Of twelve trajectories, this many pass; the rest fail, and the last ones have no prediction. */
+/** Predictions for twelve trajectories: `passed` pass, the last `failed` have no prediction, and the rest fail. */
 function predictionsOf(passed: number, failed = 0): StoredRun["predictions"] {
   return letters.map((_, index) => {
     if (index >= letters.length - failed) return [{ failed: "timeout" as const }];
@@ -176,7 +176,7 @@ onAnyDatabase((database) => {
 
     await listed("nightly");
     expect((await report(next)).previous).toEqual(previous);
-    // What it would take to read far more samples was not reserved.
+    // The memory to read far more samples was not reserved.
     await using opened = await openStore(presage.databaseUrl);
     const change = async (id: string, to: { samples?: number; headline?: null }) =>
       await opened.database.updateTable("runs").set(to).where("id", "=", id).execute();

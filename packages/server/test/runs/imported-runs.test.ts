@@ -119,7 +119,7 @@ onAnyDatabase((database) => {
       [toLines([good, { prediction: "x" }]), ["line", 2, "dataset_sample_id"]],
       [toLines([good, { dataset_sample_id: "none", prediction: "x" }]), ["line", 2, "dataset_sample_id"]],
       [toLines([good, { index: 3, prediction: "x" }]), ["line", 2, "dataset_sample_id"]],
-      // Whatever other samples the file names.
+      // The line is refused whatever other samples the file names.
       [toLines([good, { index: "0", prediction: "x" }]), ["line", 2, "dataset_sample_id"]],
       [toLines([good, good]), ["line", 2]],
       [toLines([good, { ...good, repeat: 1 }]), ["line", 2, "repeat"]],

@@ -22,7 +22,7 @@ const samples = Array.from({ length: 40 }, (_, index) => ({
   next_state: `the state ${index + 1}`,
 }));
 const idOf = (index: number) => `t${Math.floor(index / 4)}/${index % 4}`;
-/** One in eight is said exactly, every second of these with white space at its end; of the others every third has the same words. */
+/** One in eight is exact, every second of these with trailing white space; every third of the others has the same words. */
 const predictionOf = (index: number) => {
   if (index % 8 === 0) return `the state ${index + 1}${index % 16 === 0 ? " \t\r\n" : ""}`;
   return index % 3 === 0 ? `State, the: ${index + 1}` : "nothing";
@@ -33,7 +33,7 @@ onAnyDatabase((database) => {
   const datasets = datasetClient(presage);
   const { create, end } = runClient(presage);
   const run = { id: "", evaluators: ["token-f1", "exact-match"] };
-  /** Of each sample, the result of `token-f1`. */
+  /** The result of `token-f1` for each sample. */
   const results: { id: string; pass: boolean }[] = [];
 
   // biome-ignore lint/suspicious/noExplicitAny: each of the answers has a shape of its own
@@ -86,7 +86,7 @@ onAnyDatabase((database) => {
         correction: { pass: true, score_raw: 0.7 },
       },
     });
-    // A named annotator corrects nothing, and somebody's correction stays.
+    // A named annotator corrects nothing, and a person's correction stays.
     expect(await label(2, { label: "pass", annotator: "ada" })).toMatchObject({
       body: { data: [{ label: "pass", annotator: "ada", user_id: null }], correction: null },
     });
@@ -99,7 +99,7 @@ onAnyDatabase((database) => {
     expect(shown.body).toMatchObject({ labels: [{ label: "pass" }], evaluation_result: { pass: false } });
     expect((await label(1, { label: null })).body).toEqual({ data: [], correction: null });
     await label(2, { label: null });
-    // A label's correction goes with it, also from beneath somebody's own, which is withdrawn afterwards.
+    // A label's correction is removed with the label, even from beneath a person's own correction that is withdrawn later.
     await label(3, { label: "fail" });
     await call("POST", `/v1/evaluation-results/${results[3]?.id}/correction`, { pass: true });
     expect((await label(3, { label: "pass" })).body).toMatchObject({ correction: { pass: true } });
@@ -156,7 +156,7 @@ onAnyDatabase((database) => {
     const path = `/v1/comparisons?runs=${run.id},${other.id}`;
     const compare = async () => Comparison.parse((await call("GET", path)).body).evaluators;
     const correctedIn = async () => (await compare()).map(({ candidates }) => candidates[0]?.corrected);
-    // People pass a quarter of the one run's outputs beside the equal ones, and a third of the other's.
+    // Apart from equal outputs, people pass a quarter of the one run's outputs and a third of the other's.
     const labelsOf = (id: string, every: number) =>
       samples.map((_, index) => ({
         ...{ run_id: id, dataset_sample_id: idOf(index), evaluator: "token-f1", annotator: "ada" },
@@ -186,7 +186,7 @@ onAnyDatabase((database) => {
   test("A draw keeps its probabilities, leaves equal texts out, and its labels weigh the inverse", async () => {
     const path = `/v1/runs/${run.id}/label-sample`;
     const drawn = LabelSample.parse((await call("POST", path, { size: 12, seed: 3, by: "verdict" })).body);
-    // Of 40 outputs 5 equal the gold answer; of the others 12 pass.
+    // 5 of 40 outputs equal the gold answer; 12 of the others pass.
     expect(drawn).toMatchObject({
       evaluator: expect.stringContaining("token-f1"),
       drawn_from: 35,
@@ -203,12 +203,12 @@ onAnyDatabase((database) => {
     expect(await equal.where("is_equal", "=", 1).select("id").execute()).toHaveLength(
       5 * run.evaluators.length,
     );
-    // Of what a version before wrote, the texts tell.
+    // For rows of an earlier version, the texts show whether they are equal.
     await opened.database.updateTable("evaluation_results").set({ is_equal: null }).execute();
     const again = await call("POST", path, { size: 12, seed: 3, by: "verdict" });
     expect(again.body.data).toEqual(drawn.data);
 
-    // People pass all that passes and two that fail.
+    // People pass everything that passes, and two outputs that fail.
     const fails = drawn.data.filter(({ result_id }) => !passes.get(result_id)).slice(0, 2);
     const isPassed = (id: string) => passes.get(id) || fails.some(({ result_id }) => result_id === id);
     const lines = drawn.data.map(({ result_id }) => ({
@@ -223,7 +223,7 @@ onAnyDatabase((database) => {
       sentence: "token-f1 says 43 %.",
     });
     await upload([...lines, { result_id: other, annotator: "ada", label: "pass" }]);
-    // A client's result may name an experiment besides the run that it was drawn from.
+    // A client's result may name an experiment in addition to the run that it was drawn from.
     const [drawnOnce] = drawn.data;
     const name = (experiment_id: string | null) =>
       opened.database
@@ -234,7 +234,7 @@ onAnyDatabase((database) => {
     await name(Bun.randomUUIDv7());
     const found = await agreement();
     await name(null);
-    // The second draw, of the same seed, had to take the same ones: each is as likely to be in one of the two as in the first.
+    // The second draw has the same seed and had to take the same results, so no result is any likelier to be drawn.
     expect(found.agreement.value).toBeCloseTo((6 * 2 + 4 * (23 / 6)) / (6 * (2 + 23 / 6)), 12);
     expect(found).toMatchObject({
       weighted: true,
@@ -247,7 +247,7 @@ onAnyDatabase((database) => {
     const [corrected, unlabelled] = report.evaluators.map((one) => one.corrected);
     // 35 of 40 outputs differ from their gold answers; 12 of them pass, 12 are labelled.
     const lambda = (6 / 12 - (8 / 12) * (6 / 12)) / ((1 + 12 / 23) * ((12 * (1 - 12 / 35)) / 34));
-    // Drawn by verdict, the labels have passes as often as all have, whatever λ.
+    // Weighting makes the passes among labels drawn by verdict as frequent as among all, whatever λ is.
     const ofDifferent = (6 * 2 + 2 * (23 / 6)) / 35;
     expect(corrected).toMatchObject({ labels: 12, drawn: true, raw: 17 / 40, note: null });
     expect(corrected?.lambda).toBeCloseTo(lambda, 9);
@@ -327,7 +327,7 @@ onAnyDatabase((database) => {
   });
 
   test("However many draws came after it, the labels of a draw count", async () => {
-    // More than a page of the list has, which is 100.
+    // More draws than a page of the list has, which is 100.
     const draws = isWholeRun ? 500 : 120;
     const draw = async (seed: number, evaluator: string) =>
       (await call("POST", `/v1/runs/${run.id}/label-sample`, { size: 1, seed, evaluator })).body.data[0];
@@ -380,7 +380,7 @@ onAnyDatabase((database) => {
       ["--evaluator", "bleu"],
     ])
       expect([await presageAt("label", file, ...option), option]).toMatchObject([{ code: 1 }, option]);
-    // Whatever it is called.
+    // The file is recognised whatever its name is.
     expect((await presageAt("label", file)).stdout).toBe("1 label stored.\n");
     await rm(file);
     const drawn = await presageAt("label", run.id, "--draw", "2", "--seed", "5");
@@ -389,7 +389,7 @@ onAnyDatabase((database) => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(lines.map((line) => line.label)).toEqual(["", ""]);
-    // A line that is not filled in leaves what its person said before.
+    // A line that is not filled in leaves that person's earlier label.
     const [filled, empty] = lines;
     await upload([filled, empty].map((line) => ({ ...line, label: "fail" })));
     expect((await upload([{ ...filled, label: "pass" }, empty])).body).toEqual({ labels: 1, taken_back: 0 });

@@ -20,7 +20,7 @@ const lines = [...lengths].flatMap(([trajectory_id, steps]) =>
   })),
 );
 
-/** Worked out anew: whole trajectories by hash, the last one as far as is wanted. */
+/** An independent computation: whole trajectories in order of their hashes, the last one cut at the limit. */
 function drawn(limit: number, seed: number): string[] {
   const place = (id: string) => createHash("sha256").update(`${seed} ${id}`).digest("hex");
   const order = [...lengths.keys()].sort((a, b) => (place(a) < place(b) ? -1 : 1));

@@ -11,7 +11,7 @@ const objects = [cup, lamp];
 const before = { objects, look: "around", max_UUID: 2, lastAction: "" };
 const score = { score: 0, gameOver: false, gameWon: false };
 
-/** What is after the action and the tick, and how much LLM-Sim's `get_state_diff` finds. */
+/** The state after the action and the tick, and how many changes LLM-Sim's `get_state_diff` finds. */
 const ticks: [after: object, score: object, changes: number][] = [
   [{ look: "elsewhere", max_UUID: 3, observation: "A cup.", inventory: "" }, score, 0],
   [{ objects: [lamp, { ...cup, contains: ["milk", "tea"] }] }, score, 0],
@@ -55,7 +55,7 @@ onAnyDatabase((database) => {
     expect(changes).toEqual(ticks.map(([, , count]) => count));
     expect(run.provenance).not.toHaveProperty("change");
     const report = RunReport.parse(await (await presage.call("GET", `/v1/runs/${run.id}/report`)).json());
-    // To the evaluator, as in its script, a property that is new is one of the gold answer's, and an object too many costs nothing.
+    // For the evaluator, as in its script, a new property is part of the gold answer, and a superfluous object costs nothing.
     expect(report.evaluators[0]?.strata.changed).toMatchObject([
       { key: "unchanged", count: 3, pass_rate: 2 / 3 },
       { key: "changed", count: 5, pass_rate: 1 / 5 },

@@ -43,7 +43,7 @@ def draw_run(draw, samples, repeats, shift, kind="scores", failing=0.07, ungrade
             luck, known = draw.random(), draw.random() >= ungraded
             score = round(float(np.clip(centre + 0.3 * draw.standard_normal(), 0, 1)), 3)
             passed = int(kind == "all pass" or score >= 0.5)
-            # Scores with a verdict of their own, those that say the same as the verdict, and verdicts alone.
+            # Scores independent of the verdict, scores equal to the verdict, and verdicts without a score.
             graded = {"scores": score, "alike": 0.5, "ungraded": None}.get(kind, float(passed))
             verdict = [graded if known else None, passed]
             own.append("failed" if luck < failing / 2 else "error" if luck < failing else "not_applicable" if luck < failing + not_applicable else verdict)
@@ -131,7 +131,7 @@ def fixed_cases():
     samples = draw_samples(draw, draw.integers(1, 8, 24), VERBS)
     reference, second = draw_run(draw, samples, 1, 0.1, ungraded=0), draw_run(draw, samples, 3, 0.05, ungraded=0)
     same = list(range(len(samples)))
-    # Another revision: in another order, without some samples and with one that is new.
+    # Another revision: in another order, without some samples and with a new one.
     order = [int(place) for place in draw.permutation(len(samples))[10:]]
     moved = [samples[place] for place in order] + [{"trajectory": "new", "step": 0, "changes": 0, "verb": "go", "tags": {}}]
     third = draw_run(draw, moved, 2, -0.1, ungraded=0)

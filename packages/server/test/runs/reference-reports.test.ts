@@ -12,7 +12,7 @@ import {
   storeRun,
 } from "../support/store/store-run.ts";
 
-/** Made by `reference-reports.fixture.py`, which describes it. Others can be named by their path. */
+/** Written and described by `reference-reports.fixture.py`. The variable names the path of another one. */
 const fixture =
   process.env.PRESAGE_REFERENCE_REPORTS ?? new URL("reference-reports.fixture.jsonl", import.meta.url);
 const verdict = z.tuple([z.number().nullable(), z.literal([0, 1])]);

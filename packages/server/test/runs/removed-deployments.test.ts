@@ -19,7 +19,7 @@ let directory: string;
 let presage: TestPresage;
 let datasets: ReturnType<typeof datasetClient>;
 
-/** Names the deployments from now on. */
+/** Replaces the deployments in the file. */
 async function writeDeployments(...names: string[]): Promise<void> {
   const deployments = names.map((name) => `  ${name}: { replicas: [${upstream.url}], model: m }\n`);
   await writeFile(
@@ -43,7 +43,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Answers, the prediction of this number only when it is released. */
+/** Answers all predictions; the one with this number only when it is released. */
 function holdAnswer(number: number) {
   const held = Promise.withResolvers<void>();
   let asked = 0;
@@ -55,7 +55,7 @@ function holdAnswer(number: number) {
   return { asked: () => asked, release: () => held.resolve() };
 }
 
-/** A run of all samples that asks one prediction after the other. */
+/** A run of all samples that requests one prediction after the other. */
 async function startRun(): Promise<string> {
   const dataset_id = await datasets.create();
   await datasets.uploadNew(dataset_id, samples);
@@ -108,7 +108,7 @@ test("a run whose last prediction is under way when its deployment is removed is
   const id = await startRun();
   await expectEventually(asked, samples.length);
   await removeDeployment();
-  // Meanwhile the run notices it. However long that takes, it ends as finished.
+  // The run notices the change meanwhile. However long that takes, it ends as finished.
   await Bun.sleep(3_000);
   release();
   expect(await runClient(presage).end(id)).toMatchObject({

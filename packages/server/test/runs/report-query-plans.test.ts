@@ -12,7 +12,7 @@ import { storeOf } from "../support/store/store-of.ts";
 import { storeRevision, storeRun } from "../support/store/store-run.ts";
 
 const account = "plans";
-/** Enough rows of others that PostgreSQL prefers an index to a full scan. */
+/** Enough rows of other runs that PostgreSQL prefers an index to a full scan. */
 const samples = Array.from({ length: 2_000 }, (_, index) => ({
   trajectory: `t${Math.floor(index / 10)}`,
   step: index % 10,

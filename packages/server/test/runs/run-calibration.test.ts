@@ -14,7 +14,7 @@ import {
 } from "../support/store/store-run.ts";
 
 const key = "bootstrap-key-of-the-tests-0123456789";
-/** In trajectories of four steps. Of each three predictions the first is right. */
+/** In trajectories of four steps. The first of every three predictions is right. */
 const samples = Array.from({ length: 80 }, (_, index) => ({
   trajectory_id: `t${Math.floor(index / 4)}`,
   step: index % 4,

@@ -73,8 +73,8 @@ onAnyDatabase((database) => {
     ["on a server", () => ["--server", presage.url]],
   ] as const satisfies [string, () => string[]][];
 
-  // What a server does with its database, tests of its routes show; and a command does the same wherever the server is.
-  // In the configured database each command starts all of the server: twice the processor time.
+  // Tests of routes cover what a server does with its database, and a command does the same wherever the server is.
+  // On the configured database each command starts a whole server, which takes twice the processor time.
   const onServer = isWholeRun ? places : places.slice(1);
   const tested = database.name === "SQLite" ? onServer : places.slice(0, 1);
   describe.each(tested)("%s", (place, placeOf) => {
@@ -138,7 +138,7 @@ onAnyDatabase((database) => {
       });
       killAfterTests(child);
       await eventually(() => isHeld, Boolean);
-      // So that what was answered is stored.
+      // Gives the command time to store the answers.
       await Bun.sleep(500);
       child.kill("SIGINT");
       expect(await child.exited).toBe(130);
@@ -152,14 +152,14 @@ onAnyDatabase((database) => {
         answered.push(body.messages.at(-1)?.content ?? "");
         return Response.json(completion("an answer"));
       };
-      // A server finishes what it had asked for.
+      // A server finishes the calls that it had made.
       await Bun.sleep(500);
       const resumed = await presageRun("--resume", id);
       expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining("20/20 predictions")]);
       for (const turn of kept) expect(answered.filter((one) => one === turn)).toEqual([turn]);
     });
 
-    // The rest of what a command does on PostgreSQL, tests of the routes show.
+    // Tests of the routes cover the rest of what a command does on PostgreSQL.
     if (database.name === "PostgreSQL") return;
 
     test("a file becomes a dataset, the same lines the same revision, and the run ends with a table", async () => {
@@ -363,7 +363,7 @@ onAnyDatabase((database) => {
       const [before, link] = [join(directory, "report.before"), join(directory, "report.link")];
       await Promise.all([linkFile(written, before), symlink(written, link), chmod(written, 0o640)]);
       await presageRuns("report", name("model"), "--format", "md", "--out", link);
-      // The whole new file has taken the place of the old one, and a reader of that still has it.
+      // The complete new file has replaced the old one, and a reader of the old one still has it.
       expect((await Bun.file(before).text()).slice(0, 2)).toBe("{\n");
       expect(await Bun.file(written).text()).toStartWith("# Run ");
       expect([(await lstat(link)).isSymbolicLink(), (await stat(written)).mode & 0o777]).toEqual([

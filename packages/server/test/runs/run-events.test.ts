@@ -86,7 +86,7 @@ test("a stream has the run at once and with each change, and ends with it", asyn
   );
   const last = seen.events.at(-1);
   expect(last?.run).toMatchObject({ status: "finished", progress: { predicted: 4, evaluated: 4 } });
-  // Who knows the last state is not told again.
+  // A client that knows the last state is not sent it again.
   const again = await follow(id, { "last-event-id": last?.id ?? "" });
   await eventually(
     () => again.seen.hasEnded,

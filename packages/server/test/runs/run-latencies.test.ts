@@ -25,7 +25,7 @@ test("a prediction's latency does not contain what it waited for its turn", asyn
   const { id } = await create({ dataset_id, target: { deployment: "default" }, concurrency: 16 });
   await end(id);
   const latencies = (await list(id)).map(({ prediction }) => prediction.latency_ms ?? 0);
-  // The last one waited for 15 others, three seconds.
+  // The last one waited three seconds for 15 others.
   expect(Math.min(...latencies)).toBeGreaterThan(150);
   expect(Math.max(...latencies)).toBeLessThan(2_000);
 });

@@ -12,7 +12,7 @@ const presage = usePresage({
 const datasets = datasetClient(presage);
 const { create, end, read } = runClient(presage);
 
-/** So slowly that responses are read at the same time. */
+/** Slow enough that several responses are read at the same time. */
 async function* inTwoParts(text: string): AsyncGenerator<string, void> {
   const half = Math.floor(text.length / 2);
   yield text.slice(0, half);
@@ -64,6 +64,6 @@ test("few steps with long texts are in progress at once, whatever the run's conc
   await datasets.uploadNew(dataset_id, samples);
   const { id } = await create({ dataset_id, target: { deployment: "default" }, concurrency: 32 });
   expect(await end(id, 60_000)).toMatchObject({ status: "finished", progress: { predicted: 40, failed: 0 } });
-  // An eighth of 2 MiB for 100 kB each.
+  // As many steps of 100 kB as fit into an eighth of 2 MiB.
   expect(most).toBe(2);
 });

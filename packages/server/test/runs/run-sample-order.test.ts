@@ -18,7 +18,7 @@ const samples = [0, 1, 2].flatMap((step) =>
   })),
 );
 
-/** Of a/0 both repeats are right, of a/1 one, of the rest a part; b/2 failed. */
+/** Both repeats of a/0 are right, one of a/1, and the rest are partly right; b/2 failed. */
 const predictions = samples.flatMap(({ trajectory_id, step, next_state }) =>
   [0, 1].map((repeat) => ({
     trajectory_id,

@@ -188,7 +188,7 @@ slowTest("time-outs are counted, shrink the run's pace, and fail no sample", asy
     inFlight += 1;
     call += 1;
     most = Math.max(most, inFlight);
-    // From 9 on, it stalls.
+    // With more than 8 calls in flight, the upstream stalls.
     await Bun.sleep(inFlight > 8 ? 3_000 : 20);
     inFlight -= 1;
     return Response.json(completion("next"));
@@ -199,7 +199,7 @@ slowTest("time-outs are counted, shrink the run's pace, and fail no sample", asy
   const { retried, timed_out } = run.progress.tries ?? { retried: {}, timed_out: 0 };
   expect(timed_out).toBeGreaterThan(0);
   expect(retried).toEqual({ timeout: timed_out });
-  // After 20 in a row, it is asked again what it has answered.
+  // After 20 failures in a row, the deployment is asked a request that it has answered before.
   expect(call).toBeWithin(60 + timed_out, 60 + timed_out + 5);
   expect(timed_out).toBeLessThan(60);
 });
@@ -299,7 +299,7 @@ test("an upstream that is away pauses a run with the reason, and it continues by
   });
   const asked = upstream.received.length;
   await Bun.sleep(800);
-  // One at a time is tried, with its retries.
+  // The run tries one sample at a time, with its retries.
   expect(upstream.received.length - asked).toBeLessThan(20);
   upstream.answer = () => Response.json(completion("next"));
   expect(await end(id)).toMatchObject({
@@ -319,7 +319,7 @@ test("a run that is taken again while its upstream's credit is spent continues b
     30_000,
   );
   upstream.answer = () => Response.json(completion("next"));
-  // Whoever works on a run loses it when it is given another evaluator.
+  // A process that works on a run loses it when the run gets another evaluator.
   const evaluators = [{ evaluator: "state-change" }];
   expect((await presage.call("POST", `/v1/runs/${id}/evaluators`, { evaluators })).status).toBe(200);
   expect(await end(id, 30_000)).toMatchObject({ status: "finished", status_reason: null, progress: all });

@@ -28,7 +28,7 @@ onAnyDatabase((database) => {
     return id;
   }
 
-  /** What is asked from now on. The model names the room that it was told, and its answers bear no word. */
+  /** The requests received from now on. The model names the room that it was told; its answers contain no trajectory's word. */
   function listen(): ReceivedRequest["body"][] {
     const asked: ReceivedRequest["body"][] = [];
     upstream.answer = ({ body }) => {
@@ -98,7 +98,7 @@ onAnyDatabase((database) => {
     await worlds.create("told", { examples: { dataset: await newDataset() }, retrieval: { k: 1 } });
     const forced = listen();
     await end((await create({ dataset_id, target: { world: "told" } })).id);
-    // A preview of a sample is what a run sends of it.
+    // The preview of a sample is what a run sends for it.
     const previews = markedSamples.map(async ({ trajectory_id, step }) => {
       const sample = { dataset: dataset_id, dataset_sample_id: `${trajectory_id}/${step}` };
       const response = await presage.call("POST", "/v1/worlds/told/preview", { sample });
@@ -268,7 +268,7 @@ onAnyDatabase((database) => {
   });
 
   test("a report says what was left out, what the samples have in common with the examples, and whether the records are beaten", async () => {
-    // Two trajectories that differ in nothing but the ids, and twelve that have no equal.
+    // Two trajectories that differ only in their ids, and twelve that differ from all others.
     const lines = ["a", "b", ..."cdefghijklmn"].flatMap((trajectory_id, index) =>
       [0, 1].map((step) => ({
         ...{ trajectory_id, step },

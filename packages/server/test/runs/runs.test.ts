@@ -30,7 +30,7 @@ onAnyDatabase((database) => {
   const datasets = datasetClient(presage);
   const { create, end, change, read, samples: listSamples, exported } = runClient(presage);
 
-  /** The user's turns that the upstream received since it was last asked, and what it answers. */
+  /** Makes the upstream answer with `next`; returns the user's turns that it receives from now on. */
   function answerWith(next: (state: string, action: string) => string | Response): string[] {
     const told: string[] = [];
     upstream.answer = ({ body }) => {
@@ -235,7 +235,7 @@ onAnyDatabase((database) => {
     expect((await exported(noChange.id)).map(({ prediction }) => prediction)).toEqual(
       samples.map(({ interaction }) => interaction.state),
     );
-    // In the other trajectories no next state is commoner than another: the smallest digest decides, and it is never the own one.
+    // In the other trajectories every next state is equally common, so the smallest digest decides; the sample's own is never chosen.
     const commonest = await create({ dataset_id, target: { baseline: "most-frequent" } });
     const run = await end(commonest.id);
     expect(run.provenance.in_sample).toBe(true);
@@ -263,7 +263,7 @@ onAnyDatabase((database) => {
       provenance: { in_sample: false },
     });
     const predicted = (await exported(id)).map(({ prediction }) => prediction);
-    // SHA-256 of z begins with 59, of y with a1. An unknown action leaves the state.
+    // The SHA-256 of z begins with 59, that of y with a1. An unknown action leaves the state unchanged.
     expect(predicted).toEqual(["a", "b", "c"].flatMap((trajectory) => ["z", "z", `${trajectory}2`]));
   });
 
@@ -286,7 +286,7 @@ onAnyDatabase((database) => {
       const run = await end(id);
       expect(run).toMatchObject({ target: { baseline: "retrieval" }, provenance: { in_sample: true } });
       const predicted = (await exported(id)).filter(({ repeat }) => repeat === 1);
-      // Nothing is like the second, so that its state stays; the predicted one is like that of the third.
+      // No sample resembles the second, so its state stays; the predicted state resembles that of the third.
       const unknown = mode === "teacher-forced" ? "7" : "The green door of the hall is open.";
       expect(predicted.map(({ prediction }) => prediction)).toEqual([
         "The red door of the hall is open.",

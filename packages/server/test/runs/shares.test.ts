@@ -164,7 +164,7 @@ onAnyDatabase((database) => {
     const setRole = (role: string) => presage.call("PATCH", `/v1/members/${userId}`, { role });
     await setRole("viewer");
     expect(await statusOf(other)).toBe(404);
-    // Another change does not bring it back.
+    // Another change does not bring the link back.
     await setRole("member");
     expect(await statusOf(other)).toBe(404);
 

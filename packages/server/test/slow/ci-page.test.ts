@@ -62,7 +62,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "presage-ci-"));
   await mkdir(join(folder, "bin"));
   await addProgram("presage", `exec '${process.execPath}' '${mainFile}' "$@"`);
-  // Installing is what package.test.ts does; GitHub's own program posts what it is given.
+  // package.test.ts tests the installation; GitHub's own program posts what it is given.
   await addProgram("npm", `echo "$@" >> '${folder}/npm.txt'`);
   await addProgram("gh", `echo "$@" >> '${folder}/gh.txt'; cat >> '${folder}/gh.txt'`);
   const once = blocksOf(page).replaceAll("http://127.0.0.1:8080", presage.url);
@@ -141,7 +141,7 @@ test("the job for GitLab passes with the accepted model, fails with a worse one,
     };
     const gated = await runScript(gate, work, environment);
     const reported = await runScript(afterScript, work, environment);
-    // Nothing but where the run is shown.
+    // Only the address of the run's page.
     expect([reported.code, reported.output]).toEqual([
       0,
       expect.stringMatching(/^(In the dashboard:\n {2}http\S+\n)*$/),

@@ -4,13 +4,13 @@ import type { JudgedConfidences } from "../../src/platform/statistics/calibratio
 import { confidenceCard } from "../../src/platform/statistics/confidence.ts";
 
 /**
- * How often the intervals contain the figure of a million predictions of the same kind. `npm run test:all` makes a few sets, for which chance
- * allows less; `PRESAGE_TEST_CONFIDENCE_SETS=1000` makes as many as the bounds of docs/statistics.md are of, and prints the shares.
+ * How often the intervals contain the figure of a million predictions of the same kind. `npm run test:all` makes a few sets, with bounds as
+ * wide as chance needs; `PRESAGE_TEST_CONFIDENCE_SETS=1000` makes as many as the bounds in the docs are from, and prints the shares.
  */
 const sets = Number(process.env.PRESAGE_TEST_CONFIDENCE_SETS ?? 40);
 const names = ["brier", "ece", "auroc"] as const;
 
-/** Confidences of trajectories that are more or less easy; `lift` is how much too high their logits are. */
+/** Confidences of trajectories of varying difficulty; `lift` is by how much their logits are too high. */
 interface Kind {
   name: string;
   trajectories: number;
@@ -20,7 +20,7 @@ interface Kind {
 const kinds: Kind[] = [
   { name: "too confident, trajectories alike", trajectories: 100, unlike: 0, lift: 0.8 },
   { name: "too confident, trajectories unlike", trajectories: 100, unlike: 0.7, lift: 0.8 },
-  // The calibration error itself is 0 there, which what is seen never is.
+  // The true calibration error is 0 there, which a measured one never is.
   { name: "well calibrated", trajectories: 100, unlike: 0, lift: 0 },
   { name: "far too confident, 40 trajectories", trajectories: 40, unlike: 0.5, lift: 1.5 },
 ];
@@ -39,7 +39,7 @@ for (const kind of kinds) {
     }
     const shares = names.map((name) => (covered[name] ?? 0) / sets);
     if (sets >= 1_000) process.stdout.write(`${kind.name}: ${names.join(", ")} ${shares.join(", ")}\n`);
-    // Four standard errors of a share of 95 %, and beyond 93 and 97 % nothing else.
+    // With few sets, the bounds of 93 and 97 % are widened by four standard errors of a share of 95 %.
     const chance = sets >= 1_000 ? 0 : 4 * Math.sqrt((0.95 * 0.05) / sets);
     for (const [at, share] of shares.entries()) {
       if (kind.lift === 0 && names[at] === "ece") continue;

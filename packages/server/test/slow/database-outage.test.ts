@@ -23,7 +23,7 @@ afterAll(async () => {
 }, 300_000);
 
 interface Keys {
-  /** Has just made a prediction. */
+  /** A key that has just made a prediction. */
   usedLately: string;
   neverUsed: string;
   unknown: string;

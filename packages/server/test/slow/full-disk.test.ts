@@ -30,7 +30,7 @@ test.skipIf(unmount === undefined)(
       PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
       PRESAGE_UPSTREAM_URL: upstream.url,
       PRESAGE_UPSTREAM_MODEL: "m",
-      // The disk is to become truly full.
+      // The disk must really fill up.
       PRESAGE_MIN_FREE_DISK_BYTES: "0",
     });
     const samples = Array.from({ length: 300 }, (_, step) => ({

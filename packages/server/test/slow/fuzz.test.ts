@@ -22,7 +22,7 @@ onAnyDatabase((database) => {
   test(
     "responses to any request conform to the document, even if the upstream is faulty",
     seeded(async () => {
-      // How an upstream fails, no database sees.
+      // How an upstream fails does not depend on the database.
       const upstreams =
         database.name === "SQLite" ? (["sandbox", "faulty"] as const) : (["sandbox"] as const);
       expect((await Promise.all(upstreams.map(fuzz))).join("")).toBe("");

@@ -15,7 +15,7 @@ const mebibyte = 1024 * 1024;
 const underMebibytes = (count: number) => count * mebibyte - 1024;
 /** `HOSTILE_SHAPES=all` tries every value in every place, which takes minutes; otherwise each value and each place is used once. */
 const isWhole = process.env.HOSTILE_SHAPES === "all";
-/** Of the server's processor time while one request to `/health` waits: other tests share the processors with this one. */
+/** In the server's processor time while one request to `/health` waits: other tests share the processors with this one. */
 const maxHealthMs = 1_000;
 const maxOutcomeMs = 10_000;
 const tries = 3;
@@ -82,7 +82,7 @@ async function outcomeOf(shape: HostileBody, healthLimitMs: number): Promise<str
   }
 }
 
-/** A sample with each value and each place: the step has no divisor in common with the number of values, and is less. */
+/** A sample with each value and each place: the step is less than the number of values and coprime to it. */
 function someOf(shapes: HostileBody[], first = 0): HostileBody[] {
   return isWhole ? shapes : shapes.filter((_, index) => index % 14 === first);
 }

@@ -10,7 +10,7 @@ const megabyte = 1_000_000;
 const taxonomies = "/v1/error-taxonomy-revision";
 const profiles = "/v1/evaluator-profiles";
 
-/** How many long revisions there are: more than fit on a page. */
+/** The number of long revisions: more than fit on a page. */
 const long = 34;
 const longBytes = 2 * megabyte;
 const hugeBytes = 66 * megabyte;
@@ -149,7 +149,7 @@ test("What every list item contains is limited, and the error says so", async ()
 
 type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** As stored before there was a limit, and one that is larger than a page. */
+/** Stores revisions as they were before there was a limit, and one that is larger than a page. */
 async function storeLongTaxonomies({ database, owner }: Store, count: number, huge: number): Promise<void> {
   const account_id = owner.account_id;
   const revisionOf = async (name: string, revisions: number, bytes: number) => {

@@ -54,7 +54,7 @@ onAnyDatabase((database) => {
     expect(TaskListResponse.parse(await (await page("limit=3&after=9")).json()).next).toBeNull();
   }, 300_000);
 
-  /** Copies of an environment with a megabyte, and as many revisions of it. */
+  /** Copies of an environment of one megabyte, and as many revisions of it. */
   async function storeWide(): Promise<void> {
     await using store = await openStore(url);
     const { database: opened } = store;

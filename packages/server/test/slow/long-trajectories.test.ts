@@ -53,7 +53,7 @@ onAnyDatabase((database) => {
       progress: { samples: long + 3, predicted: long + 3, evaluated: long + 3, failed: 0 },
     });
     const right = await presage.call("GET", `/v1/runs/${id}/samples?evaluator=exact-match&pass=true&limit=1`);
-    // In the other trajectory "even" is the commonest one.
+    // In the other trajectory "even" is the most common answer.
     expect(await right.json()).toMatchObject({ data: [{ dataset_sample_id: "long/0" }] });
   });
 });

@@ -56,7 +56,7 @@ async function start(environment: Record<string, string>): Promise<SpawnedPresag
     PRESAGE_LOG_LEVEL: "warn",
     PRESAGE_UPSTREAM_MODEL: "test-model",
     PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
-    // As `settle-runtime.ts` sets it outside of tests.
+    // `settle-runtime.ts` sets this outside of tests.
     BUN_JSC_forceRAMSize: "301989888",
     ...environment,
   });
@@ -130,7 +130,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
         30_000,
       ),
     ).toBe(24);
-    // A small one is admitted beside the maximum of large ones.
+    // A small request is admitted in addition to the maximum of large ones.
     const small = presage.call("POST", "/v1/predict", prediction);
     const before = upstream.waiting();
     expect(
@@ -246,7 +246,7 @@ onEachDatabase((database) => {
   }, 300_000);
 
   describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
-    // Many of medium length on one, a few of full length on the other: together they cover what 10 of 62 MB would.
+    // Many results of medium length on one, a few of full length on the other: together they cover what 10 of 62 MB would.
     const { searches, limit } =
       database.name === "SQLite" ? { searches: 10, limit: 24 } : { searches: 4, limit: 62 };
 

@@ -63,7 +63,7 @@ test.concurrent("clients that send one byte per second are disconnected in time 
 
   const statuses: number[] = [];
   const predictAndCountOpen = async () => {
-    // Others are served in these 30 s; more often than now and then proves nothing more.
+    // Other clients are served in these 30 s; checking more often would prove no more.
     await Bun.sleep(200);
     statuses.push((await presage.call("POST", "/v1/predict", prediction)).status);
     return inHead.size + inBody.size;
@@ -91,7 +91,7 @@ async function uploadSlowly(presage: SpawnedPresage, bytesPerSecond: number, sec
   );
   for (let second = 0; second < seconds && !client.isClosed(); second++) {
     client.socket.write(Buffer.alloc(bytesPerSecond, " "));
-    // The pace is what is tested.
+    // The pace is part of the test.
     await Bun.sleep(1_000);
   }
   return await answer;
@@ -101,7 +101,7 @@ test.concurrent("an upload is closed if it is slower than 16 KB per second, and 
   await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: "sqlite::memory:" });
   const uploads = await Promise.all([
     uploadSlowly(presage, 24 * 1024, 40),
-    // At any pace, it ends within 30 s.
+    // At any pace, the connection ends within 30 s.
     uploadSlowly(presage, 1024, 20),
     uploadSlowly(presage, 8 * 1024, 60),
   ]);
@@ -171,10 +171,10 @@ test.concurrent("requests that wait for the database longer than the idle timeou
     await using store = await openStore(databaseUrl);
     const output = "x".repeat(900_000);
     const results = Array.from({ length: 10 }, () => ({ sample: { output } }));
-    // In parts, as a transaction that is idle for long is rolled back.
+    // In parts, because a transaction that is idle for a long time is rolled back.
     for (let part = 0; part < 4; part++) await storeResults(store.database, store.owner.account_id, results);
   }
-  // Which a short timeout of the upstream does not change.
+  // A short timeout of the upstream does not change this.
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: databaseUrl,
     PRESAGE_UPSTREAM_TIMEOUT_MS: "1000",
@@ -183,7 +183,7 @@ test.concurrent("requests that wait for the database longer than the idle timeou
   const [holder, watcher] = await Promise.all([connectTo(databaseUrl), connectTo(databaseUrl)]);
   await holder.query("begin; lock table usage_counts in access exclusive mode");
   const startedAtMs = performance.now();
-  // Four at a time time out after 5 s.
+  // Four at a time, they time out after 5 s.
   const calls = Array.from({ length: 36 }, () =>
     presage.call("GET", "/v1/usage").then(
       ({ status }) => status,

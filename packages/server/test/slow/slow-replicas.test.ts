@@ -51,7 +51,7 @@ async function startPair(timeoutMs: number) {
   };
 }
 
-/** Leaves after this time. */
+/** A client that disconnects after this time. */
 async function leaveAfter(ms: number, ask: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const client = new AbortController();
   const asked = ask(client.signal).catch(() => {});
@@ -72,7 +72,7 @@ test("a replica whose calls time out is slow, however fast it answers the others
   const [ofSlow = 0, ofFast] = slowness();
   expect(ofSlow).toBeGreaterThan(1);
   expect(ofFast).toBe(1);
-  // What is shown is the latency of responses.
+  // The latency shown is that of responses.
   expect(percentiles()?.p99).toBeLessThan(2_000);
 });
 

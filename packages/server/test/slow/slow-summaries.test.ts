@@ -9,11 +9,11 @@ import { onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const results = 16_000;
-/** Summaries at once, many more than an account has turns. */
+/** Concurrent summaries, many more than an account has turns. */
 const many = 100;
-/** Where nothing overtakes, all but the few under way come first; where something does, a slow machine may still let many through. */
+/** If a search overtakes none, all but the few in progress come first; if it does, a slow machine may still let many through. */
 const nearlyAll = many - 20;
-/** Not served by a rollup: it reads every result. */
+/** A summary that no rollup serves: it reads every result. */
 const summary = { score_raw_min: 0.001, group_by: ["app"] };
 
 /** Stores many results of an account, without their texts. */
@@ -47,7 +47,7 @@ onAnyDatabase((database) => {
       'presage_http_requests_total{route="/v1/evaluation-results/summary",status="200"}',
     );
 
-  /** Begins summaries, and counts those that were answered. */
+  /** Starts summaries, and counts those that were answered. */
   function beginSummaries(signal?: AbortSignal) {
     let answered = 0;
     const all = Array.from({ length: many }, async () => {
@@ -60,13 +60,13 @@ onAnyDatabase((database) => {
 
   test("running summaries block no other account", async () => {
     const search = () => server.theirs("POST", `${path}/search`, {});
-    // Their key is known from now on, so that a search takes few steps.
+    // The server now knows their key, so that a search takes few steps.
     expect((await search()).status).toBe(200);
     const mine = beginSummaries();
-    // From now on the others are under way, or wait for their turn.
+    // The others are now in progress, or wait for their turn.
     await Promise.race(mine.all);
     expect((await search()).status).toBe(200);
-    // In the order in which they came, nearly all of the summaries would have been first.
+    // In order of arrival, nearly all of the summaries would have come first.
     expect(mine.answered()).toBeLessThan(nearlyAll);
     expect(new Set(await Promise.all(mine.all))).toEqual(new Set([200]));
   }, 300_000);
@@ -78,7 +78,7 @@ onAnyDatabase((database) => {
     await Promise.race(left.all);
     callers.abort();
     await Promise.allSettled(left.all);
-    // It comes after all that were abandoned, had they kept their places.
+    // If the abandoned requests had kept their places, this one would come after all of them.
     expect((await server.mine("POST", `${path}/summary`, summary)).status).toBe(200);
     expect((await made()) - before).toBeLessThan(nearlyAll);
   }, 300_000);

@@ -59,7 +59,7 @@ test("after 32,000 requests the memory is back where it was after the first 8,00
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: "sqlite:presage.db",
     PRESAGE_UPSTREAM_URL: upstream.url,
-    // As `settle-runtime.ts` sets it outside of tests; without it garbage grows with the machine's memory.
+    // `settle-runtime.ts` sets this outside of tests; without it, garbage grows with the machine's memory.
     BUN_JSC_forceRAMSize: "301989888",
   });
   expect(await load(presage, firstRequests)).toBe(0);

@@ -23,7 +23,7 @@ async function warnings(presage: SpawnedPresage): Promise<Warning[]> {
   return lines.map((line) => JSON.parse(line) as Warning).filter(({ level }) => level >= 40);
 }
 
-/** Their messages, without the warning of every start. An outage has a line for each of its reasons, which is one here. */
+/** Their messages, without the warning at every start. An outage has a line for each of its reasons, here only one. */
 async function storeLines(presage: SpawnedPresage): Promise<string[]> {
   const lines = (await warnings(presage)).filter(
     ({ msg }) => !msg.startsWith("PRESAGE_UPSTREAM_URL is not set"),

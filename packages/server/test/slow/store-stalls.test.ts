@@ -22,9 +22,9 @@ import { startUpstream, type TestUpstream } from "../support/upstream/upstream.t
 /** Longer than the timeout of a statement and its rollback. */
 const lockMs = 22_000;
 const silenceMs = 19_000;
-/** How many tables are locked, each in a database with a server of its own. For all of them: PRESAGE_TEST_STALLS=100. */
+/** The number of tables to lock, each in a database with its own server. For all of them: PRESAGE_TEST_STALLS=100. */
 const locks = Number(process.env.PRESAGE_TEST_STALLS ?? 6);
-/** The promise is 5 s, on an otherwise idle machine. Here it is that all recovers by itself. */
+/** The promise is 5 s, on an otherwise idle machine. Here the promise is only that everything recovers by itself. */
 const recoveryMs = 180_000;
 /** No one waits longer than for a connection and one response, 13 s, plus delays of the machine. */
 const patienceMs = 180_000;
@@ -108,7 +108,7 @@ async function lockUnderLoad(tables: string[]): Promise<string[]> {
   const holder = await connectTo(url);
   await holder.query(`begin; lock table ${tables} in access exclusive mode`);
   const stop = ledger.askUntilStopped(2_000);
-  // The length of the stall is what is tested.
+  // The length of the stall is part of the test.
   await Bun.sleep(lockMs);
   await holder.query("rollback");
   await holder.end();
@@ -162,7 +162,7 @@ test.concurrent("a process that freezes in a transaction blocks the others for a
   const fixtures = await makeFixtures(other);
   const [ledger, ledgerOfPeer] = [openLedger(other, fixtures), openLedger(peer, fixtures, "of the peer")];
 
-  // The peer has its number and waits for the counts table, whose lock it gets once frozen.
+  // The peer has its result number and waits for the counts table, whose lock it gets while frozen.
   const [holder, watcher] = [await connectTo(url), await connectTo(url)];
   await holder.query("begin; lock table evaluation_count_deltas");
   const asked = ledgerOfPeer.ask("evaluation");
@@ -237,7 +237,7 @@ test.concurrent("a connection that is silent for 19 s does not make callers wait
   const asked: Promise<unknown>[] = [];
   while (performance.now() - silentAtMs < silenceMs) {
     for (const kind of ["evaluation", "key", "correction"] satisfies Kind[]) asked.push(ledger.ask(kind));
-    // Callers keep coming while the silence lasts, whose length is what is tested.
+    // Callers keep coming during the silence, whose length is part of the test.
     await Bun.sleep(1_000);
   }
   relay.resume();
@@ -257,7 +257,7 @@ test.concurrent("a change whose commit is never confirmed is reported as uncerta
   relay.holdAnswersTo("commit\0");
   const asked = await Promise.all(kinds.map((kind) => ledger.ask(kind)));
   expect(asked.map(({ status }) => status)).toEqual(kinds.map(() => 503));
-  // The rest queued behind one of these, and were rejected.
+  // The other requests queued behind one of these, and were rejected.
   const uncertain = asked.filter(({ isUncertain }) => isUncertain);
   expect(uncertain.map(({ kind }) => kind)).toContain("evaluation");
   expect(uncertain.length).toBeGreaterThan(2);

@@ -77,7 +77,7 @@ onEachDatabase((database) => {
   async function rowsOf(store: Database, accountId: string): Promise<number> {
     let rows = 0;
     for (const { table, owner } of accountTables) {
-      // The log grows by what the command does.
+      // The write-ahead log grows by the command's changes.
       if (owner.of !== "account" || table === "audit_events") continue;
       const { rows: counted } = await sql<{ count: number }>`select count(*) as count
         from ${sql.table(table)} where account_id = ${accountId}`.execute(store);
@@ -136,7 +136,7 @@ onEachDatabase((database) => {
     expect(key.revoked_at).toBeNull();
   });
 
-  /** Says yes, and does something in a transaction that has the account's lock once the command has said what it is about. */
+  /** Confirms, and runs `work` in a transaction that holds the account's lock once the command has said what it will delete. */
   async function eraseMeanwhile(
     store: Database,
     accountId: string,
@@ -158,7 +158,7 @@ onEachDatabase((database) => {
         said += part;
         if (said.includes("account's data stays") || said.includes("No one else is in")) break;
       }
-      // Time for a command that does not wait for the lock to get ahead.
+      // Gives a command that fails to wait for the lock the time to get ahead.
       await Bun.sleep(300);
     });
     return { code: await child.exited, stderr: await stderr };
@@ -207,7 +207,7 @@ onEachDatabase((database) => {
     const { id } = await getUser(opened.database, "ida@example.org");
     expect(changeRoleOf(opened.database, changer, { ...change, userId: id })).rejects.toThrow("someone else");
     const erased = await erase("--yes", "jon@example.org");
-    // In local mode, neither can.
+    // In local mode, neither can sign in.
     expect([erased.code, erased.stderr]).toEqual([1, expect.stringContaining("someone else an owner first")]);
   });
 
@@ -228,7 +228,7 @@ onEachDatabase((database) => {
       .where("account_id", "=", accountId)
       .execute();
     expect(runs.filter(({ status }) => status !== "deleted")).toEqual([]);
-    // As a server does that knows the key still.
+    // Stores results like a server that still knows the key.
     for (const index of [1, 2, 3]) {
       await Bun.sleep(1_000);
       await storeResults(store, accountId, [resultAt(index)]);

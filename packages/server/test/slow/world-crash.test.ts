@@ -6,7 +6,7 @@ import { runClient } from "../support/resources/runs.ts";
 import { worldClient } from "../support/resources/worlds.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
-/** Of every third step the nearest record answers something else. */
+/** For every third step, the nearest record has a different answer. */
 const samplesOf = (trajectories: number) =>
   Array.from({ length: trajectories }, (_, trajectory) =>
     [0, 1, 2, 3, 4, 5].map((step) => ({
@@ -24,7 +24,7 @@ async function read<Body>(presage: SpawnedPresage, path: string): Promise<Body> 
   return JSON.parse(text) as Body;
 }
 
-/** Which examples each step has, and how similar they are. */
+/** The examples of each step, and how similar they are. */
 async function examplesOf(presage: SpawnedPresage, world: string) {
   const preview = async (step: number) => {
     const interaction = { state: `Shelf ${step}.`, action: `take item ${step} again` };
@@ -35,7 +35,7 @@ async function examplesOf(presage: SpawnedPresage, world: string) {
   return await Promise.all([0, 1, 2, 3].map(preview));
 }
 
-/** Sends requests, two at a time, until the server is gone; what it answered with success. */
+/** Sends requests, two at a time, until the server is gone; returns its successful answers. */
 async function untilGone(send: () => Promise<Response>): Promise<World[]> {
   const made: World[] = [];
   const worker = async () => {
@@ -119,7 +119,7 @@ onEachDatabase((database) => {
       expect(events).toHaveLength(last - 1);
       expect(await examplesOf(presage, "shop")).toEqual(before);
 
-      // Each is killed a little later, until one was made.
+      // Each server is killed a little later than the last, until one has made the calibration.
       let calibration: World["pinned"]["calibration"] = null;
       for (let waitMs = 0; calibration === null; waitMs += 40) {
         const calibrating = untilGone(() =>

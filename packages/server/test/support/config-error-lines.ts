@@ -1,6 +1,6 @@
 import { ConfigError } from "../../src/config/config.ts";
 
-/** What is wrong with a configuration, a line each; none if it can be read. */
+/** The errors of a configuration, one line each; none if it can be read. */
 export function configErrorLines(read: () => unknown): string[] {
   try {
     read();

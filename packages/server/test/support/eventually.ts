@@ -12,7 +12,7 @@ export async function eventually<Value>(
     const value = await probe();
     const waitedMs = performance.now() - startedAtMs;
     if (isWanted(value) || waitedMs > patienceMs) return value;
-    // What takes long is asked for less often: on a busy machine, asking takes time from what is waited for.
+    // A slow probe is repeated less often: on a busy machine, probing takes time from the work that is waited for.
     await sleep(Math.min(20 + waitedMs / 10, 250));
   }
 }

@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
 
-/** What short work may take for other reasons than its length. */
+/** The time that short work may take for reasons other than its length. */
 const noiseMs = 50;
 
 /**
- * Fails if work on twice as much takes much more than twice the processor time, whatever else the machine does. Where each character is
- * compared with all others, it takes four times as much.
+ * Fails if work on twice as much takes much more than twice the processor time, whatever else the machine does. If each character were
+ * compared with all others, it would take four times as much.
  */
 export function expectLinear(work: (length: number) => void, length: number): void {
   const most = 3 * processorMs(() => work(length)) + noiseMs;

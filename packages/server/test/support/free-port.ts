@@ -1,15 +1,15 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to outgoing connections and to servers that name none; above the last that browsers refuse. */
+/** Below the ports that systems give to outgoing connections and to servers that name none; above the last port that browsers refuse. */
 const [lowest, above] = [10_100, 32_000];
-/** How many of them a process takes at a time. They are its own while it lives, so that no test ever reaches a server of another process, not even one that has ended. */
+/** The ports that a process takes at a time, and keeps while it lives: no test ever reaches a server of another process, even an ended one. */
 const portsInRange = 300;
 
 let first: number | undefined;
 let taken = 0;
 
-/** A port of the loopback interface that no other process is given. Something may listen on it. */
+/** A port of the loopback interface that no other process is given. A server may listen on it. */
 function nextPort(): number {
   if (first === undefined || taken === portsInRange - 1) {
     first = takeRange() ?? first;
@@ -20,7 +20,7 @@ function nextPort(): number {
   return first + taken;
 }
 
-/** Returns the first of a range, and listens on it as long as the process lives: nobody else can, so the range is its own. */
+/** Returns the first port of a range, and listens on it as long as the process lives, so the range is its own. */
 function takeRange(): number | undefined {
   const ranges = Math.floor((above - lowest) / portsInRange);
   const start = randomInt(ranges);
@@ -30,7 +30,7 @@ function takeRange(): number | undefined {
       Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).unref();
       return port;
     } catch {
-      // Another process has it.
+      // Another process has the range.
     }
   }
   return undefined;

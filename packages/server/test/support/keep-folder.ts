@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 
-/** What lasts from run to run. */
+/** The folder that lasts from run to run. */
 export const cache = join(import.meta.dir, "../../../../node_modules/.cache/presage-tests");
 
 /** The folder that `make` fills, unless it was made before for the same contents. */
@@ -28,7 +28,7 @@ export async function keepFolder(
   return folder;
 }
 
-/** What `make` makes of packages. Where they cannot be had it is undefined, which is said; in CI, where no test is skipped, it is an error. */
+/** The folder that `make` makes of packages. If they cannot be fetched: says so and is undefined; in CI, where no test is skipped, throws. */
 export async function unlessUnavailable(
   packages: readonly string[],
   make: () => Promise<string>,
@@ -43,7 +43,7 @@ export async function unlessUnavailable(
   }
 }
 
-/** What a command prints. Throws with the end of its errors if it fails. */
+/** A command's output. Throws with the end of its errors if it fails. */
 export async function outputOf(...command: string[]): Promise<string> {
   const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr] = await Promise.all([

@@ -52,7 +52,7 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
       await expectEventually(() => readMetric(presage, "presage_redis_up"), isUp);
   }
 
-  /** The response to a chat in one of the processes: where it is from, and its bytes. */
+  /** The response to a chat in one of the processes: where it came from, and its bytes. */
   async function ask(presage: Pick<TestPresage, "call">, chat: object): Promise<[string | null, string]> {
     const response = await presage.call("POST", "/v1/chat/completions", chat);
     expect(response.status).toBe(200);
@@ -60,10 +60,10 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
   }
 
   const names = async () => (await redis.command("KEYS", "*")) as string[];
-  /** A busy machine may miss the 50 ms that a process waits for Redis, so each is tried some times. */
+  /** A busy machine may miss the 50 ms that a process waits for Redis, so each check is tried several times. */
   const attempts = 10;
 
-  /** A chat that one of them has asked, alone in Redis. */
+  /** A chat that one process has asked, and that is the only entry in Redis. */
   async function storeOne(): Promise<{ chat: object; bytes: string; name: string }> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       await redis.command("FLUSHALL");
@@ -75,7 +75,7 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
     throw new Error("nothing was stored in Redis");
   }
 
-  /** A chat that one of them has asked, and the other had without asking. */
+  /** A chat that one process has asked, and that the other one answered without the upstream. */
   async function shareOne(): Promise<{ chat: object; bytes: string }> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const { chat, bytes } = await storeOne();
@@ -105,12 +105,12 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
 
   test("do without what is there in another form", async () => {
     const forged = JSON.stringify(completion("Forged."));
-    // Before there were MACs, eight bytes of time came first; a double of `x` lies in the future.
+    // Before there were MACs, an entry began with eight bytes of time; `x` bytes as a double are in the future.
     for (const broken of ["", "short", "x".repeat(100), "x".repeat(8) + forged, "x".repeat(24) + forged]) {
       const { chat, name } = await storeOne();
       await redis.command("SET", name, broken);
       for (const expected of ["miss", "hit"]) expect((await ask(here, chat))[0]).toBe(expected);
-      // It is stored again, after the response. Otherwise the next one might find this name.
+      // The completion is stored again after the response; otherwise the next round might find this name.
       await eventually(
         () => redis.command("STRLEN", name),
         (length) => length !== broken.length,
@@ -142,7 +142,7 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
     expect((await ask(there, chat))[0]).toBe("hit");
     upstream.answer = () => Response.json(completion("Short again."));
     expect((await ask(here, chat))[0]).toBe("miss");
-    // On the same connection, so after it.
+    // This uses the same connection, so it comes afterwards.
     await ask(there, newChat());
     for (const name of await eventually(names, (all) => all.length > 0))
       expect(await redis.command("STRLEN", name)).toBeLessThan(1_000);
@@ -169,7 +169,7 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
     await bothSee(1);
     await shareOne();
     expect(await there.stdout()).not.toContain(new URL(redis.url).password);
-    // It was back for a moment between hanging and stopping, or was not.
+    // Redis may have been back for a moment between hanging and stopping.
     const count = await eventually(lines, (all) => all === 2 || all === 4);
     expect([2, 4]).toContain(count);
   });

@@ -41,11 +41,11 @@ deployments:
     expect(await ask("same")).toEqual(["same", "miss"]);
     expect(await ask("same")).toEqual(["same", "hit"]);
     expect(await ask("fresh")).toEqual(["fresh", "off"]);
-    // A seed is enough for one of them.
+    // A seed is enough for one of the deployments.
     for (const expected of ["miss", "hit"])
       expect(await ask("same", { temperature: 1 })).toEqual(["same", expected]);
     expect(await ask("cached", { temperature: 1 })).toEqual(["cached", "off"]);
-    // What the fallback answered is kept under its own name.
+    // The fallback's answer is cached under its own name.
     expect(await ask("down")).toEqual(["cached", "hit"]);
     expect(await ask("down", { seed: 2 })).toEqual(["cached", "miss"]);
     expect(await ask("cached", { seed: 2 })).toEqual(["cached", "hit"]);
@@ -106,7 +106,7 @@ test("a chat that was a hit goes to the deployment that has got its model's name
     for (const expected of ["miss", "hit", "hit"]) expect(await ask()).toBe(`first ${expected}`);
     await writeFile(file, `${first}  second: { replicas: [${upstream.url}], model: m }\n`);
     await presage.rereadFiles();
-    // By the header, which only the new file allows.
+    // Asks with the header, which only the new file allows.
     await expectEventually(() => ask("second"), "second off");
     expect(await ask()).toBe("second off");
   } finally {

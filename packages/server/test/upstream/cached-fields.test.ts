@@ -43,7 +43,7 @@ const requests: fc.Arbitrary<CompletionRequest> = fc
     return { ...rest, messages, temperature: 0 };
   });
 
-/** Every text that differs from `text` in one character. */
+/** Texts with one character more than `text`, at any position. */
 const textBeside = (text: string) =>
   fc
     .tuple(fc.nat(text.length), fc.constantFrom("\0", " ", "é", "\u2028"))

@@ -54,7 +54,7 @@ function countBy(texts: readonly (string | null)[]): Record<string, number> {
   return Object.fromEntries([...Map.groupBy(texts, String)].map(([text, all]) => [text, all.length]));
 }
 
-/** Holds the upstream's responses back until a test lets them go. */
+/** Holds the upstream's responses back until a test releases them. */
 function holdUpstream(respond = () => Response.json(completion("At last."))) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const aborted: boolean[] = [];
@@ -97,7 +97,7 @@ describe("Equal predictions at the same time", () => {
     release();
     const responses = await Promise.all(calls);
     expect(responses.every(({ status }) => status === 200)).toBe(true);
-    // Somebody's usage has the tokens that the upstream counted.
+    // One caller's usage has the tokens that the upstream counted.
     expect(countBy(responses.map(from))).toEqual({ miss: 1, shared: 62 });
     expect(asked()).toBe(1);
   });
@@ -156,7 +156,7 @@ test("8 rollouts of 30 steps ask for each distinct prompt once", async () => {
   const rollout = async (number: number) => {
     let state = `Run ${run}. You are in a room.`;
     for (let turn = 0; turn < 30; turn++) {
-      // Rollouts part at different turns, as samples of one group do.
+      // Rollouts diverge at different turns, as samples of one group do.
       const action = turn < 4 * number ? "look" : `go ${number % 4}`;
       const response = await predict({ interaction: { state, action }, params: { temperature: 0 } });
       expect(response.status).toBe(200);
@@ -283,14 +283,14 @@ describe("A prediction that was asked before", () => {
       return `${from(response)} ${said.content}`;
     };
     say("one");
-    // Nothing is kept of it.
+    // No entry remains from it.
     expect(await ask("no-store")).toBe("off one");
     expect(await ask()).toBe("miss one");
     say("two");
     expect(await ask("max-age=3600")).toBe("hit one");
     expect(await ask("no-store")).toBe("off two");
     expect(await ask()).toBe("hit one");
-    // The new answer replaces the one that was kept.
+    // The new answer replaces the cached one.
     expect(await ask("no-cache")).toBe("miss two");
     expect(await ask()).toBe("hit two");
     say("three");

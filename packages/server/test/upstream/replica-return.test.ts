@@ -8,7 +8,7 @@ import { slowTest } from "../support/whole-run.ts";
 
 const noSignal = new AbortController().signal;
 
-/** A replica that can be gone and come back at its address. */
+/** A replica that can disappear and come back at its address. */
 async function createReplica() {
   const port = await freePort();
   const replica = {
@@ -215,7 +215,7 @@ test("a 429 halves what its replica may hold, once for a crowd, and each success
   const session = ofFirst[0] ?? "";
   const limit = () => upstream.replicas.all.find(({ url }) => url === first.url)?.limit;
   expect(limit()).toBe(Number.POSITIVE_INFINITY);
-  // All are in flight before the first answer, so they are of one crowd.
+  // All requests are in flight before the first answer, so they form one burst.
   const released = Promise.withResolvers<void>();
   for (const replica of fleet.replicas) replica.released = released.promise;
   first.status = 429;

@@ -41,10 +41,10 @@ async function answererOf(response: Response): Promise<string> {
   return body.response.content;
 }
 
-/** Enough that each of four replicas gets some, whatever their ports are. */
+/** Enough sessions that each of four replicas gets some, whatever their ports are. */
 const sessions = Array.from({ length: 64 }, (_, place) => `rollout-${place}`);
 
-/** Which replica answers each session, one after the other. */
+/** The replica that answers each session, one session after the other. */
 async function placesOf(presage: TestPresage): Promise<string[]> {
   const places: string[] = [];
   for (const session of sessions) places.push(await answererOf(await ask(presage, session)));
@@ -245,7 +245,7 @@ test("a replica that limits the rate gets at most half as many requests at once,
   expect(limits).toBeLessThan(first.ofLimited);
   const second = await crowd(200);
   expect(first.ofLimited).toBeGreaterThanOrEqual(2);
-  // Fewer if it was the slower one so far.
+  // It gets fewer if it was the slower one so far.
   expect(second.ofLimited).toBeWithin(1, Math.floor(first.ofLimited / 2) + 1);
 });
 

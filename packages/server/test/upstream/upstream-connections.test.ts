@@ -90,7 +90,7 @@ test.each(upstreamClients)(
       expect((await caller.send("POST", "/v1/predict", { "x-api-key": testKey }, body)).status).toBe(200);
     }
     const connections = plain.received.filter(({ numberOnConnection }) => numberOnConnection === 1).length;
-    // The reads of a connection are counted from its second request on.
+    // A connection's reads are counted from its second request on.
     expect([responseReads, requestReads]).toEqual([calls, calls - connections]);
     caller.socket.destroy();
     await plain.stop();

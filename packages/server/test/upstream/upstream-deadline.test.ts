@@ -14,7 +14,7 @@ import { isWholeRun } from "../support/whole-run.ts";
 describe.each(upstreamClients)("over %s", (client) => {
   const presageWithRawUpstream = presageOver(client);
 
-  /** Long enough that a busy machine has sent the request by then. */
+  /** Long enough for a busy machine to have sent the request by then. */
   const deadlineMs = 2_000;
   /** How much later than its deadline a response may come on a busy machine. */
   const toleranceMs = 20_000;
@@ -30,7 +30,7 @@ describe.each(upstreamClients)("over %s", (client) => {
     expect(tookMs).toBeLessThan(deadlineMs + toleranceMs);
   }
 
-  // The others mostly wait, each for a server of its own: those of one client at once, as this one stands between.
+  // The other tests mostly wait, each for its own server, so those of one client run concurrently; this test separates the clients.
   test("an upstream that is slow to send its first byte is waited for", async () => {
     await using server = await presageWithRawUpstream(({ socket }) =>
       setTimeout(() => socket.write(goodResponse), 700),
@@ -142,7 +142,7 @@ describe.each(upstreamClients)("over %s", (client) => {
         { ...environment, PRESAGE_UPSTREAM_RETRIES: "20" },
       );
       await expectTimeout(server.predict);
-      // One that was sent in time may still be on its way.
+      // A request that was sent in time may still be on its way.
       await Bun.sleep(200);
       const askedInTime = asked.before;
       expect(askedInTime).toBeGreaterThanOrEqual(1);

@@ -10,7 +10,7 @@ const usual = process.env.PRESAGE_TEST_ALL === undefined ? 1_000 : 4_000;
 const responses = Number(process.env.PRESAGE_TEST_FUZZ_RESPONSES ?? usual);
 const callers = 24;
 const deadlineMs = 40;
-/** Shorter than what a connection rests. */
+/** Shorter than the time that a connection rests. */
 const latestMs = 3;
 
 const marker = (id: string) => `#${id};`;
@@ -26,7 +26,7 @@ const inChunks = (text: string, trailers = "") =>
 
 interface Mutated {
   raw: string;
-  /** What the caller must get; absent: an error will do, or a part of it. */
+  /** What the caller must get; if absent, an error or a part of the response is acceptable. */
   whole?: string;
   /** Written some milliseconds later, unasked. */
   late?: string;
@@ -62,7 +62,7 @@ const mutations: Mutation[] = [
   (text) => whole(head("") + text, text, { ending: "end" }),
   (text) => whole(good(text), text, { ending: "end" }),
   (text) => whole(head(`${lengthOf(text)}connection: close\r\n`) + text, text, { late: good(text) }),
-  // A second response: at once, and later.
+  // A second response: immediately, and later.
   (text) => whole(good(text).repeat(2), text),
   (text) => whole(inChunks(text).repeat(2), text),
   (text) => whole(good(text), text, { late: good(text) }),
@@ -71,11 +71,11 @@ const mutations: Mutation[] = [
   (text) => whole(good(text), text, { late: head("", "100 Continue") }),
   (text) => whole(good(text), text, { late: good(text), ending: "reset" }),
   (text) => ({ raw: good(text), ending: "reset" }),
-  // No response is without a body and has one.
+  // Responses that must have no body, but have one.
   (text) => ({ raw: head(lengthOf(text), "204 No Content") + text }),
   (text) => ({ raw: head(lengthOf(text), "304 Not Modified") + text }),
   (text) => ({ raw: head(lengthOf(text), "103 Early Hints") + text, late: good(text) }),
-  // Lengths that are wrong.
+  // Wrong lengths.
   (text, draw) => ({ raw: head(lengthOf(text, -1 - draw.below(text.length - 1))) + text }),
   (text, draw) => ({ raw: head(lengthOf(text, 1 + draw.below(200))) + text, late: good(text) }),
   (text) => ({ raw: head(lengthOf(text) + lengthOf(text, 1)) + text }),
@@ -84,7 +84,7 @@ const mutations: Mutation[] = [
   (text, draw) => ({ raw: inChunks(text).replace("\r\n7\r\n", `\r\n${draw.below(99)}\r\n`) }),
   (text) => ({ raw: head(lengthOf(text)) + good(text) }),
   (text) => ({ raw: head(lengthOf(text)).slice(0, -2) + good(text) }),
-  // What is cut off, and goes on later or never.
+  // Responses that are cut off, and continue later or never.
   (text, draw) => ({ raw: good(text).slice(0, draw.below(good(text).length)), ending: "end" }),
   (text, draw) => ({ raw: inChunks(text).slice(0, draw.below(inChunks(text).length)), ending: "reset" }),
   (text, draw) => ({ raw: good(text).slice(0, draw.below(good(text).length)), late: good(text) }),

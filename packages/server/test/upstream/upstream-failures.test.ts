@@ -13,7 +13,7 @@ const Failure = z.object({
   expect: z.object({ status: z.int(), category: z.string() }),
 });
 
-/** Recorded responses of real servers, and what each becomes. */
+/** Recorded responses of real servers, and the error that each becomes. */
 const lines = (await Bun.file(new URL("upstream-failures.jsonl", import.meta.url)).text()).trim().split("\n");
 
 describe.each(upstreamClients)("over %s", (client) => {

@@ -89,7 +89,7 @@ onAnyDatabase((database) => {
     expect([currency, data]).toMatchObject(["USD", [{ limit: 45, spent: 54, share: 1.2, state: "stopped" }]]);
     expect(new Date(resets_at).getUTCDate()).toBe(1);
     const metrics = await (await server.call("GET", "/metrics")).text();
-    // Only what was sent waited for the upstream.
+    // Only requests that were sent waited for the upstream.
     expect(metrics).toContain("presage_upstream_duration_seconds_count 3\n");
     expect(await server.set({ limit: 100, stops: true })).toMatchObject([{ spent: 54, state: "ok" }]);
     expect(await predictAt(server)).toBe(200);
@@ -163,7 +163,7 @@ onAnyDatabase((database) => {
     const name = await episodeClient(server).environment({ reward }, { split: "test" });
     const ors = orsClient(server);
     const sessionId = await ors.start({ env_name: name, split: "test", index: 0 });
-    // The prediction is within it, and spends it.
+    // The prediction is within the budget, and uses it up.
     await server.set({ limit: costOfOne / 2, stops: true });
     const { result, taskId } = await ors.call(sessionId, name, "go north");
     expect(result).toMatchObject({
@@ -209,7 +209,7 @@ onAnyDatabase((database) => {
     const ended = await runs.end(id);
     expect([ended.status, ended.progress.failed]).toEqual(["finished", 0]);
     expect(server.upstream.received).toHaveLength(16);
-    // What was refused is no call.
+    // Refused requests are not counted as calls.
     const { total } = await eventually(
       async () => SpendingResponse.parse(await (await server.call("GET", "/v1/usage/people")).json()),
       (spent) => spent.total.requests >= 16,
@@ -222,7 +222,7 @@ onAnyDatabase((database) => {
     const [first, second] = server.servers;
     if (first === undefined || second === undefined) throw new Error("There are two servers");
     await server.set({ limit: 4 * costOfOne, stops: true });
-    // The other one learns that there is a budget, and then spends.
+    // The other server learns of the budget, and then spends.
     const stateAt = async (at: typeof first) =>
       BudgetListResponse.parse(await (await at.call("GET", "/v1/budgets")).json()).data[0];
     await eventually(
@@ -240,7 +240,7 @@ onAnyDatabase((database) => {
         (budget) => budget?.state === "stopped",
       );
       expect(await predictAt(at)).toBe(402);
-      // No more than the requests that were in progress at once.
+      // No more than the requests that were in progress at the same time.
       expect((await stateAt(at))?.spent).toBe(inFlight * costOfOne);
     }
   });

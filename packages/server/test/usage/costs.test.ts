@@ -231,7 +231,7 @@ onAnyDatabase((database) => {
     await using server = await startWithPrices(url);
     await using store = await openStore(url);
     const hour = Math.floor(Date.now() / 3_600_000);
-    // As the release before writes it, to a database that is migrated already.
+    // Usage as the previous release writes it to a database that is already migrated.
     await sql`insert into usage_counts (account_id, hour, key_id, operation, outcome, requests, prompt_tokens, completion_tokens)
       values (${store.owner.account_id}, ${hour}, '', 'predict', '', 5, 100, 20)
       on conflict (account_id, hour, key_id, operation, outcome) do update set requests = 0`.execute(
@@ -256,7 +256,7 @@ onAnyDatabase((database) => {
     await using store = await openStore(url);
     const rows = await store.database.selectFrom("usage_model_tokens").select(["model", "hour"]).execute();
     const counted = rows.filter(({ hour }) => Number(hour) === startHour).map(({ model }) => model);
-    // Those of a test that ran past the full hour are of two.
+    // If the test ran past the full hour, there are rows for two hours.
     if (Math.floor(Date.now() / 3_600_000) > startHour) expect(counted.length).toBeLessThanOrEqual(101);
     else expect(counted.sort()).toEqual([...names.slice(5, 105), "org/small"].sort());
   });
@@ -311,7 +311,7 @@ describe("A price list", () => {
     const log = await eventually(presage.stdout, (text) => text.includes("stay as they were"));
     expect(log).toContain("prices.yaml:1: models.test-model.prompt: expected a price");
     expect(await cost()).toBe(22e-6);
-    // Predictions were none of its business.
+    // Predictions are not affected.
     expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
     await upstream.stop();
     await rm(directory, { recursive: true });

@@ -20,7 +20,7 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const upstream = useUpstream();
 
-/** Of every third step the nearest record answers something else. */
+/** For every third step, the nearest record has a different answer. */
 const lines = Array.from({ length: 20 }, (_, trajectory) =>
   Array.from({ length: 6 }, (_, step) => ({
     trajectory_id: `t-${trajectory}`,
@@ -128,7 +128,7 @@ onAnyDatabase((database) => {
       const searches = () => readMetric(presage, "presage_retrieval_seconds_count");
       const before = await searches();
       expect((await predict("recalling", 1)).headers.get("x-presage-cache")).toBe("off");
-      // It is remembered.
+      // The search's result is remembered.
       expect(await searches()).toBe(before);
       expect(sure.explain?.score).toBeGreaterThan(0.95);
       expect(unsure.explain?.score).toBeLessThan(0.1);
@@ -261,7 +261,7 @@ onAnyDatabase((database) => {
       ...counts,
       actions: [{ verb: "take", nearest: 1, ...counts }],
     });
-    // The others' nearest example of such a step is the first trajectory's, whose luck is its own.
+    // The others' nearest example of such a step is from the first trajectory, whose answer is unique.
     const mislead = [0, 3].map((step) => ({
       ...{ dataset_sample_id: `t-0/${step}`, trajectory_id: "t-0", chosen: 19, wrong: 19 },
     }));

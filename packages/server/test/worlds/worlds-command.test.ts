@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** The side of a trajectory is in its own answers only. */
+/** A trajectory's side occurs only in its own answers. */
 const lines = ["train", "train", "test"].flatMap((split, trajectory) =>
   ["lamp", "cup"].map((item, step) => ({
     ...{ trajectory_id: `t-${trajectory}`, step },
@@ -41,7 +41,7 @@ const lines = ["train", "train", "test"].flatMap((split, trajectory) =>
 );
 
 const everywhere = [["the configured database"], ["a server"]] as const;
-/** In the configured database each command starts all of the server: twice the processor time. */
+/** On the configured database each command starts a whole server, which takes twice the processor time. */
 const places = isWholeRun ? everywhere : everywhere.slice(1);
 
 function commandsIn(place: string) {
@@ -149,7 +149,7 @@ test.each(places)("revisions of a world are made, told apart and hidden, in %s",
   await run("worlds", "archive", "shop", "--undo");
   expect((await run("worlds", "list")).stdout).toMatch(/^shop@3 +default +4 +shop@1 /m);
 
-  // What an option does not name stays, beside the dataset and the deployment that it names.
+  // Settings that no option names stay, next to the dataset and the deployment that options name.
   const config = {
     examples: { dataset: "shop", revision: 1, split: "train", exclude_errors: true, required: false },
     model: { deployment: "default", params: { temperature: 0.5 }, fallback: "retrieval" },
@@ -158,7 +158,7 @@ test.each(places)("revisions of a world are made, told apart and hidden, in %s",
   expect((await presage.call("POST", "/v1/worlds", { name: "detailed", ...config })).status).toBe(201);
   const again = await run("worlds", "revise", "detailed", "--examples", "shop", "--model", "default");
   expect([again.code, again.stdout]).toEqual([0, "\n"]);
-  // Of another key than one that may predict, nothing more is asked.
+  // A key that may predict needs no other scope.
   const made = await presage.call("POST", "/v1/api-keys", { name: "p", scopes: ["predict"] });
   const { key } = (await made.json()) as { key: string };
   const server = ["--server", presage.url];
@@ -183,7 +183,7 @@ test.each(places)(
       .split("\n")
       .map((line) => JSON.parse(line).prediction.response.content);
     expect(code).toBe(0);
-    // The lines of t-2 have no example: the state is the answer.
+    // The lines of t-2 have no example, so the state is the answer.
     expect(answers).toEqual([
       ...["Added the lamp. test", "Added the cup. test", "Added the lamp. test", "Added the cup. test"],
       ...["Cart 2.0", "Cart 2.1"],
@@ -274,7 +274,7 @@ test("what has the same tag is on one side of a split, also in a later import", 
 
 test.each(places)("a world is measured beside what is simpler, on what tests, in %s", async (place) => {
   const run = commandsIn(place);
-  // What the records say is right but for the cart's number, which is the trajectory's own.
+  // The records' answers are right except for the cart's number, which differs by trajectory.
   const recorded = Array.from({ length: 20 }, (_, cart) =>
     ["lamp", "cup"].map((item, step) => ({
       ...{ trajectory_id: `g-${cart}`, step },
@@ -338,7 +338,7 @@ test.each(isWholeRun ? everywhere : [])(
   "a learning curve says what fewer records come to, in %s",
   async (place) => {
     const run = commandsIn(place);
-    // Each thing is seen in one of the 20 trajectories that train, and asked for in the one that tests.
+    // Each thing occurs in one of the 20 training trajectories, and is asked for in the test trajectory.
     const step = (trajectory: string, thing: number, step: number, split: string) => ({
       ...{ trajectory_id: trajectory, step, tags: { split } },
       interaction: { state: "A shelf.", action: `take ${"abcdefghijklmnopqrst"[thing]?.repeat(5)}` },
@@ -362,7 +362,7 @@ test.each(isWholeRun ? everywhere : [])(
         new RegExp(`^ +${trajectories} +${trajectories} +${rate} +${rate} {2}${rate} {2}${rate}$`, "m"),
       );
     expect(stderr).toContain("With 10 of the 20 trajectories it is worse in 3 of 3 draws");
-    // Only the runs are left of it.
+    // Only the runs of the curve remain.
     expect((await run("worlds", "show", "shelf-curve")).code).toBe(1);
     expect((await run("datasets", "list")).stdout).not.toContain("shelf-curve");
     expect((await run("runs", "list")).stdout).toContain("2 trajectories, draw 3");
@@ -390,7 +390,7 @@ test.each(places)(
 
 test.each(places)("a world is calibrated, and a threshold proposed for it, in %s", async (place) => {
   const run = commandsIn(place);
-  // Every third answer is luck, which records say: they do not agree.
+  // Every third answer is luck, which shows in records that do not agree.
   const recorded = (from: number) =>
     Array.from({ length: 30 }, (_, cart) =>
       [0, 1, 2, 3, 4, 5].map((step) => ({
@@ -432,7 +432,7 @@ test.each(places)("a world is calibrated, and a threshold proposed for it, in %s
   const least = /^min_confidence (\S+)/.exec(proposed.stdout)?.[1] ?? "";
   const revised = await run("worlds", "revise", "luck", "--min-confidence", least);
   expect(revised.stdout).toBe(`confidence.min_confidence: none → ${least}\n`);
-  // What is stored is whole.
+  // Stored predictions are complete even where answers are hidden.
   const hiding = { methods: ["retrieval"], min_confidence: Number(least), hide_abstained: true };
   await presage.call("PATCH", "/v1/worlds/luck", { confidence: hiding });
   await run("run", ...judged, "--dataset", "held", "--name", "luck-hiding");
@@ -456,7 +456,7 @@ test.each(places)("a world is calibrated, and a threshold proposed for it, in %s
   const parsed = JSON.parse((await run("calibrate", "luck-held", "--json")).stdout);
   expect(parsed).toMatchObject({ of: "confidence", fitted_on_it: false, auroc: { count: 180 } });
 
-  // Elsewhere the dataset that it was calibrated on has another id.
+  // On another server, the dataset that it was calibrated on has another id.
   const file = join(directory, "luck.world.jsonl");
   await Bun.write(file, (await run("worlds", "export", "luck")).stdout);
   expect(await run("worlds", "import", file, "--name", "moved", "--dataset", "moved")).toMatchObject({
@@ -479,7 +479,7 @@ test.each(places)("an exported world is the same one where it is imported, in %s
   await Bun.write(file, exported.stdout);
   const again = await run("worlds", "import", file, "--name", "copy");
   expect([again.code, again.stdout]).toEqual([0, "Made copy@1.\n"]);
-  // As an import leaves it that is killed before its upload.
+  // An import that is killed before its upload leaves this state.
   await presage.call("POST", "/v1/datasets", { name: "broken off" });
   const resumed = await run("worlds", "import", file, "--name", "resumed", "--dataset", "broken off");
   expect([resumed.code, resumed.stdout]).toEqual([0, "Made resumed@1.\n"]);

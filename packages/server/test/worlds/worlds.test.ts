@@ -28,7 +28,7 @@ interface ErrorBody {
   detail: { loc: string[]; msg: string }[];
 }
 
-/** The word of a trajectory is only in its own answers. */
+/** A trajectory's word occurs only in its own answers. */
 const lines = ["alpha", "beta", "gamma"].flatMap((word, trajectory) =>
   ["lamp", "cup", "box"].map((item, step) => ({
     trajectory_id: `t-${trajectory}`,
@@ -183,7 +183,7 @@ onAnyDatabase((database) => {
     await post("/v1/predict", { ...body, world: "shop" });
     expect(upstream.received.map((request) => request.body.messages)).toEqual([messages]);
     expect(upstream.received[0]?.body).toMatchObject({ temperature: 0 });
-    // What was asked before is not searched for again.
+    // The search for a request that was asked before is not repeated.
     const again = await post<WorldPreview>("/v1/worlds/shop/preview", body);
     expect(again.explain).toEqual({ ...explain, retrieval_ms: 0 });
     expect(explain.retrieval_ms).toBeGreaterThan(0);
@@ -283,7 +283,7 @@ onAnyDatabase((database) => {
     await post("/v1/environments", { name: "checked", world: "shop" }, 201);
     const body = { environment: "checked", dataset_id: datasetId };
     const check = await post<{ id: string }>("/v1/reality-checks", body, 201);
-    // Until then it asks the upstream, which later tests look at.
+    // Until then the run calls the upstream, whose requests later tests look at.
     await untilStatus(`/v1/reality-checks/${check.id}`, "completed");
     await eventually(
       () => counted("run"),

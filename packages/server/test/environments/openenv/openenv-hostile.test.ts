@@ -17,7 +17,7 @@ const readMetric = async (name: string) => {
 const openSockets = () => readMetric("presage_openenv_sockets");
 const heldBytes = () => readMetric("presage_memory_held_bytes");
 
-/** The upstream answers when it is told to. */
+/** Makes the upstream answer only when the test says so. */
 function hold(): { release(): void } {
   const held = Promise.withResolvers<void>();
   upstream.answer = async () => {
@@ -161,14 +161,14 @@ test("a client that does not read its answers is asked nothing more of, and is c
   socket.on("error", () => {});
   const asked = upstream.received.length;
   socket.write(frame({ type: "reset", data: { index: 0 } }));
-  // Enough for the system's buffers to be full.
+  // These are enough to fill the system's buffers.
   for (let count = 0; count < 60; count += 1)
     socket.write(frame({ type: "step", data: { message: `step ${count}` } }));
   await eventually(
     () => upstream.received.length,
     (count) => count > asked,
   );
-  // What it has not read counts in the memory budget.
+  // Replies that the client has not read count in the memory budget.
   expect(await eventually(heldBytes, (bytes) => bytes > 4_000_000)).toBeGreaterThan(4_000_000);
   for (let count = 0; count < 400; count += 1) socket.write(frame({ type: "state" }));
   await expectEventually(openSockets, before);

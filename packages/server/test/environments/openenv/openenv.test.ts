@@ -127,7 +127,7 @@ onAnyDatabase((database) => {
     const last = await third.step("look once more");
     expect(last.data).toMatchObject({ done: true, observation: { truncated: true } });
     third.cut();
-    // The answer to its last step may be what was lost.
+    // The lost message may be the answer to the last step.
     const fourth = await connect(name);
     expect(await fourth.reset({ episode_id: id })).toEqual(last);
     fourth.close();

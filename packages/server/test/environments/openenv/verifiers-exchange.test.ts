@@ -14,7 +14,7 @@ const lines = (await Bun.file(join(import.meta.dir, "verifiers-exchange.fixture.
 test("what the OpenEnv task set of verifiers sends gets the answers that were recorded", async () => {
   const schema = await (await presage.call("GET", `${openEnvPath("sandbox")}/schema`)).json();
   const { title, properties } = (schema as { action: { title: string; properties: object } }).action;
-  // It takes another title for a server of tools, and a bare reply for the one field beside the metadata.
+  // The task set treats any other title as a server of tools, and puts a bare reply into the one field besides the metadata.
   expect([title, Object.keys(properties)]).toEqual(["MessageAction", ["message", "metadata"]]);
   const socket = await openEnvSocket(presage.url, "sandbox");
   let total = 0;
@@ -28,7 +28,7 @@ test("what the OpenEnv task set of verifiers sends gets the answers that were re
   expect((await socket.closed).code).toBe(1000);
 });
 
-// Newer sources list a split's tasks by OpenEnv's Task API, with the environment's name as the server says it.
+// Newer versions list a split's tasks through OpenEnv's Task API, under the environment's name as the server reports it.
 test("its option split finds as many tasks as the split has, which are then reset by their place", async () => {
   const path = openEnvPath("sandbox");
   const names = await (await presage.call("GET", `${path}/list_environments`)).json();

@@ -8,7 +8,7 @@ import { pythonEnvironment } from "../../support/python/python-environment.ts";
 import { completion, type ReceivedRequest } from "../../support/upstream/upstream.ts";
 import { useUpstream } from "../../support/upstream/use-upstream.ts";
 
-/** Public clients by the name of their program, with what is installed for it. */
+/** Public clients by the name of their program, with the packages to install for it. */
 const clients: Record<string, { language: "python" | "node"; packages: string[] }> = {
   "openai-node": { language: "node", packages: ["openai@7.57.0"] },
   "ai-sdk": { language: "node", packages: ["ai@7.0.173", "@ai-sdk/openai@4.0.118", "zod@4.3.6"] },
@@ -18,12 +18,12 @@ const clients: Record<string, { language: "python" | "node"; packages: string[] 
   langchain: { language: "python", packages: ["langchain-openai==1.7.3"] },
   litellm: { language: "python", packages: ["litellm[mcp]==1.106.2"] },
 };
-/** Those that are installed soonest, in 3 s each. `npm run check:clients` tries all, or those that it is given. */
+/** The clients that install fastest, in 3 s each. `npm run check:clients` tries all, or those that it is given. */
 const cheapest = "openai-node,ai-sdk";
 const { PRESAGE_TEST_CLIENTS: asked = cheapest } = process.env;
 const chosen = asked === "all" ? Object.keys(clients) : asked.split(",");
 
-/** What would call home is off. */
+/** Settings that turn off telemetry. */
 const offline = {
   OPENAI_AGENTS_DISABLE_TRACING: "1",
   LITELLM_LOCAL_MODEL_COST_MAP: "True",
@@ -33,7 +33,7 @@ const offline = {
 const upstream = useUpstream();
 const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_CHAT_COMPATIBILITY: "openai" });
 
-/** A model that looks at the temperature if it may, and then says it. */
+/** A model that calls the temperature tool if it has one, and then says the result. */
 function answer({ body: { messages, tools } }: ReceivedRequest): Response {
   const last = messages.at(-1);
   if (last?.role === "tool") return Response.json(completion(`It is ${last.content} degrees in Oslo.`));
@@ -59,7 +59,7 @@ async function commandOf(name: string): Promise<string[] | undefined> {
   }
   const folder = await nodeEnvironment(client.packages);
   if (folder === undefined) return undefined;
-  // Node.js finds packages beside the program.
+  // Node.js finds packages next to the program.
   await copyFile(`${program}.fixture.mjs`, join(folder, "program.mjs"));
   return ["node", join(folder, "program.mjs")];
 }

@@ -67,7 +67,7 @@ async def cut_in_a_step(client, episode, turns):
         try:
             await client.step({"message": "look around"})
         except RuntimeError as error:
-            # The one that was cut is being stored.
+            # The step whose connection was cut is being stored.
             assert "EXECUTION_ERROR" in str(error), error
     raise AssertionError(f"{episode} does not go on")
 

@@ -35,7 +35,7 @@ describe.skipIf(python === undefined)("OpenEnv's public client", () => {
           done: true,
         },
         refusal: expect.stringContaining("EXECUTION_ERROR"),
-        // Those that were cut in a step have one more.
+        // Episodes that were cut in a step have one more.
         steps: Array.from({ length: episodes }, (_, number) => (number % 10 === 7 ? 3 : 2)),
       });
     });

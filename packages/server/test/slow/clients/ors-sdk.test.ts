@@ -63,7 +63,7 @@ describe.skipIf(python === undefined)("The public client of the Open Reward Stan
     const upstream = useUpstream();
     const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
 
-    // It strips white space from the left of whatever it is sent.
+    // The client strips leading white space from whatever it is sent.
     test("gets an observation of 100 KB as it is, whatever white space it has", async () => {
       const text = ` \n\t${" ".repeat(9_000)}${"\n".repeat(9_000)}\u2003\u0085${"🙂\u3000".repeat(9_000)}${"\\ ".repeat(27_000)}`;
       upstream.answer = () => Response.json(completion(text));

@@ -61,7 +61,7 @@ describe.skipIf(python === undefined)("clients/python", () => {
   });
 
   test("the wheel and the source distribution of a release have what they need, and the wheel works by itself", async () => {
-    // It builds with the Python that it finds first, if that has the build backend.
+    // The script builds with the first Python that it finds, if that has the build backend.
     const env = { ...process.env, PATH: `${dirname(python ?? "")}:${process.env.PATH}` };
     const build = Bun.spawn(["node", join(root, "scripts/build-python.mjs"), folder], {
       env,
@@ -114,7 +114,7 @@ describe.skipIf(python === undefined)("clients/python", () => {
   ])("the Python of %s runs as it stands", async (page, expected) => {
     const text = await readFile(join(root, page), "utf8");
     const blocks = [...text.matchAll(/^```python\n(.*?)^```/gms)].map(([, block = ""]) => block);
-    // Other clients have tests of their own, and a trainer is gigabytes: examples/grpo.py is run by hand.
+    // Other clients have their own tests, and a trainer is gigabytes: examples/grpo.py is run by hand.
     const runnable = blocks.filter((block) => !/^from (trl|openenv|ors)\b/m.test(block));
     expect(runnable.length).toBeGreaterThan(0);
     const script = runnable.join("\n").replaceAll("http://127.0.0.1:8080", presage.url);

@@ -77,7 +77,7 @@ for (const protocol of ["openenv", "ors"] as const) {
       const outcomes = await Promise.all([1, 2].map(() => playRefused()));
       expect(outcomes[0]).toEqual(outcomes[1]);
       const successes = outcomes[0]?.filter(Boolean).length ?? 0;
-      // Of 60 episodes whose verb is refused with 0.3 each.
+      // Out of 60 episodes whose verb is refused with a probability of 0.3 each.
       expect([successes > 27, successes < 57]).toEqual([true, true]);
     });
 

@@ -17,7 +17,7 @@ const [lantern, chest] = [train[0], train[1]];
 const each = 60;
 const refused = 0.5;
 
-/** A world whose successes are real but for one verb, which is refused with a probability that is known. */
+/** A world whose successes are real except for one verb, which is refused with a known probability. */
 for (const protocol of ["openenv", "ors"] as const) {
   const python = await realPythons[protocol]();
   describe.skipIf(python === undefined)(`Against a server of ${protocol}'s public package`, () => {

@@ -7,7 +7,7 @@ import uuid
 import schemathesis
 from schemathesis.core.failures import Failure
 
-# Patterns of refusals of requests that match the document, and why it cannot say so.
+# Patterns of refusals of requests that match the document, and why the document cannot express them.
 REFUSALS = (
     ("The Idempotency-Key was used for another request", "depends on the requests before"),
     ("Input should be the name of a deployment", "names what must exist"),

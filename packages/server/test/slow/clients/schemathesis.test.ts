@@ -34,7 +34,7 @@ test.skipIf(python === undefined)(
           "--warnings",
           "off",
         ],
-        // The hooks have a check like it, with a list of what no schema can say.
+        // The hooks have a check like it, with a list of the rules that no schema can express.
         ...["--exclude-checks", "positive_data_acceptance"],
       ],
       {

@@ -13,7 +13,7 @@ async function createKeysUntilGone(presage: SpawnedPresage, created: ApiKeyCreat
         .catch(() => undefined);
       const answer = await response?.json().catch(() => undefined);
       if (response === undefined || answer === undefined) return;
-      // On a busy machine some wait too long for their turn.
+      // On a busy machine some requests wait too long for their turn.
       if (response.status === 503) continue;
       expect(response.status).toBe(201);
       created.push(ApiKeyCreateResponse.parse(answer));

@@ -9,7 +9,7 @@ import { onEachDatabase } from "../../support/store/databases.ts";
 const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 4);
 const callers = 16;
 const callersOfPeer = 4;
-/** The peer runs through all kills; without a pause it would keep the processors busy by itself. */
+/** The peer runs throughout all kills; without a pause it would keep the processors busy on its own. */
 const pauseOfPeerMs = 50;
 
 /** Evaluates numbered samples until the server is gone; `answered` has the result of each response. */

@@ -15,10 +15,10 @@ test("when a replica is killed under load no call fails, the others keep their s
     PRESAGE_UPSTREAM_URL: replicas.map(({ url }) => url).join(","),
     PRESAGE_UPSTREAM_MODEL: "m",
   });
-  /** The port that answered each session last. */
+  /** The port of the replica that last answered each session. */
   const answerers = new Map<string, string>();
   const statuses = new Set<number>();
-  /** Sessions that were not at the killed replica; of their steps after that, those that were answered where the one before was. */
+  /** Sessions that were not at the killed replica; `stays` counts their later steps, and those that stayed at their replica. */
   const others = new Set<string>();
   const stays = { steps: 0, stayed: 0 };
   let isOver = false;
@@ -38,7 +38,7 @@ test("when a replica is killed under load no call fails, the others keep their s
       last = answerer;
     }
   };
-  /** Every session's replica, once each has been answered again. */
+  /** Every session's replica, once each session has been answered again. */
   const placesNow = async () => {
     answerers.clear();
     await eventually(
@@ -73,7 +73,7 @@ test("when a replica is killed under load no call fails, the others keep their s
     },
     (state) => state === "up",
   );
-  // It may hold one at a time until it is up, and sessions come to it afterwards.
+  // It may hold one request at a time until it is up; sessions return to it afterwards.
   const returned = placesNow();
   while (Bun.peek.status(returned) === "pending") {
     const own = (await replicasNow()).find(({ url }) => url === killed.url);
@@ -84,8 +84,8 @@ test("when a replica is killed under load no call fails, the others keep their s
   await Promise.all(rollouts);
   expect([...statuses]).toEqual([200]);
   expect(stays.steps).toBeGreaterThan(others.size);
-  // In one process with the server, the sessions come in waves, and a replica that the machine slows down holds fewer. The bench, on a
-  // quiet one, asks for 95 %, for 1.5 times the mean, and for an ejection within a second. By chance a quarter of the steps would stay.
+  // Sessions in the server's own process come in waves, and a replica that the machine slows down holds fewer. The bench, on a
+  // quiet machine, requires 95 %, 1.5 times the mean, and an ejection within a second. By chance a quarter of the steps would stay.
   expect(stays.stayed / stays.steps).toBeGreaterThanOrEqual(0.5);
   expect(mostHeld).toBeLessThan(sessions.length / 2);
   expect(await stateOfKilled()).toBe("up");

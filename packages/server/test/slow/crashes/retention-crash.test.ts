@@ -41,7 +41,7 @@ onEachDatabase((database) => {
     await using rest = await spawnPresage({ PRESAGE_DATABASE_URL: url, ...environment });
     // The busier the machine, the fewer rows are deleted at once: at worst one.
     await expectEventually(countResults, 50, 300_000);
-    // Counts change until then.
+    // The counts change until then.
     await expectEventually(
       async () => (await readMetric(rest, "presage_retention_complete_timestamp_seconds")) > 0,
       true,

@@ -37,7 +37,7 @@ onEachDatabase((database) => {
         const state = Number(/state (\d+)/.exec(body.messages.at(-1)?.content ?? "")?.[1]);
         return Response.json(completion(`state ${state + (state % 3 === 0 ? 2 : 1)}`));
       };
-      // On PostgreSQL another process takes over; on SQLite the next one does.
+      // On PostgreSQL another running process takes over; on SQLite the next one to start does.
       const peers = database.name === "PostgreSQL" ? 2 : 1;
       const running: SpawnedPresage[] = [];
       for (let peer = 0; peer < peers; peer += 1) running.push(await spawnPresage(environment));
@@ -64,7 +64,7 @@ onEachDatabase((database) => {
         const before = await predicted();
         await eventually(predicted, (count) => count > before + draw.below(samplesEach), 60_000);
         running.shift()?.kill("SIGKILL");
-        // On PostgreSQL nobody waits 30 seconds for the lease of the dead; on SQLite the start releases it.
+        // On PostgreSQL the test does not wait 30 s for the dead process's lease; on SQLite the start releases it.
         await Bun.sleep(50);
         if (peers > 1) await store.database.updateTable("runs").set({ lease_until: 0 }).execute();
         const left = await predicted();
@@ -87,7 +87,7 @@ onEachDatabase((database) => {
         .where("run_id", "=", run.id)
         .execute();
       expect(results.length).toBe(2 * total);
-      // Only what was under way at a kill was asked for again.
+      // Only requests in progress at a kill were made again.
       expect(upstream.received.length).toBeLessThanOrEqual(total + crashes * concurrency);
       const passed = await store.database
         .selectFrom("run_verdicts")

@@ -22,7 +22,7 @@ const samples = Array.from({ length: 100 }, (_, step) => ({
   next_state: "next",
 }));
 
-/** What a run's row says of the process that works on it; undefined if the database is away. */
+/** What a run's row says about the process that works on it; undefined if the database is unavailable. */
 async function readLease(url: string) {
   const client = await connectTo(url).catch(() => undefined);
   if (client === undefined) return undefined;
@@ -38,7 +38,7 @@ test.each(["stop", "crash"] as const)(
   async (end) => {
     const url = await postgres.createDatabase();
     const operator = await connectTo(url);
-    // A crash loses what is not in the log.
+    // A crash loses data that is not in the log.
     await operator.query(`alter database ${new URL(url).pathname.slice(1)} set synchronous_commit = on`);
     await operator.end();
     await using presage = await spawnPresage({
@@ -70,7 +70,7 @@ test.each(["stop", "crash"] as const)(
     );
 
     await postgres[end]();
-    // What is answered now cannot be stored.
+    // Answers that arrive now cannot be stored.
     gate.resolve();
     gate = Promise.withResolvers();
     await eventually(

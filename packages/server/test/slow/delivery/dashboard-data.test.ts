@@ -71,7 +71,7 @@ afterAll(async () => {
   if (work !== undefined) await rm(work, { recursive: true, force: true });
 });
 
-/** A Prometheus that reads the server every second, with the alerts. Ends with the tests. */
+/** A Prometheus with the alerts that reads the server every second. It ends with the tests. */
 async function startPrometheus(): Promise<string> {
   const url = `http://127.0.0.1:${await freePort()}`;
   const config = {
@@ -100,7 +100,7 @@ async function startPrometheus(): Promise<string> {
   return url;
 }
 
-/** Something for every panel to show. */
+/** Makes requests so that every panel has something to show. */
 async function makeTraffic(round: number): Promise<void> {
   const call = async (path: string, body: unknown, method = "POST") => {
     const response = await presage.call(method, path, body);
@@ -121,7 +121,7 @@ async function makeTraffic(round: number): Promise<void> {
     app: "of the dashboard",
   };
   await call("/v1/evaluate", { ...evaluation, evaluators: [{ evaluator: "exact-match" }] });
-  // An old name.
+  // A request that uses an old name.
   await call("/v1/evaluate", { output: "a", label: "a", evaluators: [{ evaluator: "exact-match" }] });
   // A judge whose model does not answer.
   await call("/v1/evaluate", {

@@ -29,7 +29,7 @@ let work: string;
 let executable: string;
 let presage: SpawnedPresage;
 
-// The targets that Presage is delivered for.
+// The targets for which Presage is delivered.
 describe.if(process.platform === "linux")("On Linux", () => {
   beforeAll(async () => {
     work = await mkdtemp(join(tmpdir(), "presage-executable-"));
@@ -88,14 +88,14 @@ describe.if(process.platform === "linux")("On Linux", () => {
   );
 });
 
-/** Whether a file system may be mounted here. Root in a container may not, unless it was given the right to. */
+/** Whether this process may mount a file system. Root in a container may not, unless it was given the right to. */
 function canMount(): boolean {
   if (Bun.which("unshare") === null) return false;
   const mounting = ["unshare", "--mount", "mount", "--bind", tmpdir(), tmpdir()];
   return Bun.spawnSync(mounting, { stdout: "ignore", stderr: "ignore" }).success;
 }
 
-/** The folder as the Dockerfile lays it out, with the command that runs a program in it. */
+/** A folder laid out as by the Dockerfile, with the command that runs a program in it. */
 async function layOutImage(
   folder: string,
 ): Promise<{ enter: string[]; environment: Record<string, string> }> {
@@ -112,7 +112,7 @@ async function layOutImage(
   return JSON.parse(await runInFolder(root, ["node", "--input-type=module", "--eval", source]));
 }
 
-/** Each call has a connection of its own, which either worker may get. */
+/** Each call has its own connection, which either worker may get. */
 async function answeringProcesses(url: string): Promise<Set<number | undefined>> {
   const headers = { "x-api-key": testKey };
   const responses = Array.from({ length: 24 }, async () => {

@@ -101,7 +101,7 @@ test("A signal to the command stops the server", async () => {
 });
 
 test("npx runs the archive from nothing, and the server ends with it", async () => {
-  // With what npm has fetched, but nothing that npx has unpacked.
+  // With the packages that npm has fetched, but none that npx has unpacked.
   const cache = join(work, "npm-cache");
   await mkdir(cache);
   const fetched = (await runInFolder(work, ["npm", "config", "get", "cache"])).trim();

@@ -10,9 +10,9 @@ import { runPresage } from "../../support/presage/run-presage.ts";
 import { spawnPresage } from "../../support/presage/spawn-presage.ts";
 
 let folder: string;
-/** With results, and no server. */
+/** A database with results and without a server. */
 let database: string;
-/** Of `database`. */
+/** A backup of `database`. */
 let backup: string;
 
 beforeAll(async () => {
@@ -174,7 +174,7 @@ describe("Killed at work,", () => {
     expect((await runPresage(["backup", target], of(large))).code).toBe(0);
   });
 
-  /** Kills a command while it writes beside `path`; one that was faster than the kill runs again. */
+  /** Kills a command while it writes next to `path`; a command that finishes before the kill runs again. */
   async function killWhileItWrites(args: string[], path: string): Promise<void> {
     const isWriting = (names: string[]) => names.some((name) => name.includes(".partial-"));
     for (let tries = 0; tries < 20; tries += 1) {

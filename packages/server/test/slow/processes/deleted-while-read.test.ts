@@ -23,7 +23,7 @@ import { onAnyDatabase } from "../../support/store/databases.ts";
 import { openStore } from "../../support/store/open-store.ts";
 import { anyRequester } from "../../support/store/requester.ts";
 
-/** The text of each is a piece of its own. */
+/** Each text is long enough to be its own piece. */
 const samples = [0, 1].map((step) => ({
   trajectory_id: "t",
   step,
@@ -59,7 +59,7 @@ onAnyDatabase((database) => {
     expect((await presage.call("DELETE", path)).status).toBe(204);
   }
 
-  /** Also waits until nothing of it is left. */
+  /** Deletes it, and waits until none of its rows is left. */
   async function removeDataset(id: string) {
     await remove(`/v1/datasets/${id}`);
     const left = () =>
@@ -117,7 +117,7 @@ onAnyDatabase((database) => {
     for (const read of readers) {
       const wanted = await newDataset();
       let queries = 0;
-      // The dataset and its revision are found, and then it is deleted.
+      // The request finds the dataset and its revision, and then the dataset is deleted.
       const deleting = {
         transformQuery: ({ node }: { node: RootOperationNode }) => node,
         async transformResult<Result>({ result }: { result: Result }): Promise<Result> {

@@ -9,7 +9,7 @@ import { openStore } from "../../support/store/open-store.ts";
 
 const linesAtOnce = 500;
 
-/** Lines without end, as long as somebody reads them. */
+/** Endless lines, for as long as the other side reads them. */
 function endlessLines(): ReadableStream<Uint8Array> {
   let step = 0;
   return new ReadableStream({
@@ -57,7 +57,7 @@ onAnyDatabase((database) => {
     const { read, uploadNew } = datasetClient(restarted);
     expect((await read(`${id}/revisions`)).body).toEqual({ data: [], next: null });
     expect((await read(`${id}/samples`)).status).toBe(404);
-    // It may be another process's that is only slow.
+    // The upload may belong to another process that is only slow.
     expect(await countSamples()).toBeGreaterThan(linesAtOnce);
     await using store = await openStore(databaseUrl);
     await store.database.updateTable("dataset_revisions").set({ touched_at: 0 }).execute();

@@ -70,7 +70,7 @@ test.each(lies)(
     await expectEventually(() => readMetric(presage, "presage_redis_up"), 1);
     redis.reply = reply;
     redis.answered.length = 0;
-    // On a busy machine Redis may be left alone for a while.
+    // On a busy machine the server may not ask Redis for a while.
     for (let call = 0; call < 3 || (call < 1_000 && redis.answered.length === 0); call += 1) {
       step += 1;
       const messages = [{ role: "user", content: `Step ${step}` }];

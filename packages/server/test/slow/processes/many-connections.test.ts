@@ -32,7 +32,7 @@ test("3,000 connections opened while the server is busy are all held, and their 
 }, 300_000);
 
 onAnyDatabase(({ create }) => {
-  // Trainers begin all episodes of a batch at once, more than may wait to read or to change something.
+  // Trainers start all episodes of a batch at the same time, more than may wait to read or to change something.
   test("of 1,500 episodes that one account starts at once none is refused", async () => {
     await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: await create() });
     const environment = await episodeClient(presage).environment();

@@ -20,7 +20,7 @@ function connect(url: string) {
 
 const isAny = (_: unknown): _ is unknown => true;
 
-/** The answer to a command. A busy machine may miss the time-out, so it is asked for again. */
+/** The answer to a command. A busy machine may miss the time-out, so the command is repeated. */
 const answerOf = ({ ask }: Redis, command: Parameters<typeof ask>[0]) =>
   eventually(
     () => ask(command, isAny),
@@ -126,7 +126,7 @@ describe.skipIf(redisProgram === undefined)("A connection", () => {
     await expectEventually(redis.isUp, true);
     server.freeze();
     try {
-      // Timers end in the order of their times, however late, and the connection is given up only after a second.
+      // Timers fire in the order of their times, however late, and the connection is given up only after a second.
       const { promise: later, resolve } = Promise.withResolvers<string>();
       setTimeout(resolve, 500, "later");
       const answer = redis.ask((client) => client.get("a"), isAny);
@@ -145,7 +145,7 @@ describe.skipIf(redisProgram === undefined)("A connection", () => {
   test("that answers too late says so once, and then rests", async () => {
     const { redis, lines } = connect(server.url);
     await expectEventually(redis.isUp, true);
-    // Holds up this connection only, and less long than it takes to be given up.
+    // Holds up only this connection, and for less time than it takes to be given up.
     const askInVain = () => redis.ask((client) => client.blpop("missing", 0.2), isAny);
     expect(await askInVain()).toBeUndefined();
     expect(redis.isUp()).toBe(false);
@@ -182,7 +182,7 @@ describe.skipIf(redisProgram === undefined)("A connection", () => {
     const cache = createCompletionCache({ maxBytes: 1e6, maxAgeS: 60, epoch: "", shared });
     await server.command("CLIENT", "PAUSE", "200", "WRITE");
     cache.keep("key", new Uint8Array(1_000), readCompletion({ choices: [{ message: {} }] }));
-    // Held up on the same connection, after the completion.
+    // The ping is held up on the same connection, after the completion.
     await redis.client.ping();
     expect(await server.command("KEYS", "presage:completion:*")).toHaveLength(1);
     expect([redis.isUp(), lines]).toEqual([true, []]);
@@ -202,7 +202,7 @@ describe.skipIf(redisProgram === undefined)("A connection", () => {
     await server.start();
     await expectEventually(redis.isUp, true);
     expect(await answerOf(redis, (client) => client.get("a"))).toBeNull();
-    // On a busy machine it may also have answered too late before.
+    // On a busy machine Redis may also have answered too late before.
     expect(messages().filter((one) => one === gone || one === back)).toEqual([gone, back]);
     redis.stop();
   });

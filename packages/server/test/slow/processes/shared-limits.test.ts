@@ -69,14 +69,14 @@ describe.skipIf(redisProgram === undefined)("With Redis", () => {
       const { 200: allowed = 0, ...refused } = await callBoth(250, key);
       expect(Object.keys(refused)).toEqual(["429"]);
       const cameInMeanwhile = Math.ceil(((performance.now() - startedAtMs) / 60_000) * perMinute);
-      // On a machine so busy that Redis did not answer in 50 ms, a process decides by itself.
+      // If the machine is so busy that Redis does not answer within 50 ms, a process decides by itself.
       const byThemselves = (await decided("own")) - ownBefore;
       expect(allowed).toBeWithin(perMinute - byThemselves, perMinute + cameInMeanwhile + byThemselves + 1);
       expect(await decided("shared")).toBeGreaterThan(50);
     });
 
     test("share a key's own rate and an account's rate of evaluations", async () => {
-      /** Each alone would allow as much. A few are decided without Redis if it responds late, and some come in meanwhile. */
+      /** Each process alone would allow as many. A few are decided without Redis if it responds late, and tokens refill meanwhile. */
       const expectShared = async (limit: number, call: () => Promise<number>) => {
         const startedAtMs = performance.now();
         const allowed = await call();
@@ -122,7 +122,7 @@ describe.skipIf(redisProgram === undefined)("With Redis", () => {
       expect(refused).toBeGreaterThan(0);
       const cameInMeanwhile = 2 * Math.ceil(((performance.now() - startedAtMs) / 60_000) * perMinute);
       expect(allowed).toBeWithin(perMinute, perMinute + cameInMeanwhile + 1);
-      // What it used before the outage is not given back.
+      // Requests that it used before the outage are not given back.
       const { 200: rest = 0 } = await callBoth(150, before);
       expect(rest).toBeLessThan(perMinute);
       for (const one of both) {
@@ -228,7 +228,7 @@ describe.skipIf(redisProgram === undefined)("With Redis", () => {
     const [one, other] = [countProcesses(redis, "processes"), countProcesses(redis, "processes")];
     await expectEventually(one.count, 2);
     await server.command("DEL", "processes");
-    // Somebody who was last seen more than a minute ago.
+    // A process that was last seen more than a minute ago.
     await server.command("ZADD", "processes", String(Date.now() - 61_000), "killed");
     await expectEventually(() => server.command("ZCARD", "processes"), 2);
     await other.stop();

@@ -163,7 +163,7 @@ test("a worker that is killed is replaced, only its own calls fail, and no count
   const held = await holdPredictions(24);
   process.kill(victim, "SIGKILL");
   await expectEventually(() => isAlive(victim), false);
-  // Until the other one takes its place, all calls are answered.
+  // Until the other worker takes its place, all calls are answered.
   for (let attempt = 0; attempt < 20; attempt++) {
     expect((await call("GET", "/ready")).status).toBe(200);
     expect((await predict()).status).toBe(200);
@@ -223,7 +223,7 @@ test("of two servers started at once on one port one runs, later ones do not sta
 
     url = `http://127.0.0.1:${port}`;
     await eventually(async () => (await call("GET", "/ready").catch(() => undefined))?.ok, Boolean, 30_000);
-    // One that would listen at all addresses would get some of the requests too.
+    // A server that listened at all addresses would get some of the requests too.
     const late = [environment, { ...environment, PRESAGE_WORKERS: "2", PRESAGE_HOST: "0.0.0.0" }];
     for (const [index, presage] of (
       await Promise.all(late.map((environment) => launchPresage(environment)))

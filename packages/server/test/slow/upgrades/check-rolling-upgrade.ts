@@ -1,5 +1,5 @@
 // Run by `npm run check:upgrade` with the `main.ts` of an earlier commit: starts it on PostgreSQL, asks it for changes of every kind and
-// for work of many requests, starts the present one beside it, stops the earlier one, and compares all responses with what is stored.
+// for work of many requests, starts the present one next to it, stops the earlier one, and compares all responses with what is stored.
 
 import { killChildren } from "../../support/presage/child-processes.ts";
 import { mainFile } from "../../support/presage/main-file.ts";
@@ -10,7 +10,7 @@ import { startEchoingModel, startWork } from "./work-across-versions.ts";
 
 const phaseMs = 8_000;
 const pauseMs = 5;
-/** Between changes of a kind: a user has at most 1,000 keys, and a fast machine made more in the three phases. */
+/** The pause between changes of a kind: a user has at most 1,000 keys, and a fast machine made more in the three phases. */
 const changePauseMs = 40;
 const predictors = 4;
 const prediction = {

@@ -15,13 +15,13 @@ import { createRowWriter, type RowWriter } from "../../support/upgrades/row-writ
 import { writeRows } from "../../support/upgrades/write-rows.ts";
 
 const names = Object.keys(migrations);
-/** From 0.1.0 on. What came before led to its schema, and is not upgraded. */
+/** Migrations from 0.1.0 on. Earlier ones led to its schema, and databases before it are not upgraded. */
 const versions = names.slice(names.indexOf(baselineName));
 const newest = versions.at(-1) ?? "";
 /** Each waits for its database most of the time. */
 const atOnce = 4;
 
-/** Rows of this version, in the newest schema. The last one's show that the rows themselves are good. */
+/** Checks a version's rows in the newest schema. Those of the last version show that the rows themselves are good. */
 async function upgrade(database: TestDatabase, version: string): Promise<void> {
   const url = await database.createEmpty();
   const earlier = await openMigratedTo(url, version);
@@ -64,7 +64,7 @@ async function expectSameRows(upgraded: Kysely<unknown>, { written }: RowWriter)
   }
 }
 
-/** Migrations at whose end the first start is killed, and one of a later version, in which an upgrade is. */
+/** Migrations at whose end the first start is killed, and one of a later version, in which an upgrade is killed. */
 const killedIn = ["001-identity", "021-external-runs", baselineName];
 const later = "999-from-the-future";
 const dying = join(import.meta.dir, "../../support/upgrades/die-in-migration.ts");

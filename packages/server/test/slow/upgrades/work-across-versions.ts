@@ -8,7 +8,7 @@ import { completion, startUpstream } from "../../support/upstream/upstream.ts";
 
 type Call = TestPresage["call"];
 
-/** What the responses of one piece of work promise, to be compared with what is read in the end. */
+/** What the responses of one piece of work promise, to be compared with what is read at the end. */
 interface Promised {
   name: string;
   expected: unknown;
@@ -38,7 +38,7 @@ type Ask = <Shape extends z.ZodType>(
 const environmentName = "across-versions";
 const stepsEach = 6;
 const samplesEach = 60;
-/** Lasts through every phase, on one call at a time. */
+/** Lasts through every phase, with one call at a time. */
 const longRepeats = 8;
 const answerMs = 50;
 /** A run whose process was stopped or killed is taken over once its lease has ended. */
@@ -48,7 +48,7 @@ const WithId = z.object({ id: z.string() });
 const StartedEpisode = z.object({ episode_id: z.string() });
 const TakenStep = z.object({ observation: z.string(), truncated: z.boolean() });
 
-/** A model that says what it was told, after a while. */
+/** A model that repeats what it was told, after a while. */
 export function startEchoingModel() {
   return startUpstream(async ({ body }) => {
     await Bun.sleep(answerMs);
@@ -198,7 +198,7 @@ export async function startWork(call: Call, version: Call) {
       isStopped = true;
       await Promise.all(loops);
     },
-    /** Waits until all runs have ended, and returns what is not as it was answered. */
+    /** Waits until all runs have ended, and returns whatever differs from the responses. */
     async contradictions(): Promise<string[]> {
       const found = [...failed];
       for (const { name, expected, read } of promised) {

@@ -4,7 +4,7 @@ import { type TestPresage, testKey } from "../presage/presage.ts";
 
 let environments = 0;
 
-/** Plays episodes of environments that it makes. */
+/** Makes environments and plays episodes in them. */
 export function episodeClient(presage: Pick<TestPresage, "call">) {
   const send = (id: string, action: string, key?: string) =>
     presage.call(

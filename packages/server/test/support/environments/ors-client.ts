@@ -62,7 +62,7 @@ export function orsClient(server: { url: string }, key = testKey): OrsClient {
       const response = await send("POST", `/${environment}/call`, bodyOf(action, taskId), sessionId);
       for await (const { name, data } of eventsOf(response)) {
         expect(name).toBe("task_id");
-        // Which closes the connection.
+        // Leaving the loop closes the connection.
         return data;
       }
       throw new Error("There was no task_id.");

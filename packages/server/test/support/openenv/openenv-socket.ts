@@ -1,6 +1,6 @@
 import { testKey } from "../presage/presage.ts";
 
-/** What a server says, read as OpenEnv's clients read it. */
+/** A server's replies, read as OpenEnv's clients read them. */
 export interface OpenEnvReply {
   type: "observation" | "state" | "error";
   data: {
@@ -17,18 +17,18 @@ export interface OpenEnvReply {
 }
 
 export interface OpenEnvSocket {
-  /** Sends a message, or a frame as it is. */
+  /** Sends a message, or a frame unchanged. */
   send(message: object | string | Uint8Array): void;
-  /** The next reply that was not read yet; undefined once the socket is closed. */
+  /** The next unread reply; undefined once the socket is closed. */
   next(): Promise<OpenEnvReply | undefined>;
-  /** Sends a message and reads the next reply, of which there must be one. */
+  /** Sends a message and reads the next reply, which must arrive. */
   ask(message: object | string | Uint8Array): Promise<OpenEnvReply>;
   reset(data?: object): Promise<OpenEnvReply>;
   step(message: string): Promise<OpenEnvReply>;
-  /** Why it was closed. */
+  /** Why the socket was closed. */
   closed: Promise<{ code: number; reason: string }>;
   close(): void;
-  /** Cuts the connection without a word. */
+  /** Cuts the connection without a closing frame. */
   cut(): void;
 }
 

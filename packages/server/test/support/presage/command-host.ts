@@ -26,7 +26,7 @@ async function runHere({ args, environment }: CommandToRun): Promise<Ran> {
   process.argv.splice(1, Number.POSITIVE_INFINITY, mainFile, ...args);
   process.exitCode = 0;
   const ran: Ran = { code: 0, stdout: "", stderr: "" };
-  // What follows would not happen in a process of its own.
+  // The code after the exit would not run in a separate process.
   let isOver = false;
   for (const name of ["stdout", "stderr"] as const) {
     process[name].write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
@@ -54,7 +54,7 @@ async function runHere({ args, environment }: CommandToRun): Promise<Ran> {
   );
   await Promise.race([ended, finished]);
   isOver = true;
-  // What the command says of the error that ended it must not be heard by the next one. Few never finish.
+  // What the command does about the error that ended it must not reach the next command. A few commands never finish.
   await Promise.race([finished, Bun.sleep(500)]);
   return ran;
 }

@@ -3,7 +3,7 @@ import { EvaluateResponse } from "@presage/contract";
 import { signInLocally } from "../sign-in/session.ts";
 import type { SpawnedPresage } from "./spawn-presage.ts";
 
-/** What the README asks first, answered by the sandbox. */
+/** The README's first prediction, answered by the sandbox. */
 export async function expectFirstPrediction({ call }: SpawnedPresage): Promise<void> {
   const interaction = {
     state: "You are in the kitchen. The fridge is closed.",
@@ -16,7 +16,7 @@ export async function expectFirstPrediction({ call }: SpawnedPresage): Promise<v
   ]);
 }
 
-/** A text that takes an evaluator's thread; the result is written by another one. */
+/** A text that takes an evaluator's thread; another thread writes the result. */
 export async function expectEvaluationInThreads({ call }: SpawnedPresage): Promise<void> {
   const response = await call("POST", "/v1/evaluate", {
     evaluators: [{ evaluator: "regex" }],

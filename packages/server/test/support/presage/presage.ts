@@ -22,7 +22,7 @@ export interface TestPresage {
 }
 
 /**
- * Starts the server in the tests' process, on a free port. Calls send the bootstrap key by default. What it does in the background, it does
+ * Starts the server in the tests' process, on a free port. Calls send the bootstrap key by default. Its background work runs
  * ten times as often as outside of tests.
  */
 export async function startPresage(environment: RawEnvironment, patience = 0.1): Promise<TestPresage> {

@@ -13,7 +13,7 @@ export interface RawClient {
   isClosed(): boolean;
   /** Sends one request and waits for its response; rejects if the connection closes without one. */
   send(method: string, path: string, headers?: Record<string, string>, body?: string): Promise<RawResponse>;
-  /** Waits for one response to what the test wrote to `socket`. */
+  /** Waits for one response to a request that the test wrote to `socket`. */
   answer(): Promise<RawResponse>;
 }
 

@@ -10,7 +10,7 @@ export interface RanBlocks {
   code: number;
   stdout: string;
   stderr: string;
-  /** Everything shown, if a call failed. */
+  /** All output, if a call failed. */
   failure: string;
 }
 

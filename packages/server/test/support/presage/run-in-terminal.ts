@@ -3,7 +3,7 @@ import { presageCommand } from "./main-file.ts";
 
 export interface RanInTerminal {
   code: number;
-  /** What stands on the screen at the end, without colours; a line that was overwritten is not in it. */
+  /** The screen's contents at the end, without colours or overwritten lines. */
   lines: string[];
 }
 

@@ -17,7 +17,7 @@ let isBusy = false;
 
 /**
  * Runs a `presage` command in a separate process. Most of a command's time goes into loading its modules, so commands that follow each
- * other share a process; those that run at once have one each.
+ * other share a process; concurrent ones have one each.
  */
 export async function runPresage(args: string[], environment: Record<string, string> = {}): Promise<Ran> {
   if (isBusy) return await runPresageProcess(args, environment);
@@ -30,7 +30,7 @@ export async function runPresage(args: string[], environment: Record<string, str
   }
 }
 
-/** Runs a `presage` command in a process of its own, until that exits. */
+/** Runs a `presage` command in its own process, until that exits. */
 export async function runPresageProcess(args: string[], environment: Record<string, string>): Promise<Ran> {
   const child = Bun.spawn([...presageCommand, ...args], {
     cwd: tmpdir(),
@@ -51,7 +51,7 @@ function startHost(): CommandHost {
   let running: PromiseWithResolvers<Ran> | undefined;
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "command-host.ts")], {
     cwd: tmpdir(),
-    // With the engine's settings of the tests' process (scripts/test.mjs): it lives as long.
+    // With the engine settings of the tests' process (scripts/test.mjs), because it lives as long.
     env: { ...engineSettings(), PATH: process.env.PATH ?? "", PRESAGE_TEST_MAIN: mainFile },
     stdin: "ignore",
     stdout: "ignore",

@@ -34,7 +34,7 @@ export async function launchPresage(
     cwd: directory,
     env: {
       PATH: process.env.PATH ?? "",
-      // As a server gives them to itself, by starting a second time.
+      // A server gives itself these settings by starting a second time.
       ...runtimeSettings,
       PRESAGE_PORT: String(port),
       PRESAGE_BOOTSTRAP_KEY: testKey,

@@ -47,7 +47,7 @@ export function useEvaluateCommand(): EvaluateCommand {
   return command;
 }
 
-/** A line with an output and the right one. */
+/** A line with an output and the gold answer. */
 export const sampleLine = (output: string, gold: string) => ({
   evaluated_model_output: output,
   evaluated_model_gold_answer: gold,

@@ -1,6 +1,6 @@
 import { pythonEnvironment } from "./python-environment.ts";
 
-/** What OpenEnv's client imports; the rest of its dependencies, most of which is a user interface, takes 300 MB more. */
+/** The packages that OpenEnv's client imports; its other dependencies, most of them for a user interface, take 300 MB more. */
 const imported = [
   "fastapi==0.165.0",
   "fastmcp-slim[client,server]==3.4.10",

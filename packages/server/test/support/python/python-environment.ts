@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { cache, keepFolder, outputOf, unlessUnavailable } from "../keep-folder.ts";
 
-/** Where Python keeps what it has compiled: not beside the sources. */
+/** Where Python keeps compiled files: not next to the sources. */
 export const PYTHONPYCACHEPREFIX = join(cache, "pyc");
 
 const candidates = ["python3", "/usr/bin/python3"];
 const check = "import sys, venv, ensurepip; assert sys.version_info >= (3, 10); print(sys.version)";
 
 /**
- * The Python of a virtual environment with these packages, as `pip install` names them, and then some without what they depend on. It is
- * made once and kept. Where it cannot be had it is undefined.
+ * The Python of a virtual environment with these packages, as `pip install` names them, then some without their dependencies. It is
+ * made once and kept. Undefined if it cannot be made.
  */
 export function pythonEnvironment(
   packages: readonly string[],
@@ -21,11 +21,11 @@ export function pythonEnvironment(
 async function findOrMake(packages: readonly string[], alone: readonly string[]): Promise<string> {
   const [base, version] = await findPython();
   const environment = await keepFolder([version, packages, alone], async (draft) => {
-    // Making a pip takes a third of the processor time of an environment, so one serves them all.
+    // Installing pip takes a third of an environment's processor time, so one pip serves them all.
     const pip = await keepFolder([version], (folder) => outputOf(base, "-m", "venv", folder));
     await outputOf(base, "-m", "venv", "--without-pip", draft);
     const python = [pythonOf(pip), "-m", "pip", "--python", pythonOf(draft)];
-    // Most of it is never imported.
+    // Most of the compiled code would never be imported.
     const install = [...python, "install", "--quiet", "--no-compile", "--disable-pip-version-check"];
     await outputOf(...install, ...packages);
     if (alone.length > 0) await outputOf(...install, "--no-deps", ...alone);

@@ -6,8 +6,8 @@ export const firstState =
 const map = "[workshop]\nThis room is called the workshop.";
 
 /**
- * Of each trajectory: the lantern is turned on, then the chest is opened. In reality it is locked in every third one; in the last, the
- * lantern flickers, so that the sandbox is wrong about the first step of it alone.
+ * In each trajectory the lantern is turned on, then the chest is opened. In reality the chest is locked in every third one; in the last, the
+ * lantern flickers, so that only there the sandbox is wrong about the first step.
  */
 const lines = Array.from({ length: 10 }, (_, index) => {
   const at = {
@@ -30,7 +30,7 @@ const lines = Array.from({ length: 10 }, (_, index) => {
   ];
 }).flat();
 
-/** The sandbox plays ten recordings. Returns the check when it has ended. */
+/** Has the sandbox play ten recordings. Returns the check when it has ended. */
 export async function checkRecordings(
   call: (method: string, path: string, body?: unknown) => Promise<unknown>,
   environment: string,

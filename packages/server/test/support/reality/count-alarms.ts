@@ -5,7 +5,7 @@ import { type SimulatedWorld, simulateChecks } from "./simulate-checks.ts";
 
 const looks = 10;
 
-/** What an alarm says after these episodes; `since` is an index. */
+/** The state of an alarm after these episodes; `since` is an index. */
 export function alarmOf(episodes: readonly OutcomePair[], limit: number) {
   const alarm = startAlarm(limit);
   for (const [index, episode] of episodes.entries()) alarm.add(episode, index * microsPerMs);
@@ -14,8 +14,8 @@ export function alarmOf(episodes: readonly OutcomePair[], limit: number) {
 }
 
 /**
- * In how many worlds an alarm rings, overall or, if there are some, for any policy. There is a look after each episode; an alarm that
- * rings does not end within a tenth of all of them, so that it is enough to see each of those.
+ * The number of worlds in which an alarm rings, overall or, if there are policies, for any of them. A server looks after each
+ * episode; an alarm lasts for at least a tenth of all episodes, so it is enough to look that often.
  */
 export function countAlarms(worlds: number, world: Omit<SimulatedWorld, "seed">, limit: number): number {
   const hasPolicies = (world.policies ?? 0) > 0;

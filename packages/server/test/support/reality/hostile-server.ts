@@ -3,10 +3,10 @@ import type { Socket } from "bun";
 
 type Raw = Socket<{ text: string; flood: Buffer | undefined }>;
 
-/** A server of bytes, to which no protocol is sacred. */
+/** A server that sends arbitrary bytes and respects no protocol. */
 export interface HostileServer {
   url: string;
-  /** What is done with all that a connection has said so far. */
+  /** Handles everything that a connection has sent so far. */
   answer: (socket: Raw, said: string) => void;
   connections: number;
   sentBytes: number;
@@ -61,7 +61,7 @@ export function sendHttp(socket: Raw, status: number, body = "", headers = ""): 
   );
 }
 
-/** Accepts a WebSocket at its first word; whether it was the first. */
+/** Accepts a WebSocket on its first message; returns whether this was the first. */
 export function acceptWebSocket(socket: Raw, said: string): boolean {
   const key = /sec-websocket-key: (\S+)\r\n[\s\S]*\r\n\r\n$/i.exec(said)?.[1];
   if (key === undefined) return false;
@@ -72,7 +72,7 @@ export function acceptWebSocket(socket: Raw, said: string): boolean {
   return true;
 }
 
-/** A frame as a server sends it; `length` is what it says of itself. */
+/** A frame as a server sends it; `length` is the length that it claims. */
 export function frameOf(
   payload: string | Buffer,
   { first = 0x81, length = Buffer.byteLength(payload) } = {},

@@ -29,7 +29,7 @@ interface Refusals {
   seed: number;
 }
 
-/** Starts a server of a public package that plays by the sandbox's rules, but refuses one verb with a probability that is known. */
+/** Starts a server of a public package that plays by the sandbox's rules, but refuses one verb with a known probability. */
 export async function startRealServer(
   protocol: keyof typeof realPythons,
   python: string,

@@ -1,15 +1,15 @@
 import { mersenne } from "pure-rand/generator/mersenne";
 import type { CheckedEpisode } from "../../../src/reality/figures.ts";
 
-/** Checks of a world in which this share of simulated successes is false. */
+/** Simulated checks of a world in which this share of simulated successes is false. */
 export interface SimulatedWorld {
   seed: number;
   tasks: number;
   episodes: number;
   falseShare: number;
-  /** Tasks fail alike, or more and less often, or each as a whole. */
+  /** Tasks fail equally often, or with varying frequency, or each as a whole. */
   tasksFail?: "alike" | "unlike" | "whole";
-  /** Tasks are visited alike, or few of them most of the time. */
+  /** Tasks are visited equally often, or a few of them most of the time. */
   visits?: "alike" | "unlike";
   policies?: number;
 }
@@ -19,7 +19,7 @@ export function seeded(seed: number): () => number {
   return () => (random.next() >>> 0) / 2 ** 32;
 }
 
-/** Episodes of 20 steps that are drawn one after the other: the tasks come again and again. One in five fails in simulation. */
+/** Episodes of 20 steps, drawn one after the other, so that tasks come up repeatedly. One in five fails in simulation. */
 export function simulateChecks({
   seed,
   tasks,
@@ -35,7 +35,7 @@ export function simulateChecks({
     return tasksFail === "alike" ? falseShare : 2 * falseShare * random();
   });
   return Array.from({ length: episodes }, (_, index): CheckedEpisode => {
-    // Unlike: half of the episodes are of a fiftieth of the tasks.
+    // Otherwise half of the episodes are of a fiftieth of the tasks.
     const task = Math.floor(tasks * (visits === "alike" ? random() : random() ** 5.6));
     const simulated = random() < 0.8;
     const real = simulated ? random() >= (shares[task] ?? 0) : random() < 0.1;

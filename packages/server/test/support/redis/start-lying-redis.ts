@@ -1,11 +1,11 @@
-/** Something that speaks Redis's protocol and answers what a test says. */
+/** A server that speaks Redis's protocol and gives the answers that a test sets. */
 export interface LyingRedis {
   url: string;
-  /** The bytes with which it answers each command. */
+  /** The bytes that answer each command. */
   reply: string;
-  /** Whether it answers as Redis does while a connection opens. Absent: it does. */
+  /** Whether it answers as Redis does while a connection opens; true if absent. */
   opensWell?: boolean;
-  /** The commands that it has answered so, oldest first. */
+  /** The commands answered with `reply`, oldest first. */
   answered: string[];
   stop(): void;
 }
@@ -44,7 +44,7 @@ export function startLyingRedis(): LyingRedis {
   return redis;
 }
 
-/** The names of the whole commands in what has arrived. */
+/** The names of the complete commands in the bytes that have arrived. */
 function readCommands(text: string): { commands: string[]; rest: string } {
   const commands: string[] = [];
   let rest = text;

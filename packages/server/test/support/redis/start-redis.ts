@@ -18,12 +18,12 @@ if (redisProgram === undefined) {
 export interface TestRedis {
   url: string;
   port: number;
-  /** The client's own view: one command, by the server's own protocol. */
+  /** Sends one command over a separate connection, in the server's own protocol. */
   command(...words: string[]): Promise<unknown>;
-  /** Stops it at once, or starts it again, empty, at the same address. */
+  /** Stops the server immediately, or starts it again, empty, at the same address. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Stops it with SIGSTOP: connections stay open, nothing answers. */
+  /** Stops it with SIGSTOP: connections stay open, and nothing answers. */
   freeze(): void;
   thaw(): void;
 }

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { ApiKeyCreateResponse, ApiKeyListResponse, type ApiKeyResponse } from "@presage/contract";
 import { type TestPresage, testKey } from "../presage/presage.ts";
 
-/** The owner's keys, by calls that must succeed. `presage` is a function, as a server may restart. */
+/** Manages the owner's keys by calls that must succeed. `presage` is a function, as a server may restart. */
 export function apiKeyClient(presage: () => Pick<TestPresage, "call">) {
   async function list(key = testKey): Promise<ApiKeyResponse[]> {
     const response = await presage().call("GET", "/v1/api-keys", undefined, { "x-api-key": key });

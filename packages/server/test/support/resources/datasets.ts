@@ -11,7 +11,7 @@ interface UploadOptions {
   headers?: Record<string, string>;
 }
 
-/** The calls that tests make of datasets. */
+/** The calls that tests make on datasets. */
 export function datasetClient(presage: Pick<TestPresage, "call">) {
   let last = 0;
 

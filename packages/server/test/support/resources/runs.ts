@@ -3,7 +3,7 @@ import { Run, RunExportLine, type RunSample, RunSampleListResponse } from "@pres
 import { eventually } from "../eventually.ts";
 import type { TestPresage } from "../presage/presage.ts";
 
-/** The calls that tests make of runs. */
+/** The calls that tests make on runs. */
 export function runClient(presage: Pick<TestPresage, "call">) {
   async function read(id: string): Promise<Run> {
     const response = await presage.call("GET", `/v1/runs/${id}`);

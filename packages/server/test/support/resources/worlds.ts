@@ -3,13 +3,13 @@ import { World } from "@presage/contract";
 import { eventually } from "../eventually.ts";
 import type { TestPresage } from "../presage/presage.ts";
 
-/** The calls that tests make of worlds. */
+/** The calls that tests make on worlds. */
 export function worldClient(presage: Pick<TestPresage, "call">) {
   return {
     async create(name: string, config: object): Promise<World> {
       const response = await eventually(
         () => presage.call("POST", "/v1/worlds", { name, ...config }),
-        // Many examples take a slow machine longer to index than a request waits.
+        // A slow machine takes longer to index many examples than a request waits.
         ({ status }) => status !== 503,
         240_000,
       );
@@ -25,12 +25,12 @@ export function worldClient(presage: Pick<TestPresage, "call">) {
   };
 }
 
-/** The word that only the answer of a step has. */
+/** The word that occurs only in this step's answer. */
 function codeWord(trajectory: string, step: number): string {
   return `word-${trajectory}${step}-end`;
 }
 
-/** Four trajectories of three steps with equal actions, two of each task, whose answers each have a word of their own. */
+/** Four trajectories of three steps with equal actions, two for each task, whose answers each contain a unique word. */
 export const markedSamples = ["a", "b", "c", "d"].flatMap((trajectory, index) =>
   [0, 1, 2].map((step) => ({
     trajectory_id: trajectory,
@@ -42,7 +42,7 @@ export const markedSamples = ["a", "b", "c", "d"].flatMap((trajectory, index) =>
   })),
 );
 
-/** Which of the answers' words a prompt has, by trajectory, and the trajectory that its last turn is of. */
+/** The answers' words in a prompt, by trajectory, and the trajectory of the prompt's last turn. */
 export function readMarks(messages: readonly { content?: string | null }[]) {
   const texts = messages.map(({ content }) => content ?? "");
   const words = [...texts.join("\n").matchAll(/word-([a-z])(\d)-end/g)];

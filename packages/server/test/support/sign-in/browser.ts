@@ -1,4 +1,4 @@
-/** Follows no redirect by itself, and keeps cookies as a browser does. */
+/** A client that follows no redirects on its own, and keeps cookies as a browser does. */
 export interface Browser {
   /** Values by name. Like real browsers, it shares cookies between ports. */
   cookies: Map<string, string>;

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 
-/** Expects an error page with the status, a link and the request id, and nothing else of the request or the server's internals. */
+/** Expects an error page with the status, a link and the request id, and nothing else from the request or the server's internals. */
 export async function expectFailurePage(response: Response, status: number, text: RegExp): Promise<void> {
   const html = await response.text();
   expect([response.status, response.headers.get("content-type")]).toEqual([

@@ -23,7 +23,7 @@ export interface TestOpenidProvider {
   /** Presage's configuration for it. */
   environment: Record<string, string>;
   people: Map<string, Person>;
-  /** Who signs in from now on; undefined for someone who gives up. */
+  /** The person who signs in from now on; undefined for someone who gives up. */
   subject: string | undefined;
   /** How often someone had to sign in. */
   logins: number;
@@ -32,11 +32,11 @@ export interface TestOpenidProvider {
   /** Whether ID tokens are signed by a foreign key. */
   isForging: boolean;
   start(): Promise<void>;
-  /** Nothing listens at its address until it is started again. */
+  /** Stops it: nothing listens at its address until it is started again. */
   stop(): Promise<void>;
 }
 
-/** A provider's and a forger's, made once: providers differ by their issuer. */
+/** The keys of a provider and of a forger, made once: providers differ by their issuer. */
 let keys: Promise<[GenerateKeyPairResult, GenerateKeyPairResult]> | undefined;
 
 /** Starts a provider that redirects browsers to the Presages at these addresses. */

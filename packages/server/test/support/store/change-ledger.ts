@@ -93,7 +93,7 @@ export async function makeFixtures(presage: Caller): Promise<Fixtures> {
   };
   const { error_taxonomy_revision: revision } = await create("revision", "of the fixtures");
   const { evaluator_profile: profile } = await create("profile", "of the fixtures");
-  // Leniently: an earlier version's response lacks fields of today.
+  // Read leniently: an earlier version's response lacks today's fields.
   const { results } = (await create("evaluation", "of the fixtures")) as unknown as {
     results: { evaluation_result?: { id: string } }[];
   };

@@ -42,19 +42,19 @@ export async function removeSharedPostgres(): Promise<void> {
   await server?.remove();
 }
 
-/** For what SQL decides, such as order, counts, locks and migrations: runs the tests on each supported database, always. */
+/** For behaviour that SQL decides, such as order, counts, locks and migrations: always runs the tests on each supported database. */
 export function onEachDatabase(tests: (database: TestDatabase) => void): void {
   onSqlite(tests);
   onPostgres(tests);
 }
 
-/** For what holds on any database, which is most, and for what takes long: runs the tests on SQLite, and in `npm run test:all` on PostgreSQL too. */
+/** For what holds on any database, and for slow tests: runs the tests on SQLite, and in `npm run test:all` on PostgreSQL too. */
 export function onAnyDatabase(tests: (database: TestDatabase) => void): void {
   onSqlite(tests);
   if (process.env.PRESAGE_TEST_DATABASES === "both") onPostgres(tests);
 }
 
-/** For what SQLite does not have, such as a password: runs the tests on PostgreSQL, always. */
+/** For features that SQLite lacks, such as a password: always runs the tests on PostgreSQL. */
 export function onPostgres(tests: (database: TestDatabase) => void): void {
   describe("on PostgreSQL", () => {
     tests({
@@ -65,7 +65,7 @@ export function onPostgres(tests: (database: TestDatabase) => void): void {
   });
 }
 
-/** For what PostgreSQL does not have, such as a file: runs the tests on SQLite alone. */
+/** For features that PostgreSQL lacks, such as a file: runs the tests only on SQLite. */
 export function onSqlite(tests: (database: TestDatabase) => void): void {
   describe("on SQLite", () => {
     const directories: string[] = [];

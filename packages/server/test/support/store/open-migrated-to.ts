@@ -4,7 +4,7 @@ import { postgresDialect } from "../../../src/platform/storage/postgres/postgres
 import { sqliteDialect } from "../../../src/platform/storage/sqlite/sqlite-driver.ts";
 import { openSqlite } from "../../../src/platform/storage/sqlite/sqlite-file.ts";
 
-/** The database as it is, without migrating it. */
+/** Opens the database without migrating it. */
 export function openRaw(databaseUrl: string): Kysely<unknown> {
   return new Kysely<unknown>({
     dialect: databaseUrl.startsWith("sqlite:")

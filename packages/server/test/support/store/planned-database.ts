@@ -13,7 +13,7 @@ export interface PlannedDatabase {
 
 const planned = /^\s*(with|select|update|delete)\b/i;
 
-/** A new database that tells how it runs statements. */
+/** A new database that reports how it runs statements. */
 export async function openPlanned(
   { name, create }: TestDatabase,
   maxConnections = 2,

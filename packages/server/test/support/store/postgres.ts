@@ -8,13 +8,13 @@ import { freePort } from "../free-port.ts";
 
 /** A real PostgreSQL server for the tests. */
 export interface PostgresServer {
-  /** Of the default database. */
+  /** The URL of the default database. */
   url: string;
   /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Ends it at once, as if it had crashed: `pg_ctl stop -m immediate`. */
+  /** Ends it immediately, as if it had crashed: `pg_ctl stop -m immediate`. */
   crash(): Promise<void>;
   /** Stops all its processes with SIGSTOP, like a hanging disk or machine. Connections stay open. */
   freeze(): Promise<void>;
@@ -35,7 +35,7 @@ const settings = [
     "wal_level=minimal",
     "max_wal_senders=0",
   ],
-  // Otherwise it visits one of the many databases every few hundred milliseconds.
+  // Otherwise autovacuum visits one of the many databases every few hundred milliseconds.
   "autovacuum_naptime=1h",
 ];
 
@@ -49,7 +49,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     password,
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
-    // Independent of the user's locale; passwords are checked at once, as there are thousands of connections.
+    // Independent of the user's locale; passwords are quick to check, as there are thousands of connections.
     initdbFlags: ["--encoding=UTF8", "--locale=C", "--set", "scram_iterations=1"],
     postgresFlags: settings.flatMap((setting) => ["-c", setting]),
     onLog() {},
@@ -89,7 +89,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),
     async remove() {
-      // A process stopped by SIGSTOP would not react. Nobody wants the files, so they need not be in order.
+      // A process stopped by SIGSTOP would not react to anything else. The files are not needed, so they may be left inconsistent.
       await signalAll("SIGCONT").catch(() => {});
       await crash().catch(() => {});
       await rm(directory, { recursive: true, force: true });
@@ -109,7 +109,7 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has exited since it was listed.
+    // The process has exited since it was listed.
   }
 }
 

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 /** A TCP relay that a test can silence, as if a firewall dropped every packet. */
 export interface Relay {
   port: number;
-  /** From now on nothing passes; connections stay open, and new ones are accepted. */
+  /** From now on no bytes pass; connections stay open, and new ones are accepted. */
   silence(): void;
   /** From now on a client that sends one of these texts gets no more responses. What it sends passes. */
   holdAnswersTo(...texts: string[]): void;

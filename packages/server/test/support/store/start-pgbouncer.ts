@@ -7,7 +7,7 @@ import { freePort } from "../free-port.ts";
 import { killAfterTests } from "../presage/child-processes.ts";
 import { connectTo } from "./postgres.ts";
 
-/** Undefined if there is none. Tests that need it are skipped then. */
+/** The path of PgBouncer; undefined if it is not installed. Tests that need it are then skipped. */
 export const pgbouncerProgram =
   Bun.which("pgbouncer", { PATH: `${process.env.PATH}:/usr/sbin` }) ?? undefined;
 
@@ -46,7 +46,7 @@ export async function startPgbouncer(
       ])
       .join("\n"),
   );
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
   const child = Bun.spawn([pgbouncerProgram ?? "", ...user, file], { stdout: "ignore", stderr: "ignore" });
   killAfterTests(child);

@@ -91,7 +91,7 @@ export async function storeRevision(
   return { datasetId, revisionId, revision: 1, samples };
 }
 
-/** What one evaluator said of one prediction, or why it said nothing. */
+/** One evaluator's verdict on one prediction, or why there is none. */
 export type StoredVerdict =
   | { pass: boolean; score: number | null; unchanged?: { pass: boolean; score: number } }
   | { status: Exclude<EvaluationStatus, "success"> };
@@ -120,9 +120,9 @@ export interface StoredRun {
   models?: string[];
   notes?: string[];
   createdAt?: Micros;
-  /** After its creation. Its predictions are all there after ten seconds. */
+  /** Seconds after the run's creation. All its predictions exist after ten seconds. */
   finishedAfterS?: number;
-  /** Of each sample, by repeat. Undefined: there is none yet. */
+  /** The predictions of each sample, by repeat. Undefined if there is none yet. */
   predictions: readonly (readonly (StoredPrediction | undefined)[])[];
 }
 
@@ -137,7 +137,7 @@ export function evaluatorNamed(id: string, revision = 1): RunEvaluator {
 
 const predictedAfterS = 10;
 
-/** Stores a run with its predictions and verdicts at once, as a process makes figures of one that has ended. Returns its id. */
+/** Stores a run with its predictions, verdicts and figures, like a process that has finished one. Returns its id. */
 export async function storeRun(
   database: Database,
   accountId: string,

@@ -31,7 +31,7 @@ export interface ReceivedMetric {
   histogram?: { dataPoints: Point[] };
 }
 
-/** What a span, a point or a resource says of itself. */
+/** The attributes of a span, a point or a resource. */
 export function attributesOf({ attributes }: { attributes: Attribute[] }): Record<string, unknown> {
   return Object.fromEntries(
     attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.doubleValue]),
@@ -60,7 +60,7 @@ export function startCollector() {
   return {
     url,
     requests,
-    /** Sends traces and metrics here, or one of them. */
+    /** Settings that send traces and metrics here, or one of them. */
     environment: (only?: "traces" | "metrics"): Record<string, string> => ({
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",

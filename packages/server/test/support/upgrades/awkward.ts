@@ -1,8 +1,8 @@
-/** A text that is stored wrongly by what quotes, trims, folds or cuts it. */
+/** A text that any quoting, trimming, folding or cutting would damage. */
 export const awkward = ` It's 100% "done" \\ -- not é but é 🙂\n\t{"a":[null]} $1 ?  `;
-/** Not a round number, as a double. */
+/** A double that is not a round number. */
 export const awkwardScore = 0.1 + 0.2;
-/** The last whole number that a double holds exactly. */
+/** The largest integer up to which a double is exact. */
 export const largestNumber = Number.MAX_SAFE_INTEGER;
 
 /** When the rows were written: an hour ago, on an odd microsecond. */
@@ -40,6 +40,6 @@ export const idOf = {
   auditEvent: "019a0000-0000-7000-8000-000000000014",
 } as const;
 
-/** What the rows' key and session are to whoever has them. */
+/** The key and the session token in the rows, as their owners know them. */
 export const liveKey = "psg_key-of-an-earlier-version-0123456789";
 export const revokedKey = "psg_revoked-by-an-earlier-version-012345";

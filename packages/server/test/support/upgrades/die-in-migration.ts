@@ -3,7 +3,7 @@ import { migrations } from "../../../src/platform/storage/migrations/index.ts";
 import { openDatabase } from "../../../src/platform/storage/open.ts";
 
 const [databaseUrl = "", name = ""] = process.argv.slice(2);
-/** Of a later version, if this one has none of the name. */
+/** A migration of a later version, if this one has none of that name. */
 const migration = migrations[name] ?? {
   up: (database) => database.schema.createTable("of_the_future").addColumn("id", "text").execute(),
 };

@@ -4,7 +4,7 @@ import { tree } from "../resources/error-taxonomies.ts";
 import { awkward, awkwardScore, idOf, largestNumber, liveKey, revokedKey } from "./awkward.ts";
 import type { RowWriter } from "./row-writer.ts";
 
-/** What a client reads of the rows that a version wrote, by the table that holds it. */
+/** What a client reads from the rows that a version wrote, by table. */
 type Reading = [table: string, method: "GET" | "POST", path: string, expected: unknown];
 
 const readings: Reading[] = [
@@ -55,7 +55,7 @@ const readings: Reading[] = [
       }),
     },
   ],
-  // The newest first, and failures only where they are asked for.
+  // The newest come first, and failures only if requested.
   [
     "evaluation_results",
     "POST",

@@ -26,7 +26,7 @@ export interface RowWriter {
   written: readonly WrittenRow[];
   /** Tables that rows were written to, or that the version leaves empty on this database. */
   covered: ReadonlySet<string>;
-  /** Says that a table is filled by other means. */
+  /** Notes that a table is filled by other means. */
   cover(table: string): void;
   isPostgres: boolean;
 }

@@ -67,7 +67,7 @@ export async function writeAccountRows({ insert }: RowWriter): Promise<void> {
   });
 }
 
-/** What was deleted, who changed what, and which process works in the background. */
+/** Rows about deletions, audit events, and the process that works in the background. */
 export async function writeChangeRows({ insert }: RowWriter): Promise<void> {
   await insert("leases", { name: "deletion", holder: "a process that is gone", until: writtenAt });
   await insert("closed_accounts", { account_id: "an account that is gone", closed_at: writtenAt });

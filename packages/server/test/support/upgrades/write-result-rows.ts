@@ -11,10 +11,10 @@ const evaluator = {
   profile_revision: 1,
 };
 const trajectoryTag = "trajectory_id";
-/** Three results: one whose verdict a person turned, one without a trajectory, and one that failed. */
+/** Three results: one whose verdict a person reversed, one without a trajectory, and one that failed. */
 const resultIds = [1, 2, 3] as const;
 const [corrected, second, failed] = resultIds;
-/** Of the samples `s-2` and 7. */
+/** Results of the samples `s-2` and 7. */
 const sampleKeys = ["s-0012000", "0017000"] as const;
 
 export async function writeResultRows(writer: RowWriter): Promise<void> {
@@ -114,7 +114,7 @@ export async function writeResultRows(writer: RowWriter): Promise<void> {
   await writeTagCounts(writer);
 }
 
-/** Takes the results' numbers as the version did, and notes the times between which they lie. */
+/** Assigns the results' numbers as the version did, and notes the times that they lie between. */
 async function takeNumbers(writer: RowWriter): Promise<void> {
   writer.cover("evaluation_clock");
   const last = resultIds.length;
@@ -125,21 +125,21 @@ async function takeNumbers(writer: RowWriter): Promise<void> {
   await insertDelta(writer, "evaluation_time_deltas", times);
 }
 
-/** What writers on PostgreSQL only append. */
+/** Counts that writers on PostgreSQL only append. */
 async function insertDelta(writer: RowWriter, table: string, row: Row): Promise<boolean> {
   if (writer.isPostgres) return (await writer.insert(table, row)) !== undefined;
   writer.cover(table);
   return false;
 }
 
-/** The correction has moved its result to the failed ones. */
+/** Counts after the correction has moved its result to the failed ones. */
 const verdicts = [
   { verdict: "fail", score_mille: 0, score_sum: 0, score_sum_of_squares: 0 },
   { verdict: "pass", score_mille: 300, score_sum: awkwardScore, score_sum_of_squares: awkwardScore ** 2 },
   { verdict: "failed", score_mille: -1, score_sum: 0, score_sum_of_squares: 0 },
 ];
 
-/** The counts that summaries read, in part not added up yet. */
+/** The counts that summaries read, some of them not added up yet. */
 async function writeCounts(writer: RowWriter): Promise<void> {
   const day = daysOf(writtenAt);
   for (const [index, series_id] of ["series of all runs", "series of results without a run"].entries()) {
@@ -158,7 +158,7 @@ async function writeCounts(writer: RowWriter): Promise<void> {
       if (!isAppended) await writer.insert("evaluation_counts", row);
     }
   }
-  // By triggers.
+  // Triggers write these.
   writer.cover("evaluation_total_counts");
   const finding = {
     account_id: idOf.account,
@@ -172,7 +172,7 @@ async function writeCounts(writer: RowWriter): Promise<void> {
   await insertDelta(writer, "error_finding_count_deltas", { ...finding, count: 1 });
 }
 
-/** All results up to the last are counted by tag. */
+/** Notes that all results up to the last are counted by tag. */
 async function writeTagCounts(writer: RowWriter): Promise<void> {
   await writer.run(`update evaluation_tag_progress set up_to = ${resultIds.length}`);
   writer.cover("evaluation_tag_progress");

@@ -8,7 +8,7 @@ import {
 import { writeResultRows } from "./write-result-rows.ts";
 import { writeEnvironmentRows, writePredictionRows, writeRunRows } from "./write-run-rows.ts";
 
-/** Writes rows to every table that the version has, as the version does. What it does not have is left out. */
+/** Writes rows to every table that the version has, as that version does. Other tables are left out. */
 export async function writeRows(writer: RowWriter): Promise<void> {
   await writeAccountRows(writer);
   await writeTaxonomyRows(writer);

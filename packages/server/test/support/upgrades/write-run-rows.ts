@@ -41,7 +41,7 @@ export async function writeRunRows({ insert }: RowWriter): Promise<void> {
     failed: 0,
     provenance: JSON.stringify(provenance),
     notes: "[]",
-    // No process works on what a client makes.
+    // No process works on a run that a client makes.
     lease_until: largestNumber,
     started_at: writtenAt,
   });

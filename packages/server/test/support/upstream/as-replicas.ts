@@ -1,18 +1,18 @@
 const replicas = Number(process.env.PRESAGE_TEST_REPLICAS ?? 1);
 
 export type UpstreamClient = "fetch" | "sockets";
-/** Those that the tests of upstreams are for. What `fetch` does alone, for https, is tested always. */
+/** The clients that the tests of upstreams cover. What only `fetch` does, for https, is always tested. */
 export const upstreamClients: readonly UpstreamClient[] =
   process.env.PRESAGE_TEST_ALL === undefined ? ["sockets"] : ["fetch", "sockets"];
 
-/** With `PRESAGE_TEST_UPSTREAM_CLIENT=sockets` every test's upstream is reached over that client. */
+/** With `PRESAGE_TEST_UPSTREAM_CLIENT=sockets` every test's upstream is reached through that client. */
 const client = process.env.PRESAGE_TEST_UPSTREAM_CLIENT;
 
 /** Where a test's upstream listens. */
 export const upstreamHost = replicas === 1 ? "127.0.0.1" : "0.0.0.0";
 
 /**
- * With `PRESAGE_TEST_REPLICAS=4` every test's upstream stands for four replicas: it is reached at 127.0.0.1 to 127.0.0.4, so that the
+ * With `PRESAGE_TEST_REPLICAS=4` every test's upstream represents four replicas: it is reached at 127.0.0.1 to 127.0.0.4, so that the
  * server chooses between four addresses while the test still sees every request and controls every response.
  */
 export function asReplicas<Environment extends Readonly<Record<string, string | undefined>>>(
@@ -30,6 +30,6 @@ function withReplicas<Environment extends Readonly<Record<string, string | undef
   const urls = Array.from({ length: replicas }, (_, place) =>
     url.replace("127.0.0.1", `127.0.0.${place + 1}`),
   );
-  // A host name has one address.
+  // A host name has only one address.
   return { ...environment, PRESAGE_UPSTREAM_URL: [...new Set(urls)].join(",") };
 }

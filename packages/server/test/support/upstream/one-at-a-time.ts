@@ -1,6 +1,6 @@
 import { type Answer, completion } from "./upstream.ts";
 
-/** Answers like a server with one slot: each call takes this long, and those behind it wait. A client that leaves frees the slot. */
+/** Answers like a server with one slot: each call takes this long, and the next ones wait. A client that disconnects frees the slot. */
 export function oneAtATime(ms: number): Answer {
   let last = Promise.resolve();
   return async (_, { signal }) => {

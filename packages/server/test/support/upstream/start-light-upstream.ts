@@ -5,7 +5,7 @@ import { killAfterTests } from "../presage/child-processes.ts";
 
 export interface LightUpstream {
   url: string;
-  /** Its completions have it as `system_fingerprint`. */
+  /** The `system_fingerprint` of its completions. */
   port: number;
   /** Starts it again, at the same address. */
   start(): Promise<void>;

@@ -13,7 +13,7 @@ async function chat(client, more = {}) {
   return choices[0].message;
 }
 
-/** With the helper that runs the stream and adds its chunks up. */
+/** Uses the helper that runs the stream and adds up its chunks. */
 async function streamed(client) {
   const options = { model, messages: asked, stream_options: { include_usage: true } };
   return await client.chat.completions.stream(options).finalContent();
