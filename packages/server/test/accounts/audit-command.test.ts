@@ -176,7 +176,8 @@ slowTest("every command that changes something leaves its event", async () => {
   const begun = await server.call("POST", "/v1/episodes", { environment: "sandbox", index: 0 });
   const { episode_id } = (await begun.json()) as { episode_id: string };
   await server.call("POST", `/v1/episodes/${episode_id}/step`, { action: "activate lantern" });
-  await server.call("POST", "/v1/environments", { name: "recorded" });
+  const stop = [{ output_contains: "won", outcome: "success" }];
+  await server.call("POST", "/v1/environments", { name: "recorded", stop });
   const recording = { environment: "recorded", dataset_id: data[0]?.id };
   const replayed = RealityCheck.parse(
     await (await server.call("POST", "/v1/reality-checks", recording)).json(),

@@ -282,7 +282,8 @@ onAnyDatabase((database) => {
       (sum) => sum > 0,
     );
     const ofRun = await counted("run");
-    await post("/v1/environments", { name: "checked", world: "shop" }, 201);
+    const stop = [{ output_contains: "won", outcome: "success" }];
+    await post("/v1/environments", { name: "checked", world: "shop", stop }, 201);
     const body = { environment: "checked", dataset_id: datasetId };
     const check = await post<{ id: string }>("/v1/reality-checks", body, 201);
     // Until then the run calls the upstream, whose requests later tests look at.
