@@ -55,7 +55,7 @@ const databaseNames: Readonly<Record<string, DatabaseName>> = { sqlite: "SQLite"
 
 /** `--only exactness`: it needs Python, so it is not part of the others. */
 export interface ExactnessArguments {
-  /** Transitions as JSON lines. Undefined: made ones. */
+  /** Transitions as JSON lines; generated ones if undefined. */
   readonly data: string | undefined;
   /** The interpreter that has numpy and scipy. */
   readonly python: string;

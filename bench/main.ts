@@ -41,7 +41,7 @@ const isPartial = (
   (name === "predictions" && targets.length < targetNames.length) ||
   (name === "retention" && results < fullRetentionPlan.results);
 
-/** What needs none of the programs that others are measured with. */
+/** Parts that need none of the programs that others are measured with. */
 const alone = new Set<PartName>(["statistics", "imports", "uploads", "questions"]);
 
 const bench = async (): Promise<boolean> => {

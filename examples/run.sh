@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures how true the predictions of the configured upstream, or of the sandbox, are, beside the commonest next states.
+# Measures how accurate the predictions of the configured upstream, or of the sandbox, are, compared with the most common next states.
 set -eu
 samples="$(dirname "$0")/household.jsonl"
 npx presage run --dataset "$samples" --name "model $$" --evaluator exact-match --evaluator state-change

@@ -7,7 +7,7 @@ import { buildDashboard } from "./build-dashboard.mjs";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 import { runOrExit } from "./run-or-exit.mjs";
 
-/** What Bun's package for a target is called. */
+/** The name of Bun's package for a target. */
 const runtimes = { "linux-x64": "@oven/bun-linux-x64", "linux-arm64": "@oven/bun-linux-aarch64" };
 
 const given = process.argv.slice(2);
@@ -35,7 +35,7 @@ for (const target of given.length > 0 ? given : Object.keys(runtimes)) {
   }
 }
 
-/** Bun's program for a target: the one that is installed, or the same version's from the registry that npm is configured for. */
+/** Bun's program for a target: the installed one, or that of the same version from the registry that npm is configured for. */
 function runtimeFor(target, work) {
   if (target === `${process.platform}-${process.arch}`) return bun;
   const version = execFileSync(bun, ["--version"], { encoding: "utf8" }).trim();

@@ -1,4 +1,4 @@
-// `npm run build:package`: makes the packages of the server and its client, as they would be published, in `dist/`.
+// `npm run build:package`: builds the packages of the server and its client, as they would be published, in `dist/`.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { buildDashboard } from "./build-dashboard.mjs";

@@ -34,7 +34,7 @@ function build() {
   return built;
 }
 
-/** Installs the wheel where nothing else is. */
+/** Installs the wheel into an empty environment. */
 function expectInstallable(wheel) {
   const python = environment("install");
   run(python, "-m", "pip", "install", "--quiet", "--no-index", wheel);
@@ -67,7 +67,7 @@ function versionIn(python, name) {
 function run(command, ...args) {
   return execFileSync(command, args, {
     cwd: client,
-    // Not the sources that whoever builds may have there.
+    // Keeps out sources that the user may have in PYTHONPATH.
     env: { ...process.env, PYTHONPATH: "" },
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,4 +1,4 @@
-// `npm run check:clients -- [NAME…]`: public clients of OpenAI's chat completions, all of them or those that are named, against a server
+// `npm run check:clients -- [NAME…]`: public clients of OpenAI's chat completions, all or the named ones, against a server
 // with PRESAGE_CHAT_COMPATIBILITY=openai. Each is installed once, into node_modules/.cache.
 import { bun, ensureInstalled } from "./ensure-installed.mjs";
 import { runOrExit } from "./run-or-exit.mjs";

@@ -83,7 +83,7 @@ async function checkImage(executable) {
   }
 }
 
-/** That of the tests. */
+/** Starts the PostgreSQL of the tests. */
 function startPostgres() {
   const child = spawn(bun, [join(root, "packages/server/test/support/store/serve-postgres.ts")], {
     stdio: ["pipe", "pipe", "inherit"],

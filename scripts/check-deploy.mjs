@@ -1,5 +1,5 @@
 // `npm run check:deploy`: the chart and the monitoring in deploy/, and compose.yaml, with Helm's, Kubernetes', Prometheus' and Docker's
-// own programs. They are Go programs that no test can install everywhere, so what is missing is left out, and said.
+// own programs. They are Go programs that no test can install everywhere, so checks of missing ones are skipped, with a message.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -18,13 +18,13 @@ import { root } from "./ensure-installed.mjs";
 
 const chart = join(root, "deploy/helm/presage");
 const monitoring = join(root, "deploy/monitoring");
-/** The oldest that the chart is for, and the newest that there are schemas of. */
+/** The oldest version that the chart supports, and the newest with schemas. */
 const kubernetesVersions = ["1.30.0", "1.37.0"];
 /** A Python package that carries the schemas of Kubernetes; kubeconform would fetch them from GitHub. */
 const schemaPackage = "kubernetes-validate==1.37.0";
 /** The types of dashboards, panels and queries, which Grafana's makers generate from its own schemas. */
 const dashboardTypes = "@grafana/grafana-foundation-sdk@0.0.21";
-/** What npm and pip say where no registry can be reached. Any other failure is a fault. */
+/** What npm and pip print if no registry can be reached. Any other failure is a fault. */
 const unreachable =
   / code (EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)$|NewConnectionError|NameResolutionError|ConnectTimeoutError|ReadTimeoutError/m;
 const programs = {
@@ -51,7 +51,7 @@ function checkMonitoring() {
   expectSuccess("promtool test rules", "promtool", ["test", "rules", join(monitoring, "alerts.test.yaml")]);
 }
 
-/** No Grafana can be had everywhere, so the dashboard is compiled as values of its types: unknown fields and wrong values are errors. */
+/** Grafana is not available everywhere, so the dashboard is compiled as values of its types: unknown fields and wrong values are errors. */
 function checkDashboard() {
   const folder = join(work, "dashboard");
   mkdirSync(folder);
@@ -77,7 +77,7 @@ function checkDashboard() {
   expectSuccess("the dashboard fits Grafana's types", tsc, ["--project", folder]);
 }
 
-/** Compose reads and completes the file by itself; no engine has to run. */
+/** Compose reads and completes the file on its own; no engine has to run. */
 function checkCompose() {
   if (run("docker", ["compose", "version"]).status !== 0) {
     process.stdout.write("left out: compose.yaml, as docker has no command compose\n");
@@ -109,7 +109,7 @@ function checkChart(schemaFolder) {
   expectRefusal("kubeVersion", [...everything, "--kube-version", "1.29.0"]);
 }
 
-/** What Kubernetes lets a pod do is a default of its own unless the pod says otherwise, so each of these must be said. */
+/** Kubernetes applies its own defaults to what a pod may do unless the pod says otherwise, so each of these must be set. */
 function checkPods(name, manifests) {
   const documents = parseAllDocuments(manifests).map((document) => document.toJS());
   const { spec } = documents.find(({ kind }) => kind === "Deployment").spec.template;
@@ -151,7 +151,7 @@ function checkSchemas(what, manifests, folder, version) {
   expectSuccess(`kubeconform, ${what}`, "kubeconform", checked);
 }
 
-/** A folder with Kubernetes' schemas, or undefined if they cannot be had. */
+/** A folder with Kubernetes' schemas, or undefined if they cannot be fetched. */
 function schemas() {
   const target = join(work, "schemas");
   const { status, stderr } = run("python3", [
@@ -173,7 +173,7 @@ function schemas() {
   return folder;
 }
 
-/** Without a network a check is left out; in continuous integration, and for any other reason, that is a problem. */
+/** Without a network a check is skipped; in continuous integration, or for any other reason, a failure is a problem. */
 function leaveOut(what, stderr) {
   if (unreachable.test(stderr) && !process.env.CI) process.stdout.write(`left out: ${what}: ${stderr}\n`);
   else problems.push(`${what}: ${stderr}`);
@@ -183,7 +183,7 @@ function schemasOf(folder, version) {
   return join(folder, `v${version}-local-strict`);
 }
 
-/** kubeconform would look for the definitions at the root of the file system, and fetch the schemas of schemas from the internet. */
+/** Otherwise kubeconform would look for the definitions at the root of the file system, and fetch the schemas of schemas from the internet. */
 function makeLocal(folder) {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

@@ -1,4 +1,4 @@
-// `npm run check:reality`: how far success in simulation is success in ScienceWorld, for a world of its recorded transitions and for the
+// `npm run check:reality`: how often success in simulation is success in ScienceWorld, for a world of its recorded transitions and for the
 // sandbox. It installs ScienceWorld, which needs Java, and takes a quarter of an hour.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,13 +11,13 @@ import { startPresage } from "../packages/server/test/support/presage/presage.ts
 import { realPythons } from "../packages/server/test/support/reality/real-servers.ts";
 
 const seed = 7;
-/** Of each task, as many for the world's records and as many others to play. */
+/** The number of variations of each task for the world's records, and of others to play. */
 const variations = 8;
 const tasks = ["find-animal", "find-living-thing", "find-non-living-thing", "find-plant"];
-/** What a person would write who reads how such tasks end. */
+/** The rule that a person would write after reading how such tasks end. */
 const success = { output_matches: "^You move the .+ to the \\w+ box\\.$", outcome: "success" };
 
-/** What happened in ScienceWorld. */
+/** A trajectory as it happened in ScienceWorld. */
 interface Trajectory {
   split: "train" | "test";
   policy: string;
@@ -100,7 +100,7 @@ async function makeDataset(name: string, of: Trajectory[]): Promise<string> {
   return id;
 }
 
-/** Plays what was done in ScienceWorld, and then looks around until the episode is over. */
+/** Plays the actions from ScienceWorld, and then looks around until the episode is over. */
 async function play(environment: string): Promise<void> {
   const places = [...new Set(held.map(placeOf))];
   const lines = places.map((place) => {

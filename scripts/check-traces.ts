@@ -1,12 +1,12 @@
 // `npm run check:traces -- [NAME…]`: Python packages, the newest and those of a year ago, write traces, which import as traces/expected.jsonl
-// says; and they read our exports. NAME is a package. What cannot be installed is left out, and said.
+// says; and they read our exports. NAME is a package. Packages that cannot be installed are skipped, with a message.
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { DatasetSample, ImportPreview, RunExportLine } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { startCheck } from "./traces/packages.ts";
 
-/** What a package's trace has beside the calls of traces/story.py. */
+/** What a package's trace has in addition to the calls of traces/story.py. */
 type Expected = Pick<ImportPreview, "format" | "with" | "left_out"> & {
   writer: string;
   error: string | null;
@@ -17,7 +17,7 @@ const named = process.argv.slice(2);
 const { python, presage, get, file, report, end } = await startCheck();
 const readLines = async (name: string) => Bun.JSONL.parse(await Bun.file(join(scripts, name)).text());
 
-/** Checks something with packages, the first of which is what it is about, unless they cannot be installed. */
+/** Runs a check with packages, unless they cannot be installed. The first one is the subject of the check. */
 async function checkWith(packages: string, what: string, check: () => Promise<unknown>): Promise<void> {
   const [name = ""] = packages.split(/[ =]/);
   if (named.length > 0 && !named.includes(name)) return;
@@ -38,7 +38,7 @@ function compare(what: string, found: unknown, expected: unknown): void {
 const missing = "no such box";
 const textsOf = (samples: unknown[]) =>
   (samples as DatasetSample[]).map(({ interaction, next_state, tags }) => {
-    // Some packages write where an error came from as well.
+    // Some packages also write where an error came from.
     const answer = next_state.includes(missing) ? missing : next_state;
     return [interaction?.state, interaction?.action, answer, tags?.error ?? null];
   });

@@ -1,5 +1,5 @@
 // `npm run check:upgrade -- [git ref]`: upgrades PostgreSQL from the code of an earlier commit to this one under load, old and new
-// processes side by side, and counts what was lost. Without a ref: the last tag, or else where the newest migration was added, less one.
+// processes side by side, and counts what was lost. Without a ref: the last tag, or else the commit before the newest migration.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Branches numbered their migrations at the same time: a commit in the middle of one may have a schema that was never on main. */
+/** Branches may number their migrations at the same time: a commit in the middle of one may have a schema that was never on main. */
 function expectPrefix() {
   const now = migrationsAt("HEAD");
   const unlike = migrationsAt(commit).find((name, index) => name !== now[index]);
@@ -52,7 +52,7 @@ function unpack() {
   runOrExit("tar", ["-xf", archive, "-C", folder], { quiet: true });
 }
 
-/** The packages that the commit names. Those of this clone are the same where the lock files are. */
+/** The packages that the commit names: those of this clone if the lock files are the same. */
 function install() {
   const lock = (directory) => readFileSync(join(directory, "package-lock.json"), "utf8");
   if (lock(folder) !== lock(root))
@@ -66,7 +66,7 @@ function install() {
   for (const place of [".", "packages/server"]) {
     const modules = join(root, place, "node_modules");
     mkdirSync(join(folder, place), { recursive: true });
-    // Links to the workspace's packages lead to those of the commit.
+    // Links to the workspace's packages point to those of the commit.
     cpSync(modules, join(folder, place, "node_modules"), { recursive: true, verbatimSymlinks: true });
   }
 }

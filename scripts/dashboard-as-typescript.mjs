@@ -18,7 +18,7 @@ export function dashboardAsTypeScript({ panels, ...dashboard }) {
   return header + constants.join("");
 }
 
-/** What a kind of panel adds to all panels' fields has types of its own. */
+/** The fields that a kind of panel adds to those of all panels have their own types. */
 function valuesOfPanel({ options, targets, fieldConfig, ...panel }) {
   if (panel.type === "row") return [["RowPanel", panel]];
   const { custom = {}, ...defaults } = fieldConfig.defaults;

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 
 const root = join(import.meta.dir, "..");
 
-/** A digest of everything that a build reads: the names and bytes of all files in some folders, and of some others. */
+/** A digest of everything that a build reads: the names and bytes of all files in these folders, and of these other files. */
 export function digestOfSources(folders: readonly string[], others: readonly string[]): string {
   const sources = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })

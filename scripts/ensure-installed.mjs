@@ -30,7 +30,7 @@ export async function ensureInstalled({ forDevelopment }) {
   process.exit(1);
 }
 
-/** Runs npm; `fetched` is called with the name of each package that it has, `noticed` with each warning or error. */
+/** Runs npm; `fetched` is called with the name of each fetched package, `noticed` with each warning or error. */
 function npmInstall(options, { fetched, noticed }) {
   const npm = spawn(
     "npm",
@@ -51,7 +51,7 @@ function npmInstall(options, { fetched, noticed }) {
   });
 }
 
-/** Says what is installed; a terminal has a line that follows how far npm is. */
+/** Prints what is installed; on a terminal, a line follows npm's progress. */
 function showProgress(total) {
   const { isTTY, columns = 80 } = process.stderr;
   process.stderr.write(`Installing ${total} packages into node_modules …\n`);

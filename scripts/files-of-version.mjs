@@ -5,7 +5,7 @@ import { root } from "./ensure-installed.mjs";
 const manifest = /("version": "|"@presage\/[a-z]+": ")[^"]+(?=")/g;
 const documents = /(presage-(?:server|sdk)-|registry\.example\.com\/presage:)\d+\.\d+\.\d+/g;
 
-/** The files that name the version of Presage: as they are, and as they are in this version. */
+/** The files that name the version of Presage: their present contents, and those with this version. */
 export function filesOfVersion(version) {
   const inManifest = (text) => text.replaceAll(manifest, `$1${version}`);
   const inDocument = (text) => text.replaceAll(documents, `$1${version}`);
@@ -35,7 +35,7 @@ function packages() {
   return readdirSync(join(root, "packages"));
 }
 
-/** Only the entries of this repository: other packages have versions of their own. */
+/** Only the entries of this repository: other packages have their own versions. */
 function inLock(text, version) {
   const lock = JSON.parse(text);
   lock.version = version;

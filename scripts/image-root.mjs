@@ -30,7 +30,7 @@ export function imageRoot(executable, folder) {
   const [uid, gid] = user.split(":").map(Number);
   chownSync(join(folder, "data"), uid, gid);
 
-  // As a container engine does: everything is read-only, but for the volume and what is temporary.
+  // Like a container engine, makes everything read-only except the volume and temporary files.
   const mountsWith = (hasVolume) =>
     [
       'mount --bind "$0" "$0"',

@@ -1,5 +1,5 @@
 // `npm run release -- VERSION`: checks that a version can be released and builds all of its files. It uploads nothing: that is left
-// to whoever has the right to, with the commands that it prints.
+// to someone who has the right to do so, with the commands that it prints.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -71,7 +71,7 @@ function findProblemsOfHistory() {
   return found;
 }
 
-/** What git wrote, or why it could not be started. */
+/** Git's output, or why it could not be started. */
 function firstLine({ stderr, message }) {
   const [line = ""] = String(stderr || message).split("\n");
   return line;

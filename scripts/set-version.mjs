@@ -1,5 +1,5 @@
 // `npm run set-version -- VERSION`: writes the version into every file that names it. A package whose version is not what another
-// one depends on would be looked for in the public registry.
+// one depends on would be looked up in the public registry.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./ensure-installed.mjs";

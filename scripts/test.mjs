@@ -1,5 +1,5 @@
 // `npm test` runs every check, even if one fails, so that one run reports all problems. `npm run test:all` runs the slow tests too, and
-// those of any database on both.
+// those for any database on both.
 import { spawn } from "node:child_process";
 import {
   chmodSync,
@@ -32,12 +32,12 @@ process.env.TMPDIR = folder;
 process.on("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
 const junit = join(folder, "junit.xml");
-/** A change that breaks something fails in more files, or fails again. */
+/** A breaking change makes more files fail, or fails again. */
 const maxUnsteadyFiles = 3;
-// Several checkers work out the same types of what they share: one takes two thirds of the processor time.
+// Several checkers would each compute the shared types: a single one takes two thirds of the processor time.
 const tsc = (project, name) => [
   ...[tool("tsc"), "--noEmit", "--checkers", "1", "--project", project],
-  // The next run looks only at what has changed: a fifth of the processor time.
+  // The next run checks only changed files: a fifth of the processor time.
   ...["--incremental", "--tsBuildInfoFile", join(root, `node_modules/.cache/presage-types/${name}.json`)],
 ];
 const checks = [
@@ -55,7 +55,7 @@ const test = [bun, "test", "--timeout", "300000"];
 const runsAll = process.argv[2] === "--all";
 const given = process.argv.slice(runsAll ? 3 : 2);
 const firstOption = given.findIndex((argument) => argument.startsWith("-"));
-// What is given besides paths holds for a second run too, but a run of few files measures none.
+// Options apply to a second run too, but a run of a few files updates no timings.
 const options = (firstOption < 0 ? [] : given.slice(firstOption)).filter(
   (option) => option !== "--update-timings",
 );
@@ -69,7 +69,7 @@ const tests = {
   command: [...test, ...workers, timings, ...leftOut, ...reporter, ...given],
 };
 
-// The checks that read the sources begin at once, with what tests leave of the processors, and show their output at the end.
+// The checks that read the sources start immediately, on the processor time that tests leave, and show their output at the end.
 const read = checks.map(({ name, command }) => ({ name, ran: run(command, undefined, {}, lowPriority) }));
 const [postgres, app, bundle] = await Promise.all([
   startPostgres(),
@@ -79,9 +79,9 @@ const [postgres, app, bundle] = await Promise.all([
 const failed = app === undefined || bundle === undefined ? ["bundles for the tests"] : [];
 let unsteady = [];
 const environment = {
-  // The last compiler pays only for code that runs for long: a fifth of the processor time of what runs briefly, and nothing of the rest.
+  // The last compiler pays off only in code that runs for long: without it, short runs take a fifth less processor time, and others no more.
   BUN_JSC_useFTLJIT: "0",
-  // As the server runs (packages/server/src/cli/command.ts): what runs seldom is not worth compiling, and freed memory is soon needed again.
+  // As for the server (packages/server/src/cli/command.ts): rare code is not worth compiling, and freed memory is soon needed again.
   BUN_JSC_thresholdForJITAfterWarmUp: "3000",
   BUN_JSC_thresholdForOptimizeAfterWarmUp: "8000",
   MIMALLOC_PURGE_DELAY: "500",
@@ -100,7 +100,7 @@ if (leavesOut) process.stdout.write(`\n${whatIsLeftOut()}\n`);
 process.stdout.write(failed.length === 0 ? "\nAll checks passed.\n" : `\nFailed: ${failed.join("; ")}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** A folder of this run. What runs that were killed left a day ago is removed: it may take memory. */
+/** A folder for this run. Removes folders left more than a day ago by killed runs: they may take memory. */
 function makeFolder() {
   const start = join(fastFolder() ?? tmpdir(), "presage-tests-");
   const yesterday = Date.now() - 24 * 60 * 60 * 1_000;
@@ -111,7 +111,7 @@ function makeFolder() {
   return mkdtempSync(start);
 }
 
-/** A folder in memory, where a flush takes a hundredth of the time; undefined if it is small, or nothing may be executed there. */
+/** A folder in memory, where a flush takes a hundredth of the time; undefined if it is too small, or does not allow execution. */
 function fastFolder() {
   const memory = "/dev/shm";
   const enough = 8 * 1024 ** 3;
@@ -137,7 +137,7 @@ async function report(name, run) {
   process.stdout.write(`== ${(tookMs / 1000).toFixed(1)} s\n`);
 }
 
-/** Runs a few files with failed tests once more with nothing beside them (docs/decisions/0015-testing.md). What passes then is named at the end. */
+/** Runs a few files with failed tests once more, alone (docs/decisions/0015-testing.md). Those that then pass are named at the end. */
 async function rerunFailed(ran) {
   const files = failedFiles(ran);
   if (files.length === 0 || files.length > maxUnsteadyFiles) return ran;
@@ -147,11 +147,11 @@ async function rerunFailed(ran) {
   return { ...again, output: ran.output + again.output, tookMs: ran.tookMs + again.tookMs };
 }
 
-/** The files whose tests failed; none if something failed that is in no test, or if not all tests were run. */
+/** The files whose tests failed; none if something outside of tests failed, or if not all tests were run. */
 function failedFiles({ code, output }) {
   if (code !== 1 || !existsSync(junit) || /^\s*[1-9]\d* errors?$/m.test(output)) return [];
   const report = readFileSync(junit, "utf8");
-  // What a crash of bun leaves undone is counted as failed, and is not in the report.
+  // Tests that a crash of bun leaves undone are counted as failed, but are not in the report.
   const [, counted] = /^\s*(\d+) fail$/m.exec(output) ?? [];
   const [, reported] = /<testsuites [^>]*failures="(\d+)"/.exec(report) ?? [];
   if (counted !== reported || /\(worker crashed|worker process crashed/.test(output)) return [];
@@ -159,7 +159,7 @@ function failedFiles({ code, output }) {
   return [...new Set([...suites].map(([, file]) => file))];
 }
 
-/** What a script has bundled for the tests, which would otherwise do it again and again, as variables; undefined if that fails. */
+/** Bundles that a script makes once for all tests, as variables; undefined if that fails. */
 async function bundleFor(script) {
   const { code, output } = await run([bun, join(root, script)], undefined);
   if (code === 0) return JSON.parse(output.trim().split("\n").at(-1));

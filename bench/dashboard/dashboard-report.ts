@@ -52,7 +52,7 @@ const readView =
   ({ navigation }) =>
     navigation[state].get(name) ?? Number.NaN;
 
-/** To the reference in the same state and round. */
+/** The ratio to the reference page in the same state and round. */
 const ratioToReference = (
   rounds: readonly DashboardRound[],
   state: BrowserState,

@@ -58,9 +58,9 @@ export interface DashboardRound {
   readonly navigation: NavigationTimes;
   readonly drawer: DrawerTimes;
   readonly scrolling: ScrollSample;
-  /** Through as many of a run's samples. */
+  /** Scrolling through as many of a run's samples. */
   readonly matrixScrolling: ScrollSample;
-  /** Of some pages, by name. */
+  /** The slow loads of some pages, by name. */
   readonly slowLoads: ReadonlyMap<string, SlowLoad>;
 }
 

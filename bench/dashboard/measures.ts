@@ -76,7 +76,7 @@ export const measureSlowLoad = async (visitor: Visitor, path: string): Promise<S
 export const sumBytes = (files: readonly SentFile[], kind: string): number =>
   files.reduce((sum, file) => sum + (file.kind === kind ? file.bytes : 0), 0);
 
-/** Of the whole page, whenever they are loaded. */
+/** The size of all scripts of the page, whenever they are loaded. */
 export const sumScripts = ({ beforeUsable, afterwards }: FirstLoad): number =>
   sumBytes([...beforeUsable, ...afterwards], "script");
 
@@ -84,9 +84,9 @@ export const sumScripts = ({ beforeUsable, afterwards }: FirstLoad): number =>
 export type ViewTimes = ReadonlyMap<string, number>;
 
 export interface NavigationTimes {
-  /** Each in a new browser context that has only the session. */
+  /** Each page in a new browser context that has only the session. */
   readonly cold: ViewTimes;
-  /** In one context that has visited all of them. */
+  /** All pages in one context that has visited them before. */
   readonly warm: ViewTimes;
 }
 
@@ -105,7 +105,7 @@ export const warmUp = async (visitor: Visitor, views: readonly View[]): Promise<
     for (const view of views) await visit(page, visitor.origin, view);
   });
 
-/** The views take turns; each round begins with a different one. */
+/** The views take turns; each round begins with a different view. */
 export const measureNavigation = async (
   visitor: Visitor,
   views: readonly View[],

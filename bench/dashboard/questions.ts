@@ -25,7 +25,7 @@ const quickPlan = { samples: 2_000, rounds: 1 };
 type Plan = typeof fullPlan;
 
 const evaluators = [{ evaluator: "exact-match" }, { evaluator: "state-change" }];
-/** Of the large dataset, as its row on the overview says. */
+/** The name of the large dataset, as in its row on the overview. */
 const large = "warehouse";
 const mostMs = 2_000;
 
@@ -69,7 +69,7 @@ export const questionsPart: Part = {
   },
 };
 
-/** A server with two accounts, the second of which was made elsewhere. */
+/** A server with two accounts, the second of which comes from another server. */
 const fill = async (group: ProcessGroup, upstreamOrigin: string, plan: Plan): Promise<RunningPresage> => {
   const exported = join(workDirectory, "other-account.jsonl");
   const other = await startPresage(group, upstreamOrigin, "questions-other");

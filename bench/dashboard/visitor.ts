@@ -40,7 +40,7 @@ export const matrixOf = (runId: string): View => ({
   mark: "rows",
 });
 
-/** All of them, in the order of the table. The last ones are of one run. */
+/** All views, in the order of the table. The last ones show one run. */
 export const viewsOf = (runId: string): readonly View[] => [
   reference,
   overview,
@@ -54,7 +54,7 @@ export const viewsOf = (runId: string): readonly View[] => [
   },
 ];
 
-// The library is not there where only what runs is installed, so that no import of it may stand here.
+// Without development dependencies the library is not installed, so it must not be imported here.
 export type Browser = Awaited<ReturnType<typeof openBrowser>>;
 export type Page = Awaited<ReturnType<Browser["newPage"]>>;
 export type SignedIn = Awaited<ReturnType<ReturnType<Page["context"]>["storageState"]>>;
@@ -83,7 +83,7 @@ export const withPage = async <Value>(
   }
 };
 
-/** When it was painted, by the page's clock. */
+/** When the mark's content was painted, by the page's clock. */
 export const readMarkMs = async (page: Page, mark: MarkName): Promise<number> =>
   await page.evaluate<number>(`presageBench.shownAtMs("${mark}", ${patienceMs})`);
 

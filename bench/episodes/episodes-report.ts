@@ -45,7 +45,7 @@ const stepsFigure = (
 const addedUs = (sample: EpisodesSample, concurrency: number): Figure | undefined =>
   stepsFigure(sample, concurrency, ({ stepUs, predictionUs }) => stepUs - predictionUs);
 
-/** Steps are judged with as many at once as in a training run of hundreds of rollouts. What fewer take is said beside it. */
+/** The goal is for as many concurrent steps as in a training run of hundreds of rollouts; the report also shows fewer. */
 const judgeEpisodes = (samples: readonly EpisodesSample[], { open, concurrency }: EpisodesPlan): Goal[] => {
   const most = Math.max(...concurrency);
   const others = concurrency.filter((count) => count !== most);

@@ -9,12 +9,12 @@ import type { Upstream } from "../lib/upstream.ts";
 import { readCpuMs, readMemory } from "../lib/usage.ts";
 
 export const fullEpisodesPlan = {
-  /** Episodes that are open at once. */
+  /** Episodes that are open at the same time. */
   open: 5_000,
   rounds: 5,
   /** Steps, and as many predictions, of a round. */
   steps: 20_000,
-  /** Steps that are taken at once. Each is measured; the goal is for the most. */
+  /** Numbers of concurrent steps. Each is measured; the goal is for the largest. */
   concurrency: [64, 256],
 };
 export type EpisodesPlan = typeof fullEpisodesPlan;
@@ -27,7 +27,7 @@ export interface EpisodesSample {
   readonly rounds: readonly StepsRound[];
 }
 
-/** Many open episodes, and what a step costs beside a prediction, on both databases. */
+/** Many open episodes, and what a step costs compared with a prediction, on both databases. */
 export const runEpisodes = async (
   group: ProcessGroup,
   upstream: Upstream,
@@ -68,7 +68,7 @@ const environment = "bench";
 const state = "You are in a small room. There is a wooden door, which is closed, and a lamp on the table.";
 const action = "open the wooden door";
 
-/** An environment without rules, so that a step is a prediction and its storing. */
+/** An environment without rules, so that a step is only a stored prediction. */
 const createEnvironment = async (presage: RunningPresage): Promise<void> => {
   await post(presage, "/v1/environments", {
     name: environment,
@@ -132,7 +132,7 @@ const measureSteps = async (
   };
   const predict = () =>
     load(presage, steps, concurrency, () =>
-      // What a step asks.
+      // The same request that a step makes.
       send("/v1/predict", JSON.stringify({ interaction: { state, action }, params: { temperature: 0 } })),
     );
   const step = async () => {

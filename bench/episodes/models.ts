@@ -1,6 +1,6 @@
 export interface World {
   readonly origin: string;
-  /** How often a step was asked for, by its action. */
+  /** How often each step was requested, by its action. */
   readonly asked: ReadonlyMap<string, number>;
   /** From now on, the share of requests that fail. */
   failing: number;
@@ -54,7 +54,7 @@ export interface ScriptedAgent {
   stop(): void;
 }
 
-/** The model of an agent, which says these replies in turn in each conversation, as the event stream that clients ask for. */
+/** An agent's model, which gives these replies in turn in each conversation, as the event stream that clients ask for. */
 export const startScriptedAgent = (replies: readonly string[]): ScriptedAgent => {
   const told: string[] = [];
   const server = Bun.serve({

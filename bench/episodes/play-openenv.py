@@ -32,11 +32,11 @@ async def play(index):
         try:
             result = await client.step({"message": f"{actions[len(seen)]} of {index}"})
         except (*CUT, RuntimeError) as error:
-            # The client itself connects again if its socket was cut between two steps, and then has no episode.
+            # The client reconnects on its own if its socket was cut between two steps, and then has no episode.
             if isinstance(error, RuntimeError) and "This socket has no episode" not in str(error):
                 raise
             client, result = await reset(episode_id=episode)
-            # The answer that was lost, or the one before.
+            # This is the lost answer, or the one before.
             if result.observation["metadata"]["step"] == len(seen):
                 continue
         seen.append({"text": result.observation["prompt"], "reward": result.reward, "error": None})

@@ -111,7 +111,7 @@ const prove = async (
     hasEnded = true;
   });
   if (kill) {
-    // In the middle of it.
+    // Kills the process halfway through.
     const half = (episodes * actions.length) / 2;
     while (!hasEnded && [...world.asked.values()].reduce((sum, count) => sum + count, 0) < half)
       await Bun.sleep(20);
@@ -142,7 +142,7 @@ const prove = async (
   return differences === 0 && isWhole;
 };
 
-/** Of the pings. */
+/** The plan of the pings. */
 const pinged = { episodes: 5_000, atOnce: 50, perSecond: 500, seconds: 20 };
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
@@ -169,7 +169,7 @@ const measurePings = async ({ origin, headers, process }: RunningPresage): Promi
     }
   };
   await Promise.all(Array.from({ length: pinged.atOnce }, open));
-  // What the machine itself needs at that time, for comparison.
+  // How long the machine itself takes at that time, for comparison.
   const plain = await measureSteadily(() => fetch(`${origin}/health`).then((response) => response.text()));
   const cpuBeforeMs = readCpuMs(process.pid);
   const pings = await measureSteadily((number) => send("/ping", sessions[number % sessions.length]));
@@ -191,7 +191,7 @@ const measureSteadily = async (send: (number: number) => Promise<unknown>): Prom
   for (let sent = 0; sent < perSecond * seconds; sent += 1) {
     const dueAtMs = startedAtMs + (sent * 1_000) / perSecond;
     while (performance.now() < dueAtMs) await Bun.sleep(1);
-    // From when it was due: a late start counts as well.
+    // Measured from when the request was due: a late start counts as well.
     pending.push(send(sent).then(() => void latenciesMs.push(performance.now() - dueAtMs)));
   }
   await Promise.all(pending);

@@ -1,5 +1,5 @@
 // bun bench/episodes/prove-verifiers.ts: plays episodes with the OpenEnv task set of verifiers, unmodified and by its own command, and
-// compares the rewards and all that the agent was shown with the histories that the server has. Needs Python 3.11 or newer with venv, and
+// compares the rewards and everything the agent was shown with the server's histories. Needs Python 3.11 or newer with venv, and
 // installs 1 GB of packages. Exits with 1 if anything differs.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { createProcessGroup, workDirectory } from "../lib/processes.ts";
 import { type RunningPresage, startPresage } from "../lib/targets.ts";
 import { startScriptedAgent, startWorld } from "./models.ts";
 
-/** Its extra takes an older openenv, since the newest one wants another `mcp`. */
+/** The extra of verifiers installs an older openenv, since the newest one needs another `mcp`. */
 const verifiers = "verifiers[openenv]==0.4.0";
 const tasks = 4;
 const rollouts = 2;
@@ -63,7 +63,7 @@ const readTraces = async (): Promise<Trace[]> => {
   return lines.flatMap((line) => (JSON.parse(line) as { traces: Trace[] }).traces);
 };
 
-/** The ids of episodes whose history is not what their agent was shown. */
+/** The ids of episodes whose history differs from what their agent was shown. */
 const findDifferences = async (presage: RunningPresage, told: readonly string[]): Promise<string[]> => {
   const shown = Map.groupBy(
     told.map((text) => (JSON.parse(text) as Shown).observation),

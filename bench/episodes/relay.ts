@@ -8,7 +8,7 @@ interface Side {
 
 export interface Relay {
   readonly origin: string;
-  /** How many connections were cut. */
+  /** The number of connections that were cut. */
   cuts(): number;
   stop(): void;
 }
@@ -16,7 +16,7 @@ export interface Relay {
 const taskEvent = "event: task_id";
 
 /**
- * Forwards connections to the first of these ports that accepts one, in turns. Cuts up to `maxCuts` of them, every other one that tells
+ * Forwards connections in turn to the first of these ports that accepts. Cuts up to `maxCuts` of them: every other one that tells
  * a client the id of its task.
  */
 export const startRelay = (ports: readonly number[], maxCuts: number): Relay => {

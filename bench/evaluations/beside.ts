@@ -29,7 +29,7 @@ export interface BesideSample {
   readonly problem: string | undefined;
 }
 
-/** Predictions, alone and beside expensive evaluations. */
+/** Predictions, alone and alongside expensive evaluations. */
 export const measureBeside = async (
   group: ProcessGroup,
   upstream: Upstream,
@@ -61,7 +61,7 @@ export const measureBeside = async (
   return samples;
 };
 
-/** What the other account has under way meanwhile. */
+/** The other account's evaluations in progress meanwhile. */
 export const crowds = ["nothing", "expensive rules", "bodies of a megabyte"] as const;
 export type Crowd = (typeof crowds)[number];
 
@@ -78,7 +78,7 @@ export interface AccountsSample extends Pick<WrkResult, "p50Us" | "p99Us" | "max
   readonly problem: string | undefined;
 }
 
-/** Small evaluations of one account, alone and beside heavy ones of another. */
+/** Small evaluations of one account, alone and alongside heavy ones of another. */
 export const measureAccounts = async (
   group: ProcessGroup,
   upstreamOrigin: string,
@@ -133,7 +133,7 @@ interface BesideLoad {
   readonly failures: readonly string[];
 }
 
-/** Measures while a client keeps as many of the evaluations in flight. */
+/** Measures while a client keeps this many of the evaluations in flight. */
 const loadWhile = async (
   group: ProcessGroup,
   { origin, headers, directory }: RunningPresage,

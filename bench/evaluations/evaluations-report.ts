@@ -72,7 +72,7 @@ const shareOfLoopAlike: Read<ThroughputSample> = (one) => one.requestsPerSecond 
 
 const leastShare = 0.2;
 
-/** Judged with the most connections, as in a training run of hundreds of rollouts. What fewer reach is said beside it. */
+/** The goal is for the most connections, as in a training run of hundreds of rollouts; the report also shows fewer. */
 const judgeThroughput = (
   samples: readonly ThroughputSample[],
   { connections }: EvaluationsPlan["throughput"],
@@ -95,7 +95,7 @@ const judgeThroughput = (
 const crowdOf = (samples: readonly AccountsSample[], wanted: Crowd): AccountsSample[] =>
   withoutProblems(samples).filter(({ crowd }) => crowd === wanted);
 
-/** The p99 of small evaluations beside another account's crowd, as a ratio to that beside nothing, within each round. */
+/** The p99 of small evaluations alongside another account's crowd, as a ratio to their p99 alone, within each round. */
 const besideCrowd = (samples: readonly AccountsSample[], crowd: Crowd): Figure | undefined =>
   compareRounds(crowdOf(samples, crowd), crowdOf(samples, "nothing"), ({ p99Us }) => p99Us);
 

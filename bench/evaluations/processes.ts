@@ -63,7 +63,7 @@ interface WaitShares {
 
 interface Arrangement {
   readonly processes: number;
-  /** 1 if the processes share a database; for comparison, one for each, so that they share only the machine. */
+  /** 1 if the processes share a database; for comparison, one per process, so that they share only the machine. */
   readonly databases: number;
 }
 
@@ -196,7 +196,7 @@ const samplesOf = (samples: readonly ProcessesSample[], wanted: Arrangement): Pr
     ({ processes, databases }) => processes === wanted.processes && databases === wanted.databases,
   );
 
-/** Presage's processor time a request as a ratio to that with fewer processes, within each round. */
+/** Presage's processor time per request as a ratio to that with fewer processes, within each round. */
 const cpuRatio = (
   samples: readonly ProcessesSample[],
   arrangement: Arrangement,

@@ -17,7 +17,7 @@ export interface ThroughputSample {
   readonly barePerSecond: number;
   /** How many results shared a transaction of Presage, on average. */
   readonly resultsPerCommit: number;
-  /** Results a second of the bare loop with as many in a transaction. */
+  /** Results a second of the bare loop with that many in a transaction. */
   readonly barePerSecondAlike: number;
   readonly problem: string | undefined;
 }
@@ -71,7 +71,7 @@ const measureOnce = async (
   return sample;
 };
 
-/** Results of one transaction have one time. Rarely, two transactions have the same. */
+/** Results of one transaction have the same time. Rarely, two transactions share one. */
 const countStored = (path: string): { stored: number; resultsPerCommit: number } => {
   const database = new Database(path, { readonly: true });
   try {
@@ -99,7 +99,7 @@ const runBareInserts = async (
   return (results / durationMs) * 1000;
 };
 
-/** Of two runs of wrk on one database. Each exits without waiting for its last responses. */
+/** A problem of two runs of wrk on one database. Each run exits without waiting for its last responses. */
 const findProblem = (
   runs: readonly [WrkResult, WrkResult],
   stored: number,

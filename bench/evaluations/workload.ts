@@ -14,7 +14,7 @@ export const quickEvaluationsPlan: EvaluationsPlan = {
   accounts: { rounds: 1, connections: 4, durationS: 3, heavyInFlight: 50 },
 };
 
-// Steps of a small text environment to evaluate, about 1.2 KB of texts each. Several, so that rows differ and one in four fails.
+// Steps of a small text environment to evaluate, about 1.2 KB of texts each. There are several, so that rows differ and one in four fails.
 
 const room = [
   "You are in the workshop. Here you see: a table, on which are a battery, a red wire, a black wire, a light bulb (off) and a",
@@ -42,7 +42,7 @@ const evaluateBodies = Array.from({ length: 64 }, (_, step) =>
 
 export const evaluateBodyKilobytes = ((evaluateBodies.split("\n")[0]?.length ?? 0) / 1000).toFixed(1);
 
-/** Its body has all of them: for evaluate.lua. */
+/** A request whose body contains all bodies, for evaluate.lua. */
 export const evaluateRequest = ({
   origin,
   headers,
@@ -76,7 +76,7 @@ export const heavyRegexProfile = {
   config: { pattern: "(?:[a-z]+ ){8,60}shelf (?:\\d+ ?){3,40}$" },
 };
 
-/** Cheap to compare, and long to read. Nothing of them is stored. */
+/** Cheap to compare, but slow to read. None of these texts is stored. */
 export const longBodies = [
   JSON.stringify({
     evaluators: [{ evaluator: "exact-match" }],

@@ -14,7 +14,7 @@ export const fullImportsPlan = { rounds: 3, bytes: 1e9, samples: 100_000, sample
 export type ImportsPlan = typeof fullImportsPlan;
 export const quickImportsPlan: ImportsPlan = { ...fullImportsPlan, rounds: 1, bytes: 100e6, samples: 10_000 };
 
-/** The files that are read, by what the tables call them. */
+/** The files that are read, by their titles in the tables. */
 const files: readonly (readonly [title: string, format: TraceFormat, isArray: boolean])[] = [
   ["`chat`, lines", "chat", false],
   ["`openai-chat`, lines", "openai-chat", false],
@@ -22,7 +22,7 @@ const files: readonly (readonly [title: string, format: TraceFormat, isArray: bo
   ["`otel-genai`, lines", "otel-genai", false],
 ];
 
-/** What a server sets before it starts, on which its threads depend. */
+/** Variables that a server sets before it starts, because its threads depend on them. */
 const settings = {
   BUN_JSC_forceRAMSize: "301989888",
   BUN_JSC_thresholdForJITAfterWarmUp: "3000",
@@ -44,7 +44,7 @@ export interface StoredSample {
   readonly seconds: number;
   readonly cpuSeconds: number;
   readonly peakRssBytes: number;
-  /** Of small writes, one after the other, meanwhile. */
+  /** Latencies of small writes, one after the other, meanwhile. */
   readonly writeMs: { readonly median: number; readonly p99: number; readonly longest: number };
   readonly load: number;
 }

@@ -1,4 +1,4 @@
-/** Layouts of which lines are made up: the same for the same number. */
+/** Layouts for which lines are generated: the same line for the same number. */
 export type TraceFormat = "chat" | "openai-chat" | "otel-genai";
 
 /** Numbers from 0 to 1 (mulberry32). */
@@ -27,7 +27,7 @@ const pieces = [
   "\u001b[32m✓\u001b[0m renders the header (3 ms)\n\u001b[31m✗\u001b[0m keeps the cart → expected 2, got 1\n",
   "commit 9fceb02d0ae598e95dc970b74767f19372d61af8\nAuthor: A. Müller <mueller@example.test>\n",
 ];
-/** One in a hundred texts has a secret. */
+/** One in a hundred texts contains a secret. */
 const secret = "Authorization: Bearer not-a-real-key-0123456789\n";
 
 const textOf = (random: Random, characters: number): string => {
@@ -97,7 +97,7 @@ const openAiLine = (index: number): string => {
 };
 
 const stepsOfTrace = 6;
-/** How many traces are recorded side by side. */
+/** The number of traces that are recorded concurrently. */
 const besideEachOther = 8;
 
 /** A step of a trace: a model's call, which has all messages so far, and the tool's. */

@@ -35,7 +35,7 @@ export const uploadsPart: Part = {
   },
 };
 
-/** An array that a process of its own makes and sends, until it has this many bytes or seconds. */
+/** Has a separate process generate and send an array, until it has this many bytes or seconds. */
 const importArray = async (
   group: ProcessGroup,
   presage: RunningPresage,
@@ -69,14 +69,14 @@ interface Round {
   readonly round: number;
   readonly aloneMs: number;
   readonly besideMs: number;
-  /** Parts of the time beside an import in which the server's main thread ran, and waited for a processor. */
+  /** The shares of the time during an import that the server's main thread ran, and waited for a processor. */
   readonly ran: number;
   readonly waited: number;
   readonly predictions: number;
   readonly load: number;
 }
 
-/** How long predictions take, a few at a time with pauses, without an import and beside one, in turns. */
+/** How long predictions take, a few at a time with pauses, alternately without an import and during one. */
 const measureBeside = async (
   group: ProcessGroup,
   presage: RunningPresage,

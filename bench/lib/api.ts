@@ -3,7 +3,7 @@ import type { RunningPresage } from "./targets.ts";
 type Server = Pick<RunningPresage, "origin" | "headers">;
 type Body = string | ReadableStream | Blob;
 
-/** The response of a call that has to succeed. */
+/** The response to a call that has to succeed. */
 export const call = async (
   { origin, headers }: Server,
   method: "GET" | "POST" | "PUT",
@@ -42,11 +42,11 @@ export const uploadSamples = async (
   return id;
 };
 
-/** Returns its id. */
+/** Creates a run and returns its id. */
 export const createRun = async (presage: Server, body: object): Promise<string> =>
   (await post<{ id: string }>(presage, "/v1/runs", body)).id;
 
-/** Predictions made elsewhere, which the run waits for. */
+/** Uploads predictions made elsewhere, which the run waits for. */
 export const uploadPredictions = async (presage: Server, runId: string, body: Body): Promise<void> => {
   await call(presage, "POST", `/v1/runs/${runId}/predictions`, body);
 };
@@ -71,7 +71,7 @@ const verbs = ["open", "close", "take", "look at", "go to"];
 const roomWith = (thing: number): string =>
   `You are in the kitchen.\nOn the table is thing ${thing % 97}.\nThe fridge door is ${thing % 3 === 0 ? "open" : "closed"}.`;
 
-/** The line of a sample of this many bytes, if it is no longer by itself. Every fourth step changes nothing. */
+/** The line of a sample, padded to this many bytes. Every fourth step changes nothing. */
 export const sampleLine = (index: number, bytes: number): string => {
   const step = index % stepsOfTrajectory;
   const thing = Math.floor(index / 4) * 4;
@@ -92,11 +92,11 @@ export const sampleLine = (index: number, bytes: number): string => {
   return `${JSON.stringify({ ...sample, next_state: `${sample.next_state}\n${text}` })}\n`;
 };
 
-/** The line of the sample's prediction: right for two of three. */
+/** The line of the sample's prediction: right for two samples in three. */
 export const predictionLine = (index: number): string =>
   `${JSON.stringify({ index, prediction: index % 3 === 2 ? roomWith(index + 1) : roomWith(index) })}\n`;
 
-/** Lines as they are asked for, so that the bench does not hold them. */
+/** Lines generated on demand, so that the bench does not hold them in memory. */
 export const streamLines = (count: number, lineOf: (index: number) => string): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   let next = 0;

@@ -14,7 +14,7 @@ export interface Figure {
   readonly most: number;
 }
 
-/** Reads a figure of one measurement; undefined: it has none. */
+/** Reads a figure of one measurement; undefined if it has none. */
 export type Read<Sample> = (sample: Sample) => number | undefined;
 
 export const summarise = (values: readonly number[]): Figure | undefined =>
@@ -70,7 +70,7 @@ export const judge = (
     ? { text, measured: "not measured", met: undefined }
     : { text, measured: show(value), met: isMet(value) };
 
-/** A value for each database, all of which must meet the goal. Less than the goal says (not `isWhole`) proves nothing. */
+/** A value for each database, all of which must meet the goal. A smaller run than the goal states (not `isWhole`) proves nothing. */
 export const judgeDatabases = <Sample extends { readonly database: string }>(
   text: string,
   samples: readonly Sample[],
@@ -88,7 +88,7 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
     .map((cells) => `| ${cells.join(" | ")} |`)
     .join("\n");
 
-/** A row for each item. A column is its head and how it shows an item. */
+/** A row for each item. A column is a heading and a function that shows an item. */
 export const tableOf = <Item>(
   items: readonly Item[],
   columns: readonly (readonly [head: string, show: (item: Item) => string])[],
@@ -118,6 +118,6 @@ export const showTimes = (ratio: number): string => `${ratio.toFixed(2)} times`;
 export const showCount = (count: number): string => count.toLocaleString("en-US");
 export const showMegabytes = (bytes: number | undefined): string =>
   bytes === undefined ? none : (bytes / 1e6).toFixed(0);
-/** At the end of a line of progress. */
+/** The end of a progress line. */
 export const showProblem = (problem: string | undefined): string =>
   problem === undefined ? "" : `  FAILED: ${problem}`;

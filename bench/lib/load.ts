@@ -47,18 +47,18 @@ export const runWrk = async (
 
 export const perSecond = ({ requests, durationUs }: WrkResult): number => (requests / durationUs) * 1e6;
 
-/** By kind, and by run. */
+/** The errors of these runs, by kind. */
 export const errorsOf = (...runs: readonly WrkResult[]): string[] =>
   runs.flatMap(({ errors }) =>
     Object.entries(errors).flatMap(([kind, count]) => (count > 0 ? [`${count} ${kind} errors`] : [])),
   );
 
-/** Undefined if there is none. */
+/** The problems in one text; undefined if there are none. */
 export const joinProblems = (problems: readonly string[]): string | undefined =>
   problems.length === 0 ? undefined : problems.join(", ");
 
 export interface PredictionLoad {
-  /** Predictions by wrk for so long. */
+  /** Makes predictions with wrk for this long. */
   readonly run: (durationS: number) => Promise<WrkResult>;
   readonly pids: readonly number[];
   readonly connections: number;
@@ -74,7 +74,7 @@ export interface LoadSample {
   readonly p99Us: number;
   /** Undefined if too little was used to measure in ticks of 10 ms. */
   readonly cpuUsPerRequest: number | undefined;
-  /** The processor time of the process that used most, as a part of all. */
+  /** The processor time of the process that used most, as a share of the total. */
   readonly busiestPart: number;
   /** A problem that invalidates the figure: an error, or a response that did not come from the upstream. */
   readonly problem: string | undefined;
@@ -154,7 +154,7 @@ export const atOnce = async (
   await Promise.all(Array.from({ length: concurrency }, workOn));
 };
 
-/** Looks again and again, with a pause, until stopped. */
+/** Calls the function repeatedly, with pauses, until stopped. */
 export const watch = (everyMs: number, look: () => Promise<void>): { stop(): Promise<void> } => {
   let isOver = false;
   const watching = (async () => {

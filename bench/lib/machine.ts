@@ -13,7 +13,7 @@ export interface MachineDescription {
   readonly versions: Readonly<Record<string, string | undefined>>;
 }
 
-/** Undefined too where the program is not there: not every part needs each. */
+/** Also undefined if the program is not installed: not every part needs every program. */
 const firstMatch = (argv: [string, ...string[]], pattern: RegExp): string | undefined => {
   if (Bun.which(argv[0]) === null) return undefined;
   const { stdout, stderr } = Bun.spawnSync(argv, { cwd: rootDirectory, stdout: "pipe", stderr: "pipe" });
@@ -69,7 +69,7 @@ export const findWhatIsMissing = (): string[] => {
   return missing;
 };
 
-/** Installs it from bench/package-lock.json on the first run. Its install scripts only patch files for its developers. */
+/** Installs the package from bench/package-lock.json on the first run. Its install scripts only patch files for its developers. */
 export const installPortkey = async (): Promise<void> => {
   if (existsSync(portkeyPackageDirectory)) return;
   process.stdout.write("Installing Portkey's gateway under bench/ ...\n");

@@ -8,13 +8,13 @@ import type { Upstream } from "./upstream.ts";
 export interface BenchChoices {
   /** Short runs, to check that everything works. The figures mean little and are not written. */
   readonly quick: boolean;
-  /** Which targets predictions are measured through. */
+  /** The targets through which predictions are measured. */
   readonly targets: readonly TargetName[];
-  /** How many results retention works on; undefined: as planned. */
+  /** The number of results for retention; as planned if undefined. */
   readonly results: number | undefined;
-  /** How long retention's deletion is measured at most; undefined: as planned. */
+  /** The maximum time for which retention's deletion is measured; as planned if undefined. */
   readonly minutes: number | undefined;
-  /** The one engine that retention is measured on; undefined: each. */
+  /** The only engine that retention is measured on; all engines if undefined. */
   readonly database: DatabaseName | undefined;
 }
 
@@ -43,7 +43,7 @@ const verdict = (met: boolean | undefined): string => {
   return met ? "met" : "**missed**";
 };
 
-/** Begins the section of a part, so that the part can be measured again alone. */
+/** Marks the start of a part's section, so that the part can be measured again alone. */
 const mark = (name: string): string => `<!-- part: ${name} -->\n`;
 
 const writeMachine = ({

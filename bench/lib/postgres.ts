@@ -12,7 +12,7 @@ export interface Database {
 
 export interface Postgres {
   readonly process: Subprocess;
-  /** Of empty databases. */
+  /** The URLs of empty databases. */
   readonly urls: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export const startPostgres = async (
   return { process: server, urls: JSON.parse(readUrls() ?? "[]") as string[] };
 };
 
-/** An SQLite file of each of these names and, where PostgreSQL runs, a database for each. Lists both engines under each name. */
+/** An SQLite file for each of these names and, if PostgreSQL runs, a database for each. Lists both engines under each name. */
 export const openDatabases = async <Name extends string>(
   group: ProcessGroup,
   ...names: readonly Name[]

@@ -4,7 +4,7 @@ import type { Subprocess } from "bun";
 
 export const benchDirectory = join(import.meta.dir, "..");
 export const rootDirectory = join(benchDirectory, "..");
-/** What runs as a process of its own. */
+/** The file of a program that runs as a separate process. */
 export const programFile = (name: string): string => join(benchDirectory, "programs", name);
 /** The Bun of package.json, on which the server and the mocks run. */
 export const bun = join(rootDirectory, "node_modules", ".bin", "bun");
@@ -106,7 +106,7 @@ export const findFreePort = async (): Promise<number> => {
   return port;
 };
 
-/** Asks again and again; an error with the message if it does not become true in that time. */
+/** Repeats the question; throws an error with the message if the answer is not true within that time. */
 export const untilTrue = async (
   message: string,
   { everyMs, timeoutMs }: { readonly everyMs: number; readonly timeoutMs: number },
@@ -119,7 +119,7 @@ export const untilTrue = async (
   }
 };
 
-/** Whether something listens there and answers with success. */
+/** Whether a server at this address answers with success. */
 export const answersAt = (url: string): Promise<boolean> =>
   fetch(url, { keepalive: false }).then(
     ({ ok }) => ok,

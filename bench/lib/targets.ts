@@ -33,7 +33,7 @@ export interface LoadRequest {
   readonly body: string;
 }
 
-/** Where a target starts: its own directory, so that a second start finds the files of the first. */
+/** Where a target starts: in its own directory, so that a second start finds the files of the first. */
 export interface Place {
   readonly port: number;
   readonly upstreamOrigin: string;
@@ -58,7 +58,7 @@ export interface StartedTarget {
 const readyTimeoutMs = 60_000;
 const pollEveryMs = 2;
 
-/** Starts it and waits until it is ready. */
+/** Starts the target and waits until it is ready. */
 export const startTarget = async (
   group: ProcessGroup,
   name: StartedName,
@@ -98,11 +98,11 @@ export interface RunningPresage {
   readonly origin: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly predict: LoadRequest;
-  /** Where its log is, and the SQLite file unless it has another database. */
+  /** The directory of its log, and of the SQLite file unless it uses another database. */
   readonly directory: string;
 }
 
-/** In the directory of this name, which a second start finds again. */
+/** Uses the directory of this name, which a second start finds again. */
 export const startPresage = async (
   group: ProcessGroup,
   upstreamOrigin: string,
@@ -132,7 +132,7 @@ const prepareBareProxy = async ({ port, upstreamOrigin }: Place): Promise<Launch
   const origin = `http://127.0.0.1:${port}`;
   return {
     argv: [bun, programFile("bare-proxy.ts")],
-    // By default, Bun sends at most 256 requests at once. It must be set before it starts.
+    // By default, Bun sends at most 256 requests at once. The variable must be set before Bun starts.
     env: { PORT: String(port), UPSTREAM_ORIGIN: upstreamOrigin, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" },
     readyUrl: `${origin}/ready`,
     request: chatRequest(origin),

@@ -12,7 +12,7 @@ const readStat = (pid: number): ProcessStat | undefined => {
   try {
     text = readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch {
-    return undefined; // It has exited since it was listed.
+    return undefined; // The process has exited since it was listed.
   }
   // The name in parentheses may contain spaces; the numbered fields follow it, with the state as field 3.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");

@@ -36,7 +36,7 @@ export const cachePart: Part = {
   },
 };
 
-/** `forwarded`: without a cache. `sampled`: with one, by a request that is not kept. `hit`: with one, always the same request. */
+/** `forwarded`: without a cache. `sampled`: with a cache, but requests that it does not keep. `hit`: with a cache, always the same request. */
 const cacheKinds = ["forwarded", "sampled", "hit"] as const;
 type CacheKind = (typeof cacheKinds)[number];
 

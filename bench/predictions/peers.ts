@@ -30,10 +30,10 @@ import {
 import type { Upstream } from "../lib/upstream.ts";
 import { measureRound, type RunningTarget, type Sample, type Scenario, warmUp } from "./predictions.ts";
 
-/** The gateways' one core. Upstream and wrk may use all. */
+/** The only core of the gateways. Upstream and wrk may use all. */
 const core = "1";
 const apiKey = "sk-bench-key-that-is-only-good-on-loopback";
-/** Where what is measured besides is installed: no part of the repository. */
+/** Where the other programs are installed: not part of the repository. */
 const cacheDirectory = process.env.BENCH_PEERS_DIRECTORY ?? join(homedir(), ".cache", "presage-bench");
 
 const scenarios: readonly Scenario[] = [
@@ -52,10 +52,10 @@ const quickPlan = {
 
 interface Peer {
   readonly title: string;
-  /** Says why it cannot be had; undefined: it is there. */
+  /** Installs the program; returns why that failed, or undefined. */
   readonly install?: (group: ProcessGroup) => Promise<string | undefined>;
   readonly prepare: (place: Place) => Launch | Promise<Launch>;
-  /** How long it may pause between answers to what it has accepted. */
+  /** How long it may pause between answers to accepted requests. */
   readonly quietForMs?: number;
 }
 
@@ -73,7 +73,7 @@ const pythonProgram = (name: string, program: string) => join(cacheDirectory, na
 const authorised = (port: number) =>
   chatRequest(`http://127.0.0.1:${port}`, { authorization: `Bearer ${apiKey}` });
 
-/** A router of one worker, with what costs it least. */
+/** A router with one worker and its cheapest settings. */
 const router =
   (argv: readonly string[]) =>
   async ({ port, upstreamOrigin }: Place): Promise<Launch> => ({
@@ -96,7 +96,7 @@ const liteLlm = async ({ port, upstreamOrigin, directory }: Place): Promise<Laun
       pythonProgram("litellm", "litellm"),
       ...["--config", config, "--host", "127.0.0.1", "--port", `${port}`],
     ],
-    // Its list of prices is elsewhere.
+    // Uses the local list of prices instead of fetching it.
     env: { LITELLM_LOCAL_MODEL_COST_MAP: "True" },
     readyUrl: `http://127.0.0.1:${port}/health/readiness`,
     request: authorised(port),
@@ -161,7 +161,7 @@ export const peersPart: Part = {
   },
 };
 
-/** Those that can be had, and why the others cannot. */
+/** The programs that could be installed, and why the others could not. */
 const installPeers = async (group: ProcessGroup) => {
   const found: PeerName[] = [];
   const missing = ["Bifrost and GoModel (Go): the proxy of Go's modules has them not"];
@@ -174,7 +174,7 @@ const installPeers = async (group: ProcessGroup) => {
   return { found, missing };
 };
 
-/** One round over servers started for it: those of one program, started alike, differ by more than rounds over the same one do. */
+/** One round over newly started servers: two starts of the same program differ by more than two rounds over one start. */
 const measureAnew = async (
   group: ProcessGroup,
   upstream: Upstream,
@@ -192,7 +192,7 @@ const measureAnew = async (
   return samples;
 };
 
-/** Proved to send the same prompt to the upstream. */
+/** Starts a peer and proves that it sends the same prompt to the upstream. */
 const startPeer = async (group: ProcessGroup, upstream: Upstream, name: PeerName) => {
   const peer: Peer = peers[name];
   const directory = join(workDirectory, `peer-${name}`);
@@ -214,7 +214,7 @@ const readCpu: Read<Sample> = ({ cpuUsPerRequest }) => cpuUsPerRequest;
 const cpuAt = (samples: readonly Sample[], name: string, at: Scenario) =>
   figureOf(samplesAt(samples, name, at), readCpu);
 
-/** Within each round. */
+/** The ratio within each round. */
 const ratioAt = (samples: readonly Sample[], name: string, other: string, at: Scenario): Figure | undefined =>
   compareRounds(samplesAt(samples, name, at), samplesAt(samples, other, at), readCpu);
 

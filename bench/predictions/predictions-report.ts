@@ -55,7 +55,7 @@ export const predictionsPart: Part = {
 type Place = Omit<Scenario, "durationS">;
 type Measure = "requestsPerSecond" | "p50Us" | "p99Us" | "cpuUsPerRequest";
 
-/** Of one target in one row of the tables. */
+/** The samples of one target in one row of the tables. */
 const samplesAt = ({ samples }: PredictionsResult, target: TargetName, place: Place): Sample[] =>
   withoutProblems(samples).filter(
     (sample) =>
@@ -124,7 +124,7 @@ const judgePredictions = (result: PredictionsResult, plan: PredictionsPlan): Goa
   ];
 };
 
-/** If they were never all at the upstream at once, the run was easier and proves nothing. */
+/** If the predictions were never all at the upstream at the same time, the run was easier and proves nothing. */
 const judgeInFlight = (flight: InFlightResult | undefined, rollouts: number): Goal =>
   judge(
     `${showCount(rollouts)} predictions in flight at once all succeed, within 260 MB`,

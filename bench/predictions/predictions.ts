@@ -70,7 +70,7 @@ export interface Sample extends LoadSample {
 }
 
 interface StartTimes {
-  /** With nothing on disk: Presage creates its database. */
+  /** The first start, with an empty disk: Presage creates its database. */
   readonly firstMs: number;
   readonly againMs: number;
 }

@@ -45,7 +45,7 @@ export const workersPart: Part = {
   },
 };
 
-/** What handles the predictions. The first is what the others are compared with. */
+/** The servers that handle the predictions. The others are compared with the first. */
 const arrangements = [
   { name: "PRESAGE_WORKERS=1", workers: 1, servers: 1 },
   { name: "PRESAGE_WORKERS=2", workers: 2, servers: 1 },
@@ -97,7 +97,7 @@ const measureWorkers = async (
   return samples;
 };
 
-/** Predictions by one or two servers, by two threads of wrk that have half of the connections each, whichever servers these go to. */
+/** Predictions by one or two servers, from two threads of wrk with half of the connections each, whichever servers these reach. */
 const measureServers = async (
   group: ProcessGroup,
   upstream: Upstream,
@@ -113,7 +113,7 @@ const measureServers = async (
   return await measurePredictions(upstream, { ...load, run, pids, delayMs: 0 });
 };
 
-/** Once the first worker listens, the server is ready. The others would get none of the connections of a load that began then, nor their warm-up. */
+/** The server is ready once the first worker listens. A load that began then would give the others neither connections nor a warm-up. */
 const untilReady = (directory: string, workers: number): Promise<void> =>
   untilTrue(`not all of ${workers} workers are ready`, { everyMs: 50, timeoutMs: 60_000 }, () => {
     const log = readFileSync(join(directory, "output.log"), "utf8");

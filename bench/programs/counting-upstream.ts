@@ -1,6 +1,6 @@
 // Started by measure-connections.ts: responds to each request on any number of connections after a delay, and says how many were opened.
 const [, , meanDelayMs, spread, keyFile, certificateFile] = process.argv;
-/** Constant delays answer in bursts whatever arrived in a burst; spread ones (from 0 to twice the mean) answer like a busy model. */
+/** With constant delays, requests of a burst are answered in a burst; spread delays (0 to twice the mean) resemble a busy model. */
 const delayMs = () => Number(meanDelayMs) * (spread === "spread" ? 2 * Math.random() : 1);
 const content = JSON.stringify({ choices: [{ message: { role: "assistant", content: "x".repeat(600) } }] });
 const response = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${content.length}\r\n\r\n${content}`;

@@ -19,7 +19,7 @@ const resultsAtOnce = 100_000;
 /** PostgreSQL expects few series and plans nested loops. For this many rows hash joins are faster. */
 const hashing = "?options=-c%20enable_nestloop%3Doff%20-c%20work_mem%3D256MB";
 
-/** Each of two connections fills tables of its own, so that rows are in their order. Returns the number of counts. */
+/** Each of two connections fills its own tables, so that rows are in order. Returns the number of counts. */
 const fillPostgres = async (url: string, size: number): Promise<number> => {
   const first = await connect(url);
   const second = await connect(url);
@@ -36,7 +36,7 @@ const fillPostgres = async (url: string, size: number): Promise<number> => {
   };
   await setLastNumber(connection, size, "PostgreSQL");
   await Promise.all([fillRollup(connection, "PostgreSQL"), countByTag(url + hashing)]);
-  // As autovacuum would have done meanwhile.
+  // Autovacuum would have done this meanwhile.
   await first.unsafe("vacuum analyze");
   const [counted] = await first.unsafe("select count(*) as cells from evaluation_counts");
   await Promise.all([first.close(), second.close()]);
@@ -44,7 +44,7 @@ const fillPostgres = async (url: string, size: number): Promise<number> => {
 };
 
 const connect = async (url: string): Promise<SQL> => {
-  // Settings hold for one connection.
+  // Settings apply to one connection.
   const connection = new SQL(url, { max: 1 });
   await connection.unsafe("set maintenance_work_mem = '512MB'");
   await connection.unsafe("set work_mem = '256MB'");
@@ -63,7 +63,7 @@ const fill = async (connection: SQL, size: number, inserts: readonly string[]): 
   }
 };
 
-/** Drops what would be changed at each row, and returns the statements that make it again, the longest first. */
+/** Drops whatever each row would update, and returns the statements that create it again, the longest first. */
 const dropIndexes = async (connection: SQL): Promise<string[]> => {
   const tags: { name: string; definition: string }[] = await connection.unsafe(`
     select conname as name, pg_get_constraintdef(oid) as definition
@@ -86,7 +86,7 @@ const dropIndexes = async (connection: SQL): Promise<string[]> => {
 /** Creates the indexes after the rows, which takes a third of the time. Primary keys stay. Returns the number of counts. */
 const fillSqlite = async (url: string, size: number): Promise<number> => {
   const database = openSqlite(url.slice("sqlite:".length));
-  // Of this connection only. If the machine stops, the bench begins anew.
+  // Applies to this connection only. If the machine stops, the bench starts over.
   database.run("pragma synchronous = off");
   database.run("pragma cache_size = -1000000");
   const indexes = database
@@ -169,7 +169,7 @@ const countSeries = async (
       `insert into evaluation_series (${names}) values ${series.slice(at, at + seriesAtOnce).join(", ")}`,
     );
   }
-  // SQLite would look at all results of an evaluator for each series of a run: as often as there are runs.
+  // SQLite would look at all results of an evaluator for each series of a run, that is, once for each run.
   const isSqlite = database === "SQLite";
   if (isSqlite)
     await run(`create index filling on evaluation_series (${Object.keys(dimensions).join(", ")})`);

@@ -13,7 +13,7 @@ interface Lookup {
   readonly isHit: boolean | undefined;
 }
 
-/** What a model server keeps of earlier prompts: the latest trajectories, and the system turns in them, which trajectories share. */
+/** The earlier prompts that a model server keeps: the latest trajectories and their system turns, which trajectories share. */
 interface PrefixMemory {
   look(chat: Chat): Lookup;
   /** After a response: the prompt is in memory. */
@@ -26,12 +26,12 @@ interface Prompt {
   readonly trajectory: string;
   readonly systemLength: number;
   readonly length: number;
-  /** Up to the latest response. */
+  /** The prompt's length up to the latest response. */
   readonly previousLength: number;
 }
 
 const createPrefixMemory = (trajectories: number): PrefixMemory => {
-  /** By trajectory, the least recently used first. */
+  /** Prompts by trajectory, the least recently used first. */
   const kept = new Map<string, Prompt>();
 
   return {

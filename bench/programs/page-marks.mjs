@@ -7,7 +7,7 @@ const isThere = {
     return values.length > 0 && values.every(({ textContent }) => textContent !== "");
   },
   rows: () => document.querySelector("[data-row-link]") !== null,
-  // Nothing is a placeholder any more.
+  // All placeholders are gone.
   report: () =>
     document.querySelector("main :is(table, svg[role=img], figure)") !== null &&
     document.querySelector("main :is([role=status], [aria-busy=true])") === null,

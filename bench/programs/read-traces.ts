@@ -1,5 +1,5 @@
 // bun read-traces.ts MODE FILE: reads a file of traces in a thread as an upload's, without storing anything. MODE is `import`, or `parse`
-// for `JSON.parse` of its lines alone. Writes what it took as JSON.
+// for only `JSON.parse` of its lines. Writes the time and memory it took as JSON.
 import { createReadStream, readFileSync } from "node:fs";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { importedSamples, TraceImport } from "../../packages/server/src/datasets/traces/import.ts";
@@ -17,7 +17,7 @@ export interface ReadTraces {
 }
 
 const chunkBytes = 256 * 1024;
-/** In an array, another character stands before a line's document. */
+/** In an array, another character precedes a line's document. */
 const brace = 0x7b;
 let bytes = 0;
 

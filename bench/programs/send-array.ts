@@ -1,4 +1,4 @@
-// bun send-array.ts: uploads one JSON array of `openai-chat`, which is made as it is sent, as its standard input says in JSON. Writes what
+// bun send-array.ts: uploads one JSON array of `openai-chat`, generated while it is sent, as the JSON on standard input says. Writes what
 // it sent as JSON.
 
 import { setPriority } from "node:os";
@@ -14,12 +14,12 @@ export interface SentArray {
   readonly bytes: number;
 }
 
-// A client has processors of its own: here it gives way to all others.
+// A real client has its own processors: here it yields to all other processes.
 setPriority(19);
 
 const { url, headers, until } = (await Bun.stdin.json()) as SendArray;
 
-/** Of a document's 100 kB nearly all is reasoning, which is left out: so little is stored that a disk's speed counts little. */
+/** Nearly all of a document's 100 kB is reasoning, which is left out: so little is stored that the disk's speed hardly matters. */
 const reasoning = JSON.stringify(
   "I read « réglages.toml » first, then\tthe test that fails ✅; テストは三つ失敗しました。\n".repeat(950),
 );

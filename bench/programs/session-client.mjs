@@ -1,5 +1,5 @@
-// A separate process that plays sessions as a training run does: each takes its steps one after the other on a socket of its own.
-// It runs on Node, because Bun's client only keeps 64 idle sockets. For the policies beside Presage's own, it chooses the replica itself and
+// A separate process that plays sessions as a training run does: each takes its steps one after the other on its own socket.
+// It runs on Node, because Bun's client only keeps 64 idle sockets. For policies other than Presage's own, it chooses the replica itself and
 // names it in a header, so that every policy goes through the same server. Reads its job as JSON from standard input and writes what
 // became of each step to standard output.
 import { Agent, request } from "node:http";
@@ -77,7 +77,7 @@ const play = async (place) => {
       const { status, answerer } = await send(body, headers);
       inFlight[chosen] -= 1;
       events.push([Date.now(), place, status, answerer, performance.now() - beganAtMs]);
-      // Without it, whoever got an answer would find its own replica to be the least loaded.
+      // Without the pause, a session that got an answer would find its own replica to be the least loaded.
       await sleep(status === 200 ? Math.random() * 2 * thinkMs : pauseMs);
       const next = message("user", words(`Step ${step} of ${session}`, prompts.stepCharacters));
       if (prompts.grows) turns.push(answer, next);

@@ -2,7 +2,7 @@ export const steps = 20;
 
 let started = 0;
 
-/** A real environment that answers at once, and differs in every seventh episode. On a thread of its own: who measures shares none with it. */
+/** A real environment that answers immediately and differs in every seventh episode. It has its own thread, apart from the measurement. */
 const serve = () =>
   Bun.serve({
     port: 0,

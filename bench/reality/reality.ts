@@ -18,7 +18,7 @@ const quickPlan = { episodes: 500, rounds: 1, aloneMs: 2_000 };
 const tasks = 500;
 
 interface Round {
-  /** Replays a second beside predictions, and without them. */
+  /** Replays a second alongside predictions, and without them. */
   perSecondBeside: number;
   perSecond: number;
   reportMs: number;
@@ -72,7 +72,7 @@ export const realityPart: Part = {
   },
 };
 
-/** Ended episodes as if they had been played: half of them succeeded. */
+/** Stores ended episodes as if they had been played: half of them succeeded. */
 const fill = async (databaseFile: string, episodes: number): Promise<void> => {
   const config = readConfig({ PRESAGE_DATABASE_URL: `sqlite:${databaseFile}` });
   const store = await composeStore(config, createLog("silent"));
@@ -215,7 +215,7 @@ const countReplayed = async (presage: RunningPresage): Promise<number> => {
   return data[0]?.episodes ?? 0;
 };
 
-/** Waits until a check has ended. Its list entry has no figures, which would be made each time. */
+/** Waits until a check has ended. Reads its list entry, which has no figures, as these would be computed each time. */
 const follow = async (presage: RunningPresage, id: string, look: () => void): Promise<void> => {
   for (;;) {
     const { data } = await read<{ data: { id: string; status: string; failed: number }[] }>(

@@ -21,7 +21,7 @@ const fewPrompts: Prompts = {
   sendsSession: true,
 };
 
-/** Sessions without an end: otherwise they end and begin anew all at the same time. */
+/** Endless sessions: otherwise they would all end and restart at the same time. */
 const playFor = (durationMs: number, deployment: string): Play => ({
   policy: "presage",
   deployments: [deployment],
@@ -34,7 +34,7 @@ const playFor = (durationMs: number, deployment: string): Play => ({
 const haveFailed = (steps: readonly Step[]): Step[] => steps.filter(({ status }) => status !== 200);
 
 export interface SlowResult {
-  /** Steps a second in each round: with one of the replicas ten times as slow, and of the others alone. */
+  /** Steps a second in each round: with one replica ten times as slow, and with only the others. */
   readonly withSlow: number;
   readonly withoutSlow: number;
 }
@@ -50,7 +50,7 @@ export const measureSlow = async (
   const measure = async (deployment: string) => {
     const { steps } = await playSessions(group, fleet, playFor(durationMs, deployment));
     const endMs = Math.max(...steps.map(({ endedAtMs }) => endedAtMs));
-    // Before that, Presage learns which one is slow.
+    // Before this, Presage learns which replica is slow.
     const counted = steps.filter(({ endedAtMs }) => endedAtMs > endMs - durationMs / 2);
     return counted.length / (durationMs / 2_000);
   };
@@ -68,7 +68,7 @@ export interface KillResult {
   readonly steps: number;
   readonly failed: number;
   readonly ejectedAfterMs: number;
-  /** Of the steps of sessions that were elsewhere, those that stayed where the step before was: while it was out, and after it was back. */
+  /** The share of other replicas' sessions' steps that stayed at the replica of the step before: during the outage, and after it. */
   readonly stayedWhileOut: number;
   readonly stayedOnceBack: number;
   readonly upAfterMs: number;
@@ -122,7 +122,7 @@ interface Stay {
   readonly stayed: boolean;
 }
 
-/** Of each step after the kill of a session that was not at the killed replica: was it answered where the one before was? */
+/** For each later step of a session that was not at the killed replica: whether the replica of the step before answered it. */
 const staysOfOthers = (steps: readonly Step[], killedPort: number, killedAtMs: number): Stay[] => {
   const last = new Map<number, number>();
   const wereThere = new Set<number>();
@@ -149,7 +149,7 @@ interface Sight {
   readonly share: number | undefined;
 }
 
-/** What Presage says of a replica. */
+/** What Presage reports about a replica. */
 const lookAt = async ({ chat, all }: Fleet, port: number): Promise<Sight[]> => {
   const response = await fetch(new URL("/v1/deployments", chat.url), { headers: chat.headers });
   const { data } = (await response.json()) as {
@@ -164,15 +164,15 @@ const lookAt = async ({ chat, all }: Fleet, port: number): Promise<Sight[]> => {
 };
 
 export interface OutageResult {
-  /** Clients' requests while every replica was down, and what was sent to the replicas for them. */
+  /** Clients' requests while every replica was down, and the requests sent to the replicas for them. */
   readonly requests: number;
   readonly sent: number;
-  /** From the start of the replicas until a request was answered, and until none failed any more. */
+  /** From the start of the replicas until a request was answered, and until no more failed. */
   readonly firstAnswerAfterMs: number;
   readonly lastFailureAfterMs: number;
 }
 
-/** `kill -9` of all replicas, and their start half a minute later. Clients repeat what failed, with a pause. */
+/** `kill -9` of all replicas, and their start half a minute later. Clients repeat failed requests, with a pause. */
 export const measureOutage = async (
   group: ProcessGroup,
   { model, outage: { beforeMs, lastsMs, afterMs } }: ReplicasPlan,
@@ -205,7 +205,7 @@ export const measureOutage = async (
   return result;
 };
 
-/** How many requests Presage has sent to the replicas of all. */
+/** The number of requests that Presage has sent to all replicas. */
 const countSent = async ({ chat, all }: Fleet): Promise<number> => {
   const text = await (await fetch(new URL("/metrics", chat.url))).text();
   const counts = text.matchAll(

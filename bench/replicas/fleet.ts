@@ -17,7 +17,7 @@ export const fullReplicasPlan = {
   replicas: 8,
   sessions: 512,
   steps: 20,
-  /** What one replica can do: how many requests at once, and how many trajectories its memory holds, one and a half times what it needs if every session stays. */
+  /** A replica's capacity: concurrent requests, and the trajectories in its memory, half again as many as if every session stays. */
   model: { batch: 2, trajectories: 96 },
   slow: { rounds: 3, durationMs: 8_000 },
   kill: { killAtMs: 8_000, startAtMs: 14_000, durationMs: 38_000 },
@@ -44,7 +44,7 @@ interface ReplicaReading {
 export interface Fleet {
   readonly presage: Subprocess;
   readonly chat: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
-  /** The deployments: of all replicas, of all but the first, and one for each. */
+  /** The deployments: one with all replicas, one with all but the first, and one for each replica. */
   readonly all: string;
   readonly others: string;
   readonly single: readonly string[];
@@ -58,7 +58,7 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-/** Replicas that are one process each can be killed; in one process, their load is read at the same moment. */
+/** Replicas in separate processes can be killed; those in one process report their loads at the same moment. */
 interface WantedFleet {
   readonly replicas: number;
   readonly model: ReplicasPlan["model"];
@@ -153,7 +153,7 @@ export interface Prompts {
   readonly stepCharacters: number;
   /** Whether all sessions have the same system turn. */
   readonly shared: boolean;
-  /** Whether a step's prompt has all steps before it, as in a chat, or the system turn and this step only. */
+  /** Whether a step's prompt has all previous steps, as in a chat, or only the system turn and this step. */
   readonly grows: boolean;
   readonly sendsSession: boolean;
 }
@@ -165,7 +165,7 @@ export interface Play {
   readonly prompts: Prompts;
   readonly sessions: number;
   readonly steps: number;
-  /** If given, sessions begin anew after their last step until this time is over. */
+  /** If given, sessions restart after their last step until this time is over. */
   readonly durationMs?: number;
 }
 
@@ -179,9 +179,9 @@ export interface Step {
   readonly latencyMs: number;
 }
 
-/** Between an answer and the next step, on average: the agent's own model. */
+/** The mean time between an answer and the next step, for the agent's own model. */
 const thinkMs = 100;
-/** After a failure. */
+/** The pause after a failure. */
 const pauseMs = 200;
 
 let runs = 0;

@@ -20,7 +20,7 @@ export interface PolicySample {
   readonly stepsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the steps with an earlier one in their trajectory, those whose replica had it in memory. */
+  /** The share of steps whose replica had the trajectory's earlier steps in memory, among steps that have any. */
   readonly hitShare: number;
   /** 99th percentile over time of the most loaded replica's requests in flight over the mean. */
   readonly imbalance: number;
@@ -28,7 +28,7 @@ export interface PolicySample {
   readonly failed: number;
 }
 
-/** Each session has a system turn of its own. */
+/** Each session has its own system turn. */
 const ownPrompts: Prompts = {
   systemCharacters: 16_000,
   stepCharacters: 500,
@@ -37,7 +37,7 @@ const ownPrompts: Prompts = {
   sendsSession: true,
 };
 
-/** Every policy on the same replicas, which forget in between, in another order in each round. */
+/** Measures every policy on the same replicas, which forget in between, in a different order in each round. */
 export const comparePolicies = async (
   group: ProcessGroup,
   { rounds, replicas, model, sessions, steps }: ReplicasPlan,
@@ -109,7 +109,7 @@ const measurePolicy = async (
   };
 };
 
-/** While at least half of the sessions are waiting; at the ends of a run there is nothing to balance. */
+/** Counts while at least half of the sessions are waiting; at the start and end of a run there is nothing to balance. */
 const imbalanceOf = (samples: readonly (readonly number[])[], sessions: number): number => {
   const ratios = samples.flatMap((loads) => {
     const total = loads.reduce((sum, load) => sum + load, 0);
@@ -125,11 +125,11 @@ const quantile = (values: readonly number[], share: number): number => {
 
 const messages = JSON.parse(expectedMessages) as { role: string; content: string }[];
 const response: CompleteResponse<undefined> = { url: "", bytes: new Uint8Array(), read: undefined };
-// `read` is called for nothing here, and returns nothing.
+// `read` is never called here, and has no result.
 const answerAtOnce = (async () => response) as unknown as Send;
 const { signal } = new AbortController();
 
-/** Calls that are answered at once, by as many sessions as are in flight; the key is the prompt's, or the session's for every other. */
+/** Calls that are answered immediately, from one session per call in flight; every other one has its session's key, the rest the prompt's. */
 const openFleet = (replicas: number, { calls, inFlight }: ReplicasPlan["choosing"]) => {
   const urls = Array.from({ length: replicas }, (_, place) => `http://replica-${place}:8000/v1`);
   const options = { name: "default", urls, apiKey: undefined, model: "mock", timeoutMs: 60_000, retries: 2 };

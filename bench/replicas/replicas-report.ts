@@ -49,7 +49,7 @@ const runReplicas = async (group: ProcessGroup, plan: ReplicasPlan) => ({
 });
 type ReplicasResult = Awaited<ReturnType<typeof runReplicas>>;
 
-/** Requests that failed where none may. */
+/** Requests that failed although none may. */
 const findReplicasProblems = ({ policies, sharedPrompt, kill }: ReplicasResult): string[] => [
   ...[...policies, ...sharedPrompt.values()].flatMap(({ policy, round, failed }) =>
     failed === 0 ? [] : [`replicas, ${policy}, round ${round + 1}: ${failed} steps failed`],

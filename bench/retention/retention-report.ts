@@ -48,7 +48,7 @@ const judgeRetention = (samples: readonly RetentionSample[], { results }: Retent
       (sample) => times(sample) <= mostTimes,
       (sample) => showTimes(times(sample)),
     ),
-    // On PostgreSQL nobody who stores waits for them.
+    // On PostgreSQL, writers do not wait for these transactions.
     ...samples
       .filter(({ database }) => database === "SQLite")
       .map(({ longestAtMostS }) => ({

@@ -10,13 +10,13 @@ import { endMicros, startMicros } from "../search/distribution.ts";
 import { fillAndStart, findCountingError, findFillingError } from "../search/filled-database.ts";
 
 export const fullRetentionPlan = {
-  /** Half of them are too old. */
+  /** The number of results; half of them are too old. */
   results: 500_000,
-  /** Evaluations that are stored in a second meanwhile. */
+  /** Evaluations stored per second meanwhile. */
   perSecond: 100,
-  /** How long they are measured before anything is deleted. */
+  /** How long evaluations are measured before anything is deleted. */
   beforeS: 60,
-  /** Deleting is watched for at most so long. */
+  /** The maximum time for which deletion is watched. */
   mostS: 3_600,
 };
 export type RetentionPlan = typeof fullRetentionPlan;
@@ -31,7 +31,7 @@ interface Stored {
   readonly maxMs: number;
 }
 
-/** What was stored in a phase, and by how much the files grew. */
+/** The evaluations stored in a phase, and by how much the files grew. */
 interface Phase extends Stored {
   readonly grownBytes: number;
 }
@@ -39,9 +39,9 @@ interface Phase extends Stored {
 interface Deletion {
   readonly deleted: number;
   readonly deletedInS: number;
-  /** Nothing too old was left. */
+  /** Whether all old results were deleted. */
   readonly isComplete: boolean;
-  /** The longest transaction was not longer than this; infinite beyond the last bucket. */
+  /** An upper bound of the longest transaction; infinite beyond the last bucket. */
   readonly longestAtMostS: number;
 }
 
@@ -49,7 +49,7 @@ export interface RetentionSample extends Deletion {
   readonly database: DatabaseName;
   readonly before: Phase;
   readonly beside: Phase;
-  /** Once nothing is deleted any more. */
+  /** The phase after the deletion. */
   readonly after: Phase;
   /** What is wrong with the figures of summaries. */
   readonly problem: string | undefined;
@@ -58,7 +58,7 @@ export interface RetentionSample extends Deletion {
 const dayMicros = 86_400_000_000;
 const pollMs = 500;
 
-/** Deletes the older half of many results while others are stored, and compares how long that takes with before. */
+/** Deletes the older half of many results while others are stored, and compares the time to store them with that before. */
 export const runRetention = async (
   group: ProcessGroup,
   upstream: Upstream,
@@ -91,7 +91,7 @@ const runOn = async (
   const first = await fillAndStart(group, origin, name, { database, url }, plan.results);
   const filled = await findFillingError(first);
   if (filled !== undefined) throw new Error(filled);
-  // Its code is compiled, and its part of the file in memory.
+  // Warms up: afterwards the code is compiled, and its part of the file is in memory.
   await storeFor(first.presage, plan.perSecond, plan.beforeS / 2);
   const before = await measureGrowth(url, () => storeFor(first.presage, plan.perSecond, plan.beforeS));
   await group.stop(first.presage.process);
@@ -148,7 +148,7 @@ const measureDeletion = async (
   };
 };
 
-/** The first bucket that has them all. */
+/** The first bucket that contains all transactions. */
 const longestOf = (metrics: string): number => {
   const buckets = [
     ...metrics.matchAll(/^presage_deletion_transaction_seconds_bucket\{le="([^"]+)"\} (\d+)/gm),
@@ -165,7 +165,7 @@ const body = JSON.stringify({
   tags: { environment: "production" },
 });
 
-/** Stores evaluations at a steady rate, however long each takes, until it is over. */
+/** Stores evaluations at a steady rate, however long each takes, until the phase is over. */
 const storeSteadily = async (
   { origin, headers }: RunningPresage,
   perSecond: number,
@@ -218,7 +218,7 @@ const measureGrowth = async <Result>(
   return { ...result, grownBytes: (await readSpace(url)) - startBytes };
 };
 
-/** What the results take in the database's files, in bytes, with what is free inside. */
+/** The bytes of the results in the database's files, free space inside them included. */
 const readSpace = async (url: string): Promise<number> => {
   if (url.startsWith("sqlite:")) {
     const database = new Database(url.slice("sqlite:".length), { readonly: true });
@@ -236,7 +236,7 @@ const readSpace = async (url: string): Promise<number> => {
   return Number(size?.bytes);
 };
 
-/** What autovacuum does once a fifth of a table is deleted. SQLite does not need it. */
+/** Does what autovacuum does once a fifth of a table is deleted. SQLite does not need it. */
 const vacuum = async (url: string): Promise<void> => {
   if (!url.startsWith("sqlite:")) await onPostgres(url, "vacuum");
 };

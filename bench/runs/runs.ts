@@ -22,7 +22,7 @@ export const fullRunsPlan = {
   /** Imported predictions that three rules judge. */
   predictions: 100_000,
   reports: 5,
-  /** The run beside live predictions has more samples than it can predict in that time. */
+  /** The run alongside live predictions has more samples than it can predict in that time. */
   live: { rounds: 3, connections: 4, delayMs: 20, durationS: 8, samples: 60_000, concurrency: 64 },
   smallSamples: 1_000_000,
   largeSamples: 50_000,
@@ -75,7 +75,7 @@ interface ImportSample {
   readonly database: Database["database"];
   /** From the first byte of the upload until the run is finished. */
   readonly seconds: number;
-  /** How much of it was the upload. */
+  /** The part of that time that the upload took. */
   readonly uploadSeconds: number;
   readonly cpuSeconds: number;
   readonly peakRssBytes: number;
@@ -101,7 +101,7 @@ const measureImport = async (
   );
   await group.stop(first.process);
 
-  // A new process: the peak of its memory is not the upload's of the samples.
+  // A new process, whose peak memory does not include the upload of the samples.
   const presage = await startPresage(group, upstreamOrigin, name, url);
   const { pid } = presage.process;
   const cpuBeforeMs = readCpuMs(pid);
@@ -158,10 +158,10 @@ interface LiveSample {
   readonly problem: string | undefined;
 }
 
-/** Until as many of the run's predictions are in flight as may be. */
+/** The time until the run has its maximum of predictions in flight. */
 const headStartMs = 1500;
 
-/** Live predictions without a run, and beside one that asks the same upstream, in turns. */
+/** Live predictions, alternately without a run and alongside one that asks the same upstream. */
 const measureLive = async (
   group: ProcessGroup,
   upstream: Upstream,

@@ -63,9 +63,9 @@ const environmentTag =
   "case when tag_draw < 30 then 'canary' when tag_draw < 800 then 'production' else 'staging' end";
 const text = "The switch is now connected to the anode of the light bulb; the bulb stays dark. ";
 
-/** Makes the temporary table `judged` of what the rows of the results numbered by `numbers`, a table with the column i, follow from. */
+/** Makes the temporary table `judged`, from which the rows of the results numbered by `numbers`, a table with the column i, follow. */
 export const judge = (numbers: string, size: number): string =>
-  // Databases would put subqueries into each other, and work out a draw again wherever it is named.
+  // Databases would inline subqueries, and compute a draw again wherever it is named.
   `create temporary table judged as
     with drawn as materialized (${drawn(numbers)}), valued as materialized (${valued(size)}),
       scored as materialized (${scored})

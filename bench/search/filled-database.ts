@@ -103,7 +103,7 @@ const countOf = async (presage: RunningPresage, body: unknown): Promise<string> 
   return `${source} ${JSON.stringify(figures)}`;
 };
 
-/** What the rollup says of some of the results must equal what Presage counts from the rows. Undefined if it does. */
+/** The rollup's figures for some of the results must equal what Presage counts from the rows. Undefined if they do. */
 export const findCountingError = async (presage: RunningPresage): Promise<string | undefined> => {
   const rollup = await countOf(presage, { app: "app-rare" });
   const rows = await countOf(presage, { app: "app-rare", after_id: 0 });

@@ -20,7 +20,7 @@ import {
   trajectoryCounts,
 } from "./designs.ts";
 
-/** Product: as in reports. Before: with CR1 and G − 1 degrees of freedom, as they were. Other: what it says beside them. */
+/** Product: as in reports. Before: the former intervals, with CR1 and G − 1 degrees of freedom. Other: as the comment at each use says. */
 export type Method = "product" | "before" | "other";
 
 export interface Coverage {
@@ -40,7 +40,7 @@ type Design = Omit<Coverage, "covered" | "width">;
 type Interval = { lower: number; upper: number };
 type IntervalOf = (clusters: readonly ClusterSum[]) => Interval | null;
 
-/** The other: Wilson's of as many independent verdicts. */
+/** The other: Wilson's interval for as many independent verdicts. */
 const rateMethods: Record<Method, IntervalOf> = {
   product: (clusters) => rateInterval(momentsOfClusters(clusters), jackknifeError(clusters)),
   before: (clusters) => {
@@ -55,7 +55,7 @@ const rateMethods: Record<Method, IntervalOf> = {
   },
 };
 
-/** The other: from `lower_if_missing` on. */
+/** The other: the interval from `lower_if_missing` on. */
 const scoreMethods: Record<Method, IntervalOf> = {
   product: (clusters) => scoreInterval(momentsOfClusters(clusters), jackknifeError(clusters)),
   before: (clusters) => {
@@ -107,7 +107,7 @@ export const measureRates = (sets: number): Coverage[] =>
     ),
   );
 
-/** One trajectory in twenty fails whole. */
+/** One trajectory in twenty fails entirely. */
 export const rareKind = "a rare kind";
 
 /** Scores of samples that are right and of others are uniform between two numbers each. */
@@ -140,7 +140,7 @@ export const measureScores = (sets: number): Coverage[] =>
     ),
   );
 
-/** Of some designs: mean and least coverage, and mean width. */
+/** For some designs: mean and least coverage, and mean width. */
 export type Summary = readonly [mean: number, worst: number, width: number];
 
 export const summarize = (coverage: readonly Coverage[], by: Method): Summary => {
@@ -162,7 +162,7 @@ const row = (trajectories: number, name: keyof typeof designs, chosenBy: Summary
   has: (one: Coverage) => one.trajectories === trajectories && designs[name](one),
 });
 
-/** With what another simulation, of 800 data sets a design, said of the formula when it was chosen. */
+/** With the results of another simulation, of 800 data sets per design, from when the formula was chosen. */
 export const coverageRows = [
   row(8, "like, rates 0.5 and 0.8", [0.984, 0.95, 0.435]),
   row(8, "like, rates 0.95 and 0.99", [0.985, 0.95, 0.374]),

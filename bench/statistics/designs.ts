@@ -1,15 +1,15 @@
 import { mersenne } from "pure-rand/generator/mersenne";
 
 export interface Draws {
-  /** From 0 to 1, without 1. */
+  /** A number from 0 to 1, excluding 1. */
   uniform(): number;
   chance(probability: number): boolean;
   /** How many of `trials` succeed. */
   successes(trials: number, probability: number): number;
   beta(alpha: number, beta: number): number;
-  /** Of the standard normal distribution. */
+  /** A draw from the standard normal distribution. */
   normal(): number;
-  /** The first step, from 0, that diverges if each does with this chance. */
+  /** The first step, from 0, that diverges if each step does with this probability. */
   firstDivergence(probability: number): number;
   pick(items: readonly number[]): number;
 }
@@ -41,7 +41,7 @@ export const createDraws = (seed: number): Draws => {
   };
 };
 
-/** How many verdicts of one trajectory pass: so many, at this rate, correlated. */
+/** The number of verdicts of one trajectory that pass, given their number, rate and correlation. */
 type CorrelatedVerdicts = (draws: Draws, size: number, rate: number, correlation: number) => number;
 
 /** How the verdicts of one trajectory depend on each other; all have the same rate and correlation. */
@@ -76,7 +76,7 @@ export const trajectoryCounts = [8, 20, 60] as const;
 /** How long trajectories are. */
 export interface Lengths {
   readonly name: string;
-  /** Whether none has a large part of the samples. */
+  /** Whether no trajectory has a large part of the samples. */
   readonly areLike: boolean;
   draw(draws: Draws, trajectories: number): number[];
 }

@@ -8,13 +8,13 @@ import { createDraws, type Draws, dependences, fewLengths, type Lengths } from "
 
 interface Pair {
   readonly name: string;
-  /** Of the reference: how often it passes. */
+  /** How often the reference passes. */
   readonly rate: number;
-  /** Of the candidate, where the two pass independently. */
+  /** How often the candidate passes, if the two pass independently. */
   readonly candidate?: number;
-  /** Or it passes what the reference does, and this share of the rest. */
+  /** Otherwise the candidate passes what the reference passes, and this share of the rest. */
   readonly gain?: number;
-  /** The shares of trajectories in which the reference and the candidate fail whole. */
+  /** The shares of trajectories in which the reference and the candidate fail entirely. */
   readonly fails?: readonly [number, number];
 }
 
@@ -23,11 +23,11 @@ export interface ErrorRates {
   readonly trajectories: number;
   readonly lengths: Lengths;
   readonly pair: Pair;
-  /** Flipped signs find a difference; a worse candidate, which fails a gate; one that survives one failure. */
+  /** Flipped signs find a difference; a worse candidate, which fails a gate; a difference that survives one failure. */
   readonly flips: number;
   readonly worse: number;
   readonly survives: number;
-  /** The t test of the trajectories' sums finds one, which was the test before. */
+  /** The t test of the trajectories' sums, the former test, finds a difference. */
   readonly tTest: number;
   /** The interval contains the true difference, of those that have an interval. */
   readonly covered: number;
@@ -35,10 +35,10 @@ export interface ErrorRates {
 
 const level = 0.05;
 const correlation = 0.3;
-/** All signs of 20 trajectories take as long as a hundred times these. */
+/** All signs of 20 trajectories take a hundred times as long as these. */
 const signs = { ...overallSigns, mostClusters: 12 };
 
-/** No difference in truth: as much better elsewhere as it loses. */
+/** No true difference: the candidate gains elsewhere as much as it loses. */
 const failsWhole = (share: number): Pair => ({
   name: `B fails whole in ${100 * share} %, and is better elsewhere`,
   rate: 0.8,
@@ -116,7 +116,7 @@ const measure = async (
   return { trajectories, lengths, pair, ...shares, covered: covered / intervals };
 };
 
-/** `sets` of runs that are the same, `otherSets` of others. */
+/** `sets` data sets of runs that are the same, `otherSets` of others. */
 export const measureErrorRates = async (sets: number, otherSets: number): Promise<ErrorRates[]> => {
   const all: ErrorRates[] = [];
   for (const pair of [...samePairs, ...betterPairs, ...wholeFailures])

@@ -22,7 +22,7 @@ import {
 
 const fullPlan = {
   coverageSets: 2000,
-  /** Of runs that are the same. */
+  /** The number of data sets of runs that are the same. */
   testSets: 2000,
   otherSets: 800,
   survivalSets: 1000,

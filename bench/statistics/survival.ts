@@ -15,7 +15,7 @@ export interface SurvivalCoverage {
   readonly chance: number;
   /** Counted from 1. */
   readonly step: number;
-  /** Of the data sets with an interval, the share in which it contains the true survival. */
+  /** The share of data sets whose interval contains the true survival, among those with an interval. */
   readonly covered: number;
   /** Without clusters, or without the log-log scale, in the same data sets. */
   readonly naive: number;

@@ -50,7 +50,7 @@ interface Exchange {
 
 /**
  * The least that a client on `Bun.connect` does: it keeps every connection and understands only responses with a length. Its cost is a
- * lower bound of what a client of our own would cost.
+ * lower bound of what our own client would cost.
  */
 export const createSocketClient = (): ((url: string, body: string) => Promise<string>) => {
   const idle: Socket<Exchange>[] = [];
@@ -91,7 +91,7 @@ export const createSocketClient = (): ((url: string, body: string) => Promise<st
 };
 
 const usualConcurrency = 32;
-/** As large as a prediction. */
+/** A body as large as a prediction's. */
 const body = JSON.stringify({ model: "mock", messages: [{ role: "user", content: "x".repeat(1_900) }] });
 
 /** This process's processor time per call in microseconds, with an upstream that responds at once. */

@@ -68,7 +68,7 @@ interface Misdelivered {
   lateness: Lateness;
   pauseMs: number;
   isChunked: boolean;
-  /** Of `calls`, those that got another call's response, and those that got none. */
+  /** How many of `calls` got another call's response, and how many got none. */
   wrong: number;
   failed: number;
   connections: number;

@@ -55,7 +55,7 @@ const createTlsClients = (): readonly Client[] => {
   return [...fetches, { name: "fetch with Presage's pools", send }];
 };
 
-/** An upstream in a process of its own, which says how many connections it has accepted. */
+/** An upstream in its own process, which reports how many connections it has accepted. */
 const startUpstream = async (delays: string, certificate: Certificate | undefined) => {
   let answer = Promise.withResolvers<number>();
   const files = certificate === undefined ? [] : [certificate.keyFile, certificate.certificateFile];

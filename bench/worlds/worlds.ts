@@ -81,7 +81,7 @@ export const worldsPart: Part = {
   },
 };
 
-/** The first are the most common, as in what agents do. */
+/** A random word; the first ones are the most common, as in agents' actions. */
 const pick = (random: () => number, words: readonly string[]): string =>
   words[Math.floor(random() ** 2 * words.length)] ?? "";
 const verbs = [
@@ -103,7 +103,7 @@ const things = Array.from(
 );
 const rooms = Array.from({ length: 60 }, (_, index) => `room ${index}`);
 
-/** Texts of the length and likeness of a text game's: some 20 characters of action, 300 of state. */
+/** Texts like those of a text game: about 20 characters of action, 300 of state. */
 const createTransitions = () => {
   let seed = 7;
   const random = () => {
@@ -142,7 +142,7 @@ interface Search {
   readonly bytes: number;
 }
 
-/** Built and searched in this process. Making the texts is part of what a build takes here. */
+/** Builds and searches in this process. Generating the texts is part of the build time here. */
 const measureSearch = (size: number, queries: number): Search => {
   const before = process.cpuUsage();
   const index = buildIndex(size);
@@ -192,7 +192,7 @@ interface Build {
   readonly load: number;
 }
 
-/** How long other callers' predictions take, without the build of an index and beside one, in turns. */
+/** How long other callers' predictions take, alternately without the build of an index and during one. */
 const measureBuilds = async (
   presage: RunningPresage,
   { built, rounds }: typeof fullPlan,
@@ -203,7 +203,7 @@ const measureBuilds = async (
   for (let round = 0; round < rounds; round += 1) {
     const untilMs = performance.now() + seconds * 1000;
     const alone = await predictWhile(presage.predict, () => performance.now() < untilMs);
-    // Of other examples, so that the index is another.
+    // Other examples, so that another index is built.
     const examples = { dataset, max_per_trajectory: 1_000 + round };
     const startedAtMs = performance.now();
     let isBuilt = false;
@@ -241,7 +241,7 @@ interface Round {
   readonly load: number;
 }
 
-/** The server's processor time for a prediction, without a world and through one, in turns. */
+/** The server's processor time for a prediction, alternately without a world and through one. */
 const measurePredictions = async (
   presage: RunningPresage,
   { examples, rounds, requests }: typeof fullPlan,
@@ -249,7 +249,7 @@ const measurePredictions = async (
   const dataset = await uploadTransitions(presage, "bench-world", examples);
   await post(presage, "/v1/worlds", { name: "bench", examples: { dataset } });
   const measured: Round[] = [];
-  // Compiled code takes some thousands of searches to come.
+  // It takes some thousands of searches until the code is compiled.
   for (let before = 0; before < warmUps; before += 1) await predictMany(presage, requests, "bench");
   for (let round = 0; round < rounds; round += 1) {
     const without = await predictMany(presage, requests, undefined);
@@ -265,7 +265,7 @@ const measurePredictions = async (
 const callers = 16;
 const warmUps = 6;
 
-/** Microseconds of the server's processor time each. */
+/** Microseconds of the server's processor time per prediction. */
 const predictMany = async (
   { predict, process: { pid } }: RunningPresage,
   requests: number,

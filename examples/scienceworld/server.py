@@ -7,7 +7,7 @@ import uvicorn
 from openenv.core.env_server import Action, Environment, Observation, State, create_fastapi_app
 from scienceworld import ScienceWorldEnv
 
-# A simulator is a process of Java that takes seconds to start, so that of a closed session serves the next one.
+# A simulator is a Java process that takes seconds to start, so the one of a closed session serves the next session.
 idle: list[ScienceWorldEnv] = []
 
 

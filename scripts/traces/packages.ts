@@ -10,12 +10,12 @@ const needed = "import sys; assert sys.version_info >= (3, 12); print(sys.execut
 const environment = [
   `PYTHONPATH=${join(import.meta.dir, "../../clients/python/src")}`,
   "PYTHONDONTWRITEBYTECODE=1",
-  // OpenHands prints a banner, and what it uses fetches prices.
+  // OpenHands prints a banner, and one of its dependencies fetches prices.
   "OPENHANDS_SUPPRESS_BANNER=1",
   "LITELLM_LOCAL_MODEL_COST_MAP=True",
 ];
 
-/** A server, the command line with it, and Python with packages, each time those that are the newest then. */
+/** A server, the command line that uses it, and Python with packages, always in their newest versions. */
 export async function startCheck() {
   const uvPython = await pythonEnvironment(["uv==0.13.9"]);
   if (uvPython === undefined) process.exit(1);
@@ -39,25 +39,25 @@ export async function startCheck() {
   let exitCode = 0;
 
   return {
-    /** A file for the length of the check. */
+    /** A file that lasts for the check. */
     file: (name: string) => join(folder, name),
-    /** What a command prints. Throws with what it says if it fails. */
+    /** A command's output. Throws with its message if it fails. */
     async presage(command: string, ...args: string[]): Promise<string> {
       const words = command.replace("SERVER", `--server ${server.url}`).split(" ");
       const { code, stdout, stderr } = await runPresage([...words, ...args], { PRESAGE_API_KEY: testKey });
       if (code !== 0) throw new Error(`presage ${command}: ${stderr}`);
       return stdout;
     },
-    /** What the server answers to a GET. */
+    /** The server's response to a GET. */
     async get(path: string): Promise<string> {
       const answer = await fetch(server.url + path, { headers: { "x-api-key": testKey } });
       if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
       return await answer.text();
     },
-    /** What Python prints, with packages as `pip install` names them. */
+    /** Python's output, with packages as `pip install` names them. */
     python: (packages: string, ...args: string[]) =>
       outputOf(...run, ...packages.split(" ").flatMap((name) => ["--with", name]), "python", ...args),
-    /** Prints a line for a check: what it says, or why it failed. */
+    /** Prints a line for a check: its result, or why it failed. */
     async report(name: string, check: () => Promise<unknown>): Promise<void> {
       const said = await check().catch((error: Error) => {
         exitCode = 1;
@@ -73,7 +73,7 @@ export async function startCheck() {
   };
 }
 
-/** A Python that all packages can be installed for. */
+/** A Python for which all packages can be installed. */
 async function findPython(): Promise<string | undefined> {
   const versions = new Bun.Glob("3.{12,13}.*/bin/python3");
   const scan = versions.scan({ cwd: join(homedir(), ".pyenv/versions"), absolute: true });

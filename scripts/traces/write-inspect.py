@@ -30,7 +30,7 @@ def shell():
 
 outputs = [ModelOutput.for_tool_call("mockllm/model", "shell", call) for call in CALLS.values()]
 outputs.append(ModelOutput.from_content("mockllm/model", LAST))
-for output in outputs:  # Otherwise the newest count tokens, with a file that they fetch.
+for output in outputs:  # Otherwise the newest versions count tokens, with a file that they fetch.
     output.usage = ModelUsage(input_tokens=12, output_tokens=3, total_tokens=15)
 model = get_model("mockllm/model", custom_outputs=outputs)
 task = inspect_ai.Task(

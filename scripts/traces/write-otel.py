@@ -38,7 +38,7 @@ with tracer.start_as_current_span("invoke_agent finder", attributes=agent):
 spans = memory.get_finished_spans()
 try:
     from opentelemetry.exporter.otlp.json.common.trace_encoder import encode_spans
-except ImportError:  # It is new. Before it, the console's exporter alone wrote JSON.
+except ImportError:  # This exporter is new. Before it, only the console exporter wrote JSON.
     save(*(span.to_json(indent=None) for span in spans))
 else:
     save(encode_spans(spans).to_json())

@@ -66,7 +66,7 @@ def check_outcomes(check, where, run, evaluator, found, baseline):
     unchanged = {} if run.run["mode"] == "free-running" else unchanged_of(run, baseline, evaluator)
     check.equal(where, figures(of, trajectory, range(run.samples.count), unchanged), found)
     for name, places_of in run.samples.dimensions().items():
-        # Groups of samples that an evaluator says nothing of are not shown.
+        # Groups of samples without a verdict of the evaluator are not shown.
         known = {key: places for key, places in places_of.items() if (of["verdicts"] + of["failed"])[places].sum() > 0}
         if name == "trajectory":
             check.equal(f"{where}.strata_left_out.trajectory", max(0, len(known) - MOST_TRAJECTORIES), found["strata_left_out"]["trajectory"])
@@ -148,7 +148,7 @@ def check_predictions(check, run):
     started, ended = (datetime.fromisoformat(run.run[name]).timestamp() for name in ("started_at", "finished_at"))
     rate = report["predictions_per_second"]
     if "deployment" in run.run["target"]:
-        # Until the last prediction, whose time is not exported: it is not after the run's end, and took as long as its call.
+        # The time to the last prediction is not exported: it is at most that to the run's end, and at least its call's duration.
         fits = asked / (ended - started + 0.0011) <= rate <= asked * 1000 / max(latencies, default=1e-9)
         check.equal(f"{where}.predictions_per_second of {asked} in {ended - started} s: {rate}", True, fits)
     else:
@@ -226,7 +226,7 @@ def check_changed(check, where, runs, files):
         if page["next"] is None:
             check.equal(f"{where} {direction}, number", len(wanted), len(listed))
         sizes = [abs(one) for one in listed.values()]
-        # Equal within 1e-12 is in the order of the samples.
+        # Differences that are equal within 1e-12 are in the order of the samples.
         check.equal(f"{where} {direction}, order", True, all(a >= b - 2e-12 for a, b in zip(sizes, sizes[1:])))
         check.equal(f"{where} {direction}", {name: wanted.get(name, "none") for name in listed}, listed)
 

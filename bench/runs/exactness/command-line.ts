@@ -33,7 +33,7 @@ export const runByCommandLine = (
   ]);
 };
 
-/** What `presage compare --server` says. */
+/** The output of `presage compare --server`. */
 export const compareByCommandLine = (
   group: ProcessGroup,
   presage: RunningPresage,
@@ -50,7 +50,7 @@ const answerOf = async (
   return JSON.parse(await group.outputOf(`presage ${command[0]}`, { argv, env }));
 };
 
-/** What names a run or says how long it took, not how true it is. */
+/** Fields that name a run or say how long it took, not how accurate it is. */
 const notFigures: ReadonlySet<string> = new Set([
   "id",
   "run_id",

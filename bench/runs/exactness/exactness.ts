@@ -21,7 +21,7 @@ const changedBy = "token-f1";
 
 export interface ExactnessResult {
   readonly database: DatabaseName;
-  /** Figures, and predictions and verdicts that are computed again. */
+  /** The number of figures, and of predictions and verdicts, that are recomputed. */
   readonly compared: number;
   readonly largest_difference: number;
   readonly disagreements: number;
@@ -29,14 +29,14 @@ export interface ExactnessResult {
   readonly runs: number;
   readonly comparisons: number;
   readonly samples: number;
-  /** Where a report or comparison of the command line says something else than the API's; one sentence each. */
+  /** Where a report or comparison of the command line differs from the API's; one sentence each. */
   readonly by_command_line: readonly string[];
 }
 
 interface Lines {
   readonly datasetId: string;
   readonly revision: number;
-  /** Its export. */
+  /** The run's export. */
   readonly file: string;
   readonly lines: readonly SampleLine[];
 }
@@ -48,7 +48,7 @@ interface SampleLine {
 
 /**
  * On each database, makes runs of a data set by the sandbox, the baselines and imported predictions, and has Python compute
- * everything that reports and comparisons say of them. Those that predict are made by `presage run` as well.
+ * everything that reports and comparisons say about them. `presage run` also makes those that predict.
  */
 export const runExactness = async (
   group: ProcessGroup,
@@ -92,7 +92,7 @@ const checkOn = async (
 ): Promise<Omit<ExactnessResult, "database">> => {
   const datasetId = await createDataset(presage, "exactness");
   const whole = await upload(presage, datasetId, text, 1);
-  // Other samples in another order: every fourth is not there.
+  // Other samples in another order: every fourth is missing.
   const some = whole.lines.filter((_, index) => index % 4 !== 3).toReversed();
   const planned = plannedRuns(whole, await upload(presage, datasetId, toLines(some), 2));
 
@@ -125,7 +125,7 @@ type ComputedAgain = Pick<
   "compared" | "largest_difference" | "disagreements" | "first_disagreements"
 >;
 
-/** The files of what is exported and answered, for Python. */
+/** The files with exports and answers, for Python. */
 interface FinishedRun {
   readonly label: string;
   readonly id: string;
@@ -150,12 +150,12 @@ const makeRuns = async (
     runs.set(label, finished);
     process.stdout.write(`exactness  ${label}: finished\n`);
   }
-  // After the last run: what samples are grouped by is the same for all runs of a revision.
+  // After the last run, because the groups of samples are the same for all runs of a revision.
   for (const { id, report } of runs.values()) await save(presage, `/v1/runs/${id}/report`, report);
   return runs;
 };
 
-/** The answers of all planned comparisons, and where the command line says something else. */
+/** The answers to all planned comparisons, and where the command line differs. */
 const compareRuns = async (
   group: ProcessGroup,
   presage: RunningPresage,
@@ -227,7 +227,7 @@ const noChange = { baseline: "no-change" };
 const mostFrequent = { baseline: "most-frequent" };
 const imported = { predictions: "imported" };
 
-/** First those that do not predict every sample themselves: what samples are grouped by must be there nevertheless. */
+/** Runs that do not predict every sample come first: the groups of samples must be known nevertheless. */
 const plannedRuns = (whole: Lines, part: Lines): PlannedRun[] => [
   { label: "imported-part", target: imported, repeats: 3, of: part, predictions: importedLines(part) },
   ...["free-running", "teacher-forced"].flatMap((mode) => [
@@ -248,7 +248,7 @@ const plannedComparisons = [
   ["no-change-part", "sandbox-teacher-forced"],
 ];
 
-/** Of each sample three predictions: mostly right, sometimes wrong, failed or not there. */
+/** Three predictions for each sample: mostly right, sometimes wrong, failed or missing. */
 const importedLines = ({ lines }: Lines): string =>
   toLines(
     lines.flatMap(({ dataset_sample_id, next_state }) =>
@@ -284,7 +284,7 @@ const tests = join(rootDirectory, "packages", "server", "test", "runs");
 
 /**
  * Has Python draw runs with failed, ungraded and inapplicable verdicts and compute their reports and comparisons, and the server's
- * tests compare them on both databases. Returns what there is to say, the last line of each failed one included.
+ * tests compare them on both databases. Returns the messages, including the last line of each failed test.
  */
 export const compareRandomDataSets = async (
   group: ProcessGroup,

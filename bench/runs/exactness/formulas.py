@@ -15,7 +15,7 @@ SEED = 1
 ROUNDING = 1e-12
 LEVEL = 0.05
 FEWEST = 6
-# All signs of up to so many clusters, otherwise so many random ones.
+# All signs of up to this many clusters, otherwise this many random ones.
 OVERALL, STRATA = (20, 10_000), (12, 999)
 
 
@@ -63,7 +63,7 @@ def rate_interval(sizes, sums, error):
     count, rate, weigh = sizes.sum(), sums.sum() / sizes.sum(), effective(sizes)
     rarer = sums if rate < 0.5 - ROUNDING else sizes - sums
     seen_in = 1 / np.sum((rarer / rarer.sum()) ** 2) if rarer.sum() > 0 else 0.0
-    # How much more the rate varies than that of independent verdicts.
+    # How much more the rate varies than one of independent verdicts.
     seen = error**2 / (rate * (1 - rate) / count) if 0 < rate < 1 else 0.0
     effect = np.average([seen, count / weigh], weights=[seen_in, 0.2])
     return wilson(rate, count / max(1.0, effect), weigh - 1)

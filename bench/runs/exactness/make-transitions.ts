@@ -1,6 +1,6 @@
 import { mersenne } from "pure-rand/generator/mersenne";
 
-/** What there is, some of it in each room. */
+/** The things in the world, some of them in each room. */
 const things = [
   "a red apple",
   "a cup",

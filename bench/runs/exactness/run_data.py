@@ -79,7 +79,7 @@ class Samples:
         self.step = [line["step"] for line in self.lines]
         self.equal = [json.dumps(line, sort_keys=True) for line in self.lines]
         self.traits = {}
-        # In the order in which they come first: the signs and draws of resampling go by it.
+        # In order of first occurrence: the signs and draws of resampling depend on it.
         self.trajectories = collections.defaultdict(list)
         for place, name in enumerate(self.trajectory):
             self.trajectories[str(name)].append(place)
