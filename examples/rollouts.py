@@ -39,7 +39,7 @@ async def predict(session, state, action, rollout_id):
                 if response.status not in RETRIED or response.headers.get("x-should-retry") == "false":
                     raise RuntimeError(f"{reason}: {await response.text()}")
                 after = response.headers.get("Retry-After", "")
-                pause = float(after) if after.replace(".", "", 1).isdecimal() else pause  # A date would be by another clock.
+                pause = float(after) if after.replace(".", "", 1).isdecimal() else pause  # A date is by another clock.
         except (aiohttp.ClientConnectionError, asyncio.TimeoutError) as error:
             reason = type(error).__name__
         retries[reason] += 1

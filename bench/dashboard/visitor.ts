@@ -1,11 +1,11 @@
 import type { openBrowser } from "../../packages/web/test/support/browser.ts";
 import { programFile } from "../lib/processes.ts";
 
-/** What a navigation waits for; page-marks.mjs detects it. */
+/** The content that a navigation waits for; page-marks.mjs detects it. */
 export type MarkName = "signIn" | "figures" | "rows" | "result" | "report";
 
 export interface View {
-  /** Its name in the table. */
+  /** The view's name in the table. */
   readonly name: string;
   readonly path: string;
   readonly mark: MarkName;

@@ -137,7 +137,7 @@ export const runInFlight = async (
   return JSON.parse(await group.outputOf("the client of the predictions in flight", { argv, input }));
 };
 
-/** Does some work `count` times, always `concurrency` at once. */
+/** Does some work `count` times, always with `concurrency` in progress. */
 export const atOnce = async (
   count: number,
   concurrency: number,

@@ -59,7 +59,7 @@ interface Peer {
   readonly quietForMs?: number;
 }
 
-/** From Python's package index, into an environment of its own. */
+/** Installs it from Python's package index into its own environment. */
 const fromPython = (name: string, requirement: string) => async (group: ProcessGroup) => {
   const directory = join(cacheDirectory, name);
   const pip = join(directory, "bin", "pip");

@@ -103,7 +103,7 @@ const startReplica = (port: number) => {
     if (isHit === true) counted.hits += 1;
     await Bun.sleep((stepMs + missing * msPerCharacter) * replica.slowness);
     memory.keep(chat);
-    // The slot goes to whoever waited longest.
+    // The slot goes to the request that waited longest.
     const next = waiting.shift();
     if (next === undefined) working -= 1;
     else next();

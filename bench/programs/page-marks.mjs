@@ -80,7 +80,7 @@ function watchScrolling() {
   look();
 }
 
-/** What long tasks and moved parts have come to so far. */
+/** The sums of long tasks and layout shifts so far. */
 function slowLoad() {
   const entriesOf = (type) => {
     const observer = new PerformanceObserver(() => {});

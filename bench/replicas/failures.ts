@@ -72,7 +72,7 @@ export interface KillResult {
   readonly stayedWhileOut: number;
   readonly stayedOnceBack: number;
   readonly upAfterMs: number;
-  /** Its most requests in flight after its start, over the mean of all. */
+  /** Its maximum of requests in flight after its start, divided by the mean of all replicas. */
   readonly mostOnceBack: number;
 }
 

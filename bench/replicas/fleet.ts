@@ -160,7 +160,7 @@ export interface Prompts {
 
 export interface Play {
   readonly policy: PolicyName;
-  /** What the load generator chooses from; for Presage, the one deployment that has the replicas. */
+  /** The deployments that the load generator chooses from; for Presage, the one that has the replicas. */
   readonly deployments: readonly string[];
   readonly prompts: Prompts;
   readonly sessions: number;

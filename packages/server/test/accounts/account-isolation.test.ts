@@ -348,7 +348,7 @@ onAnyDatabase((database) => {
 
   test("No usage is shown to another account, though there is some", async () => {
     const { list, latency } = usageClient(() => presage);
-    // Its own calls above may have been counted by now.
+    // The stranger's own calls above may have been counted by now.
     expect((await list({}, stranger)).data.map(({ api_key_id }) => api_key_id)).not.toContain(own.apiKey);
     expect((await latency({}, stranger)).overall.count).toBe(0);
     const { data, api_keys } = await list();

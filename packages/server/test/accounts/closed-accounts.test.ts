@@ -199,7 +199,7 @@ onAnyDatabase((database) => {
     await using opened = await openStore(presage.databaseUrl);
     const told: string[] = [];
     const isOver = await opened.database.transaction().execute(async (transaction) => {
-      // As `pg_dump` does with every table.
+      // `pg_dump` locks every table in this way.
       await sql`lock table closed_accounts in access share mode`.execute(transaction);
       const impatient = { onSlow: () => told.push("slow"), slowMs: 0, maxMs: 2_000 };
       return await waitForEarlierWriters(opened.database, impatient);

@@ -226,7 +226,7 @@ onAnyDatabase((database) => {
       return failed;
     };
     const failures = await Promise.all(Array.from({ length: 25 }, play));
-    // In whatever order: a hundred steps, and a failure after every fourth.
+    // In whatever order they come: a hundred steps, and a failure after every four of them.
     expect([asked, failures.reduce((sum, failed) => sum + failed, 0)]).toEqual([124, 24]);
   });
 

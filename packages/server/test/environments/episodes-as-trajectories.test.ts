@@ -178,7 +178,7 @@ onAnyDatabase((database) => {
 
   test("a step after an observation without text becomes a sample with its messages", async () => {
     const [id] = await play(await environment(), ["one", "two"]);
-    // As earlier versions stored it.
+    // Changes the payload to how earlier versions stored it.
     await using store = await openStore(presage.databaseUrl);
     await store.database
       .updateTable("prediction_payloads")

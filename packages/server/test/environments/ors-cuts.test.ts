@@ -161,7 +161,7 @@ onAnyDatabase((database) => {
         expect(seen).toHaveLength(3);
       };
       await Promise.all(sessions.map(play));
-      // Here the other process has not heard of the task.
+      // Now for a task that the other process does not know.
       const [sessionId = ""] = sessions;
       await client.cut(sessionId, "sandbox", "c");
       await eventually(

@@ -125,7 +125,7 @@ test("what cannot be shown is not denied: a verb that all false successes have, 
   const { sentence, verbs } = await exploitsOf(episodes);
   expect(verbs[0]?.log_odds_ratio.interval?.lower).toBeGreaterThan(0);
   expect(sentence).toBe("None of 2 actions, tested together, is shown to be in false successes more often.");
-  // In few tasks nothing is tested, also where no action is in more of the false ones.
+  // With few tasks no action is tested, even if none is more frequent in false successes.
   const alike = episodes.map((episode) => ({
     ...episode,
     task: `${Number(episode.task) % 5}`,

@@ -105,7 +105,7 @@ onAnyDatabase((database) => {
       neither: 1,
     });
 
-    // What is not enough in the recording is not in the simulation either, which pays 1.
+    // A reward that is not enough in the recording is not enough in the simulation either, which pays 1.
     const reward = { evaluator: "regex", when: "every-step" };
     await call("POST", "/v1/environments", { name: "rewarded", reward });
     expect(await counted({ environment: "rewarded", dataset_id: dataset, success_reward: 2 })).toEqual({

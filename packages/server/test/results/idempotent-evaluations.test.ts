@@ -120,7 +120,7 @@ onAnyDatabase((database) => {
     const one = post(request, headers("k-7"));
     await expectEventually(() => calls, 1);
     const two = post(request, headers("k-7"));
-    // It would have called the judge by now.
+    // The second request would call the judge within this time.
     await Bun.sleep(100);
     expect(calls).toBe(1);
     first.resolve(new Response("no", { status: 500 }));

@@ -54,7 +54,7 @@ async function mergeAll(database: Database): Promise<void> {
   }, 0);
 }
 
-/** What triggers keep over all series. */
+/** Compares the totals over all series, which triggers keep. */
 async function expectSameByDay(database: Database): Promise<void> {
   const counts = await database.selectFrom("evaluation_total_counts").selectAll().execute();
   const recounted = await database

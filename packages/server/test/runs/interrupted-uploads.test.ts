@@ -75,7 +75,7 @@ onAnyDatabase((database) => {
   test("a run whose upload ended with its server waits for all predictions, also after a pause", async () => {
     const { id, presage, runs, store, stored, gate, stack } = await beginUpload("");
     await using _ = stack;
-    // What a server that is killed leaves.
+    // A killed server leaves these values.
     await store.updateTable("runs").set({ predicted: 2, lease_until: 1 }).where("id", "=", id).execute();
     await runs.change(id, "pause");
     await runs.change(id, "resume");

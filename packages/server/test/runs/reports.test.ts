@@ -211,7 +211,7 @@ onAnyDatabase((database) => {
   test("A run that has not ended is reported as far as it is, and one without a verdict has nulls", async () => {
     const begun = await report(
       await store({
-        // Nobody works on it meanwhile.
+        // Paused, so that no process works on the run meanwhile.
         status: "paused",
         predictions: [[{ verdicts: [pass] }], [{ verdicts: [undefined] }], ...Array(4).fill([undefined])],
       }),

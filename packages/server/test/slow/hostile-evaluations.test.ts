@@ -195,7 +195,7 @@ test("Predictions are served while six expensive evaluations run", async () => {
     expect(response.status).toBe(200);
     served += 1;
   }
-  // Of evaluations on the main thread, each would block one of these for its whole duration.
+  // Evaluations on the main thread would each block one of these requests for their whole duration.
   expect(served).toBeGreaterThan(20);
   const items = await running;
   expect(new Set(items.map(({ status }) => status)).has("validation_error")).toBe(false);

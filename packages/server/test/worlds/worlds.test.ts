@@ -259,7 +259,7 @@ onAnyDatabase((database) => {
     await post("/v1/predict", { interaction, world: "records" });
     await eventually(
       () => counted("predict"),
-      // Those of the tests before may be counted late.
+      // Tokens of earlier tests may be counted late.
       (sum) => sum >= predicted + tokens,
     );
     expect(await counted("chat")).toBe(chats);

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { openEnvPath, openEnvSocket } from "../../support/openenv/openenv-socket.ts";
 import { usePresage } from "../../support/presage/use-presage.ts";
 
-// The messages of verifiers' OpenEnv task set as its source builds them, since it does not install beside the newest openenv, and what was
-// answered to them: two tasks, a reply that is no action and an empty one, at which it ends an episode. Ids, tokens and times are left out.
+// The messages of verifiers' OpenEnv task set as its source builds them, since it cannot be installed with the newest openenv, and the
+// answers: two tasks, a reply that is not an action and an empty one, at which it ends an episode. Ids, tokens and times are left out.
 const presage = usePresage();
 const lines = (await Bun.file(join(import.meta.dir, "verifiers-exchange.fixture.jsonl")).text())
   .trim()

@@ -124,7 +124,7 @@ describe("A database", () => {
     const before = new Database(path, { create: true });
     before.run("PRAGMA journal_mode = WAL");
     before.run("create table things (name text)");
-    // As after a crash: only the log is left.
+    // Leaves only the log, as after a crash.
     await copyFile(`${path}-wal`, `${path}-left`);
     before.close();
     await rm(path);

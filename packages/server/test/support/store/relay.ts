@@ -5,7 +5,7 @@ export interface Relay {
   port: number;
   /** From now on no bytes pass; connections stay open, and new ones are accepted. */
   silence(): void;
-  /** From now on a client that sends one of these texts gets no more responses. What it sends passes. */
+  /** From now on a client that sends one of these texts gets no more responses, but its requests pass. */
   holdAnswersTo(...texts: string[]): void;
   /** Everything passes again, including what was held back. */
   resume(): void;
