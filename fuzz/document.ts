@@ -46,7 +46,7 @@ export function resolveSchema(schema: Schema, schemas: Schemas): Schema {
 const text: Schema = { type: "string" };
 const whole: Schema = { type: "integer" };
 const split: Schema = { enum: ["train", "validation", "test"] };
-/** Few, so that most are there. */
+/** Small, so that most tasks exist. */
 const index: Schema = { type: "integer", minimum: 0, maximum: 5 };
 const orNothing = (schema: Schema): Schema => ({ anyOf: [schema, { type: "null" }] });
 const anyObject: Schema = { type: "object", additionalProperties: true };
@@ -65,11 +65,11 @@ const tools = object({
 });
 const ownSession = object({ sid: text });
 
-/** Where there is no JSON but events. */
+/** The type of responses that are events rather than JSON. */
 const events = "text/event-stream";
 
 interface Described {
-  /** Without the environment, which most paths have before them and need not have. */
+  /** Without the environment, which most paths may start with. */
   path: string;
   method: "get" | "post";
   body?: Schema;
@@ -151,7 +151,7 @@ export function openRewardStandardPaths(): Record<string, Record<string, RawOper
   };
   for (const [id, described] of Object.entries(withoutEnvironment)) add(id, described.path, described, []);
   for (const [id, described] of Object.entries(withEnvironment)) {
-    // No more letters than these, as other names of a path's first part are pages of the dashboard.
+    // Only these characters: other names in a path's first segment are pages of the dashboard.
     const environment = { type: "string", pattern: "^[a-z][a-z0-9-]{0,20}$" };
     add(id, `/{env}${described.path}`, described, [
       { name: "env", in: "path", required: true, schema: environment },

@@ -20,10 +20,10 @@ const path = "/v1/environments/sandbox/openenv/ws";
 const timeoutMs = 60_000;
 const messagesEach = 8;
 const socketsAtOnce = 4;
-/** For what is wrong with a message, as RFC 6455 has it, and what OpenEnv's own `close` is answered with. */
+/** RFC 6455's codes for invalid messages, and the one that answers OpenEnv's own `close`. */
 const codes = new Set([1000, 1002, 1003, 1007, 1008, 1009]);
 
-/** Sends messages of a seed to an environment's WebSocket, and adds what is wrong with the answers. */
+/** Sends a seed's messages to an environment's WebSocket, and adds a finding for each wrong answer. */
 export async function fuzzSockets(target: Target, plan: SocketPlan, findings: Findings): Promise<void> {
   let next = 0;
   let observations = 0;
@@ -35,12 +35,12 @@ export async function fuzzSockets(target: Target, plan: SocketPlan, findings: Fi
     }
   }
   await Promise.all(Array.from({ length: socketsAtOnce }, work));
-  // A handful may all be wrong.
+  // In a short run, all messages may be invalid.
   if (observations === 0 && plan.messages >= 50)
     findings.add("openEnv: no message led to an observation", undefined, undefined);
 }
 
-/** Some messages, on a new socket whenever one was closed. Returns how many observations there were. */
+/** Sends some messages, on a new socket whenever one was closed. Returns the number of observations. */
 async function converse(
   { presage, ownerKey, known }: Target,
   { seed, limits, secrets }: SocketPlan,
@@ -52,7 +52,7 @@ async function converse(
   for (let index = from; index < from + messagesEach; index += 1) {
     if (socket === undefined) {
       socket = await openRawSocket(presage.url + path, { "x-api-key": ownerKey }, timeoutMs);
-      // Without an episode no step would get far.
+      // Without an episode, every step would be refused.
       socket?.write(frameOf(Buffer.from('{"type":"reset"}')));
       const said = await socket?.next();
       if (said?.kind === "text" && read(said.text).type === "observation") observations += 1;
@@ -80,7 +80,7 @@ async function converse(
 
 function violationOf({ name }: OddMessage, said: Said, secrets: readonly string[]): string | undefined {
   if (said.kind === "silent") return "no answer within a minute";
-  // What is not UTF-8 is none of a text, and Bun ends the connection.
+  // Bun ends the connection on a text that is not UTF-8.
   if (said.kind === "cut")
     return name.includes("UTF") || name.includes("short") ? undefined : "cut without a word";
   if (said.kind === "closed") return codes.has(said.code) ? undefined : `closed with ${said.code}`;
@@ -153,7 +153,7 @@ function drawBase(draw: Draw): { type: string; data?: object } {
   return { type, data };
 }
 
-/** What no client may send. */
+/** Messages that no client may send. */
 function drawBadFrame(draw: Draw): OddMessage {
   const state = Buffer.from('{"type":"state"}');
   const bad: [name: string, bytes: Buffer][] = [

@@ -30,7 +30,7 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
   return {
     operation,
     method: operation.method,
-    // As they are, these would end the path, which may be another operation's then, as it is without a value.
+    // Unescaped, these characters would end the path; the rest, like a path without a value, may be another operation's.
     pathParameters: Object.fromEntries(
       drawn("path").map(([name, value]) => [name, value.replaceAll(/[?#]/g, encodeURIComponent) || "_"]),
     ),
@@ -53,7 +53,7 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
   };
 }
 
-/** Its parameter says no more than `id`. */
+/** Whether the parameter is an episode's id: its name is only `id`. */
 function isEpisode({ path }: Operation, name: string): boolean {
   return name === "id" && path.startsWith("/v1/episodes/{id}");
 }
@@ -63,7 +63,7 @@ function asText(value: unknown): string {
   return writeJson(value);
 }
 
-/** The UTF-8 bytes of a text, one a character. A server need not read a head that has control characters. */
+/** A text's UTF-8 bytes, one per character. A server need not read a head that contains control characters. */
 function asFieldValue(text: string): string {
   return Buffer.from(text.replaceAll(/\p{Cc}/gu, "")).toString("latin1");
 }

@@ -81,7 +81,7 @@ const responses: readonly [status: number, body: unknown, headers?: Record<strin
   [999, ""],
 ];
 
-/** What such a one might list as its models. */
+/** Lists of models that a faulty server might send. */
 const modelLists: readonly unknown[] = [
   { object: "list", data: [{ id: "faulty", object: "model", created: 1, owned_by: "nobody" }] },
   { object: "list", data: [] },
