@@ -65,7 +65,8 @@ def test_a_file_becomes_a_revision(presage: Presage, tmp_path: Path) -> None:
 def test_several_files_and_folders_become_one_revision(presage: Presage, tmp_path: Path) -> None:
     odd = write(tmp_path / 'an "odd" näme.jsonl', conversation("gate"))
     write(tmp_path / "runs/b.jsonl", conversation("oven"))
-    write(tmp_path / "runs/a/z.jsonl", conversation("fridge"))
+    (tmp_path / "runs/a").mkdir()
+    (tmp_path / "runs/a/z.jsonl").symlink_to(write(tmp_path / "cache/z", conversation("fridge")))
     write(tmp_path / "runs/notes.json", {"foo": 1})
     (tmp_path / "runs/read me.md").write_text("# Runs\n")
     (tmp_path / "runs/empty.json").touch()

@@ -216,7 +216,7 @@ def _files_at(path: Path) -> Iterator[_File]:
         yield _File(_shown(path.name), partial(_read, path))
         return
     found = (Path(folder, name) for folder, _, names in os.walk(path) for name in names)
-    for file in sorted((one for one in found if one.is_file() and not one.is_symlink()), key=str):
+    for file in sorted((one for one in found if one.is_file()), key=str):
         yield _File(_shown(str(file.relative_to(path))), partial(_read, file), is_named=False)
 
 

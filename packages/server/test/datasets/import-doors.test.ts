@@ -65,6 +65,17 @@ test("a preview of several files ends where it has read enough", async () => {
   expect(await response.json()).toMatchObject({ complete: false });
 });
 
+test("a part without a filename refuses the upload", async () => {
+  const form = new FormData();
+  form.append("file", new Blob([layouts[0]?.about.example ?? ""]), "a.jsonl");
+  form.append("more", layouts[0]?.about.example ?? "");
+  const response = await fetch(`${presage.url}/v1/imports/preview`, {
+    ...{ method: "POST", body: form, headers: { "x-api-key": testKey } },
+  });
+  expect(response.status).toBe(422);
+  expect(await response.text()).toContain('The part \\"more\\" has no filename');
+});
+
 test(
   "a broken file has the same verdict by command line and over HTTP",
   seeded(async (draw) => {

@@ -3,6 +3,7 @@ import type { DatasetFormat, ImportPreviewQuery } from "@presage/contract";
 import { InvalidRequestError, valueError } from "../../http/validate.ts";
 import { sha256Hex } from "../../platform/words.ts";
 import type { ReadSample } from "../formats.ts";
+import { LineError } from "../upload/lines.ts";
 import { type Redaction, type RedactRules, readRedactRules } from "./redaction/redact.ts";
 import type { StepOptions } from "./turns.ts";
 
@@ -29,6 +30,8 @@ interface Split {
 }
 
 const defaultTest = 0.2;
+/** As many as a line may have. */
+const maxTags = 50;
 
 /** The import options of a request. Throws an `InvalidRequestError` if its rules are not valid. */
 export function readImport(query: ImportPreviewQuery) {
@@ -86,7 +89,10 @@ function readSplit({ split_by, test, calibration }: ImportPreviewQuery): Split |
 /** The sample, tagged with its side if there is a split. `salt` makes splits differ between datasets. */
 export function inItsSplit(sample: ReadSample, split: Split | undefined, salt: string): ReadSample {
   if (split === undefined) return sample;
-  return { ...sample, tags: { ...sample.tags, split: splitOf(sample, split, salt) } };
+  const tags = { ...sample.tags, split: splitOf(sample, split, salt) };
+  if (Object.keys(tags).length > maxTags)
+    throw new LineError(`With the tag \`split\` it has more than ${maxTags} tags`, ["tags"]);
+  return { ...sample, tags };
 }
 
 /** A sample's side, chosen by a hash of its group's name, so that a later upload gets the same one. */

@@ -302,12 +302,9 @@ export class TraceImport {
         for (const sample of "trace" in one
           ? this.#samplesOfTrace(file, one.trace, place)
           : this.#asTold(file, "sample" in one ? [one.sample] : this.#underOwnId(one.conversation))) {
-          this.#count(sample);
-          yield {
-            sample: inItsSplit(sample, this.#options.split, this.#salt),
-            place,
-            file: entry ?? file.name,
-          };
+          const placed = inItsSplit(sample, this.#options.split, this.#salt);
+          this.#count(placed);
+          yield { sample: placed, place, file: entry ?? file.name };
         }
       } catch (error) {
         if (!(error instanceof LineError)) throw error;
@@ -318,8 +315,10 @@ export class TraceImport {
 
   /** Samples made by their layout; unchanged if the layout is verbatim, unless redaction is asked for. */
   *#asTold(file: TraceFile, samples: readonly ReadSample[]): Generator<ReadSample, void> {
-    const isVerbatim = file.told?.layout.isVerbatim === true && this.#options.redaction === undefined;
-    for (const sample of samples) yield isVerbatim ? sample : this.#texts.cleanValue(sample);
+    const isVerbatim = file.told?.layout.isVerbatim === true;
+    if (!isVerbatim) checkLimits(samples);
+    const isKept = isVerbatim && this.#options.redaction === undefined;
+    for (const sample of samples) yield isKept ? sample : this.#texts.cleanValue(sample);
   }
 
   /** A conversation, numbered if an earlier file has its id. If the same file or the appended-to revision has it, storing refuses it. */

@@ -37,7 +37,7 @@ function checkSteps({ length }: { length: number }, most = Number.POSITIVE_INFIN
 /** Throws a `LineError` if a trajectory has more samples, or longer ones, than an import accepts. */
 export function checkLimits(samples: readonly ReadSample[]): void {
   checkSteps(samples, maxSteps);
-  for (const [step, { context, interaction, messages, next_state }] of samples.entries()) {
+  for (const { step, context, interaction, messages, next_state } of samples) {
     if (Object.values(context ?? {}).some((text) => isTooLong(text ?? "")))
       throw new LineError(`A text of its context is longer than ${maxTextBytes} bytes`);
     const said = (messages ?? []).map(({ content }) => content);

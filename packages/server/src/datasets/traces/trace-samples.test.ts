@@ -141,3 +141,15 @@ test("a text over 4 MiB is a fault, in the context, too; and so are more than 10
     [5, "The trajectory has more than 10000 steps"],
   ]);
 });
+
+test("a sample with 50 tags cannot have the tag of its split too", async () => {
+  const line = (tags: number) =>
+    JSON.stringify({
+      ...{ trajectory_id: "t", step: tags, interaction: { state: "s", action: "a" }, next_state: "n" },
+      tags: Object.fromEntries(Array.from({ length: tags }, (_, index) => [`t${index}`, "x"])),
+    });
+  const split = { by: "trajectory", test: 1, calibration: 0 };
+  const { samples, figures } = await importText(`${line(49)}\n${line(50)}`, { split, skipsFaults: true });
+  expect([samples.length, samples[0]?.tags?.split, figures.samples]).toEqual([1, "test", 1]);
+  expect(figures.faults).toMatchObject([{ loc: ["body", "line", 2, "tags"] }]);
+});

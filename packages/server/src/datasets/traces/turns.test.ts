@@ -57,6 +57,17 @@ test("calls of one id are answered in order, and an id may be used again in a la
   expect(leftOut).toEqual({});
 });
 
+test("many calls without ids in one turn take linear time", async () => {
+  const tool_calls = Array.from({ length: 60_000 }, () => ({ function: { name: "ls", arguments: "{}" } }));
+  const startedAt = process.cpuUsage().user;
+  const read = stepsIn([
+    { role: "assistant", tool_calls },
+    ...tool_calls.map(() => ({ role: "tool", content: "" })),
+  ]);
+  await expect(read).rejects.toThrow("more than 10000 steps");
+  expect(process.cpuUsage().user - startedAt).toBeLessThan(4_000_000);
+});
+
 test("kept thoughts are the first 256 characters of a step's, and others are counted", async () => {
   const thought = "\u{1f511}".repeat(300);
   const messages = [

@@ -175,6 +175,9 @@ interface Answer {
   done: boolean | undefined;
 }
 
+/** Calls to be answered, the first one last, so that answered ones are dropped in constant time. */
+type Open = Action[];
+
 interface Action {
   /** Absent: the action is a text, which any text of the environment answers. */
   call: Call | undefined;
@@ -186,6 +189,9 @@ interface Action {
 interface Exchange {
   turn: AgentTurn | undefined;
   actions: Action[];
+  /** Its calls to be answered, and those of them without an id. */
+  open: Open;
+  openUnnamed: Open;
   thought: string | undefined;
   said: Answer[];
 }
@@ -238,14 +244,16 @@ function* exchangesOf(
   { keepsThoughts }: StepOptions,
   texts: TraceTexts,
 ): Generator<Exchange, void> {
-  const exchanges: Exchange[] = [{ turn: undefined, actions: [], thought: undefined, said: [] }];
-  const unanswered = new Map<string, Action[]>();
+  const exchanges: Exchange[] = [
+    { turn: undefined, actions: [], open: [], openUnnamed: [], thought: undefined, said: [] },
+  ];
+  const unanswered = new Map<string, Open>();
   for (const turn of turns) {
     if (turn.by === "system") continue;
     const current = exchanges.at(-1) as Exchange;
     if (turn.by === "agent") {
       const exchange = begin(turn, keepsThoughts, texts);
-      for (const [id, actions] of Map.groupBy(exchange.actions, ({ call }) => call?.id))
+      for (const [id, actions] of Map.groupBy(exchange.open, ({ call }) => call?.id))
         if (id !== undefined) unanswered.set(id, actions);
       // A turn with only thoughts does not separate what the environment said.
       if (exchange.actions.length > 0) exchanges.push(exchange);
@@ -287,9 +295,12 @@ function begin(turn: AgentTurn, keepsThoughts: boolean, texts: TraceTexts): Exch
       : action === ""
         ? []
         : [{ call: undefined, text: action, answer: undefined }];
+  const open = actions.filter(({ call }) => call !== undefined).reverse();
   return {
     turn,
     actions,
+    open,
+    openUnnamed: open.filter(({ call }) => call?.id === undefined),
     thought:
       turn.leftOutAs === undefined
         ? thoughtOf(blocks, keepsThoughts && actions.length > 0, texts)
@@ -325,13 +336,15 @@ function actionOf({ name, input }: Call, texts: TraceTexts): string {
   return canonicalJson({ input: texts.cleanValue(parsedText(input ?? {})), tool: texts.clean(name) });
 }
 
-function calledBy(id: string | undefined, { actions }: Exchange, unanswered: Map<string, Action[]>) {
-  const named = unanswered.get(id ?? "")?.find(({ answer }) => answer === undefined);
-  if (named !== undefined) return named;
-  return actions.find(
-    ({ call, answer }) =>
-      call !== undefined && answer === undefined && (id === undefined || call.id === undefined),
+function calledBy(id: string | undefined, exchange: Exchange, unanswered: Map<string, Open>) {
+  return (
+    firstOf(unanswered.get(id ?? "")) ?? firstOf(id === undefined ? exchange.open : exchange.openUnnamed)
   );
+}
+
+function firstOf(open: Open = []): Action | undefined {
+  while (open.at(-1)?.answer !== undefined) open.pop();
+  return open.at(-1);
 }
 
 type Made = Omit<Step, "state">;

@@ -281,6 +281,9 @@ async function* partsOf(
     broken ??= error;
     wake.resolve();
   };
+  parser.on("field", (name) =>
+    end(refused(`The part ${JSON.stringify(name.slice(0, 100))} has no filename, as each file needs`)),
+  );
   parser.on("finish", () => end());
   parser.on("error", () => end(malformed()));
   const source = Readable.from(body, { objectMode: true, highWaterMark: 1 });
@@ -323,7 +326,8 @@ function openParser(contentType: string) {
   }
 }
 
-function malformed(): UploadError {
-  const reason = "The body is not valid multipart/form-data, or it is cut off";
+const malformed = () => refused("The body is not valid multipart/form-data, or it is cut off");
+
+function refused(reason: string): UploadError {
   return new UploadError({ line: undefined, path: [], reason });
 }

@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { readParts } from "../../documents/documents.ts";
+import { TraceImport } from "../../import.ts";
+import { ownLines } from "../../import-options.ts";
 import { importText } from "../../import-text.fixture.ts";
 
 const line = {
@@ -46,6 +49,21 @@ test("texts stand for lists of one turn, and a line without an id is named after
   ]);
   expect(samples).toMatchObject([
     { trajectory_id: "line-1", next_state: "x", tags: { source: "agentworld" } },
+  ]);
+});
+
+test("lines without ids of several files are numbered, and a long text is a fault", async () => {
+  const traces = new TraceImport({ ...ownLines.options, format: undefined });
+  const ids: string[] = [];
+  const file = { ...line, id: undefined, response: ["x", "x".repeat(5_000_000)] };
+  const text = [1, 2].map((turn_idx) => JSON.stringify({ ...file, turn_idx })).join("\n");
+  for (const name of ["a.jsonl", "b.jsonl"])
+    for await (const samples of traces.read(name, readParts(new Blob([text]).stream(), { maxBytes: 1e9 })))
+      ids.push(...samples.map(({ sample }) => sample.trajectory_id));
+  expect(ids).toEqual(["line-1", "line-1/2"]);
+  expect(traces.figures().faults.map(({ msg }) => msg)).toEqual([
+    "A text of step 1 is longer than 4194304 bytes",
+    "A text of step 1 is longer than 4194304 bytes",
   ]);
 });
 

@@ -56,14 +56,15 @@ export const agentworld: Layout = {
       { role: "assistant" as const, content: responses[index] ?? "" },
     ]);
     const system = line.system_str ? [{ role: "system" as const, content: line.system_str }] : [];
-    yield {
-      sample: {
-        trajectory_id: idOf(idIn({ id: line.id }) ?? "") || `line-${place[1]}`,
-        step: at,
-        messages: [...system, ...before, { role: "user", content: prompt }],
-        next_state,
-        tags: { source: "agentworld", ...(task === "" ? {} : { task }) },
-      },
+    const id = idOf(idIn({ id: line.id }) ?? "");
+    const sample = {
+      trajectory_id: id || `line-${place[1]}`,
+      step: at,
+      messages: [...system, ...before, { role: "user" as const, content: prompt }],
+      next_state,
+      tags: { source: "agentworld", ...(task === "" ? {} : { task }) },
     };
+    // Another file's lines may have the same id, but not the same number.
+    yield id === "" ? { conversation: [sample] } : { sample };
   }),
 };
