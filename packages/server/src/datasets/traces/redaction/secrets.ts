@@ -21,8 +21,13 @@ interface Form {
 /** Between a name and its value: in JSON, in JSON within JSON, in a header, an assignment or an element of XML. */
 const separator = `(?:\\\\{0,3}["'\`])?\\s{0,4}(?:=>|[:=,>])\\s{0,4}(?:\\\\{0,3}["'\`])?`;
 const schemes = "(?:Bearer|Basic|Token|ApiKey|Api-Key|Key|Negotiate|NTLM|SharedKey)";
+const anyScheme = "[A-Za-z][\\w-]{0,40}\\s{1,4}";
+/** One of the parameters that some schemes have, such as OAuth's and AWS's. */
+const parameter = '[\\w-]{1,40}=(?:\\\\{0,3}"[^"\\\\\\n]{0,256}\\\\{0,3}"|[^\\s"\'`\\\\,<>[\\]{}()$]{1,256})';
 
 const hasDigit = (text: string) => /\d/.test(text);
+/** Prose and code rarely have so long a word with a digit there. */
+const isLong = (text: string) => text.length >= 16 && hasDigit(text);
 const isMixed = (text: string) => hasDigit(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 /** Whether a text is what Basic authentication sends. */
 const isUserAndPassword = (text: string) =>
@@ -85,16 +90,35 @@ const forms: readonly Form[] = [
   {
     kind: "url_password",
     tells: ["://"],
-    pattern: /:\/\/[^\s/?#:@"'`<>\\[\]]{0,256}:(?!\*+@|\$\{?\w+\}?@)([^\s/?#@"'`<>\\]{1,1024})(?=@)/y,
+    // Many passwords are not encoded, so they go on to the last @, but a port is none.
+    pattern:
+      /:\/\/[^\s/?#:@"'`<>\\[\]]{0,256}:(?!\*+@|\$\{?\w+\}?@|(?:\d{1,5}|\$\w+|\$?\{\w+\}|port)[/?#,;)\]}&|])((?:(?!:\/\/|\[redacted:)[^\s"'`<>\\]){1,1024})(?=@)/y,
     isAnnounced: true,
     isSecret: undefined,
   },
   announced(
     "authorization",
     "Authorization",
+    `${separator}${anyScheme}(${parameter}(?:,\\s{0,4}${parameter}){0,15})`,
+    isLong,
+  ),
+  announced(
+    "authorization",
+    "Authorization",
     `${separator}${schemes}\\s{1,4}([^\\s"'\`\\\\,;<>[\\]{}()$]{3,})`,
   ),
-  announced("authorization", "Authorization", `${separator}([A-Za-z0-9._~+/-]{8,}=*)`, hasDigit),
+  announced(
+    "authorization",
+    "Authorization",
+    `${separator}${anyScheme}(?!\\w{1,16}://|/)([A-Za-z0-9._~+/:-]{16,}=*)(?![\\w.~+/:=([-])`,
+    isLong,
+  ),
+  announced(
+    "authorization",
+    "Authorization",
+    `${separator}(?!${anyScheme}\\[redacted:)([A-Za-z0-9._~+/-]{8,}=*)`,
+    hasDigit,
+  ),
   announced("authorization", "Bearer ", "\\s{0,3}([A-Za-z0-9._~+/-]{16,}=*)", hasDigit),
   announced("authorization", "Basic ", "\\s{0,3}([A-Za-z0-9+/]{6,}={0,2})(?![\\w=])", isUserAndPassword),
   ...["secretAccessKey", "SecretAccessKey", "secret_access_key"].map((word) =>
