@@ -26,7 +26,9 @@ const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-n
 
 const sectionOf = (module: string) => /src\/pages\/([^/]+)\//.exec(module)?.[1] ?? null;
 
-const isPlayed = (module: string) => module.includes("src/pages/environments/play/");
+/** What few readers of a section open, each in a script of its own: playing an environment, and the steps of a run. */
+const partOf = (module: string) =>
+  /pages\/(environments\/play|runs\/(?:trajectory|samples\/sample-drawer))/.exec(module)?.[1]?.split("/")[0];
 
 type Modules = Pick<PluginContext, "getModuleInfo">;
 
@@ -57,12 +59,15 @@ const groups = [
   },
   { name: "save", test: /csv-stringify/, priority: 2 },
   {
-    name: (module: string) => (isPlayed(module) ? null : sectionOf(module)),
+    name: (module: string) => (partOf(module) ? null : sectionOf(module)),
     debugName: "sections",
     priority: 1,
   },
-  // Few people who look at an environment play it.
-  { name: (module: string) => (isPlayed(module) ? "play" : null), debugName: "play", priority: 0 },
+  {
+    name: (module: string) => (partOf(module) ? `${partOf(module)}-part` : null),
+    debugName: "parts",
+    priority: 0,
+  },
 ];
 
 const digest = digestOfSources(

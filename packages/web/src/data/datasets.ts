@@ -13,6 +13,8 @@ import { pagedQuery, usePresage } from "./client.ts";
 
 const datasetsKey = ["datasets"];
 const trajectoriesOnPage = 100;
+/** cottage-2 before cottage-10. */
+const naturally = new Intl.Collator("en", { numeric: true });
 const stepsOnPage = 100;
 /** A revision never changes. */
 const staleTime = Number.POSITIVE_INFINITY;
@@ -56,13 +58,14 @@ export function trajectoryPagesQuery(
   filter: TrajectoryFilter & { revision: number },
 ) {
   return {
-    ...pagedQuery([...datasetsKey, "trajectories", id, filter], ({ after, signal }) =>
-      presage.datasets.pageOfTrajectories(id, filter, {
-        limit: trajectoriesOnPage,
-        after,
-        signal,
-      }),
-    ),
+    ...pagedQuery([...datasetsKey, "trajectories", id, filter], async ({ after, signal }) => {
+      const page = { limit: trajectoriesOnPage, after, signal };
+      const { data, next } = await presage.datasets.pageOfTrajectories(id, filter, page);
+      // Of several pages, each has the server’s order.
+      if (after === undefined && next === null && filter.order === "trajectory_id")
+        data.sort((one, other) => naturally.compare(one.trajectory_id, other.trajectory_id));
+      return { data, next };
+    }),
     staleTime,
     structuralSharing: false,
   };

@@ -119,6 +119,7 @@ function notesOf(schemas: Schemas, schema: Schema): string[] {
     one.exclusiveMaximum !== undefined && `below ${one.exclusiveMaximum}`,
     one.pattern !== undefined &&
       one.format === undefined &&
+      whole.description === undefined &&
       one.pattern.length <= maxShownPattern &&
       `matches \`${one.pattern}\``,
   ]);

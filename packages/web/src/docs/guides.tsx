@@ -91,8 +91,8 @@ export function Article({ path, markdown, guides }: ArticleProps) {
     </ul>
   );
   return (
-    <article className="mx-auto grid max-w-6xl gap-x-12 px-4 py-6 md:px-8 lg:py-8 xl:grid-cols-[minmax(0,46rem)_14rem]">
-      <div className="min-w-0 text-base leading-6">
+    <article className="mx-auto grid max-w-6xl gap-x-12 px-4 py-6 md:px-8 lg:py-8 xl:grid-cols-[minmax(0,1fr)_12rem]">
+      <div className="min-w-0 text-base leading-6 [&>:is(p,ul,ol)]:max-w-184">
         <p className="mb-1 text-xs font-medium text-accent-ink">{guides[place]?.group}</p>
         {headings.length > 1 && (
           <details className="float-right ml-4 text-sm xl:hidden print:hidden">
@@ -138,7 +138,7 @@ export function Start({ markdown, guides, first }: Omit<ArticleProps, "path"> & 
   const path = introductionPath;
   return (
     <article className="mx-auto max-w-6xl px-4 py-6 md:px-8 lg:py-10">
-      <div className="grid items-start gap-x-12 gap-y-2 lg:grid-cols-2 lg:grid-rows-[auto_1fr] *:min-w-0">
+      <div className="grid items-start gap-x-12 gap-y-2 xl:grid-cols-2 xl:grid-rows-[auto_1fr] *:min-w-0">
         <div className="text-base leading-6">
           <h1 className="text-2xl font-semibold tracking-tight">Documentation</h1>
           <p className="my-3 text-ink-2">
@@ -176,7 +176,7 @@ export function Start({ markdown, guides, first }: Omit<ArticleProps, "path"> & 
         </div>
         <section
           aria-label="A first request"
-          className="mt-6 flex flex-col gap-3 lg:sticky lg:mt-0 lg:top-8 lg:row-span-2"
+          className="mt-6 flex flex-col gap-3 xl:sticky xl:mt-0 xl:top-8 xl:row-span-2"
         >
           <p className="text-sm font-medium">A first request</p>
           <Snippets operation={first} />

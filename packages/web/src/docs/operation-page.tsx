@@ -221,7 +221,7 @@ function Forms({ forms, prefix }: { forms: Form[]; prefix: string }) {
   return (
     <div className="mt-2 flex flex-col gap-2">
       {forms.map(({ title = "", fields }, index) => (
-        <Fold key={title} title={<WithCode text={`Form ${index + 1}`} />} note={<WithCode text={title} />}>
+        <Fold key={title} title={<WithCode text={`Form ${title}`} />}>
           <Fields fields={fields} prefix={`${prefix}-${index + 1}`} />
         </Fold>
       ))}
@@ -230,9 +230,11 @@ function Forms({ forms, prefix }: { forms: Form[]; prefix: string }) {
 }
 
 function Fields({ fields, prefix }: { fields: Field[]; prefix: string }) {
+  const isSent = !prefix.startsWith("response");
+  const shown = isSent ? fields.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired)) : fields;
   return (
     <ul className="divide-y divide-line">
-      {fields.map(({ name, type, isRequired, isDeprecated, description, notes, forms }) => (
+      {shown.map(({ name, type, isRequired, isDeprecated, description, notes, forms }) => (
         <li
           key={name}
           id={`${prefix}.${name}`}
@@ -244,9 +246,7 @@ function Fields({ fields, prefix }: { fields: Field[]; prefix: string }) {
               <code className="font-mono text-sm font-semibold wrap-anywhere">{name}</code>
             </a>
             <span className="text-xs text-ink-3">{type}</span>
-            {isRequired && !prefix.startsWith("response") && (
-              <span className="text-xs font-medium text-warn">required</span>
-            )}
+            {isRequired && isSent && <span className="text-xs font-medium text-warn">required</span>}
             {isDeprecated && <span className="text-xs font-medium text-fail">deprecated</span>}
           </div>
           {description !== undefined && <Sentence text={description} />}
@@ -256,6 +256,7 @@ function Fields({ fields, prefix }: { fields: Field[]; prefix: string }) {
               key={form.title ?? name}
               title={`Fields of ${name}`}
               note={form.title && <WithCode text={form.title} />}
+              isOpen={isRequired && isSent && form.title === undefined}
             >
               <Fields
                 fields={form.fields}

@@ -63,14 +63,8 @@ export function LeanedOn({ prediction, preview, isSaid = false }: LeanedOnProps)
         {explain.examples.map((example, index) => {
           const { question, answer } = texts[index] ?? {};
           const isAnswer = isByRecords && index === 0;
-          const title = (
-            <ExampleTitle
-              example={example}
-              answer={answer}
-              isAnswer={isAnswer}
-              weights={data?.config.retrieval?.weights ?? worldDefaults.weights}
-            />
-          );
+          const title = <ExampleTitle example={example} answer={answer} isAnswer={isAnswer} />;
+          const weights = data?.config.retrieval?.weights ?? worldDefaults.weights;
           const link = data?.pinned.examples && (
             <ExampleLink example={example} pinned={data.pinned.examples}>
               Its trajectory in <InlineText text={data.pinned.examples.dataset} />
@@ -85,6 +79,11 @@ export function LeanedOn({ prediction, preview, isSaid = false }: LeanedOnProps)
                 </div>
               ) : (
                 <Fold title={title}>
+                  {example.by && (
+                    <p className="text-xs text-ink-3 tabular-nums">
+                      Similar by {describeFields(example.by, example.similarity, weights)}
+                    </p>
+                  )}
                   <PlainText text={question} label="Recorded step" />
                   <PlainText text={answer} label="What followed" />
                   {link}
@@ -119,12 +118,11 @@ interface ExampleTitleProps {
   example: Example;
   answer: string | undefined;
   isAnswer: boolean;
-  weights: Weights;
 }
 
 type Weights = Record<Field, number>;
 
-function ExampleTitle({ example, answer, isAnswer, weights }: ExampleTitleProps) {
+function ExampleTitle({ example, answer, isAnswer }: ExampleTitleProps) {
   return (
     <span className="flex min-w-0 flex-1 flex-col gap-0.5">
       <span className="flex min-w-0 items-center gap-2">
@@ -137,11 +135,6 @@ function ExampleTitle({ example, answer, isAnswer, weights }: ExampleTitleProps)
         </span>
         {isAnswer && <Badge tone="accent">the answer</Badge>}
       </span>
-      {example.by && (
-        <span className="text-xs font-normal text-ink-3 tabular-nums">
-          {describeFields(example.by, example.similarity, weights)}
-        </span>
-      )}
       {answer !== undefined && (
         <span className="line-clamp-2 font-mono text-xs leading-5 font-normal wrap-anywhere text-ink-2 group-open:hidden">
           <InlineText text={answer} />

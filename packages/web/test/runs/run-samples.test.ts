@@ -80,6 +80,7 @@ dashboardTest("The matrix is filtered, sorted and browsed, and shared by its add
   await drawer.getByText("Recorded", { exact: false }).first().waitFor();
   await drawer.locator("ins", { hasText: "garden" }).waitFor();
   await drawer.getByRole("list", { name: "Verdicts" }).getByText("Fail").first().waitFor();
+  await drawer.getByText("Explanation of exact-match").waitFor();
 
   const { pathname, search } = new URL(page.url());
   const elsewhere = await visit(pathname + search);
@@ -110,8 +111,7 @@ dashboardTest("What the agent saw: a trajectory names where it diverged, step by
   await page.getByRole("heading", { level: 1, name: "a" }).waitFor();
   await page.getByRole("heading", { name: /^Step 1/ }).waitFor();
   await page.getByText("Recorded and predicted, identical").waitFor();
-  const where = page.getByRole("listitem").filter({ hasText: "exact-match" }).first();
-  await where.getByRole("link", { name: "step 2" }).click();
+  await page.getByRole("link", { name: "step 2", exact: true }).first().click();
   await page.getByRole("heading", { name: /^Step 2/ }).waitFor();
   await page.locator("ins", { hasText: "garden" }).waitFor();
   await page.getByRole("link", { name: "Step 2: fail, the first divergence" }).first().waitFor();

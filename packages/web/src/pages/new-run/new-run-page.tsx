@@ -184,7 +184,7 @@ function NewRunPage() {
               </FieldGroup>
               <SelectField
                 label="Ends and rewards"
-                hint="Whether predictions end, and pay, where the real environment did, by the rules of an environment."
+                hint="Whether the rules of an environment end an episode of predictions where the recording ends, with its reward."
                 {...field("ends")}
                 options={[{ value: "", label: "Not compared" }, ...environments.map(({ name }) => name)]}
               />

@@ -128,7 +128,7 @@ function Estimate({ request, asksModel, revision, predictions, judges, ...estima
               , <strong className="font-semibold text-ink">{cost}</strong>
             </>
           )}
-          , if a prediction takes as many as in {earlier.name}.
+          , judging by the run “{earlier.name}”.
         </p>
       )}
     </>

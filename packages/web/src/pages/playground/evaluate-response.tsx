@@ -46,12 +46,7 @@ export function EvaluateResponse({ response, evaluations, goldAnswer, onGoldAnsw
   return (
     <section aria-label="Evaluate this response" className="flex flex-col gap-3 border-t border-line pt-4">
       <header className="flex flex-wrap items-center gap-3">
-        <div className="min-w-0 flex-1">
-          <h3 className="text-sm font-semibold">Evaluate this</h3>
-          <p className="text-xs text-ink-3">
-            Results are stored under the app <code className="font-mono">playground</code>.
-          </p>
-        </div>
+        <h3 className="min-w-0 flex-1 text-sm font-semibold">Evaluate this</h3>
         <Button onClick={evaluate} disabled={chosen.length === 0} isBusy={evaluations.isPending && isMine}>
           {chosen.length < 2 ? "Evaluate" : `Evaluate with ${chosen.length}`}
         </Button>
@@ -73,6 +68,9 @@ export function EvaluateResponse({ response, evaluations, goldAnswer, onGoldAnsw
           onChange={onGoldAnswer}
         />
       )}
+      <p className="text-xs text-ink-3">
+        Results are stored under the app <code className="font-mono">playground</code>.
+      </p>
     </section>
   );
 }

@@ -8,7 +8,7 @@ import { TextDifference } from "../../ui/difference/text-difference.tsx";
 import { SelectField } from "../../ui/form/fields.tsx";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
 import { cutBefore } from "../../ui/untrusted-text/text-ranges.ts";
-import { ResponseView } from "./response-view.tsx";
+import { ResponseOrigin, ResponseView } from "./response-view.tsx";
 import type { ModelResponse } from "./use-predictions.ts";
 
 interface ResponseTabProps {
@@ -72,6 +72,7 @@ export function ResponseTab(props: ResponseTabProps) {
           )}
           <GoldAnswer response={shown} draft={draft} />
           {children(shown)}
+          <ResponseOrigin response={shown} />
         </>
       )}
     </div>

@@ -53,19 +53,15 @@ function CostFact({ requestId }: { requestId: string }) {
   const presage = usePresage();
   const isStored = useQuery(meQuery(presage)).data?.capture.setting === "all";
   const { data } = useQuery({ ...requestCostQuery(presage, requestId), enabled: isStored });
-  if (!isStored) return null;
+  if (!isStored || !data?.isStored) return null;
   return (
     <Fact look="stacked" name="Cost">
-      {data?.isStored ? (data.cost === null ? "no price" : formatCost(data.cost, data.currency ?? "")) : "…"}
+      {data.cost === null ? "no price" : formatCost(data.cost, data.currency ?? "")}
     </Fact>
   );
 }
 
-function ResponseFacts({
-  response: { at, prediction, timing, requestId, deployment },
-}: {
-  response: ModelResponse;
-}) {
+function ResponseFacts({ response: { at, prediction, timing, requestId } }: { response: ModelResponse }) {
   const { finish_reason, matched_stop, usage } = prediction;
   return (
     <dl className="grid grid-cols-[repeat(auto-fill,minmax(5.5rem,1fr))] gap-x-4 gap-y-3 text-sm">
@@ -92,12 +88,24 @@ function ResponseFacts({
           </span>
         </Fact>
       )}
-      {requestId !== undefined && <CostFact requestId={requestId} />}
       <Fact look="stacked" name="Received">
         <Time at={at} />
       </Fact>
+      {requestId !== undefined && <CostFact requestId={requestId} />}
+    </dl>
+  );
+}
+
+/** Who answered, and by which id the server’s log has it. */
+export function ResponseOrigin({
+  response: { prediction, requestId, deployment },
+}: {
+  response: ModelResponse;
+}) {
+  return (
+    <dl className="flex flex-col gap-1 border-t border-line pt-3">
       {deployment !== undefined && (
-        <div className="col-span-full flex min-w-0 gap-2 text-xs text-ink-3">
+        <div className="flex min-w-0 gap-2 text-xs text-ink-3">
           <dt>Answered by</dt>
           <dd className="min-w-0 wrap-anywhere text-ink-2">
             {prediction.world === undefined
@@ -107,7 +115,7 @@ function ResponseFacts({
         </div>
       )}
       {requestId !== undefined && (
-        <div className="col-span-full flex min-w-0 items-center gap-2 text-xs text-ink-3">
+        <div className="flex min-w-0 items-center gap-2 text-xs text-ink-3">
           <dt>Request</dt>
           <dd className="flex min-w-0 items-center gap-1">
             <code className="truncate font-mono">{requestId}</code>

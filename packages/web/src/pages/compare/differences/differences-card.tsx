@@ -41,8 +41,8 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
             </HeaderCell>
             <HeaderCell className="min-w-28 md:min-w-40 xl:min-w-40">
               <IntervalAxis domain={domain} format={formatPoints} />
-              <span className="sr-only">95 % interval</span>
             </HeaderCell>
+            <HeaderCell isNumber>95&nbsp;% interval</HeaderCell>
             <HeaderCell isNumber>p (Holm)</HeaderCell>
             <HeaderCell isNumber>Mean</HeaderCell>
             <HeaderCell isNumber>Pass rate</HeaderCell>
@@ -80,9 +80,8 @@ function endsOf({ candidates }: ComparedEvaluator): number[] {
 /** Wraps a long column heading. */
 const inLines = "inline-block w-min whitespace-normal";
 
-/** Hides columns that do not fit: on a tablet, the mean and the detectable difference. */
-const fittingRow =
-  "phone:*:nth-[n+4]:hidden rail:*:nth-5:hidden rail:*:nth-9:hidden print:*:nth-5:hidden print:*:nth-9:hidden";
+/** Hides columns that do not fit: on a tablet, the mean, the samples and the detectable difference. */
+const fittingRow = "phone:*:nth-[n+4]:hidden rail:*:nth-[2n+6]:hidden print:*:nth-[2n+6]:hidden";
 
 interface EvaluatorRowsProps {
   evaluator: ComparedEvaluator;
@@ -99,7 +98,7 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
   return (
     <tbody className={clsx("border-b border-line last-of-type:border-0", isChosen && "bg-accent-soft/40")}>
       <tr>
-        <th scope="rowgroup" colSpan={9} className="px-4 pt-3 pb-1 text-left text-sm font-semibold">
+        <th scope="rowgroup" colSpan={10} className="px-4 pt-3 pb-1 text-left text-sm font-semibold">
           {name}
         </th>
       </tr>
@@ -111,6 +110,7 @@ function EvaluatorRows({ evaluator, name, isChosen, marked, domain }: EvaluatorR
           <Cell isNumber className="text-ink-3">
             reference
           </Cell>
+          <Cell />
           <Cell />
           <Cell />
           <Cell isNumber>{formatScore(reference.mean)}</Cell>
@@ -166,30 +166,28 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
           {formatPoints(difference)}
         </Explained>
         <span className="hidden text-xs whitespace-nowrap text-ink-2 phone:block">
-          <span aria-hidden className="block">
-            {range}
-          </span>
+          <span className="block">{range}</span>
           {formatCount(count)} in {formatCount(trajectories)}
         </span>
       </Cell>
       <Cell>
         {difference !== null && (
-          <span className="block">
-            <IntervalRowMark
-              mark="dot"
-              domain={domain}
-              row={{
-                key: marked.run.id,
-                label: marked.run.name,
-                value: difference,
-                lower: interval?.lower,
-                upper: interval?.upper,
-                color: marked.color,
-              }}
-            />
-            <span className="sr-only">{range}</span>
-          </span>
+          <IntervalRowMark
+            mark="dot"
+            domain={domain}
+            row={{
+              key: marked.run.id,
+              label: marked.run.name,
+              value: difference,
+              lower: interval?.lower,
+              upper: interval?.upper,
+              color: marked.color,
+            }}
+          />
         )}
+      </Cell>
+      <Cell isNumber className="text-xs whitespace-nowrap text-ink-2">
+        {range}
       </Cell>
       <Cell isNumber>{formatP(p)}</Cell>
       <Cell isNumber>{formatScore(candidate.mean)}</Cell>

@@ -42,13 +42,20 @@ const measures: Measure[] = [
 
 /** The time, tokens and cost of each run, and its failures. */
 export function EffortCard({ marked, reports }: EffortCardProps) {
+  const columns = marked
+    .map((one, index) => ({ one, report: reports[index] }))
+    .filter(({ report }) => report === undefined || tookSomething(report));
+  if (columns.length === 0) return null;
   return (
-    <Card title="Costs and latency" hint="Of the whole runs, not only of the samples that are compared.">
+    <Card
+      title="Costs and latency"
+      hint={`Of the whole runs, not only of the samples that are compared.${columns.length < marked.length ? " Runs that called no model and failed nowhere are left out." : ""}`}
+    >
       <Table label="Costs and latency" isStacked>
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Measure</HeaderCell>
-            {marked.map((one) => (
+            {columns.map(({ one }) => (
               <HeaderCell key={one.run.id} isNumber className="max-w-56" short={one.letter}>
                 <span className="flex justify-end">
                   <RunName marked={one} />
@@ -61,24 +68,22 @@ export function EffortCard({ marked, reports }: EffortCardProps) {
           {measures.map(({ name, value }) => (
             <tr key={name} className="border-b border-line last:border-0">
               <RowHeader className="text-ink-2">{name}</RowHeader>
-              {marked.map(({ run }, index) => {
-                const report = reports[index];
-                return (
-                  <Cell key={run.id} isNumber>
-                    {report === undefined ? (
-                      <Skeleton className="ml-auto h-4 w-16" />
-                    ) : (
-                      (value(report) ?? "–")
-                    )}
-                  </Cell>
-                );
-              })}
+              {columns.map(({ one, report }) => (
+                <Cell key={one.run.id} isNumber>
+                  {report === undefined ? <Skeleton className="ml-auto h-4 w-16" /> : (value(report) ?? "–")}
+                </Cell>
+              ))}
             </tr>
           ))}
         </tbody>
       </Table>
     </Card>
   );
+}
+
+function tookSomething({ latency_ms, tokens, failures }: RunReport): boolean {
+  const failed = { ...failures.predictions, ...failures.evaluations };
+  return latency_ms !== null || !!tokens.prompt || Object.keys(failed).length > 0;
 }
 
 function costText({ total, currency, unpriced_tokens }: NonNullable<RunReport["cost"]>): string {

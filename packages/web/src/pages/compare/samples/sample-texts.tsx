@@ -7,9 +7,9 @@ import type { SampleInRun } from "../../../data/comparisons.ts";
 import { resultQuery } from "../../../data/results.ts";
 import { formatScore, formatShare } from "../../../format/numbers.ts";
 import { Badge } from "../../../ui/badge.tsx";
-import { TextDifference } from "../../../ui/difference/text-difference.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
+import { StepTexts } from "../../../ui/steps/step-texts.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { SamplePlace } from "../compare-search.ts";
 import { type MarkedRun, RunName } from "../run-mark.tsx";
@@ -25,19 +25,14 @@ interface SampleTextsProps {
 export function SampleTexts({ sample, place, reference, candidate }: SampleTextsProps) {
   const before = useResult(sample.reference.evaluation_result_id);
   const after = useResult(sample.candidate.evaluation_result_id);
-  const gold = before.data ?? after.data;
+  const told = (before.data ?? after.data)?.evaluated_model_input;
   return (
     <div className="flex flex-col gap-5 p-4">
-      {gold?.evaluated_model_input != null && (
-        <PlainText text={gold.evaluated_model_input} label="State and action" />
-      )}
+      {told != null && <PlainText text={told} label="State and action" />}
       <div className="grid gap-5 lg:grid-cols-2">
         <ComparedOutput marked={reference} judged={sample.reference} result={before} place={place} />
         <ComparedOutput marked={candidate} judged={sample.candidate} result={after} place={place} />
       </div>
-      {gold?.evaluated_model_gold_answer != null && (
-        <PlainText text={gold.evaluated_model_gold_answer} label="Recorded next state" />
-      )}
     </div>
   );
 }
@@ -102,18 +97,21 @@ export function PassRateBadge({ passRate }: { passRate: number }) {
 
 function Texts({ result }: { result: EvaluationResult }) {
   const { evaluated_model_output: output, evaluated_model_gold_answer: gold, explanation } = result;
+  const only = output ?? gold;
   return (
     <>
-      {output !== null && gold !== null && (
-        <TextDifference
+      {output !== null && gold !== null ? (
+        <StepTexts
           before={gold}
           after={output}
           beforeLabel="Recorded"
           afterLabel="Predicted"
           isPredicted
+          isStacked
         />
+      ) : (
+        only !== null && <PlainText text={only} label={output === null ? "Recorded" : "Predicted"} />
       )}
-      {output !== null && <PlainText text={output} label="Predicted" />}
       {explanation !== null && explanation !== "" && (
         <PlainText text={explanation} label="Explanation" isProse />
       )}

@@ -99,7 +99,7 @@ function LoadedDataset({ dataset }: { dataset: Dataset }) {
             revision={wanted}
             count={revision?.trajectories}
           />
-          <div className="flex min-w-0 flex-col gap-4 max-xl:order-first">
+          <div className="flex min-w-0 flex-col gap-4">
             <DatasetFacts dataset={dataset} revision={revision} />
             {dataset.latest_revision?.revision !== 1 && (
               <RevisionsCard

@@ -43,9 +43,14 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
   const list = useInfiniteQuery(episodePagesQuery(usePresage(), filter));
   const rows = list.data;
   const view = useTableView("episodes", episodeColumns, { isInAddress: true });
+  // A column that says the same of all episodes says nothing.
+  const empty = [
+    environment.revision === 1 && "revision",
+    !rows?.some(({ failed_steps }) => failed_steps > 0) && "failed",
+  ];
   const table = useDataTable({
     label: "Episodes",
-    view,
+    view: { ...view, columnIds: view.columnIds.filter((id) => !empty.includes(id)) },
     columns: episodeColumns,
     rows,
     rowId: ({ id }) => id,

@@ -71,6 +71,15 @@ const step: DataColumn<RunSample> = {
 
 const rest: DataColumn<RunSample>[] = [
   {
+    id: "verb",
+    label: "Action",
+    hint: "The action’s first word",
+    value: ({ verb }) => verb,
+    cell: ({ verb }) => (verb === null ? <span className="text-ink-3">–</span> : <InlineText text={verb} />),
+    isSortable: false,
+    widthPx: 136,
+  },
+  {
     id: "prediction",
     label: "Predicted",
     hint: "The beginning of what the model predicted",
@@ -84,15 +93,6 @@ const rest: DataColumn<RunSample>[] = [
     isSortable: false,
     isElastic: true,
     widthPx: 160,
-  },
-  {
-    id: "verb",
-    label: "Action",
-    hint: "The action’s first word",
-    value: ({ verb }) => verb,
-    cell: ({ verb }) => (verb === null ? <span className="text-ink-3">–</span> : <InlineText text={verb} />),
-    isSortable: false,
-    widthPx: 136,
   },
   {
     id: "changes",

@@ -13,7 +13,6 @@ import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ScrollRegion } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { StepVerdicts } from "../run-verdicts.tsx";
 import { StepBody } from "../trajectory/step-body.tsx";
 
 interface SampleDrawerProps {
@@ -91,10 +90,7 @@ function DrawerContent({
         <div className="flex flex-col gap-4 p-4">
           {found.error !== null && <ErrorNotice error={found.error} onRetry={found.refetch} />}
           {sample !== undefined && (
-            <>
-              <StepVerdicts run={run} sample={sample} names={names} />
-              <Texts key={sample.prediction.id} run={run} sample={sample} />
-            </>
+            <Texts key={sample.prediction.id} run={run} sample={sample} names={names} />
           )}
           {found.isPending && <SkeletonRows count={5} className="h-8" />}
           {found.data !== undefined && sample === undefined && (
@@ -106,7 +102,7 @@ function DrawerContent({
   );
 }
 
-function Texts({ run, sample }: { run: Run; sample: RunSample }) {
+function Texts({ run, sample, names }: Pick<SampleDrawerProps, "run" | "names"> & { sample: RunSample }) {
   const presage = usePresage();
   const { trajectory_id: trajectoryId, step, repeat } = sample;
   const place = { datasetId: run.dataset_id ?? "", revision: run.revision ?? undefined, trajectoryId, step };
@@ -128,6 +124,8 @@ function Texts({ run, sample }: { run: Run; sample: RunSample }) {
     <>
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       <StepBody
+        run={run}
+        names={names}
         sample={sample}
         recorded={isReady ? (recorded.data ?? undefined) : undefined}
         predicted={predicted.data}

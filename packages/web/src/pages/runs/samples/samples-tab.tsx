@@ -2,7 +2,7 @@ import type { Run, RunSample } from "@presage/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListChecks, SearchX } from "lucide-react";
-import { useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { runSamplePagesQuery } from "../../../data/runs.ts";
 import { formatCount } from "../../../format/numbers.ts";
@@ -13,11 +13,14 @@ import { EndlessTable } from "../../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../../ui/data-table/table-model.ts";
 import { TableTools } from "../../../ui/data-table/table-tools.tsx";
 import { useTableView } from "../../../ui/data-table/table-view.ts";
+import { lazyPart } from "../../../ui/load.ts";
 import { EmptyState } from "../../../ui/notice.tsx";
 import { matrixColumns, nameOfRow } from "./matrix-columns.tsx";
 import { MatrixFilters } from "./matrix-filters.tsx";
 import { toMatrixRequest, useMatrixSearch } from "./matrix-request.ts";
-import { SampleDrawer } from "./sample-drawer.tsx";
+
+/** Not part of what the run's page starts with. */
+const SampleDrawer = lazyPart(async () => (await import("./sample-drawer.tsx")).SampleDrawer);
 
 /** A run's samples. Experiments have only results. */
 export function SamplesTab({ run }: { run: Run }) {
@@ -90,20 +93,22 @@ function SampleMatrix({ run }: { run: Run }) {
       >
         <EndlessTable table={table} list={list} isFull expectedRows={16} empty={<NoSamples run={run} />} />
       </section>
-      <SampleDrawer
-        run={run}
-        names={names}
-        sampleId={search.sample}
-        repeat={search.repeat ?? 0}
-        previous={rows?.[index - 1]}
-        next={index < 0 ? undefined : rows?.[index + 1]}
-        onOpen={({ dataset_sample_id: sample, repeat }) =>
-          change({ sample, repeat: repeat === 0 ? undefined : repeat })
-        }
-        onClose={() => change({ sample: undefined, repeat: undefined })}
-        onCloseAutoFocus={table.takeFocusBack}
-        onRepeat={(repeat) => change({ repeat: repeat === 0 ? undefined : repeat })}
-      />
+      <Suspense>
+        <SampleDrawer
+          run={run}
+          names={names}
+          sampleId={search.sample}
+          repeat={search.repeat ?? 0}
+          previous={rows?.[index - 1]}
+          next={index < 0 ? undefined : rows?.[index + 1]}
+          onOpen={({ dataset_sample_id: sample, repeat }) =>
+            change({ sample, repeat: repeat === 0 ? undefined : repeat })
+          }
+          onClose={() => change({ sample: undefined, repeat: undefined })}
+          onCloseAutoFocus={table.takeFocusBack}
+          onRepeat={(repeat) => change({ repeat: repeat === 0 ? undefined : repeat })}
+        />
+      </Suspense>
     </>
   );
 }

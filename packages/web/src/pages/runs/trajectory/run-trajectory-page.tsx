@@ -21,7 +21,6 @@ import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { StepKeysHint, StepPager, useStepKeys } from "../../../ui/steps/step-pager.tsx";
 import { StepStrip } from "../../../ui/steps/step-strip.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { StepVerdicts } from "../run-verdicts.tsx";
 import { StepBody } from "./step-body.tsx";
 import { type Divergence, firstDivergence, markOf, outlineOf } from "./trajectory-outline.ts";
 
@@ -103,7 +102,7 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
       )}
       <Card
         title="First divergence"
-        hint="The first step that an evaluator does not pass"
+        hint={found.data && <Divergences names={names} divergences={divergences} link={link} />}
         actions={
           hasFailures && (
             <Button size="small" title="Next failure (F)" onClick={() => open(next)}>
@@ -115,27 +114,18 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
         {found.data === undefined ? (
           <SkeletonRows count={1 + run.evaluators.length} className="h-7" />
         ) : (
-          <>
-            <DivergenceList names={names} divergences={divergences} link={link} />
-            <div className="border-t border-line">
-              <StepStrip
-                label="Verdicts by step"
-                steps={outline.steps}
-                current={current}
-                link={link}
-                rows={run.evaluators.map((evaluator, index) => ({
-                  id: `${index}`,
-                  name: names[index] ?? evaluator.evaluator,
-                  markOf: (step) =>
-                    markOf(
-                      outline.sampleAt(step),
-                      evaluator,
-                      divergences[index] ?? { kind: "agrees", steps: 0 },
-                    ),
-                }))}
-              />
-            </div>
-          </>
+          <StepStrip
+            label="Verdicts by step"
+            steps={outline.steps}
+            current={current}
+            link={link}
+            rows={run.evaluators.map((evaluator, index) => ({
+              id: `${index}`,
+              name: names[index] ?? evaluator.evaluator,
+              markOf: (step) =>
+                markOf(outline.sampleAt(step), evaluator, divergences[index] ?? { kind: "agrees", steps: 0 }),
+            }))}
+          />
         )}
       </Card>
       {sample !== undefined && (
@@ -216,28 +206,26 @@ function Origin({ run, trajectoryId, steps }: OriginProps) {
   );
 }
 
-interface DivergenceListProps {
+interface DivergencesProps {
   names: readonly string[];
   /** In the same order as `names`. */
   divergences: readonly Divergence[];
   link(step: number): LinkProps;
 }
 
-/** The step at which the trajectory leaves the recording, according to each evaluator. */
-function DivergenceList({ names, divergences, link }: DivergenceListProps) {
-  return (
-    <ul className="flex flex-wrap gap-x-6 gap-y-1 px-4 py-2.5 text-sm">
-      {divergences.map((divergence, index) => (
-        <li key={names[index]} className="flex min-w-0 gap-1.5">
-          <span className="truncate text-ink-2">{names[index]}</span>
-          <Where divergence={divergence} link={link} />
-        </li>
-      ))}
-    </ul>
-  );
+/** Where the trajectory leaves the recording; by which evaluators, if they do not all agree. */
+function Divergences({ names, divergences, link }: DivergencesProps) {
+  const named = divergences.map((divergence, index) => ({ divergence, name: names[index] }));
+  const groups = [...Map.groupBy(named, ({ divergence }) => JSON.stringify(divergence))];
+  return groups.map(([key, alike]) => (
+    <span key={key} className="mr-5 text-sm">
+      {alike[0] && <Where divergence={alike[0].divergence} link={link} />}
+      {groups.length > 1 && ` by ${alike.map(({ name }) => name).join(", ")}`}
+    </span>
+  ));
 }
 
-function Where({ divergence, link }: { divergence: Divergence; link: DivergenceListProps["link"] }) {
+function Where({ divergence, link }: { divergence: Divergence; link: DivergencesProps["link"] }) {
   if (divergence.kind === "agrees") {
     return <span className="font-medium text-pass">none in {counted(divergence.steps, "step")}</span>;
   }
@@ -248,7 +236,7 @@ function Where({ divergence, link }: { divergence: Divergence; link: DivergenceL
       replace
       resetScroll={false}
       title={isKnown ? "Go to the step" : "There is no verdict at this step, so what follows is not known"}
-      className={`shrink-0 font-medium hover:underline ${isKnown ? "text-fail" : "text-warn"}`}
+      className={`font-medium hover:underline ${isKnown ? "text-fail" : "text-warn"}`}
     >
       {isKnown ? `step ${divergence.step}` : `not known after step ${divergence.step}: no verdict`}
     </Link>
@@ -286,9 +274,10 @@ function PredictedStep({ run, sample, before, names, steps, link }: PredictedSte
           Step {step}
           <span className="ml-2 font-mono text-xs font-normal text-ink-3">{sample.dataset_sample_id}</span>
         </StepPager>
-        <StepVerdicts run={run} sample={sample} names={names} />
         {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
         <StepBody
+          run={run}
+          names={names}
           sample={sample}
           recorded={recorded.data ?? undefined}
           predicted={predicted.data}

@@ -1,6 +1,9 @@
-import type { DatasetSample, RunSample, StoredPredictionDetail } from "@presage/sdk";
+import type { DatasetSample, Run, RunSample, StoredPredictionDetail } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
 import { CircleAlert } from "lucide-react";
 import { Suspense } from "react";
+import { usePresage } from "../../../data/client.ts";
+import { resultQuery } from "../../../data/results.ts";
 import { formatCount, formatDuration, formatShare } from "../../../format/numbers.ts";
 import { PromptTurns, promptOf } from "../../../parts/prompt.tsx";
 import { Fold, InlineFacts } from "../../../ui/card.tsx";
@@ -9,10 +12,15 @@ import { Skeleton } from "../../../ui/skeleton.tsx";
 import { actionOf, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
+import { StepVerdicts, verdictOf } from "../run-verdicts.tsx";
+
 /** Loaded separately, as few predictions need it. */
 const StoredLeaning = lazyPart(async () => (await import("../../../parts/leaned-on.tsx")).StoredLeaning);
 
 interface StepBodyProps {
+  run: Pick<Run, "evaluators">;
+  /** Of the run's evaluators. */
+  names: readonly string[];
   sample: RunSample;
   /** Undefined while loading. */
   recorded: DatasetSample | undefined;
@@ -23,7 +31,7 @@ interface StepBodyProps {
 }
 
 /** The texts of one prediction: the model's input, its output, and the recording. */
-export function StepBody({ sample, recorded, predicted, told }: StepBodyProps) {
+export function StepBody({ run, names, sample, recorded, predicted, told }: StepBodyProps) {
   const isTold = told === undefined || told.output !== undefined;
   if (recorded === undefined || predicted === undefined || !isTold) {
     return (
@@ -38,7 +46,6 @@ export function StepBody({ sample, recorded, predicted, told }: StepBodyProps) {
   const { output, reasoning, error_message } = predicted;
   return (
     <>
-      <PredictionFacts sample={sample} predicted={predicted} />
       <PlainText text={actionOf(recorded)} label="Action" />
       <section aria-label="Next state" className="flex flex-col gap-2">
         <h3 className="text-sm font-semibold">Next state: recorded and predicted</h3>
@@ -57,6 +64,12 @@ export function StepBody({ sample, recorded, predicted, told }: StepBodyProps) {
           />
         )}
       </section>
+      <StepVerdicts run={run} sample={sample} names={names} />
+      {run.evaluators.map((evaluator, index) => {
+        const { pass, evaluation_result_id: id } = verdictOf(sample, evaluator) ?? {};
+        return pass === false && id && <Explanation key={id} resultId={id} name={names[index] ?? ""} />;
+      })}
+      <PredictionFacts sample={sample} predicted={predicted} />
       <SeenState recorded={recorded} told={told} />
       {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" isProse />}
       <Suspense>{predicted.world && <StoredLeaning of={predicted} />}</Suspense>
@@ -65,6 +78,13 @@ export function StepBody({ sample, recorded, predicted, told }: StepBodyProps) {
       </Fold>
     </>
   );
+}
+
+/** Why an evaluator does not pass the prediction. */
+function Explanation({ resultId, name }: { resultId: string; name: string }) {
+  const { data } = useQuery(resultQuery(usePresage(), resultId));
+  if (!data?.explanation) return null;
+  return <PlainText text={data.explanation} label={`Explanation of ${name}`} isProse />;
 }
 
 function SeenState({ recorded, told }: { recorded: DatasetSample; told: StepBodyProps["told"] }) {
