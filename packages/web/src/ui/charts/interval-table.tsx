@@ -94,7 +94,7 @@ export function IntervalTable(props: IntervalTableProps) {
                 )}
                 {hasP && (
                   <th scope="col" className="text-right whitespace-nowrap">
-                    p (Holm)
+                    p
                   </th>
                 )}
                 {hasCount && (
