@@ -48,7 +48,8 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
   await leanedOn.getByText("6 recorded examples, the most similar first.").waitFor();
   await leanedOn.getByText("the answer", { exact: true }).waitFor();
   const first = leanedOn.getByRole("listitem").first();
-  await first.getByText(/^action 0\.\d+ × 0\.78, state 0\.\d+ × 0\.22, no task$/).click();
+  await first.locator("summary").click();
+  await first.getByText(/^Similar by action 0\.\d+ × 0\.78, state 0\.\d+ × 0\.22, no task$/).waitFor();
   const link = first.getByRole("link", { name: "Its trajectory in traces" });
   const { data: kept } = await client.worlds
     .preview("rooms", { interaction: { state: "You see a closed cupboard.", action: "open cupboard" } })

@@ -111,7 +111,10 @@ dashboardTest(
       .getByText("Nothing happens, says old model.")
       .first()
       .waitFor();
-    await drawer.getByRole("region", { name: "Output of B" }).getByText("The texts are identical.").waitFor();
+    await drawer
+      .getByRole("region", { name: "Output of B" })
+      .getByText("Recorded and predicted, identical")
+      .waitFor();
     await page.keyboard.press("j");
     await page.getByRole("dialog", { name: "Sample hall, step 1" }).waitFor({ state: "detached" });
     expect(new URL(page.url()).searchParams.get("open")).not.toBe("hall/1");
@@ -167,7 +170,7 @@ slowBrowserTest("The comparison is accessible, with and without an open sample",
   for (const open of ["", "&direction=better&open=hall%2F1"]) {
     await follow(page, new URL(address + open, page.url()).href);
     await page.getByRole("cell", { name: "reference" }).first().waitFor();
-    if (open !== "") await page.getByText("The texts are identical.").waitFor();
+    if (open !== "") await page.getByText("Recorded and predicted, identical").waitFor();
     await expectAccessible(page);
   }
 });

@@ -128,7 +128,7 @@ function Estimate({ request, asksModel, revision, predictions, judges, ...estima
               , <strong className="font-semibold text-ink">{cost}</strong>
             </>
           )}
-          , judging by the run “{earlier.name}”.
+          , going by the run “{earlier.name}”.
         </p>
       )}
     </>
