@@ -64,15 +64,16 @@ const announced: [kind: string, before: string, secret: string, after: string][]
   ["authorization", "Authorization: GenieKey ", "eb243592-faa2-4ba2-a551-1afdf565c889", ""],
   ["authorization", "Authorization: AWS ", `${some(20)}:frJIUN8DYpKDtOLCwo//yllqDzg=`, ""],
   [
-    ...["authorization", 'curl -H "Authorization: AWS4-HMAC-SHA256 '],
-    ...[
-      `Credential=x/20130524/s3, SignedHeaders=host;x-amz-date, Signature=${"0a".repeat(32)}`,
-      '" https://x',
-    ],
+    "authorization",
+    'curl -H "Authorization: AWS4-HMAC-SHA256 ',
+    `Credential=x/20130524/s3, SignedHeaders=host;x-amz-date, Signature=${"0a".repeat(32)}`,
+    '" https://x',
   ],
   [
-    ...["authorization", '{\\"Authorization\\":\\"OAuth '],
-    ...[`oauth_token=\\\\\\"${some(16)}\\\\\\",oauth_signature=\\\\\\"wOJIO9A2W%2FPY%3D\\\\\\"`, '\\"}'],
+    "authorization",
+    '{\\"Authorization\\":\\"OAuth ',
+    `oauth_token=\\\\\\"${some(16)}\\\\\\",oauth_signature=\\\\\\"wOJIO9A2W%2FPY%3D\\\\\\"`,
+    '\\"}',
   ],
   ["authorization", 'request.setHeader("Authorization", "Bearer ', some(24), '")'],
   ["authorization", "sent Bearer ", some(24), " to it"],
