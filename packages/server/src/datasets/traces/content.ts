@@ -1,4 +1,4 @@
-import type { LeftOutReason } from "@presage/contract";
+import { type LeftOutReason, readInstant } from "@presage/contract";
 import { sha256Hex } from "../../platform/words.ts";
 import { exactJson, mapJson, numberText, parseExactly } from "./documents/exact-json.ts";
 import type { Redactor } from "./redaction/redact.ts";
@@ -176,6 +176,18 @@ export function textIn(value: unknown, name: string): string | undefined {
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
+/** An id or a reference to one: a text that is not empty, or an integer as a text. */
+export function refIn(value: unknown, name: string): string | undefined {
+  const found = fieldAt(value, name);
+  return Number.isSafeInteger(found) ? String(found) : textIn(value, name);
+}
+
+/** The field; a number as a text with its digits as they were written. */
+export function exactIn(value: unknown, name: string): unknown {
+  const found = fieldAt(value, name);
+  return typeof found === "number" ? numberText(found, value as object, name) : found;
+}
+
 /** The field if it is a finite number. */
 export function numberIn(value: unknown, name: string): number | undefined {
   const found = fieldAt(value, name);
@@ -241,12 +253,13 @@ export function isTooDeep(value: unknown, levels = maxDepth): boolean {
   return false;
 }
 
-/** The value that a text of JSON stands for, unless it is nested too deep; any other value unchanged. */
+/** The value that a text of JSON stands for, unless it is nested too deep or a number written differently; any other value unchanged. */
 export function parsedText(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
     const said = parseExactly(value);
-    return isTooDeep(said) ? value : said;
+    const isChanged = typeof said === "number" && String(said) !== value.trim();
+    return isChanged || isTooDeep(said) ? value : said;
   } catch {
     return value;
   }
@@ -287,7 +300,7 @@ export function timeOf(value: unknown): string | undefined {
   if (typeof value === "string" && !/^\d+(\.\d+)?$/.test(value)) {
     const [, date, time, hours, minutes] = rfc3339.exec(value) ?? [];
     const text = `${date}T${time}${hours === undefined ? "Z" : `${hours}:${minutes}`}`;
-    return Number.isNaN(Date.parse(text)) ? undefined : text;
+    return Number.isNaN(readInstant(text)) ? undefined : text;
   }
   const count = typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;
   if (!(count > 0 && count < 1e20)) return undefined;

@@ -1,8 +1,8 @@
 import type { SampleUsage } from "@presage/contract";
 import { LineError } from "../upload/lines.ts";
-import { isObject, isPart, type LeftOut, listIn, numberIn, parsedText, textIn } from "./content.ts";
+import { exactIn, isObject, isPart, LeftOut, numberIn, parsedText, refIn, textIn } from "./content.ts";
 import { asEnvironment, eachDocument, type Layout, type TraceDocument } from "./layout.ts";
-import type { Call, Trace, Turn } from "./turns.ts";
+import type { AgentTurn, Call, Trace, Turn } from "./turns.ts";
 
 /** What a layout knows about a message in addition to its content. */
 export interface MessageFacts {
@@ -41,8 +41,7 @@ export function turnsOfMessage(
   // AgentBench calls the role `agent`.
   if (role === "assistant" || role === "ai" || role === "agent") {
     if (message.loss !== false) return [agentTurn(message, facts, leftOut)];
-    leftOut.count("turn_without_loss");
-    return [];
+    return [{ ...agentTurn(message, facts, new LeftOut()), leftOutAs: "turn_without_loss" }];
   }
   const reason = "Input should be system, developer, user, assistant, tool or function";
   throw new LineError(role === undefined ? "Field required" : reason, [...path, "role"]);
@@ -54,7 +53,8 @@ export function saidIn(content: unknown): unknown {
 }
 
 /** A user's message, whose blocks may include answers of tools, in order. */
-function turnsOfUser({ content }: Record<string, unknown>, { at }: MessageFacts): Turn[] {
+function turnsOfUser(message: Record<string, unknown>, { at }: MessageFacts): Turn[] {
+  const content = exactIn(message, "content");
   if (!hasBlocks(content, "tool_result")) return [{ by: "environment", content: saidIn(content), at }];
   const turns: Turn[] = [];
   let said: unknown[] = [];
@@ -71,8 +71,8 @@ function turnsOfUser({ content }: Record<string, unknown>, { at }: MessageFacts)
     const isError = block.is_error === true;
     turns.push({
       by: "answer",
-      of: textIn(block, "tool_use_id"),
-      content: saidIn(block.content),
+      of: refIn(block, "tool_use_id"),
+      content: saidIn(exactIn(block, "content")),
       isError,
       at,
     });
@@ -82,17 +82,17 @@ function turnsOfUser({ content }: Record<string, unknown>, { at }: MessageFacts)
 }
 
 function answerOf(message: Record<string, unknown>, { at }: MessageFacts): Turn {
-  const of = textIn(message, "tool_call_id") ?? textIn(message, "id");
+  const of = refIn(message, "tool_call_id") ?? refIn(message, "id");
   const isError = message.is_error === true || message.error === true || message.status === "error";
-  return { by: "answer", of, content: saidIn(message.content), isError, at };
+  return { by: "answer", of, content: saidIn(exactIn(message, "content")), isError, at };
 }
 
 /** The turn of an assistant's message. Blocks of reasoning, and text next to calls, are the agent's thoughts. */
-function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOut: LeftOut): Turn {
+function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOut: LeftOut): AgentTurn {
   const blocks = Array.isArray(message.content) ? message.content : undefined;
   const calls: Call[] = callsIn(message);
   // Calls may lack a name.
-  leftOut.count("call_without_answer", listIn(message, "tool_calls").length - calls.length);
+  leftOut.count("call_without_answer", toldCalls(message).length - calls.length);
   const reasoning: string[] = [];
   for (const name of ["reasoning_content", "reasoning"]) {
     const text = textIn(message, name);
@@ -103,7 +103,7 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
     if (typeof block.type === "string" && thinking.test(block.type))
       reasoning.push(textIn(block, "thinking") ?? textIn(block, "reasoning") ?? textIn(block, "text") ?? "");
     else if (block.type === "tool_use")
-      calls.push({ id: textIn(block, "id"), name: textIn(block, "name") ?? "", input: block.input });
+      calls.push({ id: refIn(block, "id"), name: textIn(block, "name") ?? "", input: block.input });
     else if (typeof block.type === "string" && !isPart(block)) leftOut.count("other_event");
     else return true;
     return false;
@@ -112,7 +112,7 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
   if (isObject(message.audio)) leftOut.count("media");
   return {
     by: "agent",
-    content: saidIn(said ?? message.content),
+    content: saidIn(said ?? exactIn(message, "content")),
     calls,
     reasoning,
     usage: facts.usage,
@@ -120,16 +120,21 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
   };
 }
 
+/** The calls as a message tells them: a list or a single call, which may be JSON text. */
+export function toldCalls({ tool_calls }: Record<string, unknown>): unknown[] {
+  return [parsedText(tool_calls || []) ?? []].flat();
+}
+
 /** The calls of a message: `{id, function: {name, arguments}}`, `{id, custom: {name, input}}`, without the wrapper, or as text. */
 export function callsIn(message: Record<string, unknown>): Call[] {
-  const calls = listIn(message, "tool_calls").flatMap((told): Call[] => {
+  const calls = toldCalls(message).flatMap((told): Call[] => {
     const call = parsedText(told);
     if (!isObject(call)) return [];
     const { function: called, custom } = call;
     const of = [called, custom].find(isObject) ?? call;
     const name = typeof called === "string" ? called : textIn(of, "name");
     if (name === undefined) return [];
-    return [{ id: textIn(call, "id"), name, input: of.arguments ?? of.input ?? of.args }];
+    return [{ id: refIn(call, "id"), name, input: of.arguments ?? of.input ?? of.args }];
   });
   const old = message.function_call;
   const name = textIn(old, "name");
@@ -158,10 +163,13 @@ export function conversations(
   return (options) => (options.assistantIs === "environment" ? asEnvironment : asAgent)(options);
 }
 
-/** The id that a line gives its conversation, as a text. */
-export function idIn(value: Record<string, unknown>): string | undefined {
-  const id = value.trajectory_id ?? value.id ?? value.item_id;
-  return typeof id === "string" || typeof id === "number" ? String(id) || undefined : undefined;
+/** The id that a line gives its conversation, as a text: the first of these fields that is there. */
+export function idIn(
+  value: Record<string, unknown>,
+  names: readonly string[] = ["trajectory_id", "id", "item_id"],
+): string | undefined {
+  const id = exactIn(value, names.find((name) => (value[name] ?? undefined) !== undefined) ?? "");
+  return typeof id === "string" && id !== "" ? id : undefined;
 }
 
 /** The reward of a conversation, if its line has one under a common name. */

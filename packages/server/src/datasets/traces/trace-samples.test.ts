@@ -60,7 +60,7 @@ test("a list of texts that a span's tool gave is JSON", async () => {
   expect((await importText(JSON.stringify(run))).samples[0]?.next_state).toBe('["a","b"]');
 });
 
-const numbers = '{"a":1234567890123456789,"b":[1.0,-2.50,1e-7,0.1],"c":100}';
+const numbers = '{"a":1234567890123456789,"b":[1.0,-2.50,1e-7,0.1,1767225600.123456789],"c":100}';
 
 test.each([
   ["as JSON", numbers],
@@ -82,10 +82,46 @@ test.each([
   ]);
 });
 
+test.each(["1734567890123456789", "1767225600.123456789", "1.0", "7"])(
+  "%s alone is written as it was",
+  async (number) => {
+    const line = (input: string, content: string, id: string) =>
+      JSON.stringify(traceOf({}, "ANSWER", { id: "ID" }))
+        .replace('"arguments":{}', `"arguments":${input}`)
+        .replace('"ANSWER"', content)
+        .replace('"ID"', id);
+    const { samples } = await importText(
+      [line(`"${number}"`, number, number), line("7", "7", "8")].join("\n"),
+    );
+    const input = number === "7" ? number : `"${number}"`;
+    expect(samples[0]).toMatchObject({
+      trajectory_id: number,
+      interaction: { action: `{"input":${input},"tool":"f"}` },
+      next_state: number,
+    });
+  },
+);
+
+test.each(["2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z"])("the time %s is none", async (created_at) => {
+  const message = (role: string, content: string, more: object = {}) => ({
+    ...{ type: "message", timestamp: created_at },
+    message: { role, content, ...more },
+  });
+  const lines = [
+    { type: "session", harness: "h", id: "s" },
+    message("assistant", "ls"),
+    message("user", "x"),
+  ];
+  const { samples } = await importText(lines.map((one) => JSON.stringify(one)).join("\n"));
+  expect(samples.map(({ at }) => at)).toEqual([undefined]);
+});
+
 test("numbers stay as they were written beside a secret, and in spans", async () => {
   const secret = `ghp_${"a1B2".repeat(9)}`;
   const input = `{"a":1.0,"token":"${secret}"}`;
   const run = `{"id":"r","name":"f","run_type":"tool","trace_id":"t","inputs":${input},"outputs":{"output":[1.0,9007199254740993]}}`;
+  const alone = run.replace("[1.0,9007199254740993]", "9007199254740993");
+  expect((await importText(alone)).samples[0]?.next_state).toBe("9007199254740993");
   expect((await importText(run)).samples).toMatchObject([
     {
       interaction: { action: '{"input":{"a":1.0,"token":"[redacted:github#1]"},"tool":"f"}' },

@@ -68,6 +68,15 @@ test("many calls without ids in one turn take linear time", async () => {
   expect(process.cpuUsage().user - startedAt).toBeLessThan(4_000_000);
 });
 
+test("calls and answers may have numbers as ids", async () => {
+  const { steps } = await stepsIn([
+    { role: "assistant", tool_calls: [1, 2].map((id) => ({ ...call("", `tool${id}`, {}), id })) },
+    { role: "tool", tool_call_id: 2, content: "two" },
+    { role: "tool", tool_call_id: 1, content: "one" },
+  ]);
+  expect(steps.map(([, , next]) => next)).toEqual(["one", "two"]);
+});
+
 test("kept thoughts are the first 256 characters of a step's, and others are counted", async () => {
   const thought = "\u{1f511}".repeat(300);
   const messages = [

@@ -2,7 +2,7 @@
 const written = new WeakMap<object, Map<string, string>>();
 
 /** Whether a text may have such a number: with many digits, trailing zeros or an exponent. */
-const mayDiffer = /[:,[]\s*-?(?:\d{16}|\d+\.(?:\d*0(?!\d)|\d{16})|\d+(?:\.\d+)?[eE]|0\.0{6})/;
+const mayDiffer = /(?:^|[:,[])\s*-?(?:(?:\d\.?){16}|\d+\.\d*0(?!\d)|\d+(?:\.\d+)?[eE]|0\.0{6})/;
 
 /** Parses JSON so that its numbers can be written again digit for digit: a 19-digit id, `1.0`. The values are doubles. */
 export function parseExactly(text: string): unknown {

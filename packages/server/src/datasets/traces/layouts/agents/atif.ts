@@ -1,5 +1,5 @@
 import { LineError } from "../../../upload/lines.ts";
-import { isObject, statedIn, textIn, timeOf } from "../../content.ts";
+import { exactIn, isObject, refIn, statedIn, textIn, timeOf } from "../../content.ts";
 import {
   type At,
   eachDocument,
@@ -56,7 +56,7 @@ function turnsOf(step: At): Turn[] {
       "source",
     ]);
   const calls = optionalObjectsIn(step, "tool_calls").map((call) => ({
-    id: textIn(call.value, "tool_call_id"),
+    id: refIn(call.value, "tool_call_id"),
     name: requiredText(call, "function_name"),
     input: call.value.arguments,
   }));
@@ -81,7 +81,7 @@ function answersOf({ value, path }: At, calls: number): Turn[] {
   if (value.observation === undefined || value.observation === null) return [];
   const at = timeOf(value.timestamp);
   const results = objectsIn(objectAt(value.observation, [...path, "observation"]), "results").map(
-    ({ value }) => ({ of: textIn(value, "source_call_id"), content: value.content }),
+    ({ value }) => ({ of: refIn(value, "source_call_id"), content: exactIn(value, "content") }),
   );
   // Results that name no call belong to the calls that no other result names.
   if (calls > 0) results.sort((one, other) => Number(one.of === undefined) - Number(other.of === undefined));

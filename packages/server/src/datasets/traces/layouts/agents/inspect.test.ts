@@ -40,7 +40,7 @@ test("a log of inspect-ai's is one file, of which the samples are read", async (
       file: "runs/2026_keys.eval",
       format: "inspect",
       recognised_by: "_journal/start.json",
-      reader_version: 1,
+      reader_version: 2,
     },
   ]);
   expect(figures.faults).toEqual([]);
@@ -97,21 +97,21 @@ test("a log as JSON: attachments, errors with an output, what a provider did, ot
 });
 
 test.each([
-  [{ match: { value: "C" } }, undefined, 1],
-  [{ match: { value: "I" } }, undefined, 0],
-  [{ match: { value: "N" } }, undefined, 0],
-  [{ match: { value: true } }, undefined, 1],
-  [{ match: { value: 0.3 } }, undefined, 0.3],
-  [{ match: { value: "yes" } }, undefined, undefined],
-  [{ match: { value: [1] } }, undefined, undefined],
-  [{ match: 5 }, undefined, undefined],
-  [[], undefined, undefined],
-  [null, undefined, undefined],
-  [{ match: { value: "C" }, judge: { value: 0.7 } }, "judge", 0.7],
-  [{ match: { value: "C" } }, "judge", undefined],
-])("the reward of %j with the score %j is %j", async (scores, score, reward) => {
+  [{ match: { value: "C" } }, undefined, 1, undefined],
+  [{ match: { value: "I" } }, undefined, 0, undefined],
+  [{ match: { value: "N" } }, undefined, 0, undefined],
+  [{ match: { value: true } }, undefined, 1, undefined],
+  [{ match: { value: 0.3 } }, undefined, 0.3, undefined],
+  [{ match: { value: "yes" } }, undefined, undefined, "yes"],
+  [{ match: { value: [1] } }, undefined, undefined, "[1]"],
+  [{ match: 5 }, undefined, undefined, undefined],
+  [[], undefined, undefined, undefined],
+  [null, undefined, undefined, undefined],
+  [{ match: { value: "C" }, judge: { value: 0.7 } }, "judge", 0.7, "C"],
+  [{ match: { value: "C" } }, "judge", undefined, "C"],
+])("the reward of %j with the score %j is %j, and the tag %j", async (scores, score, reward, tag) => {
   const { samples } = await importText(jsonLog({ scores }), { score });
-  expect(samples.map((one) => one.reward)).toEqual([reward]);
+  expect(samples.map((one) => [one.reward, one.tags?.score_match])).toEqual([[reward, tag]]);
 });
 
 test.each([{ completed_at: null }, { limit: { type: "time", limit: 5 } }, { error: { message: "no" } }])(

@@ -29,18 +29,18 @@ function recognises(document: TraceDocument): string | undefined {
 const scoreLetters = new Map(Object.entries({ C: 1, I: 0, P: 0.5, N: 0 }));
 const maxScores = 40;
 
-/** The named score as the reward, otherwise the first; the others as tags. */
+/** The named score as the reward, otherwise the first; the others, and one that is no number, as tags. */
 function scoresOf(scores: unknown, name: string | undefined): Pick<Trace, "reward" | "tags"> {
   const told = Object.entries(isObject(scores) ? scores : {});
   const chosen = name ?? told[0]?.[0];
   const valueIn = (score: unknown) => (isObject(score) ? score.value : undefined);
   const score = told.find(([one]) => one === chosen)?.[1];
-  const others = told
-    .filter(([one, score]) => one !== chosen && valueIn(score) != null)
-    .slice(0, maxScores)
-    .map(([one, score]) => [nameOf(one), textOf(valueIn(score))]);
   const letter = scoreLetters.get(textIn(score, "value") ?? "");
   const reward = letter ?? (isObject(score) ? rewardIn(score, ["value"]) : undefined);
+  const others = told
+    .filter(([one, score]) => (one !== chosen || reward === undefined) && valueIn(score) != null)
+    .slice(0, maxScores)
+    .map(([one, score]) => [nameOf(one), textOf(valueIn(score))]);
   return { reward, tags: Object.fromEntries(others) };
 }
 
@@ -69,7 +69,8 @@ function messageOf(message: Record<string, unknown>, leftOut: ReadOptions["leftO
   return { ...message, content: isEmpty ? textIn(message.error, "message") : content, is_error: true };
 }
 
-const joined = (...parts: unknown[]) => parts.flatMap((id) => idIn({ id }) ?? []).join("/") || undefined;
+const joined = (...parts: (string | undefined)[]) =>
+  parts.filter((part) => part !== undefined).join("/") || undefined;
 
 function traceOf(document: TraceDocument, of: Record<string, unknown>, options: ReadOptions): Trace {
   const { score, leftOut } = options;
@@ -79,9 +80,10 @@ function traceOf(document: TraceDocument, of: Record<string, unknown>, options: 
     messageOf(filled(one.value, value.attachments), leftOut),
   );
   const { reward, tags } = scoresOf(value.scores, score);
-  const known = { task: joined(of.task, value.id), model: textIn(of, "model"), agent: textIn(of, "solver") };
+  const task = joined(idIn(of, ["task"]), idIn(value, ["id"]));
+  const known = { task, model: textIn(of, "model"), agent: textIn(of, "solver") };
   return {
-    id: joined(of.task, value.id, value.epoch),
+    id: joined(task, idIn(value, ["epoch"])),
     turns: turnsOfMessages(messages, leftOut),
     reward,
     isDone: textIn(value, "completed_at") !== undefined && !value.error && !value.limit,
@@ -105,7 +107,7 @@ function conversationOf({ id, turns, reward, tags }: Trace, line: number) {
 /** Logs of Inspect. */
 export const inspect: Layout = {
   format: "inspect",
-  version: 1,
+  version: 2,
   joinsEntries: true,
   about: {
     title: "Inspect's logs",

@@ -1,5 +1,5 @@
 import { LineError } from "../../../upload/lines.ts";
-import { isObject, type LeftOut, listIn, textIn, timeOf } from "../../content.ts";
+import { exactIn, isObject, type LeftOut, textIn, timeOf } from "../../content.ts";
 import {
   type Layout,
   maxHeldBytes,
@@ -93,8 +93,8 @@ function turnsOfEntry({ message, timestamp }: Record<string, unknown>, leftOut: 
   if (!isObject(message)) throw new LineError("Input should be an object", ["message"]);
   const known = {
     role: message.role === "toolResult" ? "tool" : message.role,
-    content: Array.isArray(message.content) ? message.content.map(toBlock) : message.content,
-    tool_calls: listIn(message, "toolCalls"),
+    content: Array.isArray(message.content) ? message.content.map(toBlock) : exactIn(message, "content"),
+    tool_calls: message.toolCalls,
     tool_call_id: message.toolCallId,
     reasoning_content: message.reasoningContent,
     model: message.model,
@@ -122,7 +122,7 @@ function reasonOf(value: unknown): string | undefined {
 /** Session Trace Simple Format, as Hugging Face's viewer shows it, and Pi's own sessions. */
 export const sts: Layout = {
   format: "sts",
-  version: 1,
+  version: 2,
   about: {
     title: "Session traces of Hugging Face's viewer (STS), and Pi's",
     recognised_by: "a first line of type `session` with `harness`, or Pi's with `id` and `cwd`",

@@ -17,7 +17,7 @@ function traceOf(value: Record<string, unknown>, info: unknown, leftOut: LeftOut
   const policy = textIn(value, "policy") ?? textIn(environment, "policy");
   const { termination_reason } = value;
   return {
-    id: idIn({ id: value.id }),
+    id: idIn(value, ["id"]),
     turns: [
       ...(policy === undefined ? [] : [{ by: "system" as const, content: policy }]),
       ...turnsOfAll(value, leftOut),
@@ -28,7 +28,7 @@ function traceOf(value: Record<string, unknown>, info: unknown, leftOut: LeftOut
     tags: {
       model: textIn(agent, "llm"),
       agent: textIn(agent, "implementation"),
-      task: idIn({ id: value.task_id }),
+      task: idIn(value, ["task_id"]),
     },
   };
 }

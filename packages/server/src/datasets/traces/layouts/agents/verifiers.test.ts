@@ -130,12 +130,13 @@ test.each([
 
 test("values of other types are passed over", async () => {
   const odd = { id: {}, agent: 4, task: { key: [] }, stop_condition: 5, tools: null };
+  const rewards = { a: { score: 1e308, weight: 10 } };
   const calls = [
     { node: "2", usage: [] },
     { node: 2, model: 4, usage: { prompt_tokens: "9", cost: -1 } },
   ];
-  const { samples } = await importText(JSON.stringify({ ...trace, ...odd, calls }));
-  expect(samples.map(({ usage, tags }) => [usage, tags])).toEqual(
-    Array(3).fill([undefined, { source: "verifiers" }]),
+  const { samples } = await importText(JSON.stringify({ ...trace, ...odd, calls, rewards }));
+  expect(samples.map(({ usage, tags, reward }) => [usage, tags, reward])).toEqual(
+    Array(3).fill([undefined, { source: "verifiers" }, undefined]),
   );
 });

@@ -98,7 +98,8 @@ function sumOf(rewards: unknown): number | undefined {
     const score = numberIn(reward, "score");
     return score === undefined ? [] : [score * (numberIn(reward, "weight") ?? 1)];
   });
-  return told.length === 0 ? undefined : told.reduce((sum, one) => sum + one, 0);
+  const sum = told.reduce((sum, one) => sum + one, 0);
+  return told.length > 0 && Number.isFinite(sum) ? sum : undefined;
 }
 
 function traceOfRow({ value }: At, [prompt, completion]: [string, string], leftOut: LeftOut): Trace {
@@ -108,14 +109,13 @@ function traceOfRow({ value }: At, [prompt, completion]: [string, string], leftO
     return messages.flatMap((message, index) => turnsOfMessage(message, [name, index], leftOut));
   };
   const wasCut = value.is_timeout === true || value.is_truncated === true;
-  const example = value.example_id;
   return {
     id: idIn(value),
     turns: [...turnsIn(prompt, "user"), ...turnsIn(completion, "assistant")],
     tools: value.tools,
     reward: rewardIn(value),
     isDone: value.is_completed === true && !wasCut,
-    tags: { task: typeof example === "number" ? String(example) : textIn(value, "example_id") },
+    tags: { task: idIn(value, ["example_id"]) },
   };
 }
 

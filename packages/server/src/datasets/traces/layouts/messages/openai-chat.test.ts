@@ -44,19 +44,26 @@ test("what a model refuses or says aloud is left out, and counted", async () => 
   expect(figures.left_out).toEqual({ media: 1, other_event: 1 });
 });
 
-test("turns without loss are no actions", async () => {
+test("turns without loss are no actions, and what they led to is only a state", async () => {
   const messages = [
     user,
     { role: "assistant", content: "OK.", loss: false },
     answer,
     { role: "assistant", content: "ls", loss: true },
     { role: "user", content: "key.txt" },
+    { ...called, loss: false },
+    ofTool,
   ];
   const { samples, figures } = await importText(JSON.stringify({ messages }));
   expect(samples).toMatchObject([
-    { interaction: { state: "Go.\n\nx", action: "ls" }, next_state: "key.txt", trajectory_id: "line-1" },
+    {
+      context: { task_context: "Go." },
+      interaction: { state: "x", action: "ls" },
+      next_state: "key.txt",
+      trajectory_id: "line-1",
+    },
   ]);
-  expect(figures.left_out).toEqual({ turn_without_loss: 1 });
+  expect(figures.left_out).toEqual({ turn_without_loss: 2 });
 });
 
 const texts = JSON.stringify({ id: "t", messages: [user, { role: "assistant", content: "ls" }, answer] });
@@ -76,6 +83,17 @@ test("in messages of texts the assistant is the environment, unless the upload s
     expect((await importText(texts, { format, assistantIs: "environment" })).samples).toEqual(
       asEnvironment.samples,
     );
+});
+
+test("calls may be one object or JSON text", async () => {
+  const [call] = called.tool_calls;
+  for (const tool_calls of [call, JSON.stringify(call), JSON.stringify([call, { x: 1 }])]) {
+    const { samples, figures } = await importText(
+      JSON.stringify({ messages: [user, { role: "assistant", content: "", tool_calls }, ofTool] }),
+    );
+    expect(samples).toMatchObject([{ interaction: { action: '{"input":{},"tool":"ls"}' }, next_state: "x" }]);
+    expect(figures.left_out).toEqual(`${tool_calls}`.includes('"x"') ? { call_without_answer: 1 } : {});
+  }
 });
 
 test("a call of a custom tool has a text as its input", async () => {

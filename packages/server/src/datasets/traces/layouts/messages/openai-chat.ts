@@ -25,7 +25,7 @@ function reasonOf(messages: readonly unknown[]): string | undefined {
 /** Chats as OpenAI's Chat Completions have them, with the assistant as the agent. */
 export const openAiChat: Layout = {
   format: "openai-chat",
-  version: 2,
+  version: 3,
   about: {
     title: "OpenAI's Chat Completions",
     recognised_by:

@@ -43,12 +43,12 @@ test("AgentGym's turns without loss are no actions, and what stands before them 
       ...common,
       step: 0,
       interaction: { state: "You see a fridge.", action: "open fridge" },
-      next_state: "It is open.\n\nIt hums.",
+      next_state: "It is open.",
     },
     {
       ...common,
       step: 1,
-      interaction: { state: "It is open.\n\nIt hums.", action: "take milk" },
+      interaction: { state: "It hums.", action: "take milk" },
       next_state: "You have milk.",
       reward: 0.5,
     },
@@ -57,6 +57,15 @@ test("AgentGym's turns without loss are no actions, and what stands before them 
   expect(figures.files).toMatchObject([
     { format: "sharegpt", recognised_by: "conversations of from and value; the assistant is the agent" },
   ]);
+});
+
+test("a call without a name beside others is counted", async () => {
+  const value = '[{"name":"ls"},{"x":1}]';
+  const { samples, figures } = await read({
+    conversations: [human("Go."), { from: "function_call", value }, observation("x")],
+  });
+  expect(samples.map(({ next_state }) => next_state)).toEqual(["x"]);
+  expect(figures.left_out).toEqual({ call_without_answer: 1 });
 });
 
 test("Word2World's roles are read, and a file without an id gives its name", async () => {

@@ -1,6 +1,6 @@
 import { type ReadSample, readChatTrajectory } from "../../../formats.ts";
 import { LineError } from "../../../upload/lines.ts";
-import { isObject, type LeftOut, listIn, parsedText, textIn } from "../../content.ts";
+import { isObject, type LeftOut, listIn, textIn } from "../../content.ts";
 import { eachDocument, type Layout } from "../../layout.ts";
 import { callsIn, idIn, rewardIn, turnsOfMessage } from "../../messages.ts";
 import type { Trace, Turn } from "../../turns.ts";
@@ -33,12 +33,6 @@ function messagesOf({ conversations }: Message): Message[] {
   });
 }
 
-/** The calls in a turn with the role `call`: one `{name, arguments}` or several, as JSON text. */
-function callsOf({ content }: Message) {
-  const found = parsedText(content);
-  return callsIn({ tool_calls: Array.isArray(found) ? found : [found] });
-}
-
 const isOfAgent = ({ role }: Message) => role === "assistant" || role === "call";
 const isLost = (message: Message) => isOfAgent(message) && message.loss === false;
 
@@ -51,7 +45,7 @@ function traceOf(value: Message, leftOut: LeftOut): Trace {
   const turns: Turn[] = typeof value.system === "string" ? [{ by: "system", content: value.system }] : [];
   let hasCalls = false;
   for (const [index, message] of messages.entries()) {
-    if (isLost(message)) leftOut.count("turn_without_loss");
+    if (index < told && isLost(message)) leftOut.count("turn_without_loss");
     else if (index >= told || message.role !== "user") {
       const made = turnsOf(message, index, hasCalls, leftOut);
       if (isOfAgent(message)) hasCalls = made.some((turn) => turn.by === "agent" && turn.calls?.length);
@@ -59,7 +53,7 @@ function traceOf(value: Message, leftOut: LeftOut): Trace {
     }
   }
   return {
-    id: idIn({ id: value.item_id ?? value.id ?? value.trajectory_id }),
+    id: idIn(value, ["item_id", "id", "trajectory_id"]),
     turns,
     task: task.filter((text) => typeof text === "string").join("\n\n") || undefined,
     tools: value.tools,
@@ -70,18 +64,10 @@ function traceOf(value: Message, leftOut: LeftOut): Trace {
 function turnsOf(message: Message, index: number, hasCalls: boolean, leftOut: LeftOut): Turn[] {
   const { role, content } = message;
   if (role === "tool" && !hasCalls) return [{ by: "environment", content }];
-  const calls = role === "call" ? callsOf(message) : [];
-  const reasoning = textIn(message, "reasoning_content");
-  if (role === "call")
-    return [
-      {
-        by: "agent",
-        calls,
-        content: calls.length > 0 ? undefined : content,
-        reasoning: reasoning === undefined ? [] : [reasoning],
-      },
-    ];
-  return turnsOfMessage(message, ["conversations", index], leftOut);
+  const isCalls = role === "call" && callsIn({ tool_calls: content }).length > 0;
+  const told = role === "call" ? { ...message, role: "assistant" } : message;
+  const made = isCalls ? { ...told, content: undefined, tool_calls: content } : told;
+  return turnsOfMessage(made, ["conversations", index], leftOut);
 }
 
 /** The same as a chat whose assistant is the environment. */
@@ -102,7 +88,7 @@ function* readAsChat(value: Message, line: number): Generator<ReadSample, void> 
 /** Conversations in ShareGPT's form, as AgentGym and Word2World use it, with the assistant as the agent. */
 export const sharegpt: Layout = {
   format: "sharegpt",
-  version: 1,
+  version: 2,
   assistantIs: "agent",
   about: {
     title: "ShareGPT (AgentGym, Word2World)",

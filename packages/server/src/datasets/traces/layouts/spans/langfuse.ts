@@ -1,5 +1,5 @@
 import { LineError } from "../../../upload/lines.ts";
-import { isObject, type LeftOut, listIn, textIn } from "../../content.ts";
+import { exactIn, isObject, type LeftOut, listIn, textIn } from "../../content.ts";
 import type { Layout, ReadOptions, TraceDocument } from "../../layout.ts";
 import { rewardIn, usageIn } from "../../messages.ts";
 import type { Trace } from "../../turns.ts";
@@ -126,7 +126,7 @@ function itemOf(row: unknown, path: (string | number)[], { leftOut }: ReadOption
 function toolOf(row: Row, name: string): NonNullable<SpanItem["tool"]> {
   const isFailed = typeof row.level === "string" && row.level.toUpperCase() === "ERROR";
   const why = isFailed ? (textIn(row, "statusMessage") ?? textIn(row, "status_message")) : undefined;
-  const { of: id, content, isError } = toolAnswer(row.output);
+  const { of: id, content, isError } = toolAnswer(exactIn(row, "output"));
   return {
     call: { id, name, input: row.input ?? undefined },
     result: why ?? content ?? undefined,

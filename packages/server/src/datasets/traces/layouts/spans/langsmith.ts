@@ -1,5 +1,14 @@
 import { LineError } from "../../../upload/lines.ts";
-import { fieldAt, isObject, type LeftOut, listIn, parsedText, textIn } from "../../content.ts";
+import {
+  exactIn,
+  fieldAt,
+  isObject,
+  type LeftOut,
+  listIn,
+  parsedText,
+  refIn,
+  textIn,
+} from "../../content.ts";
 import type { Layout } from "../../layout.ts";
 import { usageIn } from "../../messages.ts";
 import { firstUserIn, looseCall, toolAnswer } from "./loose-messages.ts";
@@ -67,14 +76,14 @@ function toolOf(run: Run): NonNullable<SpanItem["tool"]> {
   const error = textIn(run, "error");
   const { inputs, outputs, extra } = run;
   const isWrapped = isObject(outputs) && Object.hasOwn(outputs, "output");
-  const { of, content, isError } = toolAnswer(isWrapped ? outputs.output : outputs);
+  const { of, content, isError } = toolAnswer(isWrapped ? exactIn(outputs, "output") : outputs);
   // A tool that returns nothing has still answered.
   const given = isWrapped ? (content ?? "") : (content ?? undefined);
   const text = isObject(inputs) && Object.keys(inputs).length === 1 ? textIn(inputs, "input") : undefined;
   const inner = text === undefined ? undefined : parsed(text);
   return {
     call: {
-      id: of ?? textIn(extra, "tool_call_id"),
+      id: of ?? refIn(extra, "tool_call_id"),
       name: textIn(run, "name") ?? "",
       input: isObject(inner) ? inner : (inputs ?? undefined),
     },

@@ -1,6 +1,6 @@
 import { LineError } from "../../../upload/lines.ts";
-import { type Content, isObject, LeftOut, listIn, textIn } from "../../content.ts";
-import { hasBlocks, turnsOfMessages } from "../../messages.ts";
+import { type Content, exactIn, isObject, LeftOut, refIn, textIn } from "../../content.ts";
+import { hasBlocks, toldCalls, turnsOfMessages } from "../../messages.ts";
 import { type AgentTurn, type Call, joinedTurn, type Turn } from "../../turns.ts";
 import { parsed } from "./span-values.ts";
 
@@ -78,8 +78,8 @@ function plainMessage(value: unknown): Message | undefined {
   const role = typeof name === "string" && Object.hasOwn(roles, name) ? roles[name] : undefined;
   if (role === undefined) return undefined;
   const ofProvider = isObject(fields.additional_kwargs) ? fields.additional_kwargs : {};
-  const own = listIn(fields, "tool_calls");
-  const tool_calls = own.length > 0 ? own : listIn(ofProvider, "tool_calls");
+  const own = toldCalls(fields);
+  const tool_calls = own.length > 0 ? own : toldCalls(ofProvider);
   // Anthropic's calls appear in the content as well.
   const content =
     tool_calls.length > 0 && hasBlocks(fields.content, "tool_use")
@@ -105,13 +105,13 @@ function turnsOfParts({ role, parts }: Message, leftOut: LeftOut): Turn[] {
       if (typeof part === "string") said.push(part);
       continue;
     }
-    const id = textIn(part, "id");
+    const id = refIn(part, "id");
     if (part.type === "tool_call") {
       const name = textIn(part, "name");
       if (name === undefined) leftOut.count("call_without_answer");
       else calls.push({ id, name, input: part.arguments });
     } else if (part.type === "tool_call_response") {
-      const content = part.response ?? part.result ?? part.content;
+      const content = exactIn(part, "response") ?? exactIn(part, "result") ?? exactIn(part, "content");
       answers.push({ by: "answer", of: id, content });
     } else if (part.type === "reasoning")
       reasoning.push(textIn(part, "content") ?? textIn(part, "text") ?? "");
@@ -176,7 +176,7 @@ export function toolAnswer(recorded: unknown): {
   const message = isObject(recorded) ? plainMessage(recorded) : undefined;
   if (message?.role !== "tool" || !("content" in message)) return { content: recorded, isError: false };
   const { content, status } = message;
-  return { of: textIn(message, "tool_call_id"), content, isError: status === "error" };
+  return { of: refIn(message, "tool_call_id"), content, isError: status === "error" };
 }
 
 /** The text of the first user message, if the value is messages. */

@@ -1,4 +1,4 @@
-import { fieldAt, type LeftOut, textIn } from "../../content.ts";
+import { exactIn, fieldAt, type LeftOut, refIn, textIn } from "../../content.ts";
 import type { Layout, TraceDocument } from "../../layout.ts";
 import { usageIn } from "../../messages.ts";
 import { firstUserIn, looseCall } from "./loose-messages.ts";
@@ -53,11 +53,11 @@ function itemsOf(document: TraceDocument, leftOut: LeftOut): TraceItem[] {
 function toolOf({ attributes, name, isError, message, end }: Span): NonNullable<SpanItem["tool"]> {
   return {
     call: {
-      id: textIn(attributes, "tool.id") ?? textIn(attributes, "tool_call.id"),
+      id: refIn(attributes, "tool.id") ?? refIn(attributes, "tool_call.id"),
       name: textIn(attributes, "tool.name") ?? name,
       input: fieldAt(attributes, "input.value") ?? undefined,
     },
-    result: fieldAt(attributes, "output.value") ?? (isError ? message : undefined),
+    result: exactIn(attributes, "output.value") ?? (isError ? message : undefined),
     isError,
     at: end,
   };
@@ -95,14 +95,14 @@ function messageOf(message: unknown): Record<string, unknown> {
       function: callOf(call),
       ...callOf(call),
     })),
-    tool_call_id: textIn(message, "message.tool_call_id"),
+    tool_call_id: refIn(message, "message.tool_call_id"),
     ...(name === undefined ? {} : { function_call: old }),
   };
 }
 
 function callOf(call: unknown) {
   return {
-    id: textIn(call, "tool_call.id"),
+    id: refIn(call, "tool_call.id"),
     name: textIn(call, "tool_call.function.name"),
     arguments: fieldAt(call, "tool_call.function.arguments"),
   };

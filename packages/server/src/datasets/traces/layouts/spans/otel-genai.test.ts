@@ -252,7 +252,11 @@ test("without results of tools, the conversation of the last chat span, with wha
     ...says(callPart("c1", "ls drawer")),
     { role: "tool", parts: [{ type: "tool_call_response", id: "c1", response: { files: ["key.txt"] } }] },
   ];
-  const spans = [chat(1, told, says(callPart("c1", "ls drawer")), usage), tool(2, "c1", "ls drawer")];
+  const thought = { type: "reasoning", content: "In a drawer?" };
+  const spans = [
+    chat(1, told, says(thought, callPart("c1", "ls drawer")), usage),
+    tool(2, "c1", "ls drawer"),
+  ];
   const { samples, figures } = await importText(otlp(...spans, chat(3, history, says(text("Done.")))));
   expect(samples).toEqual([
     {
@@ -266,7 +270,7 @@ test("without results of tools, the conversation of the last chat span, with wha
       tags: { source: "otel-genai", model: "m1" },
     },
   ]);
-  expect(figures.left_out).toEqual({ last_message_of_agent: 1 });
+  expect(figures.left_out).toEqual({ last_message_of_agent: 1, reasoning: 1 });
 });
 
 test("messages on the event of their own, and names and events of older conventions", async () => {

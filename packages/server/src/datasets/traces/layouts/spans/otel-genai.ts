@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { fieldAt, isObject, LeftOut, listIn, textIn } from "../../content.ts";
+import { exactIn, fieldAt, isObject, LeftOut, listIn, refIn, textIn } from "../../content.ts";
 import type { Layout, TraceDocument } from "../../layout.ts";
 import { usageIn } from "../../messages.ts";
 import type { Turn } from "../../turns.ts";
@@ -79,11 +79,11 @@ function toolOf(
 ): NonNullable<SpanItem["tool"]> {
   return {
     call: {
-      id: textIn(attributes, "gen_ai.tool.call.id"),
+      id: refIn(attributes, "gen_ai.tool.call.id"),
       name,
       input: fieldAt(attributes, "gen_ai.tool.call.arguments") ?? undefined,
     },
-    result: fieldAt(attributes, "gen_ai.tool.call.result") ?? (isError ? message : undefined),
+    result: exactIn(attributes, "gen_ai.tool.call.result") ?? (isError ? message : undefined),
     isError,
     at,
   };
@@ -259,7 +259,7 @@ const maxDepth = 100;
 /** Spans of OpenTelemetry's conventions for generative AI, whose `gen_ai.*` attributes describe what agents and tools do. */
 export const otelGenAi: Layout = {
   format: "otel-genai",
-  version: 2,
+  version: 3,
   about: {
     title: "OpenTelemetry GenAI spans",
     recognised_by: "`resourceSpans`, or spans with `traceId` and any attribute `gen_ai.*`",

@@ -254,6 +254,9 @@ function turnsOfConversation(
   const shown = turns.flatMap((turn) => (turn.by === "agent" ? callsOf(turn) : []));
   const unshown = new Set(made.map(nameOf)).difference(new Set(shown.map(nameOf)));
   leftOut.count("call_without_answer", unshown.size);
+  const thoughts = items.flatMap(({ model }) => model?.output?.reasoning ?? []);
+  const kept = turns.flatMap((turn) => (turn.by === "agent" ? (turn.reasoning ?? []) : []));
+  leftOut.count("reasoning", new Set(thoughts).difference(new Set(kept)).size);
   return isTold ? turns : [environment(task), ...turns];
 }
 
