@@ -93,6 +93,25 @@ test("a page of observations gives them, a trace with an id and observations is 
   }
 });
 
+test("the order of keys does not decide, and two known arrays are a fault", async () => {
+  const [data, runs, messages] = [[{ a: 1 }], [{ b: 1 }], [{ role: "user" }]];
+  const both = "Both `data` and `runs` may be its documents: leave one of them out";
+  const cases: [object, unknown[]][] = [
+    [{ id: "t", data, messages }, [{ id: "t", data, messages }]],
+    [{ samples: [{ messages }], messages }, [{ samples: [{ messages }], messages }]],
+    [{ data, runs }, [both]],
+    [{ data, runs: [] }, data],
+  ];
+  for (const [one, values] of cases)
+    for (const text of [JSON.stringify(one), JSON.stringify(one, null, 1)])
+      expect(valuesOf(await read(Buffer.from(text), 5))).toEqual(values);
+  const long = { data: [{ a: "x".repeat(5_000_000) }], runs };
+  expect(valuesOf(await read(Buffer.from(JSON.stringify(long, null, 1)), 65_536))).toEqual([
+    ...long.data,
+    both,
+  ]);
+});
+
 test("a broken line is a fault, and the others are read", async () => {
   const found = await read(Buffer.from('{"a":1}\n{"b":\n{"c":1}\n\xff'));
   expect(valuesOf(found)).toEqual([{ a: 1 }, "The line is not JSON", { c: 1 }, "The line is not JSON"]);
@@ -133,6 +152,23 @@ test("an array that is cut off, and one with a broken element", async () => {
     "The document is not JSON",
     { c: 1 },
   ]);
+});
+
+test.each([
+  ['[{"a":1} {"b":1},{"c":1}]', [{ a: 1 }, "The document is not JSON", { c: 1 }]],
+  ['[{"a":1},,{"b":1}]', [{ a: 1 }, "The document is not JSON"]],
+  ['[{"a":1},]', [{ a: 1 }, "The document is not JSON"]],
+  ['[,{"a":1}]', ["The document is not JSON"]],
+  ['[{"a":1}}', [{ a: 1 }, "The document is not JSON"]],
+  ['[{"a":1}]]', [{ a: 1 }, "The document is not JSON"]],
+  ['{\n"a":1}}', [{ a: 1 }, "The document is not JSON"]],
+  ['{"data":[{"a":1}],\n"next": oops, "more":[1}}', [{ a: 1 }, "What follows `data` is not JSON"]],
+  ['{\n"data":[{"a":1}]]', [{ a: 1 }, "What follows `data` is not JSON"]],
+  ['{"before": oops,\n"data":[{"a":1}]}', ["The document is not JSON"]],
+  ['{\n"data":[{"a":1}], "next": null}\n[{"b":1}, 2, "c" , []] []', [{ a: 1 }, { b: 1 }, 2, "c", []]],
+])("what is not JSON around documents is a fault: %s", async (text, values) => {
+  for (const chunkBytes of [1, 4, 100])
+    expect(valuesOf(await read(Buffer.from(text), chunkBytes))).toEqual(values);
 });
 
 test("JSON that is too deep or has too many values is a fault", async () => {

@@ -211,6 +211,7 @@ function foundIn(line: RawLine, readJson: (line: RawLine) => unknown): Found[] {
 function toDocuments(value: unknown, about: Pick<TraceDocument, "place" | "bytes">): Found[] {
   const inner = innerElements(value);
   if (inner === undefined) return [{ document: { ...about, value } }];
+  if ("refusal" in inner) return [{ fault: { place: about.place, path: [], reason: inner.refusal } }];
   const bytes = about.bytes / inner.elements.length;
   return inner.elements.map((element, index) => ({
     document: { ...about, ...inner.around, value: element, bytes, path: [inner.around.within, index] },

@@ -42,7 +42,10 @@ export type JsonPiece = { bytes: Uint8Array; around: Surroundings | undefined } 
 const maxValues = 2_000_000;
 export const tooDeep = `It is nested deeper than ${maxDepth} levels`;
 const maxBytes = 256 * 1024 * 1024;
-/** The most bytes before an inner array. */
+const misplaced = "The document is not JSON";
+const ambiguous = (one: string, other: string) =>
+  `Both \`${one}\` and \`${other}\` may be its documents: leave one of them out`;
+/** The most bytes before an inner array, and of those after it that are checked. */
 const maxPrefixBytes = 16 * 1024 * 1024;
 /** How far to look for the end of an object with an inner array, to find the fields after the array. */
 const lookAheadBytes = 4 * 1024 * 1024;
@@ -55,6 +58,7 @@ const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b;
 const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d;
 const isBlank = (byte: number) => byte <= 0x20;
 const bracket = 0x5b;
+const closingBracket = 0x5d;
 const brace = 0x7b;
 
 /** How documents are arranged in what is read: one after another, or in an array, which may be an object's. */
@@ -64,6 +68,8 @@ interface Layer {
   around: Surroundings | undefined;
   /** Where the first document may begin. */
   at: number;
+  /** Why its only document is refused. */
+  refusal?: string;
 }
 
 /**
@@ -77,6 +83,12 @@ export class JsonSplitter {
   #layer: Layer | undefined;
   /** Whether the array of an object has ended, but not the object. */
   #isLeaving = false;
+  /** What follows that array, and its length. */
+  #after: Uint8Array[] = [];
+  #afterBytes = 0;
+  /** The documents of the layer so far, and the commas since the last one. */
+  #ended = 0;
+  #commas = 0;
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
@@ -120,6 +132,7 @@ export class JsonSplitter {
     }
     this.#layer = layer;
     this.#depth = layer.base;
+    this.#refusal = layer.refusal;
     this.#prefix = new Uint8Array();
     this.#lookAtBytes = 1;
     return prefix.subarray(layer.at);
@@ -138,9 +151,12 @@ export class JsonSplitter {
       const isAtBase = this.#depth === base && !this.#isLeaving;
       if (isBlank(byte) || byte === comma) {
         if (byte === comma) this.#values += 1;
-        if (!isAtBase || !this.#hasBegun) continue;
-        found.push(this.#end(chunk.subarray(from, at)));
-        if (base === 0) return this.#leaveLayer(chunk, at);
+        if (!isAtBase) continue;
+        if (this.#hasBegun) {
+          found.push(this.#end(chunk.subarray(from, at)));
+          if (base === 0) return this.#leaveLayer(chunk, at);
+        }
+        if (byte === comma) this.#commas += 1;
         continue;
       }
       if (isClosing(byte)) {
@@ -150,11 +166,20 @@ export class JsonSplitter {
           found.push(this.#end(chunk.subarray(from, at + 1)));
           if (base === 0) return this.#leaveLayer(chunk, at + 1);
         }
-        if (this.#depth <= 0) return this.#leaveLayer(chunk, at + 1);
-        if (this.#depth < base) this.#isLeaving = true;
+        if (isAtBase && (base === 0 || byte !== closingBracket || this.#commas > 0))
+          found.push({ refusal: misplaced });
+        if (this.#depth <= 0) {
+          if (this.#isLeaving) found.push(...this.#checkAfter(chunk.subarray(from, at + 1)));
+          return this.#leaveLayer(chunk, at + 1);
+        }
+        if (this.#depth < base && !this.#isLeaving) {
+          this.#isLeaving = true;
+          from = at + 1;
+        }
         continue;
       }
       if (!this.#hasBegun && !this.#isLeaving) {
+        if (base > 0 && this.#commas !== Math.min(this.#ended, 1)) this.#refusal ??= misplaced;
         this.#hasBegun = true;
         from = at;
       }
@@ -165,6 +190,7 @@ export class JsonSplitter {
       }
     }
     if (this.#hasBegun) this.#keep(chunk.subarray(from));
+    else if (this.#isLeaving) this.#keepAfter(chunk.subarray(from));
     return undefined;
   }
 
@@ -190,7 +216,33 @@ export class JsonSplitter {
     this.#layer = undefined;
     this.#depth = 0;
     this.#isLeaving = false;
+    this.#after = [];
+    this.#afterBytes = 0;
+    this.#ended = 0;
+    this.#commas = 0;
     return at < chunk.length ? chunk.subarray(at) : undefined;
+  }
+
+  #keepAfter(part: Uint8Array): void {
+    this.#afterBytes += part.length;
+    if (this.#afterBytes <= maxPrefixBytes) this.#after.push(part.slice());
+    else this.#after = [];
+  }
+
+  /** The fault of what follows an object's array. */
+  #checkAfter(part: Uint8Array): JsonPiece[] {
+    this.#keepAfter(part);
+    const within = this.#layer?.around?.within ?? "";
+    if (this.#after.length === 0) return [];
+    try {
+      const fields = JSON.parse(`{"":null${Buffer.concat(this.#after)}`);
+      const other = Object.keys(fields).find(
+        (name) => wholeFields.has(name) || areDocuments(name, fields[name]),
+      );
+      return other === undefined ? [] : [{ refusal: ambiguous(within, other) }];
+    } catch {
+      return [{ refusal: `What follows \`${within}\` is not JSON` }];
+    }
   }
 
   #keep(part: Uint8Array): void {
@@ -214,6 +266,8 @@ export class JsonSplitter {
     this.#values = 0;
     this.#hasBegun = false;
     this.#refusal = undefined;
+    this.#ended += 1;
+    this.#commas = 0;
     return refusal === undefined ? { bytes, around: this.#layer?.around } : { refusal };
   }
 }
@@ -232,9 +286,10 @@ function layerOf(text: Uint8Array, isLast: boolean): Layer | undefined {
   if (end === undefined) return isLast || text.length >= lookAheadBytes ? found : undefined;
   try {
     const inner = innerElements(JSON.parse(Buffer.from(text.subarray(at, end)).toString()));
-    return inner === undefined ? whole : { ...found, around: inner.around };
+    if (inner === undefined) return whole;
+    return "refusal" in inner ? { ...whole, ...inner } : { ...found, around: inner.around };
   } catch {
-    // The errors of its elements will say so.
+    // The errors of its elements, or of what follows them, will say so.
     return found;
   }
 }
@@ -273,8 +328,9 @@ function innerLayer(text: Uint8Array, start: number): Layer | undefined {
       const array = innerArrays.has(key) ? arrayOfObjects(text, at + 1) : false;
       if (array === undefined) return undefined;
       if (array !== false) {
-        const before = Buffer.from(text.subarray(start, at + 1)).toString();
-        return { base: 2, around: { within: key, envelope: envelopeOf(before, key) }, at: array };
+        const envelope = envelopeOf(Buffer.from(text.subarray(start, at + 1)).toString(), key);
+        if (envelope === undefined) return { ...whole, refusal: misplaced };
+        return { base: 2, around: { within: key, envelope }, at: array };
       }
     } else if (isOpening(byte)) depth += 1;
     else if (isClosing(byte)) {
@@ -305,27 +361,30 @@ function endOfString(text: Uint8Array, from: number): number | undefined {
   return undefined;
 }
 
-/** The fields before an inner array; none if they are not JSON, which the errors of the elements will show. */
-function envelopeOf(before: string, name: string): Record<string, unknown> {
+/** The fields before an inner array; undefined if they are not JSON. */
+function envelopeOf(before: string, name: string): Record<string, unknown> | undefined {
   try {
     const { [name]: _, ...fields } = JSON.parse(`${before}null}`);
     return fields;
   } catch {
-    return {};
+    return undefined;
   }
 }
+
+const areDocuments = (name: string, field: unknown) =>
+  innerArrays.has(name) && Array.isArray(field) && isObject(field[0]);
 
 /** The elements of a parsed document's inner array, as a splitter would have returned them; undefined if it has none. */
 export function innerElements(
   value: unknown,
-): { elements: readonly unknown[]; around: Surroundings } | undefined {
+): { elements: readonly unknown[]; around: Surroundings } | { refusal: string } | undefined {
   if (!isObject(value)) return undefined;
-  const hasTrace = Object.keys(value).some(namesTrace);
-  for (const [name, field] of Object.entries(value)) {
-    if (isWhole(name, hasTrace)) return undefined;
-    if (!innerArrays.has(name) || !Array.isArray(field) || !isObject(field[0])) continue;
-    const { [name]: _, ...envelope } = value;
-    return { elements: field, around: { within: name, envelope } };
-  }
-  return undefined;
+  const names = Object.keys(value);
+  const hasTrace = names.some(namesTrace);
+  if (names.some((name) => isWhole(name, hasTrace))) return undefined;
+  const [within, other] = names.filter((name) => areDocuments(name, value[name]));
+  if (within === undefined) return undefined;
+  if (other !== undefined) return { refusal: ambiguous(within, other) };
+  const { [within]: elements, ...envelope } = value;
+  return { elements: elements as unknown[], around: { within, envelope } };
 }
