@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type ColumnMetadata, sql } from "kysely";
 import { conflict } from "../platform/errors.ts";
 import { neverAborted } from "../platform/limits/deadline.ts";
 import { deleteInBatches, inTimedTransaction } from "../platform/storage/batches.ts";
@@ -6,6 +6,7 @@ import { isHeldClosed } from "../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import type { UsersTable } from "../platform/storage/schema/accounts.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
+import { isPostgres } from "../platform/storage/store.ts";
 
 /** How a table's rows belong to an account: by the account's id, or by the ids of rows of another table that belong to it. */
 export type RowOwner =
@@ -157,6 +158,9 @@ const otherTables = ["ors_sessions", "result_deletions"] as const;
 /** A row as it is stored, by column. */
 export type Row = Record<string, string | number | null>;
 
+/** Columns of keys that PostgreSQL would sort by the database's locale; it sorts ids, which are in lower case, like SQLite. */
+const sortedByBytes: ReadonlySet<string> = new Set(["digest", "label", "measure", "split"]);
+
 /** The next rows of one owner after a key, sorted by key. */
 export async function selectRows(
   database: Database,
@@ -164,7 +168,13 @@ export async function selectRows(
   ownerId: string | number,
   after: Row | undefined,
 ): Promise<Row[]> {
-  const columns = sql.join(key.map((column) => sql.ref(column)));
+  const columns = sql.join(
+    key.map((column) =>
+      isPostgres(database) && sortedByBytes.has(column)
+        ? sql`${sql.ref(column)} collate "C"`
+        : sql.ref(column),
+    ),
+  );
   const isAfter =
     after === undefined ? sql`` : sql`and (${columns}) > (${sql.join(key.map((column) => after[column]))})`;
   const isWanted = onlyWhere === undefined ? sql`` : sql`and ${sql.raw(onlyWhere)}`;
@@ -332,9 +342,11 @@ export async function insertRevision(transaction: Database, { id: _, ...row }: R
   return stored?.id;
 }
 
-export async function selectColumns(database: Database): Promise<Map<string, Set<string>>> {
+export type Columns = ReadonlyMap<string, readonly ColumnMetadata[]>;
+
+export async function selectColumns(database: Database): Promise<Columns> {
   const tables = await database.introspection.getTables();
-  return new Map(tables.map(({ name, columns }) => [name, new Set(columns.map((each) => each.name))]));
+  return new Map(tables.map(({ name, columns }) => [name, columns]));
 }
 
 /** Deletes batch by batch until nothing is left or someone joins the account: what new users store is kept. Returns the number of rows. */

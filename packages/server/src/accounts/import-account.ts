@@ -1,12 +1,14 @@
 import { z } from "zod";
-import { conflict } from "../platform/errors.ts";
+import { conflict, type ServiceError } from "../platform/errors.ts";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
+import { allowPauses } from "../platform/storage/store.ts";
 import { commandName } from "../platform/words.ts";
 import {
   type AccountTable,
   accountTables,
+  type Columns,
   findOrAddAccount,
   findOrAddUsers,
   insertRevision,
@@ -70,6 +72,7 @@ export async function importAccount(
 ): Promise<Imported> {
   const columnsOf = await selectColumns(database);
   return await database.transaction().execute(async (transaction) => {
+    await allowPauses(transaction);
     const read = lines[Symbol.asyncIterator]();
     const first = await read.next();
     const header = parse(ExportHeader, first.done === true ? { number: 1, text: "" } : first.value);
@@ -106,7 +109,7 @@ async function storeLines(
   transaction: Database,
   lines: AsyncIterator<NumberedLine>,
   state: ImportState,
-  { columnsOf, ...options }: ImportOptions & { columnsOf: Map<string, Set<string>> },
+  { columnsOf, ...options }: ImportOptions & { columnsOf: Columns },
 ): Promise<number> {
   let waiting: ImportedLine[] = [];
   let rows = 0;
@@ -126,9 +129,9 @@ async function storeLines(
     }
     const table = accountTables.find((known) => known.table === parsed.table);
     if (table === undefined) throw invalidImport(`Line ${line.number}: there is no table ${parsed.table}.`);
-    refuseUnknownColumns(columnsOf, table, parsed, line.number);
     rows += 1;
-    const imported = toStored(table, parsed, state, line.number);
+    const imported = readRow(table, parsed, state, line.number);
+    refuseWrongColumns(columnsOf, imported);
     if (table.owns === "revisions") {
       await flush();
       const id = Number(parsed.row.id);
@@ -202,18 +205,42 @@ async function refuseUsedAccount(
   }
 }
 
-function refuseUnknownColumns(
-  columnsOf: ReadonlyMap<string, ReadonlySet<string>>,
-  { table, texts }: AccountTable,
+function readRow(
+  table: AccountTable,
   line: { row: Row; texts?: Row | undefined },
+  state: ImportState,
   number: number,
-): void {
-  for (const [of, row] of [
-    [table, line.row],
-    [texts?.table ?? "", line.texts ?? {}],
+): ImportedLine {
+  try {
+    return toStored(table, line, state, number);
+  } catch (error) {
+    throw error instanceof SyntaxError ? notExported(number) : error;
+  }
+}
+
+/** SQLite would store a text as a number, and a row without its key. */
+function refuseWrongColumns(
+  columnsOf: Columns,
+  { table: { table, key, texts }, row, texts: ofRow, number }: ImportedLine,
+) {
+  for (const [of, values] of [
+    [table, row],
+    ...(texts && ofRow ? [[texts.table, ofRow] as const] : []),
   ] as const) {
-    const unknown = Object.keys(row).find((name) => columnsOf.get(of)?.has(name) !== true);
+    const columns = columnsOf.get(of) ?? [];
+    const unknown = Object.keys(values).find((name) => !columns.some((column) => column.name === name));
     if (unknown !== undefined) throw invalidImport(`Line ${number}: ${of} has no column ${unknown}.`);
+    const wrong = columns.find(({ name, dataType, isNullable }) => {
+      const value = values[name] ?? null;
+      // Each stored revision gets a new id.
+      if (of === "dataset_revisions" && name === "id") return false;
+      if (value === null) return !isNullable || (of === table && key.includes(name));
+      return /text/i.test(dataType)
+        ? typeof value !== "string"
+        : typeof value !== "number" || (/int/i.test(dataType) && !Number.isInteger(value));
+    });
+    if (wrong !== undefined)
+      throw invalidImport(`Line ${number}: ${wrong.name} of ${of} is missing or has a wrong value.`);
   }
 }
 
@@ -226,6 +253,10 @@ function parse<Schema extends z.ZodType>(schema: Schema, { number, text }: Numbe
   try {
     return schema.parse(JSON.parse(text));
   } catch {
-    throw invalidImport(`Line ${number} is not one of an exported account.`);
+    throw notExported(number);
   }
+}
+
+function notExported(number: number): ServiceError {
+  return invalidImport(`Line ${number} is not one of an exported account.`);
 }

@@ -237,13 +237,15 @@ const seenPrecisionShare = 0.1;
 export async function verifySession(
   { store, sessionTokens, sessionRules }: SignInServices,
   token: string,
+  onFailure: (error: unknown) => void,
 ): Promise<LiveSession | undefined> {
   const live = livenessNow(sessionRules);
   const record = await selectLiveSession(store.database, sessionTokens.digestOf(token), live);
   if (record === undefined) return undefined;
   const precisionMs = Math.min(seenPrecisionMs, sessionRules.idleMs * seenPrecisionShare);
   if (record.last_seen_at <= live.now - precisionMs * microsPerMs) {
-    await markSeen(store.database, record.id, live.now);
+    // A database that can only be read still serves reads.
+    await markSeen(store.database, record.id, live.now).catch(onFailure);
   }
   return {
     caller: {

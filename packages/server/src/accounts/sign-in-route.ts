@@ -69,6 +69,8 @@ interface OpenidSignInPage {
 /** How a new user joins an account. */
 interface Admittance {
   newUserRole: Role;
+  /** The configured issuer: one that serves several tenants differs from the person's. */
+  issuer: string;
   requestId: string;
 }
 
@@ -152,7 +154,7 @@ function openidSignInRoutes(
       }
       const { identity, idToken } = await provider.complete(attempt, search);
       const { requestId } = exchange;
-      const user = await provisionUser(services.store.database, identity, { newUserRole, requestId });
+      const user = await provisionUser(services.store.database, identity, { newUserRole, issuer, requestId });
       const setCookie = await rotateSession(services, { request, exchange }, (browser) =>
         startSession(services, { ...user, idToken }, browser),
       );
@@ -229,7 +231,7 @@ async function useSignInToken(
 export async function provisionUser(
   database: Database,
   { issuer, subject, email, name, accountName }: Identity,
-  { newUserRole, requestId }: Admittance,
+  { newUserRole, issuer: configured, requestId }: Admittance,
 ): Promise<{ userId: string; accountId: string }> {
   const user = {
     id: Bun.randomUUIDv7(),
@@ -242,7 +244,11 @@ export async function provisionUser(
     role: newUserRole,
   };
   return await database.transaction().execute(async (transaction) => {
-    const joined = await upsertUserWithAccount(transaction, user, { accountName, newUserRole });
+    const joined = await upsertUserWithAccount(transaction, user, {
+      accountName,
+      newUserRole,
+      issuer: configured,
+    });
     const { userId, accountId, role, change, leftAccountId } = joined;
     if (change !== undefined) {
       const actor = { kind: "sign_in", userId, id: null, name: null, requestId } as const;

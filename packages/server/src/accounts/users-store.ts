@@ -1,8 +1,9 @@
 import { permissions, type Role } from "@presage/contract";
+import type { ExpressionBuilder } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { AccountsTable, UsersTable } from "../platform/storage/schema/accounts.ts";
-import type { Database } from "../platform/storage/schema/tables.ts";
+import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import type { Liveness } from "./sessions-store.ts";
 
@@ -129,6 +130,15 @@ export async function updateRole(transaction: Database, userId: string, role: Ro
   if (!permissions.evaluate.roles.includes(role)) await deleteSharesBy(transaction, userId);
 }
 
+/** Entra's issuers for several tenants; their users have the issuers of their own tenants. */
+const ofTenants = /\/(common|organizations)\/.*$/i;
+
+/** Whether a user signs in at the configured issuer. */
+function isOfProvider(issuer: string) {
+  return (user: ExpressionBuilder<Tables, "users">) =>
+    user("oidc_issuer", ofTenants.test(issuer) ? "like" : "=", issuer.replace(ofTenants, "/%"));
+}
+
 /** Whether an account has another owner who can sign in now: owners of an issuer that is no longer configured cannot. */
 export async function hasOtherOwner(
   transaction: Database,
@@ -142,7 +152,7 @@ export async function hasOtherOwner(
     .where("account_id", "=", accountId)
     .where("role", "=", "owner")
     .where("id", "!=", userId)
-    .where("oidc_issuer", "=", issuer)
+    .where(isOfProvider(issuer))
     .limit(1)
     .executeTakeFirst();
   return owner !== undefined;
@@ -308,7 +318,7 @@ export interface JoinedUser {
 export async function upsertUserWithAccount(
   transaction: Database,
   user: User,
-  { accountName, newUserRole }: { accountName: string; newUserRole: Role },
+  { accountName, newUserRole, issuer }: { accountName: string; newUserRole: Role; issuer: string },
 ): Promise<JoinedUser> {
   const accountId = await ensureAccount(transaction, user, accountName);
   // If two people sign in for the first time simultaneously, one waits.
@@ -318,7 +328,7 @@ export async function upsertUserWithAccount(
   const role =
     known?.account_id === accountId
       ? known.role
-      : (await hasUsersOf(transaction, accountId, oidc_issuer))
+      : (await hasUsersOf(transaction, accountId, issuer))
         ? newUserRole
         : "owner";
   const { id } = await transaction
@@ -361,7 +371,7 @@ async function hasUsersOf(transaction: Database, accountId: string, issuer: stri
     .selectFrom("users")
     .select("id")
     .where("account_id", "=", accountId)
-    .where("oidc_issuer", "=", issuer)
+    .where(isOfProvider(issuer))
     .limit(1)
     .executeTakeFirst();
   return user !== undefined;

@@ -32,7 +32,7 @@ import { composeTelemetry, composeUsage, countWorldAnswer, watchFigures } from "
 import { composeCapture, composeRetention } from "./retention.ts";
 import { type App, createApp } from "./routes.ts";
 import type { EvaluationServices, Services } from "./services.ts";
-import { type OpenedStore, openStore } from "./storage.ts";
+import { logFailure, type OpenedStore, openStore } from "./storage.ts";
 import type { SupervisorLink } from "./supervise.ts";
 import type { WorkerStart } from "./workers.ts";
 
@@ -289,7 +289,10 @@ function toServices(
     evaluationAdmission: limits.evaluations,
     authenticator: {
       verifyKey: keyVerifier.verify,
-      verifySession: (token) => verifySession(identity, token),
+      verifySession: (token) =>
+        verifySession(identity, token, (error) =>
+          logFailure(log, error, "could not write the last use of a browser session; will retry"),
+        ),
       commandLine: createCommandLineAccess(commandLineKey, () => ensureOwner(database)),
     },
     ...features.environments,

@@ -1,7 +1,6 @@
-import { userInfo } from "node:os";
 import { Option } from "commander";
 import type { User } from "../accounts/users-store.ts";
-import type { Actor, Author } from "../platform/audit.ts";
+import { type Actor, type Author, operatingSystemUser } from "../platform/audit.ts";
 
 /** A command that cannot do what it was asked to; its message is all that the user needs. */
 export class CommandError extends Error {
@@ -152,24 +151,12 @@ export function settleRuntimeFor(concurrency: string): void {
 
 /** A command on the server's machine, in the audit log. */
 export function commandLineActor(): Actor {
-  return { kind: "command_line", userId: null, id: null, name: userName(), requestId: null };
+  return { kind: "command_line", userId: null, id: null, name: operatingSystemUser(), requestId: null };
 }
 
 /** The command line as the actor of changes in a user's account. */
 export function changerFor(user: Pick<User, "account_id">): Author {
   return { accountId: user.account_id, actor: commandLineActor() };
-}
-
-/** A container may have a user number but no name. */
-function userName(): string | null {
-  try {
-    const { username, uid } = userInfo();
-    // Bun says `unknown` if no variable has the name.
-    if (username !== "unknown") return username;
-    return uid === 0 ? "root" : `user ${uid}`;
-  } catch {
-    return null;
-  }
 }
 
 /** Says that no model predicts. */

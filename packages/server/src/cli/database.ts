@@ -24,7 +24,7 @@ import { hasSqliteSchema } from "../platform/storage/migrate.ts";
 import { migrations } from "../platform/storage/migrations/index.ts";
 import { openDatabase } from "../platform/storage/open.ts";
 import { diskFloorOf, isSqlite, refuseShortage, sqlitePath } from "../platform/storage/sqlite/sqlite.ts";
-import { isPostgres } from "../platform/storage/store.ts";
+import { allowPauses, isPostgres } from "../platform/storage/store.ts";
 import { NoDatabaseError } from "../platform/storage/store-error.ts";
 import { commandName, countOf } from "../platform/words.ts";
 import {
@@ -254,6 +254,7 @@ async function exportToFile(config: Config, file: string, options: { account?: s
       const reading = reader.transaction();
       const snapshot = isPostgres(store.database) ? reading.setIsolationLevel("repeatable read") : reading;
       await snapshot.execute(async (transaction) => {
+        await allowPauses(transaction);
         const texts = async function* () {
           for await (const line of exportAccount(transaction, account, schema)) {
             lines += 1;

@@ -6,7 +6,7 @@ import {
   scopesOfRole,
   toKeyScopes,
 } from "@presage/contract";
-import type { Actor, Changer } from "../platform/audit.ts";
+import { type Actor, type Changer, operatingSystemUser } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type KeyLimits, type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
 import { type Micros, toIsoInstant, toMicros } from "../platform/storage/columns.ts";
@@ -134,7 +134,9 @@ export function spenderOf(caller: Caller): { accountId: string; keyId: string } 
 /** A caller in the audit log. */
 export function actorOf({ userId, proof }: Caller, requestId: string): Actor {
   if (proof.kind === "command_line")
-    return proof.actor ?? { kind: "command_line", userId: null, id: null, name: null, requestId };
+    return (
+      proof.actor ?? { kind: "command_line", userId: null, id: null, name: operatingSystemUser(), requestId }
+    );
   return proof.kind === "key"
     ? { kind: "api_key", userId, id: proof.keyId, name: proof.keyName, requestId }
     : { kind: "session", userId, id: proof.sessionId, name: null, requestId };

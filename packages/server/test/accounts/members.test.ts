@@ -177,9 +177,14 @@ onAnyDatabase((database) => {
   });
 
   test("The first who signs in to an account owns it, others get the configured role, and moving takes none along", async () => {
-    const signIn = async (subject: string, accountName: string, issuer = "https://issuer.example") => {
+    const signIn = async (
+      subject: string,
+      accountName: string,
+      issuer = "https://issuer.example",
+      configured = issuer,
+    ) => {
       const identity = { issuer, subject, email: null, name: null, accountName };
-      const admittance = { newUserRole: "viewer", requestId: "r" } as const;
+      const admittance = { newUserRole: "viewer", issuer: configured, requestId: "r" } as const;
       const { userId } = await provisionUser(store.database, identity, admittance);
       return await store.database
         .selectFrom("users")
@@ -197,6 +202,12 @@ onAnyDatabase((database) => {
     const roles: string[] = [];
     for (const one of elsewhere) roles.push((await signIn(...one)).role);
     expect(roles).toEqual(["owner", "viewer"]);
+    // Of a provider with several tenants, only the first person of all tenants owns the account.
+    const entra = (tenant: string) => `https://login.microsoftonline.com/${tenant}/v2.0`;
+    const tenants: string[] = [];
+    for (const tenant of ["t1", "t2"])
+      tenants.push((await signIn(tenant, "team", entra(tenant), entra("organizations"))).role);
+    expect(tenants).toEqual(["owner", "viewer"]);
     const moves = await store.database
       .selectFrom("audit_events")
       .innerJoin("accounts", "accounts.id", "account_id")
@@ -231,7 +242,7 @@ onAnyDatabase((database) => {
         upsertUserWithAccount(
           transaction,
           { ...user, account_id: Bun.randomUUIDv7() },
-          { accountName: "their next team", newUserRole: "member" },
+          { accountName: "their next team", newUserRole: "member", issuer: user.oidc_issuer },
         ),
       );
     const budgets = await database.selectFrom("budgets").select(["account_id", "api_key_id"]).execute();

@@ -72,7 +72,9 @@ test("the command makes its run on the server of its folder, whose models predic
   expect(exported).toContain("from the server's model");
   const events = await (await presage.call("GET", "/v1/audit-events?action=run.create")).json();
   expect(AuditEventListResponse.parse(events).data).toEqual([
-    expect.objectContaining({ actor: expect.objectContaining({ kind: "command_line" }) }),
+    expect.objectContaining({
+      actor: expect.objectContaining({ kind: "command_line", name: expect.any(String) }),
+    }),
   ]);
 });
 

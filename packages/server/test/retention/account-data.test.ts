@@ -18,10 +18,11 @@ import { runPresage } from "../support/presage/run-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { totalsOf } from "../support/resources/usage.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
-import { onAnyDatabase } from "../support/store/databases.ts";
+import { createPostgresDatabase, onAnyDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeResults } from "../support/store/store-results.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
+import { slowTest } from "../support/whole-run.ts";
 import { expectSoundRollups } from "./expect-sound-rollups.ts";
 import { resultAt } from "./many-results.ts";
 
@@ -62,7 +63,7 @@ onAnyDatabase((database) => {
     await make("/v1/error-taxonomy-revision", {
       error_taxonomy_name: "mistakes",
       body: { categories: ["form"] },
-      labels: ["now"],
+      labels: ["now", "Then"],
     });
     await make("/v1/projects", { name: "kitchen" });
     const dataset = Dataset.parse(
@@ -137,7 +138,11 @@ onAnyDatabase((database) => {
     const check = exported.split("\n").find((line) => line.startsWith('{"table":"reality_checks"'));
     // Only one of the two servers continues the check.
     expect(check).toContain('"status":"paused","reason":"It was exported before its end."');
-    const url = await database.create();
+    const url =
+      database.name === "SQLite"
+        ? await database.create()
+        : await createPostgresDatabase("template template0 locale_provider icu icu_locale 'en'");
+    expect((await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url })).code).toBe(0);
     const imported = await run(url, "import", join(folder, "first.jsonl"));
     expect([imported.code, imported.stderr]).toEqual([0, expect.stringContaining("are revoked")]);
     const again = await run(url, "export", join(folder, "second.jsonl"));
@@ -286,6 +291,21 @@ onAnyDatabase((database) => {
     expect((await read("killed.jsonl")).split("\n")).toEqual(lines);
   });
 
+  slowTest("An import waits for its pipe", async () => {
+    const url = await database.create();
+    const [file, command] = [join(folder, "first.jsonl"), `${process.execPath} ${mainFile}`];
+    const piped = `{ head -n 9 ${file}; sleep 6; tail -n +10 ${file}; } | ${command} account import /dev/stdin`;
+    const importing = Bun.spawn(["sh", "-c", piped], {
+      env: { PATH: process.env.PATH ?? "", PRESAGE_DATABASE_URL: url },
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    expect([await importing.exited, await importing.stderr.text()]).toEqual([
+      0,
+      expect.stringContaining("are revoked"),
+    ]);
+  });
+
   test("A row that is in the file twice, or in another account, is named with its line, and nothing is stored", async () => {
     const url = await database.create();
     const lines = exported.trimEnd().split("\n");
@@ -342,6 +362,19 @@ onAnyDatabase((database) => {
           ...lines.slice(1),
         ],
       ],
+      ...[
+        [/("table":"audit_events".*),"detail":"[^}]*}"/, "$1", "not one of an exported account"],
+        [/("table":"audit_events".*),"action":"[^"]*"/, "$1", "action of audit_events is missing"],
+        [/("table":"runs".*),"target":"{/, '$1,"target":"', "not one of an exported account"],
+        [/"limit_micros":\d+/, '"limit_micros":"abc"', "limit_micros of budgets is missing or has a wrong"],
+        [/("table":"projects".*"name":)"kitchen"/, "$17", "name of projects is missing or has a wrong"],
+      ].map(([part, changed, reason]): [string, string[]] => [
+        String(reason),
+        exported
+          .trimEnd()
+          .replace(part ?? "", String(changed))
+          .split("\n"),
+      ]),
       ["the file has no result", [lines[0]?.replace(/"last":\d+/, '"last":1') ?? "", ...lines.slice(1)]],
       ...["run_id", "revision_id", "public_id"].map((column): [string, string[]] => [
         "belongs to is not in the file",

@@ -190,7 +190,7 @@ onAnyDatabase((database) => {
           upsertUserWithAccount(
             transaction,
             { ...user, account_id: Bun.randomUUIDv7() },
-            { accountName, newUserRole: "member" },
+            { accountName, newUserRole: "member", issuer: user.oidc_issuer },
           ),
         );
     }

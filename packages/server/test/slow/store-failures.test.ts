@@ -1,12 +1,15 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { open } from "node:fs/promises";
+import { nowMicros } from "../../src/platform/storage/columns.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresageProcess } from "../support/presage/run-presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { signInLocally } from "../support/sign-in/session.ts";
 import { kinds, makeFixtures, openLedger } from "../support/store/change-ledger.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 import { connectTo } from "../support/store/postgres.ts";
 
 // These tests mostly wait, so they run concurrently.
@@ -67,6 +70,11 @@ onAnyDatabase((database) => {
       const name = new URL(url).pathname.slice(1);
       await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
       const fixtures = await makeFixtures(presage);
+      const [signInAddress] = /http:\S+\/sign-in#[\w-]+/.exec(await presage.stderr()) ?? [];
+      const browser = await signInLocally({ url: presage.url, signInAddress });
+      await using store = await openStore(url);
+      const longAgo = nowMicros() - 120_000_000;
+      await store.database.updateTable("sessions").set({ last_seen_at: longAgo }).execute();
       const endSessions = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
       await asOperator(url, `alter database ${name} set default_transaction_read_only = on`, endSessions);
 
@@ -80,6 +88,7 @@ onAnyDatabase((database) => {
       expect(count).toBeGreaterThan(20);
       expect(new Set(ledger.entries.map(({ status }) => status))).toEqual(new Set([503]));
       expect((await presage.call("GET", "/v1/api-keys")).status).toBe(200);
+      expect((await browser.fetch(`${presage.url}/v1/me`)).status).toBe(200);
       expect(await storeLines(presage)).toEqual(["database unavailable"]);
       for (const args of [["serve"], ["keys", "create", "--name", "training"]]) {
         const { code, stderr } = await runPresageProcess(args, {

@@ -1,4 +1,4 @@
-import { type DatabaseConnection, type Dialect, type Driver, Kysely, PostgresAdapter } from "kysely";
+import { type DatabaseConnection, type Dialect, type Driver, Kysely, PostgresAdapter, sql } from "kysely";
 import { ServiceError } from "../errors.ts";
 import { neverAborted } from "../limits/deadline.ts";
 import { createFairSlots, type FairSlotLimits, type QueueLimits } from "../limits/turns.ts";
@@ -6,6 +6,12 @@ import type { Database, Tables } from "./schema/tables.ts";
 
 export function isPostgres(db: Pick<Kysely<unknown>, "getExecutor">): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
+}
+
+/** Lets a transaction wait as long as it has to for the file that it reads or writes. */
+export async function allowPauses(transaction: Database): Promise<void> {
+  if (isPostgres(transaction))
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
 }
 
 /** The account on whose behalf the database is used, and until when the result is wanted. */

@@ -277,6 +277,15 @@ slowTest("a connection to a read-only server is replaced", async () => {
   expect(await eventually(refused, (isRefused) => !isRefused, 20_000)).toBe(false);
 });
 
+slowTest("a reading connection is replaced, as no read fails on a read-only server", async () => {
+  const reader = open(true);
+  const pid = async () =>
+    (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(reader)).rows[0]?.pid;
+  const first = await pid();
+  expect(await eventually(pid, (now) => now !== first, 20_000)).not.toBe(first);
+  await reader.destroy();
+});
+
 test("after waiting for a row a statement sees its new version, even if the server's default isolation is stricter", async () => {
   await outside.query(`alter database ${new URL(directUrl).pathname.slice(1)}
     set default_transaction_isolation = 'serializable'`);

@@ -206,6 +206,8 @@ function cut(session: Session, failure: unknown): void {
 }
 
 const connectTimeoutMs = 3_000;
+/** A reading connection is replaced this often: no read fails because its server has become read-only. */
+const maxReaderLifetimeS = 10;
 const defaultMaxConnections = 10;
 /**
  * The type OIDs of `bigint` and of `numeric`, the type of a bigint's sum and of any integer's mean. No column is numeric, and the
@@ -249,6 +251,7 @@ export function postgresDialect(url: string, options: PostgresOptions): Dialect 
     connectionTimeoutMillis: connectTimeoutMs,
     ...(responseTimeoutMs === undefined ? {} : { query_timeout: responseTimeoutMs }),
     keepAlive: true,
+    ...(options.isReadOnly ? { maxLifetimeSeconds: maxReaderLifetimeS } : {}),
     application_name: "presage",
     types: {
       getTypeParser: (oid, format) => (numberOids.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
