@@ -56,7 +56,7 @@ export const agentworld: Layout = {
       { role: "assistant" as const, content: responses[index] ?? "" },
     ]);
     const system = line.system_str ? [{ role: "system" as const, content: line.system_str }] : [];
-    const id = idOf(idIn({ id: line.id }) ?? "");
+    const id = idOf(idIn(line, ["id"]) ?? "");
     const sample = {
       trajectory_id: id || `line-${place[1]}`,
       step: at,
