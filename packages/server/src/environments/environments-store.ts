@@ -1,6 +1,6 @@
 import type { EnvironmentConfig, TaskSplitName } from "@presage/contract";
 import { sql } from "kysely";
-import { parseStored } from "../http/request.ts";
+import { parseStored } from "../platform/json.ts";
 import type { Micros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type NumberedPage, newestFirst, toListPart } from "../platform/storage/lists.ts";
 import { insertRows, prepareStatement, unlessNameIsTaken } from "../platform/storage/rows.ts";

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { defaultPageLimit } from "@presage/contract";
 import { z } from "zod";
 import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
+import { type JsonReading, parseExactly, readJson, scanJson } from "../platform/json.ts";
 import { readBodyWithin } from "../platform/limits/memory.ts";
-import { maxDepth, scanJson } from "../platform/limits/scan-json.ts";
 import type { Keyset, KeysetPage, NumberedPage } from "../platform/storage/lists.ts";
 import type { Once } from "../platform/storage/once.ts";
 import { type Call, type CallWithCaller, keepOpen, requestAddress } from "./call.ts";
@@ -38,14 +38,6 @@ const longBodyBytes = 512 * 1024;
 
 /** Waits until a long body may be read, and resolves with the function that lets the next one be read. */
 type TakeTurn = () => Promise<() => void>;
-
-/** Parsed JSON. Both are the same value unless it has numbers that a double cannot represent. */
-export interface JsonReading {
-  /** With every number as a double, for code that checks types of values. */
-  plain: unknown;
-  /** With the digits of long integers, in objects that only `JSON.stringify` understands; to be forwarded or stored. */
-  exact: unknown;
-}
 
 /**
  * Reads a request's body as JSON, whatever its content type. An empty body and null are undefined. If a key is repeated, its last
@@ -143,57 +135,6 @@ function invalidJson(reason: string): InvalidRequestError {
   return new InvalidRequestError([
     { type: "json_invalid", loc: ["body", 0], msg: "JSON decode error", input: {}, ctx: { error: reason } },
   ]);
-}
-
-/**
- * Parses JSON so that an integer beyond a double's exact range, such as a seed, is written again digit for digit.
- * Throws a `SyntaxError` for invalid JSON and for JSON that is nested too deeply to be written again.
- */
-export function parseJson(text: string): unknown {
-  return readJson(text).exact;
-}
-
-/** The same of JSON that is stored: its depth was checked when it came, and a row may hold it a few levels deeper. */
-export function parseStored(text: string): unknown {
-  const plain: unknown = JSON.parse(text);
-  return hasLongNumber(plain, Number.NEGATIVE_INFINITY) ? parseExactly(text) : plain;
-}
-
-/** Like `parseJson`, with both readings. */
-function readJson(text: string): JsonReading {
-  const plain: unknown = JSON.parse(text);
-  return { plain, exact: hasLongNumber(plain, 0) ? parseExactly(text) : plain };
-}
-
-/** Like `parseJson`, for a text whose depth has been checked. It takes ten times as long as `JSON.parse`. */
-function parseExactly(text: string): unknown {
-  return JSON.parse(text, keepLongNumber);
-}
-
-/** Also checks the depth of the whole value. Uses plain loops, because every request passes through here. */
-function hasLongNumber(value: unknown, depth: number): boolean {
-  if (typeof value === "number") return isInexact(value);
-  if (typeof value !== "object" || value === null) return false;
-  if (depth === maxDepth) throw new SyntaxError(`nested deeper than ${maxDepth} levels`);
-  let found = false;
-  for (const key in value) {
-    if (hasLongNumber((value as Record<string, unknown>)[key], depth + 1)) found = true;
-  }
-  return found;
-}
-
-/** `JSON.parse` reads a number beyond the range of doubles as infinite. */
-function isInexact(value: number): boolean {
-  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
-}
-
-/** TypeScript's library does not know `JSON.rawJSON` and the reviver's source text yet. */
-export const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
-
-function keepLongNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== "number" || !isInexact(value)) return value;
-  const source = context?.source ?? "";
-  return !Number.isFinite(value) || /^-?\d+$/.test(source) ? rawJson(source) : value;
 }
 
 /** The page that a query with `limit` and `offset`, both checked by its schema, asks for. */

@@ -1,7 +1,7 @@
 import { maxCountedPredictions, type StoredPrediction, type StoredPredictionDetail } from "@presage/contract";
-import { parseJson } from "../http/request.ts";
 import { type Changer, recordChange, updateAuditDetail } from "../platform/audit.ts";
 import { conflict, notFound } from "../platform/errors.ts";
+import { parseStored } from "../platform/json.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import { type DeletedBatch, deleteInBatches } from "../platform/storage/batches.ts";
 import { microsPerMs, toIsoInstant } from "../platform/storage/columns.ts";
@@ -68,14 +68,14 @@ function toStoredPredictionDetail(
   made?: MadePrompt,
 ): StoredPredictionDetail {
   // Numbers too long for a double are sent as they were received.
-  const asked = (request === null ? {} : parseJson(request)) as Partial<StoredPredictionDetail> & {
+  const asked = (request === null ? {} : parseStored(request)) as Partial<StoredPredictionDetail> & {
     model?: string | null;
   };
   const world = asked.world ?? null;
   if (made !== undefined) return { ...prediction, ...made, world, ...texts };
   return {
     ...prediction,
-    context: context === null ? null : (parseJson(context) as StoredPredictionDetail["context"]),
+    context: context === null ? null : (parseStored(context) as StoredPredictionDetail["context"]),
     interaction: asked.interaction ?? null,
     messages: asked.messages ?? null,
     params: asked.params ?? null,

@@ -1,7 +1,7 @@
 import type { EvaluateRequest, EvaluationResult, ExplainStrategy } from "@presage/contract";
 import { type CurrentResult, withOldResultNames } from "../evaluators/old-names.ts";
 import { type EvaluatorOutcome, type Sample, toExternalName } from "../evaluators/outcome.ts";
-import { parseStored } from "../http/request.ts";
+import { parseStored } from "../platform/json.ts";
 import {
   clusterIdOf,
   type Micros,

@@ -11,12 +11,13 @@ import {
 import packageJson from "../../package.json" with { type: "json" };
 import { noSuch, pageTooLarge, response } from "../http/describe.ts";
 import type { HttpServices } from "../http/exchange.ts";
-import { parseJson, readPage } from "../http/request.ts";
+import { readPage } from "../http/request.ts";
 import { streamList } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
 import { notFound } from "../platform/errors.ts";
+import { parseStored } from "../platform/json.ts";
 import { nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
 import { idOf, type Pieces, readListed, refuseLargePage } from "../platform/storage/lists.ts";
 import { doOnce, type Once } from "../platform/storage/once.ts";
@@ -237,8 +238,8 @@ function toExperiment({ id, project_id, name, tags, metadata, created_at }: Expe
     id,
     project_id,
     name,
-    tags: tags === null ? null : (parseJson(tags) as Experiment["tags"]),
-    metadata: metadata === null ? null : (parseJson(metadata) as Experiment["metadata"]),
+    tags: tags === null ? null : (parseStored(tags) as Experiment["tags"]),
+    metadata: metadata === null ? null : (parseStored(metadata) as Experiment["metadata"]),
     created_at: toIsoInstant(created_at),
   };
 }

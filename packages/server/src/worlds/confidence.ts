@@ -5,8 +5,8 @@ import {
   type WorldCalibration,
   type WorldScores,
 } from "@presage/contract";
-import { rawJson } from "../http/request.ts";
 import { UpstreamError } from "../platform/errors.ts";
+import { rawJson } from "../platform/json.ts";
 import { type Calibration, calibrate } from "../platform/statistics/calibration.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isObject } from "../platform/words.ts";

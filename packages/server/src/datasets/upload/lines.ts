@@ -6,7 +6,7 @@ import { createGunzip } from "node:zlib";
 import type { z } from "zod";
 import { InvalidRequestError, validate, valueAt } from "../../http/validate.ts";
 import { ServiceError, UploadError } from "../../platform/errors.ts";
-import { scanJson } from "../../platform/limits/scan-json.ts";
+import { scanJson } from "../../platform/json.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { type DiskFloor, refuseShortage } from "../../platform/storage/sqlite/sqlite.ts";
 

@@ -5,9 +5,9 @@ import {
   type RealityState,
 } from "@presage/contract";
 import { LRUCache } from "lru-cache";
-import { parseStored } from "../../http/request.ts";
 import { type Changer, recordChange } from "../../platform/audit.ts";
 import { notFound, ServiceError } from "../../platform/errors.ts";
+import { parseStored } from "../../platform/json.ts";
 import { type DeletedBatch, doTogether, inTimedTransaction } from "../../platform/storage/batches.ts";
 import { type Micros, microsPerMs, nowMicros } from "../../platform/storage/columns.ts";
 import type { Keyset, KeysetPage, ListPart } from "../../platform/storage/lists.ts";

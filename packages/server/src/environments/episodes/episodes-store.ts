@@ -1,6 +1,6 @@
 import type { EnvironmentConfig, EpisodeEnding, EpisodeStatus } from "@presage/contract";
 import { CompiledQuery, type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import { parseStored } from "../../http/request.ts";
+import { parseStored } from "../../platform/json.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
 import {
   isLater,

@@ -16,12 +16,13 @@ import {
 import { z } from "zod";
 import { body, errorResponse, noSuch, pageTooLarge, response } from "../../http/describe.ts";
 import type { HttpServices } from "../../http/exchange.ts";
-import { parseJson, readPage } from "../../http/request.ts";
+import { readPage } from "../../http/request.ts";
 import { streamList } from "../../http/response.ts";
 import { reply, route } from "../../http/route.ts";
 import { InvalidRequestError, nameNarrowType, toIssues, valueError } from "../../http/validate.ts";
 import type { Changer } from "../../platform/audit.ts";
 import { conflict } from "../../platform/errors.ts";
+import { parseStored } from "../../platform/json.ts";
 import { isoInstantOrNull, toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import examples from "../examples.json" with { type: "json" };
@@ -252,7 +253,7 @@ function toEvaluatorProfile({ config, created_at, archived_at, ...rest }: Profil
   return withOldProfileNames({
     ...rest,
     // Checked before it was stored.
-    config: parseJson(config) as EvaluatorProfile["config"],
+    config: parseStored(config) as EvaluatorProfile["config"],
     created_at: toIsoInstant(created_at),
     archived_at: isoInstantOrNull(archived_at),
   });

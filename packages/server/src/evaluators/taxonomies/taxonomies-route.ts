@@ -12,11 +12,12 @@ import {
 } from "@presage/contract";
 import { errorResponse, noSuch, pageTooLarge, response } from "../../http/describe.ts";
 import type { HttpServices } from "../../http/exchange.ts";
-import { parseJson, readPage } from "../../http/request.ts";
+import { readPage } from "../../http/request.ts";
 import { streamList } from "../../http/response.ts";
 import { type Input, reply, route } from "../../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../../http/validate.ts";
 import { notFound } from "../../platform/errors.ts";
+import { parseStored } from "../../platform/json.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Store } from "../../platform/storage/store.ts";
 import examples from "../examples.json" with { type: "json" };
@@ -192,8 +193,8 @@ function toResponse({ body, metadata, created_at, ...rest }: TaxonomyRevision): 
   return {
     ...rest,
     // Both were checked before they were stored.
-    body: parseJson(body) as ErrorTaxonomyRevision["body"],
-    metadata: metadata === null ? null : (parseJson(metadata) as ErrorTaxonomyRevision["metadata"]),
+    body: parseStored(body) as ErrorTaxonomyRevision["body"],
+    metadata: metadata === null ? null : (parseStored(metadata) as ErrorTaxonomyRevision["metadata"]),
     created_at: toIsoInstant(created_at),
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { charactersOf, type Sample } from "../../evaluators/outcome.ts";
-import { parseStored } from "../../http/request.ts";
+import { parseStored } from "../../platform/json.ts";
 import { refuseClosedAccounts } from "../../platform/storage/closed-accounts-store.ts";
 import { splitByBytes } from "../../platform/storage/lists.ts";
 import { insertRows, insertTogether } from "../../platform/storage/rows.ts";

@@ -1,3 +1,5 @@
+import { rawJson } from "../../../platform/json.ts";
+
 /** The original text of numbers that a double would be written differently from, by the object or list that contains them. */
 const written = new WeakMap<object, Map<string, string>>();
 
@@ -65,9 +67,6 @@ function hasNumbers(value: unknown): boolean {
   for (const key in value) if (hasNumbers((value as Record<string, unknown>)[key])) return true;
   return false;
 }
-
-/** TypeScript's library does not declare `JSON.rawJSON` yet. */
-const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
 function writeNumber(this: object, key: string, value: unknown): unknown {
   return typeof value === "number" ? rawJson(numberText(value, this, key)) : value;

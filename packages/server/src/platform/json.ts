@@ -1,5 +1,5 @@
 /** Deeper than any real request, and less than the depth at which writing JSON overflows the stack. */
-export const maxDepth = 256;
+const maxDepth = 256;
 /** A thousand imported results with all fields and tags have fewer, and so do thirty thousand messages. */
 const maxValues = 100_000;
 const maxNumberCharacters = 1_000;
@@ -143,4 +143,58 @@ function isOfNumber(byte: number): boolean {
     byte === code.lowerE ||
     byte === code.upperE
   );
+}
+
+/** Parsed JSON. Both are the same value unless it has numbers that a double cannot represent. */
+export interface JsonReading {
+  /** With every number as a double, for code that checks types of values. */
+  plain: unknown;
+  /** With the digits of long integers, in objects that only `JSON.stringify` understands; to be forwarded or stored. */
+  exact: unknown;
+}
+
+/**
+ * Parses stored JSON so that a number that a double cannot represent, such as a long seed, is written again digit for digit. Its depth
+ * was checked when it arrived, and a row may hold it a few levels deeper.
+ */
+export function parseStored(text: string): unknown {
+  const plain: unknown = JSON.parse(text);
+  return hasLongNumber(plain, Number.NEGATIVE_INFINITY) ? parseExactly(text) : plain;
+}
+
+/** Reads JSON both ways. Throws a `SyntaxError` for invalid JSON and for JSON that is nested too deeply to be written again. */
+export function readJson(text: string): JsonReading {
+  const plain: unknown = JSON.parse(text);
+  return { plain, exact: hasLongNumber(plain, 0) ? parseExactly(text) : plain };
+}
+
+/** The exact reading of a text whose depth has been checked. It takes ten times as long as `JSON.parse`. */
+export function parseExactly(text: string): unknown {
+  return JSON.parse(text, keepLongNumber);
+}
+
+/** Also checks the depth of the whole value. Uses plain loops, because every request passes through here. */
+function hasLongNumber(value: unknown, depth: number): boolean {
+  if (typeof value === "number") return isInexact(value);
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === maxDepth) throw new SyntaxError(`nested deeper than ${maxDepth} levels`);
+  let found = false;
+  for (const key in value) {
+    if (hasLongNumber((value as Record<string, unknown>)[key], depth + 1)) found = true;
+  }
+  return found;
+}
+
+/** `JSON.parse` reads a number beyond the range of doubles as infinite. */
+function isInexact(value: number): boolean {
+  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+}
+
+/** TypeScript's library does not know `JSON.rawJSON` and the reviver's source text yet. */
+export const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
+
+function keepLongNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== "number" || !isInexact(value)) return value;
+  const source = context?.source ?? "";
+  return !Number.isFinite(value) || /^-?\d+$/.test(source) ? rawJson(source) : value;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { scanJson } from "./scan-json.ts";
+import { scanJson } from "./json.ts";
 
 const scan = (text: string) => scanJson(new TextEncoder().encode(text));
 const list = (item: string, times: number) => `[${Array(times).fill(item).join(",")}]`;
