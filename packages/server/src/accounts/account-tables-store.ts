@@ -1,4 +1,4 @@
-import { type ColumnMetadata, sql } from "kysely";
+import { type ColumnMetadata, type RawBuilder, sql } from "kysely";
 import { conflict } from "../platform/errors.ts";
 import { neverAborted } from "../platform/limits/deadline.ts";
 import { deleteInBatches, inTimedTransaction } from "../platform/storage/batches.ts";
@@ -161,27 +161,48 @@ export type Row = Record<string, string | number | null>;
 /** Columns of keys that PostgreSQL would sort by the database's locale; it sorts ids, which are in lower case, like SQLite. */
 const sortedByBytes: ReadonlySet<string> = new Set(["digest", "label", "measure", "split"]);
 
-/** The next rows of one owner after a key, sorted by key. */
-export async function selectRows(
+/** The rows of one owner, sorted by key, some at a time. */
+export async function* selectRows(
   database: Database,
   { table, key, owner, onlyWhere, rowsAtOnce }: AccountTable,
   ownerId: string | number,
-  after: Row | undefined,
-): Promise<Row[]> {
-  const columns = sql.join(
-    key.map((column) =>
-      isPostgres(database) && sortedByBytes.has(column)
-        ? sql`${sql.ref(column)} collate "C"`
-        : sql.ref(column),
-    ),
-  );
-  const isAfter =
-    after === undefined ? sql`` : sql`and (${columns}) > (${sql.join(key.map((column) => after[column]))})`;
+): AsyncGenerator<Row[], void> {
   const isWanted = onlyWhere === undefined ? sql`` : sql`and ${sql.raw(onlyWhere)}`;
-  const { rows } = await sql<Row>`select * from ${sql.table(table)}
-    where ${sql.ref(owner.column)} = ${ownerId} ${isAfter} ${isWanted}
-    order by ${columns} limit ${rowsAtOnce}`.execute(database);
-  return rows;
+  const rows = sql`select * from ${sql.table(table)} where ${sql.ref(owner.column)} = ${sql.lit(ownerId)} ${isWanted}`;
+  if (isPostgres(database) && key.some((column) => sortedByBytes.has(column))) {
+    // No index has this order, so the rows are sorted once.
+    const inBytes = (column: string) => (sortedByBytes.has(column) ? sql`collate "C"` : sql``);
+    const order = sql.join(key.map((column) => sql`${sql.ref(column)} ${inBytes(column)}`));
+    yield* fetchAll(database, sql`${rows} order by ${order}`, { cursor: `exported_${table}`, rowsAtOnce });
+    return;
+  }
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  for (let after: Row | undefined; ; ) {
+    const last = after;
+    const isAfter =
+      last === undefined ? sql`` : sql`and (${columns}) > (${sql.join(key.map((column) => last[column]))})`;
+    const part = sql<Row>`${rows} ${isAfter} order by ${columns} limit ${rowsAtOnce}`;
+    const { rows: found } = await part.execute(database);
+    yield found;
+    after = found.at(-1);
+    if (after === undefined || found.length < rowsAtOnce) return;
+  }
+}
+
+/** All rows of a query, within a transaction of PostgreSQL, which ends the cursor of a caller that stops early. */
+async function* fetchAll(
+  database: Database,
+  query: RawBuilder<unknown>,
+  { cursor, rowsAtOnce }: { cursor: string; rowsAtOnce: number },
+): AsyncGenerator<Row[], void> {
+  const name = sql.id(cursor);
+  await sql`declare ${name} no scroll cursor for ${query}`.execute(database);
+  for (;;) {
+    const { rows } = await sql<Row>`fetch ${sql.lit(rowsAtOnce)} from ${name}`.execute(database);
+    yield rows;
+    if (rows.length < rowsAtOnce) break;
+  }
+  await sql`close ${name}`.execute(database);
 }
 
 /** Rows whose `column` has one of the keys. */

@@ -152,15 +152,11 @@ async function* readRows(
   table: AccountTable,
   ownerId: string | number,
 ): AsyncGenerator<{ row: Row; texts: Row | undefined }, void> {
-  let after: Row | undefined;
-  for (;;) {
-    const rows = await selectRows(snapshot, table, ownerId, after);
-    const { texts: named } = table;
+  const { texts: named } = table;
+  for await (const rows of selectRows(snapshot, table, ownerId)) {
     const keys = rows.map((row) => row[named?.key ?? ""]);
     const texts = named && (await selectTexts(snapshot, named.table, named.column, keys));
     for (const row of rows) yield { row, texts: texts?.get(String(row[named?.key ?? ""])) };
-    after = rows.at(-1);
-    if (after === undefined || rows.length < table.rowsAtOnce) return;
   }
 }
 

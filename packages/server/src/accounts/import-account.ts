@@ -196,8 +196,8 @@ async function refuseUsedAccount(
 ): Promise<void> {
   for (const table of accountTables) {
     if (table.owner.of !== "account" || table.table === "audit_events") continue;
-    const found = await selectRows(transaction, { ...table, rowsAtOnce: 1 }, accountId, undefined);
-    if (found.length === 0) continue;
+    const { value: found } = await selectRows(transaction, { ...table, rowsAtOnce: 1 }, accountId).next();
+    if (!found || found.length === 0) continue;
     const advice = (await isAnyKnown(transaction, users))
       ? "Its users are known here, so that no other account can take them: import into a new database."
       : "Import into a new account: name one with --account.";

@@ -18,6 +18,8 @@ REFUSALS = (
     (r"There is no world named |has no revision \d+; the latest is", "names what must exist"),
     (r"The operator declares no real environment named |names no real environment", "names what must exist"),
     ("Give one of pairs, episodes and dataset_id|Pairs need a name|Name the environment that simulates", "fields that rule each other out"),
+    ("All pairs are taken|It is for a dataset_id|Name the environment that has this revision", "fields that need or rule out each other"),
+    ("There should be as many |Input should rise", "lists that belong together"),
     ("Predictions made elsewhere are all evaluated|Nothing is drawn without a limit", "fields that need or rule out each other"),
     ("Nothing says what success is", "a field that another one requires"),
     ("success is about {goal}, which recordings do not have", "depends on the environment that is named"),
