@@ -256,7 +256,7 @@ slowDashboardTest("Without a model the playground offers the account’s world",
   await page.getByRole("button", { name: "Predict" }).click();
   const response = page.getByRole("region", { name: "Response 1" });
   await response.getByText("You open the cupboard.").waitFor();
-  await response.getByText("retrieval, through offered@1").waitFor();
+  await page.getByText("retrieval, through offered@1").waitFor();
   await response.getByRole("region", { name: "Examples" }).getByText("6 recorded examples").waitFor();
   await page.getByRole("tab", { name: "Code" }).click();
   await page.getByText('"world": "offered@1"').waitFor();
