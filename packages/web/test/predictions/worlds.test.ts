@@ -385,11 +385,11 @@ slowBrowserTest(
     await client.worlds.create({ name: "seen", examples: await examples(client), model: retrieval });
     const page = await visit("/worlds/seen", { viewport: wide, reducedMotion: "reduce" });
     await answerRecordedStep(page);
+    await page.getByRole("region", { name: "Examples" }).locator("summary").first().click();
     await page
-      .getByRole("listitem")
-      .getByText(/^action /)
+      .getByText(/^Similar by action /)
       .first()
-      .click();
+      .waitFor();
     await expectAccessible(page);
   },
 );

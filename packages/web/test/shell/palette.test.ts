@@ -195,9 +195,9 @@ slowDashboardTest("Two keys go to a page, and the question mark lists all", asyn
   expect(new URL(page.url()).pathname).toBe("/api-keys");
 
   await page.keyboard.press("g");
-  await page.keyboard.press("e");
-  await page.getByRole("heading", { name: "Evaluations", level: 1 }).waitFor();
-  // The previous page's shortcuts are gone: there are no rows here yet.
+  await page.keyboard.press("p");
+  await page.getByRole("heading", { name: "Playground", level: 1 }).waitFor();
+  // The previous page's shortcuts are gone: there are no rows here.
   await page.keyboard.press("?");
   await list.getByRole("region", { name: "Go to" }).waitFor();
   await expectEventually(() => list.getByText("Next row").count(), 0);
