@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import type { User } from "../accounts/users-store.ts";
-import { type Actor, type Author, operatingSystemUser } from "../platform/audit.ts";
+import type { Actor, Author } from "../platform/audit.ts";
+import { operatingSystemUser } from "../platform/words.ts";
 
 /** A command that cannot do what it was asked to; its message is all that the user needs. */
 export class CommandError extends Error {

@@ -6,10 +6,11 @@ import {
   scopesOfRole,
   toKeyScopes,
 } from "@presage/contract";
-import { type Actor, type Changer, operatingSystemUser } from "../platform/audit.ts";
+import type { Actor, Changer } from "../platform/audit.ts";
 import { ServiceError } from "../platform/errors.ts";
 import { type KeyLimits, type LimitHolders, noKeyLimits } from "../platform/limits/admission.ts";
 import { type Micros, toIsoInstant, toMicros } from "../platform/storage/columns.ts";
+import { operatingSystemUser } from "../platform/words.ts";
 
 /** The cookie that carries a session's token. */
 export interface SessionCookie {

@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import type { AuditAction, AuditActorKind } from "@presage/contract";
 import { type DeletedBatch, inTimedTransaction } from "./storage/batches.ts";
 import { refuseClosedAccounts } from "./storage/closed-accounts-store.ts";
@@ -19,18 +18,6 @@ export interface Actor {
   /** The name of the key, or of the operating system's user. */
   name: string | null;
   requestId: string | null;
-}
-
-/** This process's user. A container may have a user number but no name. */
-export function operatingSystemUser(): string | null {
-  try {
-    const { username, uid } = userInfo();
-    // Bun says `unknown` if no variable has the name.
-    if (username !== "unknown") return username;
-    return uid === 0 ? "root" : `user ${uid}`;
-  } catch {
-    return null;
-  }
 }
 
 /** The account and the actor of a change. */

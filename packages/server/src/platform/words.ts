@@ -1,7 +1,20 @@
+import { userInfo } from "node:os";
 import { distance } from "fastest-levenshtein";
 
 /** This program's name in messages. In a clone the shell does not find `presage`; a build for delivery writes its own name here. */
 export const commandName: string = "npx presage";
+
+/** This process's user. A container may have a user number but no name. */
+export function operatingSystemUser(): string | null {
+  try {
+    const { username, uid } = userInfo();
+    // Bun says `unknown` if no variable has the name.
+    if (username !== "unknown") return username;
+    return uid === 0 ? "root" : `user ${uid}`;
+  } catch {
+    return null;
+  }
+}
 
 /** `1 line`, `3 lines`. */
 export function countOf(count: number, noun: string, plural = `${noun}s`): string {

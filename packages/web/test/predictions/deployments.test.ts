@@ -95,13 +95,13 @@ slowDashboardTest(
     await page.getByRole("button", { name: "Predict" }).click();
     const first = page.getByRole("region", { name: "Response 1" });
     await first.getByText("The small model answers.").waitFor();
-    await first.getByText("small", { exact: true }).waitFor();
+    await page.getByText("small", { exact: true }).waitFor();
 
     await choice.selectOption("large");
     await page.getByRole("button", { name: "Predict" }).click();
     const second = page.getByRole("region", { name: "Response 2" });
     await second.getByText("The large model answers.").waitFor();
-    await second.getByText("large", { exact: true }).waitFor();
+    await page.getByText("large", { exact: true }).waitFor();
     expect(large.received.at(-1)?.body.model).toBe("org/large");
 
     await page.getByRole("tab", { name: "Code" }).click();
