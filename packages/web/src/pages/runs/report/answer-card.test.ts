@@ -16,6 +16,9 @@ const compared = {
   outcome: "better" as const,
   p_adjusted: 0.0001,
   survives_one_failure: true,
+  wins: 1,
+  losses: 2,
+  ties: 3,
 };
 
 test("the answer is the outcome of the test, whatever the figures are", () => {
@@ -27,9 +30,9 @@ test("the answer is the outcome of the test, whatever the figures are", () => {
 });
 
 test("a difference that one more failure would undo says so", () => {
-  expect(answerOf(figures, compared).detail).toBe("");
-  expect(answerOf(figures, { ...compared, survives_one_failure: false }).detail).toBe(
-    "One trajectory in which the model fails whole would undo the difference.",
+  expect(answerOf(figures, compared).detail).toBe("Against retrieval, 1 sample better, 2 worse, 3 the same.");
+  expect(answerOf(figures, { ...compared, survives_one_failure: false }).detail).toEndWith(
+    " One trajectory in which the model fails whole would undo the difference.",
   );
 });
 

@@ -66,7 +66,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
     run.status === "finished" &&
     (known === null || (known.baseline !== null && known.comparison === undefined && known.error === null));
   const answer: Answer = isComparing
-    ? { outcome: "unknown", title: "Comparing with the best baseline …", detail: "" }
+    ? { outcome: "unknown", title: "Comparing with the best baseline …", detail: "\u00a0" }
     : answerOf(chosen, difference);
   const { tone, icon: Icon } = looks[answer.outcome];
   const isBaseline = "baseline" in run.target && run.target.baseline === "no-change";
@@ -122,7 +122,8 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         ) : (
           <Decision run={run} report={report} chosen={chosen} />
         )}
-        {answer.detail !== "" && <p className="text-sm text-ink-2">{answer.detail}</p>}
+        {/* It comes with the comparison. */}
+        {!isBaseline && <p className="min-h-[1lh] text-sm text-ink-2 empty:hidden">{answer.detail}</p>}
         {[...report.provenance.warnings, ...(chosen.note === null ? [] : [chosen.note])].map((warning) => (
           <p key={warning} className="text-sm text-warn">
             {warning}
@@ -195,7 +196,7 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
 
 type Compared = Pick<
   ComparisonCandidate,
-  "difference" | "interval" | "measure" | "outcome" | "survives_one_failure"
+  "difference" | "interval" | "measure" | "outcome" | "survives_one_failure" | "wins" | "losses" | "ties"
 >;
 
 const titles: Record<ComparisonCandidate["outcome"], string> = {
@@ -224,12 +225,13 @@ export function answerOf(
       detail: `The difference is ${formatPoints(pass_rate - baseline.pass_rate)} points; whether that is more than chance is known once this run and one of the baseline have finished.`,
     };
   }
-  const { outcome } = compared;
+  const { outcome, wins, losses, ties } = compared;
   const better = outcome === "better" ? "the model" : kind;
-  const detail =
+  const undone =
     compared.survives_one_failure === false
-      ? `One trajectory in which ${better} fails whole would undo the difference.`
+      ? ` One trajectory in which ${better} fails whole would undo the difference.`
       : "";
+  const detail = `Against ${kind}, ${counted(wins, "sample")} better, ${formatCount(losses)} worse, ${formatCount(ties)} the same.${undone}`;
   return { outcome, title: titles[outcome], detail };
 }
 
