@@ -375,9 +375,8 @@ function requestKeys(
   resolved: readonly ResolvedEvaluator[],
 ): string[] {
   if (idempotencyKey === undefined) return [];
-  const digest = createHash("sha256")
-    .update(JSON.stringify([sample, metadata, ...(project === undefined ? [] : [project.name])]))
-    .digest("base64url");
+  const sent = JSON.stringify([sample, metadata, ...(project === undefined ? [] : [project.name])]);
+  const digest = createHash("sha256").update(sent).digest("base64url");
   const timesNamed = new Map<string, number>();
   return resolved.map(({ id, profile, explainStrategy }) => {
     // Versions before this one knew no strategy in it.

@@ -11,7 +11,7 @@ interface Recorded {
   done?: boolean;
 }
 
-/** Eight trajectories of three steps; only the last step has `done`, and is the end. */
+/** Eight trajectories of three steps; each ends with its last step, the only one with `done`. */
 const trajectories = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const key = { "X-API-KEY": testKey };
 const recordedOf = (step: number): Recorded => (step === 2 ? { done: true, reward: 1 } : { reward: 0 });

@@ -142,7 +142,7 @@ export interface OutcomePair {
   policy: string | null;
   simulated: boolean;
   real: boolean;
-  /** How its simulated actions ended when replayed in the real environment, if `real` is the end of acting there. */
+  /** Whether replaying the simulated actions in the real environment succeeded, if `real` is from acting there instead. */
   replayed?: boolean | undefined;
 }
 
