@@ -30,9 +30,9 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
   return {
     operation,
     method: operation.method,
-    // Unescaped, these characters would end the path; the rest, like a path without a value, may be another operation's.
+    // A path without a value would be another operation's.
     pathParameters: Object.fromEntries(
-      drawn("path").map(([name, value]) => [name, value.replaceAll(/[?#]/g, encodeURIComponent) || "_"]),
+      drawn("path").map(([name, value]) => [name, encodeURIComponent(value.toWellFormed()) || "_"]),
     ),
     pathSuffix: "",
     query: drawn("query"),

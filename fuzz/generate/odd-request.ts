@@ -56,7 +56,13 @@ export function oddPathSuffix(draw: Draw): Mutation {
   const suffix = draw.pick(["/", "//", "/.", "/..", "%20", "%00", ";x=1", ".json", "#x"]);
   return {
     name: `path and ${suffix}`,
-    apply: (plan) => ({ ...plan, pathSuffix: suffix, allows: [...plan.allows, 404, 405] }),
+    apply: (plan) => ({
+      ...plan,
+      pathSuffix: suffix,
+      allows: [...plan.allows, 404, 405],
+      // Below this page are others, and one that is missing answers as a page.
+      isMalformed: plan.isMalformed || plan.operation.id === "getDocs",
+    }),
   };
 }
 

@@ -141,14 +141,15 @@ export function docsRoutes(services: Services): Route[] {
   let document: string | undefined;
   const docs = (path: string, nameOf: (params: Record<string, string>) => string) =>
     openPage(path, async ({ request, exchange }) => {
+      const name = nameOf(request.params ?? {});
       const session = await findSession(services, request.headers);
       exchange.sessionId = session?.caller.proof.sessionId;
       const folder = join(services.settings.dashboardDirectory, "docs");
-      const page = await readPage(join(folder, `${nameOf(request.params ?? {})}.html.br`));
+      const page = await readPage(join(folder, `${name}.html.br`));
       const navigation = await readPage(`${folder}-navigation.html.br`);
       const html = page
         .replace("{{csrf-token}}", session?.csrfToken ?? "")
-        .replace("{{navigation}}", () => markPage(navigation, new URL(request.url).pathname));
+        .replace("{{navigation}}", () => markPage(navigation, addressOf(name)));
       return await sendPage(html, request.headers);
     });
   return [
@@ -163,6 +164,11 @@ export function docsRoutes(services: Services): Route[] {
     docs("/docs/:operation", ({ operation = "" }) => checkName(operation)),
     docs("/docs/guides/:guide", ({ guide = "" }) => `guides-${checkName(guide)}`),
   ];
+}
+
+/** The path of the page with this name. */
+function addressOf(name: string): string {
+  return name === "index" ? "/docs" : `/docs/${name.replace(/^guides-/, "guides/")}`;
 }
 
 /** No name leads out of the folder. */
