@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { list, maxIssues, objectWithRule, smallRecord } from "./custom-schemas.ts";
+import { list, maxIssues, objectWithRules, valuesByName } from "./custom-schemas.ts";
 import {
   ClientEvaluationBatchRequest,
   EvaluateRequest,
   EvaluationResultBatchRequest,
 } from "./evaluation/evaluate.ts";
+import { exampleTags } from "./prediction/through-world.ts";
+import { boundedObject } from "./text.ts";
 
 const items = z.object({
   items: list(z.object({ name: z.string() }))
@@ -48,7 +50,7 @@ test("a value that is not a list is refused", () => {
 });
 
 test("a record with too many entries is refused without checking them", () => {
-  const tags = smallRecord(z.string(), z.string(), { maxEntries: 2, message: "Two at most" }).nullish();
+  const tags = valuesByName(z.string(), z.string(), { maxEntries: 2, message: "Two at most" }).nullish();
   expect(tags.parse({ a: "1", b: "2" })).toEqual({ a: "1", b: "2" });
   expect(tags.parse(null)).toBeNull();
   expect(tags.safeParse({ a: 1 }).error?.issues).toMatchObject([{ code: "invalid_type", path: ["a"] }]);
@@ -64,14 +66,33 @@ test("a record with too many entries is refused without checking them", () => {
   ]);
 });
 
+test("an entry named __proto__ counts towards an object's length, and is no example's tag", () => {
+  const object = boundedObject(20, "Metadata");
+  const named = JSON.parse('{"__proto__":"0123456789"}');
+  expect(
+    [{ a: "0123456789" }, { a: "0123456789abcdef" }, named].map((value) => issuesOf(object, value)),
+  ).toEqual([
+    [],
+    [["", "Metadata may have at most 20 characters of JSON"]],
+    [["", "Metadata may have at most 20 characters of JSON"]],
+  ]);
+  expect(issuesOf(object, [])).toMatchObject([["", expect.stringContaining("expected record")]]);
+  expect(issuesOf(exampleTags, { a: "b" })).toEqual([]);
+  expect(issuesOf(exampleTags, named)).toEqual([["__proto__", "Nothing can be named __proto__"]]);
+});
+
+function issuesOf(schema: z.ZodType, value: unknown): unknown[] {
+  return schema.safeParse(value).error?.issues.map(({ path, message }) => [path.join("."), message]) ?? [];
+}
+
 test("both have the same JSON Schema as zod's own", () => {
   const described = z.toJSONSchema(z.object({ a: list(z.string()).max(3), b: z.array(z.string()).max(3) }));
   expect(described.properties?.a).toEqual(described.properties?.b);
-  const record = smallRecord(z.string(), z.int(), { maxEntries: 2, message: "" });
+  const record = valuesByName(z.string(), z.int(), { maxEntries: 2, message: "" });
   expect(z.toJSONSchema(record, { io: "input" })).toEqual(z.toJSONSchema(z.record(z.string(), z.int())));
 });
 
-const Pair = objectWithRule(
+const Pair = objectWithRules(
   { a: z.string().optional(), b: z.string().optional(), c: z.number().optional() },
   {
     isKept: (fields: { a?: unknown; b?: unknown }) => fields.a === undefined || fields.b === undefined,
@@ -82,7 +103,7 @@ const Pair = objectWithRule(
 ).meta({ id: "PairForTest" });
 
 function pathsOf(value: unknown): unknown[] {
-  return Pair.safeParse(value).error?.issues.map(({ path, message }) => [path.join("."), message]) ?? [];
+  return issuesOf(Pair, value);
 }
 
 test("An object with a rule is refused if the rule is broken", () => {

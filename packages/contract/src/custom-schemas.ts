@@ -6,44 +6,48 @@ export interface Rule {
   path: string[];
   message: string;
   /** The rule in JSON Schema, for the OpenAPI document. */
-  jsonSchema: object;
+  jsonSchema?: object;
 }
 
 interface RuledObjectDefinition extends z.core.$ZodObjectDef {
-  rule: Rule;
+  rules: readonly Rule[];
 }
 
-/** zod's object, but its rule is checked even if fields have issues, so that the caller gets all issues at once. */
+/** zod's object, but its rules are checked even if fields have issues, so that the caller gets all issues at once. */
 const RuledObject = z.core.$constructor<z.ZodObject, RuledObjectDefinition>(
   "RuledObject",
   (schema, definition) => {
     z.ZodObject.init(schema, definition);
     const { parse } = schema._zod;
-    const { isKept, path, message } = definition.rule;
-    const addIssue = (payload: z.core.ParsePayload) => {
+    const addIssues = (payload: z.core.ParsePayload) => {
       const { value, issues } = payload;
-      // If there are no other issues, the refinement in `objectWithRule` reports this one.
-      if (issues.length === 0 || typeof value !== "object" || value === null || isKept(value)) return payload;
-      // A copy, because zod prepends the path of the object to it.
-      issues.push({ code: "custom", path: [...path], message, input: value, inst: schema });
+      // If there are no other issues, the refinements in `objectWithRules` report these.
+      if (issues.length === 0 || typeof value !== "object" || value === null) return payload;
+      for (const { isKept, path, message } of definition.rules) {
+        // A copy, because zod prepends the path of the object to it.
+        if (!isKept(value))
+          issues.push({ code: "custom", path: [...path], message, input: value, inst: schema });
+      }
       return payload;
     };
     schema._zod.parse = (payload, context) => {
       const parsed = parse(payload, context);
-      return parsed instanceof Promise ? parsed.then(addIssue) : addIssue(parsed);
+      return parsed instanceof Promise ? parsed.then(addIssues) : addIssues(parsed);
     };
   },
 );
 
-/** An object whose fields must satisfy a rule. A conditional check of zod's would do, but schemas with one cannot be compiled. */
-export function objectWithRule<Shape extends z.core.$ZodLooseShape>(
+/** An object whose fields must satisfy rules. A conditional check of zod's would do, but schemas with one cannot be compiled. */
+export function objectWithRules<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
-  rule: Rule,
+  ...rules: readonly Rule[]
 ): z.ZodObject<Shape> {
-  const object = new RuledObject({ type: "object", shape, rule }) as unknown as z.ZodObject<Shape>;
-  return object
-    .refine((fields) => rule.isKept(fields), { path: rule.path, error: rule.message })
-    .meta({ ...rule.jsonSchema });
+  const object = new RuledObject({ type: "object", shape, rules }) as unknown as z.ZodObject<Shape>;
+  return rules.reduce(
+    (ruled, { isKept, path, message, jsonSchema }) =>
+      ruled.refine((fields) => isKept(fields), { path, error: message }).meta({ ...jsonSchema }),
+    object,
+  );
 }
 
 /** The most validation issues reported for one request. No one reads more. */
@@ -81,27 +85,34 @@ export function list<Element extends z.core.SomeType>(element: Element): z.ZodAr
   }) as unknown as z.ZodArray<Element>;
 }
 
-/**
- * An object of at most `maxEntries` values with any names except `__proto__`, which zod's record skips. One with more is refused
- * with `message` before any entry is checked.
- */
-export function smallRecord<Key extends z.core.$ZodRecordKey, Value extends z.core.SomeType>(
+/** zod's record, with a rule for all entries that is checked before each of them. It sees `__proto__`, which zod's record skips. */
+export function recordWithRule<Key extends z.core.$ZodRecordKey, Value extends z.core.SomeType>(
   keyType: Key,
   valueType: Value,
-  { maxEntries, message }: { maxEntries: number; message: string },
+  findFault: (entries: object) => { message: string; path?: string[] } | undefined,
 ): z.ZodRecord<Key, Value> {
   const record = z.record(keyType, valueType);
   const checked = z.preprocess((entries, { issues }) => {
-    if (typeof entries !== "object" || entries === null) return entries;
-    if (Object.keys(entries).length > maxEntries) issues.push({ code: "custom", message, input: entries });
-    else if (Object.hasOwn(entries, "__proto__"))
-      issues.push({
-        code: "custom",
-        message: "Nothing can be named __proto__",
-        path: ["__proto__"],
-        input: entries,
-      });
+    if (typeof entries !== "object" || entries === null || Array.isArray(entries)) return entries;
+    const fault = findFault(entries);
+    if (fault !== undefined) issues.push({ code: "custom", ...fault, input: entries });
     return entries;
   }, record);
   return checked as unknown as typeof record;
+}
+
+/**
+ * An object of values with any names except `__proto__`. One with more values than the limit is refused with its message before any
+ * of them is checked.
+ */
+export function valuesByName<Key extends z.core.$ZodRecordKey, Value extends z.core.SomeType>(
+  keyType: Key,
+  valueType: Value,
+  limit?: { maxEntries: number; message: string },
+): z.ZodRecord<Key, Value> {
+  return recordWithRule(keyType, valueType, (entries) => {
+    if (limit && Object.keys(entries).length > limit.maxEntries) return { message: limit.message };
+    if (!Object.hasOwn(entries, "__proto__")) return undefined;
+    return { message: "Nothing can be named __proto__", path: ["__proto__"] };
+  });
 }

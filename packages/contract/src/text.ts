@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { recordWithRule } from "./custom-schemas.ts";
 
 /** Text that both databases can store: without NUL characters and lone surrogates. */
 export function storableText() {
@@ -47,11 +48,10 @@ function isWithin(text: string, maxCharacters: number): boolean {
 
 /** An object that is stored as JSON of at most `maxCharacters` characters. */
 export function boundedObject(maxCharacters: number, name: string) {
-  const error = `${name} may have at most ${maxCharacters} characters of JSON`;
-  return z
-    .record(z.string(), z.unknown())
-    .refine((value) => JSON.stringify(value).length <= maxCharacters, { error })
-    .meta({ description: `At most ${maxCharacters} characters of JSON.` });
+  const message = `${name} may have at most ${maxCharacters} characters of JSON`;
+  return recordWithRule(z.string(), z.unknown(), (value) =>
+    JSON.stringify(value).length <= maxCharacters ? undefined : { message },
+  ).meta({ description: `At most ${maxCharacters} characters of JSON.` });
 }
 
 const pattern =

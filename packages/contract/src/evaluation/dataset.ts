@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { list, objectWithRule, type Rule } from "../custom-schemas.ts";
+import { list, objectWithRules, type Rule } from "../custom-schemas.ts";
 import { Context, Interaction } from "../prediction/prediction.ts";
 import {
   listOf,
@@ -91,7 +91,7 @@ const pathsOrIgnore: Rule = {
 };
 
 /** Which parts of JSON states count when deciding whether the state changed. */
-export const DatasetChange = objectWithRule(
+export const DatasetChange = objectWithRules(
   {
     paths: jsonPaths.meta({ description: "Only what is at these JSON paths counts, at most 50." }),
     ignore: jsonPaths.meta({ description: "Everything except what is at these JSON paths counts." }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { list, objectWithRule } from "../custom-schemas.ts";
+import { list, objectWithRules, type Rule } from "../custom-schemas.ts";
 import { boundedObject, boundedText, instant, shortText } from "../text.ts";
 import {
   appOrExperiment,
@@ -40,8 +40,31 @@ export type EvaluatorReference = z.infer<typeof EvaluatorReference>;
 
 const references = list(EvaluatorReference).max(20);
 
+// Each is required under one of several names, which JSON Schema could say only for those that are not null.
+const hasEvaluators: Rule = {
+  isKept: ({ evaluators, criteria }: { evaluators?: unknown; criteria?: unknown }) => {
+    const given = evaluators ?? criteria ?? [];
+    return !Array.isArray(given) || given.length > 0;
+  },
+  path: ["evaluators"],
+  message: "Field required",
+};
+const textNames = [
+  "evaluated_model_input",
+  "task_input",
+  "input",
+  "evaluated_model_output",
+  "task_output",
+  "output",
+];
+const hasText: Rule = {
+  isKept: (fields: object) => textNames.some((name) => (Reflect.get(fields, name) ?? null) !== null),
+  path: ["evaluated_model_output"],
+  message: "Field required",
+};
+
 /** Body of `POST /v1/evaluate`. null is treated as omitted. If a field is sent under its old and its new name, the new name wins. */
-export const EvaluateRequest = objectWithRule(
+export const EvaluateRequest = objectWithRules(
   {
     evaluators: references
       .min(1)
@@ -63,6 +86,8 @@ export const EvaluateRequest = objectWithRule(
     explain: deprecated(DeprecatedExplain.nullish(), "evaluators[].explain_strategy"),
   },
   appOrExperiment,
+  hasEvaluators,
+  hasText,
 ).meta({ id: "EvaluateRequest" });
 export type EvaluateRequest = z.infer<typeof EvaluateRequest>;
 
@@ -107,7 +132,7 @@ const importedDuration = z.iso
 const isoUnits = "in ISO 8601, in weeks, days, hours, minutes and seconds, for example PT0.25S.";
 
 /** One result from another tool. */
-export const ImportedEvaluationResult = objectWithRule(
+export const ImportedEvaluationResult = objectWithRules(
   {
     evaluator_id: shortText(200).meta({
       description: "The other tool's name for the evaluator. Results show it after `external:`.",
@@ -167,7 +192,7 @@ const id = (of: string) =>
     .meta({ description: `The id of ${of}, as given.` });
 
 /** A verdict of an evaluator that ran in a client, which keeps the texts to itself. */
-export const ClientEvaluation = objectWithRule(
+export const ClientEvaluation = objectWithRules(
   {
     log_id: shortText(200).meta({ description: "The client's unique id of the evaluation." }),
     evaluator_id,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { list, smallRecord } from "../custom-schemas.ts";
+import { list, valuesByName } from "../custom-schemas.ts";
 import { queryBoolean, queryInteger, queryNumber } from "../query.ts";
 import { dateTime, storableText } from "../text.ts";
 import { deprecated, EvaluationResult, EvaluationStatus, ExplainStrategy } from "./result.ts";
@@ -43,7 +43,7 @@ const name = storableText().nullish();
 const instant = dateTime().meta({
   description: "UTC if no offset is given; a date alone is its midnight.",
 });
-const tags = smallRecord(storableText(), storableText(), {
+const tags = valuesByName(storableText(), storableText(), {
   maxEntries: 50,
   message: "At most 50 tags",
 })

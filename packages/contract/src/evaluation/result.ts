@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { list, type Rule, smallRecord } from "../custom-schemas.ts";
+import { list, type Rule, valuesByName } from "../custom-schemas.ts";
 import { boundedObject, boundedText, instant, shortText, storableText } from "../text.ts";
 
 /** A score from 0, the worst, to 1. */
@@ -78,7 +78,7 @@ export const evaluatedModelFields = {
 };
 
 /** Texts by name, with which callers label what they create. */
-export const newTags = smallRecord(z.string(), storableText(), { maxEntries: maxTags, message: tagsMessage })
+export const newTags = valuesByName(z.string(), storableText(), { maxEntries: maxTags, message: tagsMessage })
   .meta({
     propertyNames: { type: "string", minLength: 1 },
     additionalProperties: { type: "string", maxLength: maxTagCharacters },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { list, objectWithRule } from "../custom-schemas.ts";
+import { list, objectWithRules } from "../custom-schemas.ts";
 import { Context, Interaction, Params, samplingFields } from "./prediction.ts";
 
 /** A message of a chat. */
@@ -64,7 +64,7 @@ const OpenAiTextPart = z
 const mayBeEmpty: readonly unknown[] = ["assistant", "function"];
 
 /** A message of a chat in OpenAI's format, with tools and parts. */
-export const OpenAiChatMessage = objectWithRule(
+export const OpenAiChatMessage = objectWithRules(
   {
     role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]).meta({
       description: "Who wrote the message. `developer` counts as `system`.",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { list } from "../custom-schemas.ts";
+import { list, valuesByName } from "../custom-schemas.ts";
 import { boundedText, shortText } from "../text.ts";
 
 const referencePattern = /^([a-z0-9][a-z0-9-]{0,62})(?:@([1-9]\d{0,8}))?$/;
@@ -21,7 +21,7 @@ export function worldReference({ name, revision }: { name: string; revision: num
 }
 
 /** Tags of recorded samples, by name. */
-export const exampleTags = z.record(shortText(200), boundedText(1_000));
+export const exampleTags = valuesByName(shortText(200), boundedText(1_000));
 
 /** A step that came before. */
 export const HistoryStep = z

@@ -274,12 +274,15 @@ const maxKeyCharacters = 200;
 /** A request that is refused, with the first hundred of its issues. */
 export class InvalidRequestError extends Error {
   readonly issues: ValidationError[];
+  /** The whole value that its schema refused, for more issues of the same request. */
+  readonly refused: unknown;
 
   /** `cause` is what the issues are made from, for commands that word them differently. */
-  constructor(issues: ValidationError[], cause?: Error) {
+  constructor(issues: ValidationError[], cause?: Error, refused?: unknown) {
     super("The request is not valid.", { cause });
     this.name = "InvalidRequestError";
     this.issues = issues.slice(0, maxIssues).map(withoutLongParts);
+    this.refused = refused;
   }
 }
 
@@ -301,7 +304,7 @@ export function validate<Schema extends z.ZodType>(
   if (unknown.length === 0 && z.validate(compiled(schema), value)) return value as z.input<Schema>;
   const { error } = schema.safeParse(value, { error: nameNarrowType });
   const issues = [...toIssues(error?.issues ?? [], value, where), ...unknown];
-  if (issues.length > 0) throw new InvalidRequestError(issues);
+  if (issues.length > 0) throw new InvalidRequestError(issues, undefined, value);
   return value as z.input<Schema>;
 }
 

@@ -4,12 +4,10 @@ import {
   EvaluateRequest,
   EvaluateResponse,
   type EvaluationResult,
-  type ValidationError,
 } from "@presage/contract";
 import { z } from "zod";
 import {
   itemJson,
-  type NamedReference,
   type NewItem,
   readReferences,
   readSample,
@@ -34,7 +32,7 @@ import { reserveResults } from "../http/memory.ts";
 import { readExactBody, readIdempotencyKey } from "../http/request.ts";
 import { isLongResponse } from "../http/response.ts";
 import { reply, route } from "../http/route.ts";
-import { InvalidRequestError, missing } from "../http/validate.ts";
+import { InvalidRequestError } from "../http/validate.ts";
 import type { Actor } from "../platform/audit.ts";
 import { ClientDisconnectedError, ServiceError } from "../platform/errors.ts";
 import type { Admission } from "../platform/limits/admission.ts";
@@ -150,14 +148,11 @@ const evaluateSample = route("POST", "/v1/evaluate", {
     const { accountId } = caller;
     countUsage(call, "evaluate");
     await admit(services.evaluationAdmission, call);
-    const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
+    const body = await readExactBody(call, EvaluateRequest, maxBodyBytes).catch((error: unknown) =>
+      addEvaluatorIssues(services, accountId, error),
+    );
     const references = readReferences(body);
     const sample = readSample(body);
-    const issues = missingFields(body, references, sample);
-    if (issues.length > 0) {
-      const ofEvaluators = await findEvaluatorIssues(services, accountId, references);
-      throw new InvalidRequestError([...issues, ...toEvaluatorIssues(ofEvaluators, references)]);
-    }
     refuseTooMuch(sample, references.length, maxBodyBytes);
     const capture = body.capture ?? "all";
     const stored = capture === "none" ? 0 : references.length;
@@ -193,17 +188,20 @@ const evaluateSample = route("POST", "/v1/evaluate", {
 
 export const evaluateRoutes = [evaluateSample];
 
-/** The schema cannot express that evaluators, and something to evaluate, are required under either of two names. */
-function missingFields(
-  body: EvaluateRequest,
-  references: readonly NamedReference[],
-  { input, output }: Sample,
-): ValidationError[] {
-  const isEmpty = input === undefined && output === undefined;
-  return [
-    ...(references.length === 0 ? [missing(["body", "evaluators"], body)] : []),
-    ...(isEmpty ? [missing(["body", "evaluated_model_output"], body)] : []),
-  ];
+const { evaluators, criteria, explain } = EvaluateRequest.shape;
+const namedEvaluators = z.object({ evaluators, criteria, explain });
+
+/** Throws the error of a refused body, with the evaluators that it names and that cannot be used. */
+async function addEvaluatorIssues(
+  services: EvaluateServices,
+  accountId: string,
+  error: unknown,
+): Promise<never> {
+  const named = error instanceof InvalidRequestError && namedEvaluators.safeParse(error.refused).data;
+  if (!named) throw error;
+  const references = readReferences(named);
+  const issues = await findEvaluatorIssues(services, accountId, references);
+  throw new InvalidRequestError([...error.issues, ...toEvaluatorIssues(issues, references)]);
 }
 
 /** Every evaluator's result contains the texts: once in the store and four times in the response, twice under new names and old. */
@@ -367,11 +365,11 @@ function isToBeStored(evaluation: Evaluation, { capture }: EvaluationRequest): b
 }
 
 /**
- * For one Idempotency-Key, each mention of an evaluator with a revision of a profile and an explain strategy yields one stored verdict.
+ * For one Idempotency-Key, each mention of an evaluator with a revision of a profile and its strategies yields one stored verdict.
  * Another sample, or one that belongs elsewhere, is another request, whatever its key.
  */
 function requestKeys(
-  { idempotencyKey, sample, metadata, project }: EvaluationRequest,
+  { idempotencyKey, sample, metadata, project, hasConfidenceInterval }: EvaluationRequest,
   resolved: readonly ResolvedEvaluator[],
 ): string[] {
   if (idempotencyKey === undefined) return [];
@@ -379,9 +377,10 @@ function requestKeys(
   const digest = createHash("sha256").update(sent).digest("base64url");
   const timesNamed = new Map<string, number>();
   return resolved.map(({ id, profile, explainStrategy }) => {
-    // Versions before this one knew no strategy in it.
+    // Versions before this one knew neither strategy in it.
     const explained = explainStrategy === "always" ? "" : `/${explainStrategy}`;
-    const key = `${idempotencyKey}/${digest}/${id}/${profile.publicId}/${profile.revision}${explained}`;
+    const measured = hasConfidenceInterval ? "/full-history" : "";
+    const key = `${idempotencyKey}/${digest}/${id}/${profile.publicId}/${profile.revision}${explained}${measured}`;
     const times = (timesNamed.get(key) ?? 0) + 1;
     timesNamed.set(key, times);
     return `${key}/${times}`;

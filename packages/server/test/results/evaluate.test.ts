@@ -323,6 +323,24 @@ onAnyDatabase((database) => {
       expect(await search({ app: "all at once" })).toEqual([]);
     });
 
+    test("gets what is missing and unknown beside fields of the wrong type", async () => {
+      const body = { app: 1, tags: { n: 1 }, confidence_interval_strategy: "some" };
+      expect((await issuesOf(await post(body))).map(({ loc }) => loc.join("."))).toEqual([
+        "body.app",
+        "body.tags.n",
+        "body.confidence_interval_strategy",
+        "body.evaluators",
+        "body.evaluated_model_output",
+      ]);
+      const criteria = [{ criterion_id: "nope" }, { criterion_id: "judge" }];
+      const issues = await issuesOf(await post({ ...same, tags: { n: 1 }, criteria }));
+      expect(issues.map(({ type, loc }) => [type, loc.join(".")])).toEqual([
+        ["string_type", "body.tags.n"],
+        ["value_error", "body.criteria.0.criterion_id"],
+        ["missing", "body.criteria.1.profile_name"],
+      ]);
+    });
+
     test("has no evaluators if its only list is empty and under the old name", async () => {
       const issues = await issuesOf(await post({ ...same, criteria: [] }));
       expect(issues).toMatchObject([{ type: "missing", loc: ["body", "evaluators"] }]);

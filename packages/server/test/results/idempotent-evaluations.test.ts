@@ -53,6 +53,11 @@ onAnyDatabase((database) => {
     const unexplained = { ...request, evaluators: [{ ...exactMatch, explain_strategy: "never" }] };
     const [changed] = await resultsOf(await post(unexplained, headers("k-1")));
     expect([changed?.explain_strategy, changed?.explanation]).toEqual(["never", null]);
+    const withInterval = { ...request, confidence_interval_strategy: "full-history" };
+    const [measured] = await resultsOf(await post(withInterval, headers("k-1")));
+    expect(measured?.additional_info.confidence_interval?.strategy).toBe("full-history");
+    expect((await resultsOf(await post(withInterval, headers("k-1"))))[0]).toEqual(measured ?? null);
+    expect(await resultsOf(await post(request, headers("k-1")))).toEqual(first);
   });
 
   test("A corrected verdict is returned with its correction", async () => {
