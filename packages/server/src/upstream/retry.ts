@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pRetry from "p-retry";
 import { UpstreamError } from "../platform/errors.ts";
 import { signalOf } from "../platform/limits/deadline.ts";
 import { retryAfterMs } from "./failures.ts";
@@ -20,8 +19,8 @@ interface RetryLimits {
 /**
  * Retries a call after a refused or reset connection or a 503, with growing, jittered pauses. Each retry goes to a replica that was not
  * asked before, if there is one; the first one after a refused or reset connection immediately. The same replica is never asked before its
- * `Retry-After`; if that is longer than our longest pause or reaches the deadline, it goes to the client instead. After a 429, or an answer that may be the
- * replica's fault, one other replica is asked immediately if one has room. Every request passes through here.
+ * `Retry-After`; if that is longer than our longest pause, or a pause reaches the deadline, the error goes to the client instead. After a
+ * 429, or an answer that may be the replica's fault, one other replica is asked immediately if one has room. Every request passes through here.
  */
 export function sendWithRetries<Read>(
   replicas: Replicas,
@@ -60,33 +59,33 @@ async function sendAgain<Read>(
     mayGoOn = error instanceof NoResponseError;
     return replicas.send({ ...call, freshConnection: true });
   };
-  const attempt = (number: number) =>
-    // Every pooled connection may be dead; the last try does not depend on them.
-    number === 1
-      ? firstTry.catch(failOver)
-      : replicas.send({ ...call, freshConnection: number + failovers > retries });
+  /** How long to wait before the next try; undefined if there is none. */
+  const pauseAfter = (error: unknown, attempt: number): number | undefined => {
+    if (!mayGoOn || attempt + failovers > retries) return undefined;
+    // Some servers report a context overflow as a 503; a retry would not make it fit.
+    const isUnavailable =
+      error instanceof UpstreamError && error.status === 503 && error.category === "unavailable";
+    if (!isUnavailable && !(error instanceof NoResponseError)) return undefined;
+    // The pause is the replica's own, so another replica need not wait for it.
+    const ownMs = isUnavailable && !replicas.hasOther(call) ? retryAfterMs(error.retryAfter) : 0;
+    const pauseMs = ownMs + Math.min(maxPauseMs, (1 + Math.random()) * minPauseMs * 2 ** (attempt - 1));
+    if (ownMs > maxPauseMs || performance.now() + pauseMs >= endsAtMs) return undefined;
+    return mayCount() && mayRetry() ? pauseMs : undefined;
+  };
 
+  let sent = firstTry.catch(failOver);
   try {
-    return await pRetry(attempt, {
-      retries,
-      signal: signalOf(signal),
-      minTimeout: minPauseMs,
-      maxTimeout: maxPauseMs,
-      randomize: true,
-      async shouldRetry({ error, attemptNumber }) {
-        if (!mayGoOn || attemptNumber + failovers > retries) return false;
-        if (error instanceof NoResponseError) return mayCount() && mayRetry();
-        // Some servers report a context overflow as a 503; a retry would not make it fit.
-        if (!(error instanceof UpstreamError) || error.status !== 503 || error.category !== "unavailable")
-          return false;
-        // The pause is the replica's own, so another replica need not wait for it.
-        const pauseMs = replicas.hasOther(call) ? 0 : retryAfterMs(error.retryAfter);
-        const isTooLong = pauseMs > maxPauseMs || performance.now() + pauseMs >= endsAtMs;
-        if (isTooLong || !mayCount() || !mayRetry()) return false;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await sent;
+      } catch (error) {
+        const pauseMs = pauseAfter(error, attempt);
+        if (pauseMs === undefined) throw error;
         await sleep(pauseMs, undefined, { signal: signalOf(signal) }).catch(() => signal.throwIfAborted());
-        return true;
-      },
-    });
+      }
+      // Every pooled connection may be dead; the last try does not depend on them.
+      sent = replicas.send({ ...call, freshConnection: attempt + 1 + failovers > retries });
+    }
   } finally {
     if (isCounted) retryShare?.release();
   }

@@ -127,11 +127,11 @@ describe.each(upstreamClients)("over %s", (client) => {
     expect(await Promise.race([closed.promise, Bun.sleep(30_000).then(() => "still open")])).toBe("closed");
   });
 
-  for (const [what, behave] of [
-    ["a 503", httpResponse(503, { error: "busy" })],
-    ["a reset connection", undefined],
+  for (const [what, behave, upstream_status] of [
+    ["a 503", httpResponse(503, { error: "busy" }), 503],
+    ["a reset connection", undefined, undefined],
   ] as const) {
-    test.concurrent(`retries after ${what} end at the deadline`, async () => {
+    test.concurrent(`retries after ${what} end before the deadline, with the last error`, async () => {
       const asked = { before: 0, after: 0 };
       await using server = await presageWithRawUpstream(
         ({ socket, body }) => {
@@ -141,13 +141,22 @@ describe.each(upstreamClients)("over %s", (client) => {
         },
         { ...environment, PRESAGE_UPSTREAM_RETRIES: "20" },
       );
-      await expectTimeout(server.predict);
+      async function expectUnavailable(ask: PresageWithRawUpstream["predict"]): Promise<void> {
+        const response = await ask();
+        expect(response.status).toBe(503);
+        expect(response.headers.get("retry-after")).toMatch(/^[123]$/);
+        expect(await errorBody(response)).toMatchObject({
+          category: "unavailable",
+          ...(upstream_status && { upstream_status }),
+        });
+      }
+      await expectUnavailable(server.predict);
       // A request that was sent in time may still be on its way.
       await Bun.sleep(200);
       const askedInTime = asked.before;
       expect(askedInTime).toBeGreaterThanOrEqual(1);
       // Further requests are retried with the same pauses, for longer than any of them.
-      for (let round = 0; round < 3; round++) await expectTimeout(server.chat);
+      for (let round = 0; round < 4; round++) await expectUnavailable(server.chat);
       expect(asked.after).toBeGreaterThanOrEqual(3);
       expect(asked.before).toBe(askedInTime);
     });
