@@ -18,7 +18,6 @@ import { findRevision, type WantedRevision } from "../datasets/datasets.ts";
 import { noSuchRevision } from "../datasets/datasets-route.ts";
 import examples from "../datasets/examples.json" with { type: "json" };
 import { exportSamples, readByTrajectory } from "../datasets/samples.ts";
-import { exactJson } from "../datasets/traces/documents/exact-json.ts";
 import { createRedactor, type Redactor } from "../datasets/traces/redaction/redact.ts";
 import { countEpisodes } from "../environments/episodes/episode.ts";
 import { readEpisodes } from "../environments/episodes/episode-lines.ts";
@@ -32,6 +31,7 @@ import { route } from "../http/route.ts";
 import { InvalidRequestError, valueError } from "../http/validate.ts";
 import { type Holder, reserveBytesAnyway } from "../platform/limits/memory.ts";
 import type { Requester, Store } from "../platform/storage/store.ts";
+import { jsonAsWritten } from "../platform/written-json.ts";
 import { type PromptServices, readDetails } from "../predictions/stored-predictions.ts";
 import { readPredictionFilter } from "../predictions/stored-predictions-route.ts";
 import { countPredictions } from "../predictions/stored-predictions-store.ts";
@@ -147,7 +147,7 @@ async function* piecesOf(exported: Export, holder: Holder): AsyncGenerator<strin
   try {
     if ("zip" in exported) return yield* exported.zip;
     for await (const piece of exported.lines)
-      yield piece.map((line) => `${typeof line === "string" ? line : exactJson(line)}\n`).join("");
+      yield piece.map((line) => `${typeof line === "string" ? line : jsonAsWritten(line)}\n`).join("");
   } finally {
     // Releases the memory even if the client left while more was reserved.
     reserveBytesAnyway(holder, 0);

@@ -3,8 +3,8 @@ import type { DatasetSample, RunExportLine, StoredPredictionDetail } from "@pres
 import * as fc from "fast-check";
 import { isWholeRun } from "../../test/support/whole-run.ts";
 import { createCanonicaliser, lineOf } from "../datasets/formats.ts";
-import { exactJson } from "../datasets/traces/documents/exact-json.ts";
 import { importText } from "../datasets/traces/import-text.fixture.ts";
+import { jsonAsWritten } from "../platform/written-json.ts";
 import { predictionToOtlp, trajectoryToOtlp } from "./otel.ts";
 import { trajectoriesOf } from "./predicted.ts";
 import { type Trajectory, toAtif, toOpenAiChat, toSft, toShareGpt } from "./trajectories.ts";
@@ -92,7 +92,7 @@ test.each([
 ] as const)("an import of an export as %s is what was exported", async (format, write) => {
   await fc.assert(
     fc.asyncProperty(trajectory, async (one) => {
-      const file = `${exactJson(write(one))}\n`;
+      const file = `${jsonAsWritten(write(one))}\n`;
       const { samples, figures } = await importText(file, { redaction: "none" });
       expect(figures.format).toBe(format);
       expect(stored(samples)).toEqual(stored(one.samples));

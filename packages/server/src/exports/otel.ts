@@ -2,8 +2,8 @@ import { readInstant, type StoredPredictionDetail, worldReference } from "@presa
 import { composePrompt } from "@presage/contract/compose-prompt";
 import packageJson from "../../package.json" with { type: "json" };
 import { isObject } from "../datasets/traces/content.ts";
-import { exactJson } from "../datasets/traces/documents/exact-json.ts";
 import { sha256Hex } from "../platform/words.ts";
+import { jsonAsWritten } from "../platform/written-json.ts";
 import { actionText, callOf, type Trajectory } from "./trajectories.ts";
 
 type Attribute = string | number | boolean | readonly string[];
@@ -88,7 +88,7 @@ export function trajectoryToOtlp({ id, samples }: Trajectory, { content }: { con
         "gen_ai.conversation.id": id,
         "gen_ai.tool.name": call.name,
         "gen_ai.tool.call.id": call.id,
-        "gen_ai.tool.call.arguments": content ? exactJson(call.input) : undefined,
+        "gen_ai.tool.call.arguments": content ? jsonAsWritten(call.input) : undefined,
         "gen_ai.tool.call.result": content ? next_state : undefined,
         "gen_ai.usage.input_tokens": usage?.prompt_tokens,
         "gen_ai.usage.output_tokens": usage?.completion_tokens,

@@ -3,7 +3,6 @@ import { composePrompt, composeSystemTurn, readUserTurn } from "@presage/contrac
 import packageJson from "../../package.json" with { type: "json" };
 import type { ReadSample } from "../datasets/formats.ts";
 import { LeftOut, parsedText, TraceTexts } from "../datasets/traces/content.ts";
-import { exactJson, parseExactly } from "../datasets/traces/documents/exact-json.ts";
 import type { Layout } from "../datasets/traces/layout.ts";
 import { atif } from "../datasets/traces/layouts/agents/atif.ts";
 import { openAiChat } from "../datasets/traces/layouts/messages/openai-chat.ts";
@@ -12,6 +11,7 @@ import { samplesOfTrace } from "../datasets/traces/trace-file.ts";
 import { lastReActAction } from "../datasets/traces/turns.ts";
 import { abstainedTag } from "../environments/episodes/episode-lines.ts";
 import { isObject } from "../platform/words.ts";
+import { jsonAsWritten, parseAsWritten } from "../platform/written-json.ts";
 
 /** The samples of one trajectory, by step. */
 export interface Trajectory {
@@ -34,7 +34,7 @@ export function callOf({ interaction }: DatasetSample, index: number): ToolCall 
   const { action } = interaction ?? {};
   if (action === undefined || !action.startsWith('{"input":')) return undefined;
   try {
-    const { input, tool, ...others } = parseExactly(action) as Record<string, unknown>;
+    const { input, tool, ...others } = parseAsWritten(action) as Record<string, unknown>;
     if (typeof tool !== "string" || tool === "" || Object.keys(others).length > 0) return undefined;
     return { id: `call_${index + 1}`, name: tool, input };
   } catch {
@@ -74,7 +74,7 @@ function toolsOf({ samples }: Trajectory): unknown[] | undefined {
   const text = samples[0]?.context?.tool_schemas;
   if (typeof text !== "string") return undefined;
   try {
-    const tools = parseExactly(text);
+    const tools = parseAsWritten(text);
     return Array.isArray(tools) && tools.every((tool) => typeof tool === "object" && tool !== null)
       ? tools
       : undefined;
@@ -130,7 +130,7 @@ function exchangeOf(sample: DatasetSample, index: number): AgentMessage[] {
     {
       role: "assistant",
       content: null,
-      tool_calls: [{ id, type: "function", function: { name, arguments: exactJson(input) } }],
+      tool_calls: [{ id, type: "function", function: { name, arguments: jsonAsWritten(input) } }],
     },
     { role: "tool", tool_call_id: id, content: next_state },
   ];
@@ -160,7 +160,7 @@ export function toShareGpt(trajectory: Trajectory): object {
       ({ role, content, tool_calls: [call] = [] }) => {
         if (call === undefined) return { from: shareGptRoles[role], value: content ?? "" };
         const { name, arguments: input } = call.function;
-        return { from: "function_call", value: exactJson({ name, arguments: parsedText(input) }) };
+        return { from: "function_call", value: jsonAsWritten({ name, arguments: parsedText(input) }) };
       },
     ),
     ...(toolsOf(trajectory) && { tools: trajectory.samples[0]?.context?.tool_schemas }),

@@ -170,7 +170,28 @@ export function readJson(text: string): JsonReading {
 
 /** The exact reading of a text whose depth has been checked. It takes ten times as long as `JSON.parse`. */
 export function parseExactly(text: string): unknown {
-  return JSON.parse(text, keepLongNumber);
+  return parseNumbers(text, (value, source) => {
+    if (!isInexact(value)) return value;
+    return !Number.isFinite(value) || /^-?\d+$/.test(source) ? rawJson(source) : value;
+  });
+}
+
+/**
+ * `JSON.parse` with what `read` makes of each number and its source text. Three readings use it: `parseExactly` writes long integers again
+ * and cannot calculate with them; `parseAsWritten` writes every number as it was, `1.0` too, and calculates with doubles; the evaluators'
+ * `readExactJson` compares long integers by value.
+ */
+export function parseNumbers(
+  text: string,
+  read: (value: number, source: string, holder: object, key: string) => unknown,
+): unknown {
+  // TypeScript's library does not know the reviver's source text yet.
+  return JSON.parse(
+    text,
+    function (this: object, key: string, value: unknown, context?: { source?: string }) {
+      return typeof value === "number" ? read(value, context?.source ?? String(value), this, key) : value;
+    },
+  );
 }
 
 /** Also checks the depth of the whole value. Uses plain loops, because every request passes through here. */
@@ -190,11 +211,5 @@ function isInexact(value: number): boolean {
   return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }
 
-/** TypeScript's library does not know `JSON.rawJSON` and the reviver's source text yet. */
+/** TypeScript's library does not know `JSON.rawJSON` yet. */
 export const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
-
-function keepLongNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== "number" || !isInexact(value)) return value;
-  const source = context?.source ?? "";
-  return !Number.isFinite(value) || /^-?\d+$/.test(source) ? rawJson(source) : value;
-}

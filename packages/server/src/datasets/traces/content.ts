@@ -1,6 +1,6 @@
 import { type LeftOutReason, readInstant } from "@presage/contract";
 import { sha256Hex } from "../../platform/words.ts";
-import { exactJson, mapJson, numberText, parseExactly } from "./documents/exact-json.ts";
+import { jsonAsWritten, mapJson, numberText, parseAsWritten } from "../../platform/written-json.ts";
 import type { Redactor } from "./redaction/redact.ts";
 
 /** What a turn says: a text, a list of texts and media, or any JSON. */
@@ -89,7 +89,7 @@ export class TraceTexts {
 
   /** A value as JSON, for values that many traces share. */
   jsonOfMany(name: string, value: unknown): string {
-    return this.#remember(name, exactJson(value), () => exactJson(this.cleanValue(value)));
+    return this.#remember(name, jsonAsWritten(value), () => jsonAsWritten(this.cleanValue(value)));
   }
 
   #remember(name: string, text: string, clean: () => string): string {
@@ -257,7 +257,7 @@ export function isTooDeep(value: unknown, levels = maxDepth): boolean {
 export function parsedText(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
-    const said = parseExactly(value);
+    const said = parseAsWritten(value);
     const isChanged = typeof said === "number" && String(said) !== value.trim();
     return isChanged || isTooDeep(said) ? value : said;
   } catch {

@@ -1,3 +1,4 @@
+import { parseNumbers } from "../../platform/json.ts";
 import { shortened } from "../../platform/words.ts";
 import type { Position, Verdict } from "../outcome.ts";
 import { codePointPositions } from "./text.ts";
@@ -149,15 +150,11 @@ export function readJson(text: string): JsonReading {
 export function readExactJson(text: string): JsonReading {
   const reading = readJson(text);
   if (reading.issue !== undefined || !/\d{16}|\de\+?\d{3}/i.test(text)) return reading;
-  return { value: JSON.parse(text, keepLongInteger) };
-}
-
-/** The runtime passes the source text to a reviver; TypeScript's types do not know that yet. */
-function keepLongInteger(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-  const source = context?.source ?? "";
-  if (/^-?\d+$/.test(source)) return BigInt(source);
-  return Number.isFinite(value) ? value : source;
+  const value = parseNumbers(text, (double, source) => {
+    if (!Number.isSafeInteger(double) && /^-?\d+$/.test(source)) return BigInt(source);
+    return Number.isFinite(double) ? double : source;
+  });
+  return { value: value as Json };
 }
 
 /** Goes level by level, without recursion, for values nested to any depth. */

@@ -1,6 +1,6 @@
-import { mapJson } from "../../datasets/traces/documents/exact-json.ts";
 import type { Task } from "../../environments/environment.ts";
 import type { Micros } from "../../platform/storage/columns.ts";
+import { mapJson } from "../../platform/written-json.ts";
 
 const placeholder = /\{([A-Za-z_]\w*(?:\.[^{}.]+)*)\}/g;
 const texts = ["initial_state", "prompt", "goal"];

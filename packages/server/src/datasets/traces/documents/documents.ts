@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import Busboy from "@fastify/busboy";
 import { UploadError } from "../../../platform/errors.ts";
+import { parseAsWritten } from "../../../platform/written-json.ts";
 import {
   createJsonLineReader,
   LineError,
@@ -11,7 +12,6 @@ import {
 } from "../../upload/lines.ts";
 import { isTooDeep } from "../content.ts";
 import type { TraceDocument } from "../layout.ts";
-import { parseExactly } from "./exact-json.ts";
 import { innerElements, JsonSplitter, tooDeep } from "./json-values.ts";
 import { type UnpackedFile, unpack } from "./unpack.ts";
 
@@ -164,7 +164,7 @@ async function* lineDocuments(
   chunks: AsyncIterable<Uint8Array>,
   reading: Reading,
 ): AsyncGenerator<Found[], void> {
-  const readJson = createJsonLineReader({ maxValues: maxLineValues, parse: parseExactly });
+  const readJson = createJsonLineReader({ maxValues: maxLineValues, parse: parseAsWritten });
   for await (const lines of splitLines(chunks)) {
     // The last line may be truncated where reading stopped.
     const whole = reading.isComplete === false && !isJson(lines.at(-1)) ? lines.slice(0, -1) : lines;
@@ -257,7 +257,7 @@ function createDocumentParser(): (piece: Piece) => Found {
       return fault("The document is not UTF-8");
     }
     try {
-      return { document: { value: parseExactly(text), place, bytes: bytes.length, ...around } };
+      return { document: { value: parseAsWritten(text), place, bytes: bytes.length, ...around } };
     } catch {
       return fault(notJson("document", text));
     }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { findEmails, findPhones, type Stretch } from "../../../platform/contacts.ts";
 import { compilePattern } from "../../../platform/patterns.ts";
-import { mapJson } from "../documents/exact-json.ts";
+import { mapJson } from "../../../platform/written-json.ts";
 import { findNamed, findSecrets, namedValue, namesSecret, type Secret, secretKinds } from "./secrets.ts";
 
 /** Loaded by the first upload with rules. */

@@ -1,7 +1,7 @@
 import { closeSync, readSync } from "node:fs";
+import { jsonAsWritten, parseAsWritten } from "../../../../platform/written-json.ts";
 import { appendTo, openNameless } from "../../../upload/lines.ts";
 import { canonicalJson, type LeftOut, parsedText } from "../../content.ts";
-import { exactJson, parseExactly } from "../../documents/exact-json.ts";
 import { maxHeldBytes, type Recorded, type TraceDocument, type TraceReader, tooLong } from "../../layout.ts";
 import type { AgentTurn, Call, Trace, Turn } from "../../turns.ts";
 import { textOf } from "./loose-messages.ts";
@@ -293,7 +293,7 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
     add(keys, item) {
       const group = groupOf(keys);
       if (group.bytes > traceBytes && group.entries.length === 0) return true;
-      const [at, bytes] = log.append(exactJson(item));
+      const [at, bytes] = log.append(jsonAsWritten(item));
       group.entries.push(at, bytes);
       group.bytes += bytes;
       if (group.bytes <= traceBytes) return true;
@@ -305,7 +305,7 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
       for (const group of groups.sort((one, other) => one.place - other.place)) {
         if (group.entries.length === 0) continue;
         yield placesOf(group)
-          .map(([at, bytes]) => parseExactly(log.read(at, bytes)) as Item)
+          .map(([at, bytes]) => parseAsWritten(log.read(at, bytes)) as Item)
           .sort(byStart);
       }
     },

@@ -1,6 +1,6 @@
+import { numberText } from "../../../../platform/written-json.ts";
 import { LineError } from "../../../upload/lines.ts";
 import { fieldAt, isObject, listIn, parsedText, textIn, timeOf } from "../../content.ts";
-import { numberText } from "../../documents/exact-json.ts";
 import type { TraceDocument } from "../../layout.ts";
 
 /** A span of OpenTelemetry, in the same form for all exporters. */

@@ -1,4 +1,4 @@
-import { rawJson } from "../../../platform/json.ts";
+import { parseNumbers, rawJson } from "./json.ts";
 
 /** The original text of numbers that a double would be written differently from, by the object or list that contains them. */
 const written = new WeakMap<object, Map<string, string>>();
@@ -7,16 +7,14 @@ const written = new WeakMap<object, Map<string, string>>();
 const mayDiffer = /(?:^|[:,[])\s*-?(?:(?:\d\.?){16}|\d+\.\d*0(?!\d)|\d+(?:\.\d+)?[eE]|0\.0{6})/;
 
 /** Parses JSON so that its numbers can be written again digit for digit: a 19-digit id, `1.0`. The values are doubles. */
-export function parseExactly(text: string): unknown {
-  return mayDiffer.test(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
+export function parseAsWritten(text: string): unknown {
+  return mayDiffer.test(text) ? parseNumbers(text, keepNumber) : JSON.parse(text);
 }
 
-/** TypeScript's library does not declare the reviver's source text yet. */
-function keepNumber(this: object, key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== "number" || context?.source === undefined) return value;
-  if (context.source === String(value)) return value;
-  const numbers = written.get(this) ?? new Map<string, string>();
-  written.set(this, numbers.set(key, context.source));
+function keepNumber(value: number, source: string, holder: object, key: string): number {
+  if (source === String(value)) return value;
+  const numbers = written.get(holder) ?? new Map<string, string>();
+  written.set(holder, numbers.set(key, source));
   return value;
 }
 
@@ -57,7 +55,7 @@ export function mapJson(
 }
 
 /** JSON with numbers as they were originally written. */
-export function exactJson(value: unknown): string {
+export function jsonAsWritten(value: unknown): string {
   return JSON.stringify(value, hasNumbers(value) ? writeNumber : undefined);
 }
 
