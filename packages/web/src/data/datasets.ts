@@ -9,7 +9,7 @@ import {
 } from "@presage/sdk";
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { csrfToken } from "../session.ts";
-import { pagedQuery, usePresage } from "./client.ts";
+import { pagedQuery, useChange, usePresage } from "./client.ts";
 
 const datasetsKey = ["datasets"];
 const trajectoriesOnPage = 100;
@@ -230,14 +230,11 @@ export type NewSample = Omit<DatasetSample, "dataset_sample_id">;
 
 /** Adds a sample to a dataset as its next revision, which consists of the latest revision's lines and the new one. */
 export function useAddSample() {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  return useMutation({
-    async mutationFn({ dataset, sample }: { dataset: WantedDataset; sample: NewSample }) {
-      return (await makeRevision(presage, dataset, (id) => append(presage, id, sample))).revision;
-    },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: datasetsKey }),
-  });
+  return useChange(
+    datasetsKey,
+    async (presage, { dataset, sample }: { dataset: WantedDataset; sample: NewSample }) =>
+      (await makeRevision(presage, dataset, (id) => append(presage, id, sample))).revision,
+  );
 }
 
 const maxTries = 5;

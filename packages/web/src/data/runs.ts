@@ -18,7 +18,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { pagedQuery, refreshWhile, usePresage } from "./client.ts";
+import { pagedQuery, refreshWhile, useChange, usePresage } from "./client.ts";
 
 const runsKey = ["runs"];
 
@@ -223,14 +223,9 @@ export function pausedRunsQuery(presage: Presage) {
 
 /** Sets the goal of all runs with a name; null removes it. */
 export function useSetGoal(runName: string) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: async (goal: GoalRequest | null) => {
-      if (goal === null) await presage.goals.remove(runName);
-      else await presage.goals.set(runName, goal);
-    },
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: runsKey }),
+  return useChange(runsKey, async ({ goals }, goal: GoalRequest | null) => {
+    if (goal === null) await goals.remove(runName);
+    else await goals.set(runName, goal);
   });
 }
 

@@ -42,6 +42,11 @@ export function nameEvaluators(all: readonly Named[]): string[] {
   return all.map((one) => nameEvaluator(one, all));
 }
 
+/** The evaluators of a run as the options of a select. */
+export function evaluatorOptions(all: readonly Named[]): { value: string; label: string }[] {
+  return all.map((one) => ({ value: evaluatorKey(one), label: nameEvaluator(one, all) }));
+}
+
 /** The measure that the differences by an evaluator refer to. */
 export function measureOf({ candidates }: ComparedEvaluator): ComparisonCandidate["measure"] {
   return candidates[0]?.measure ?? "score";

@@ -7,6 +7,7 @@ import type { Dialog as Radix } from "radix-ui";
 import { type ComponentProps, type ReactNode, Suspense, useRef } from "react";
 import { Button, CopyButton, IconButton } from "./button.tsx";
 import { useFloating } from "./load.ts";
+import { ErrorNotice } from "./notice.tsx";
 
 interface DialogProps {
   isOpen: boolean;
@@ -78,6 +79,8 @@ interface ConfirmDialogProps {
   /** Default: “Cancel”, or “Close” if there is nothing to confirm. */
   cancelLabel?: string | undefined;
   isBusy?: boolean;
+  /** What is confirmed: the dialog is busy meanwhile, and shows why it failed until it is closed. */
+  change?: { isPending: boolean; error: unknown; reset(): void };
   /** Undefined: there is nothing to confirm. */
   onConfirm: (() => void) | undefined;
 }
@@ -90,24 +93,41 @@ export function ConfirmDialog({
   children,
   confirmLabel,
   isBusy = false,
+  change,
   onConfirm,
   cancelLabel = onConfirm === undefined ? "Close" : "Cancel",
 }: ConfirmDialogProps) {
   const floating = useFloating(isOpen);
   if (floating === undefined) return null;
   const { AlertDialog } = floating;
+  function close(): void {
+    change?.reset();
+    onClose();
+  }
   return (
-    <Modal isAlert isOpen={isOpen} onOpenChange={(open) => !open && onClose()} className="max-w-md p-5">
+    <Modal isAlert isOpen={isOpen} onOpenChange={(open) => !open && close()} className="max-w-md p-5">
       <AlertDialog.Title className="text-base font-semibold wrap-anywhere">{title}</AlertDialog.Title>
       <AlertDialog.Description asChild>
-        <div className="mt-1.5 text-sm wrap-anywhere text-ink-2">{children}</div>
+        <div className="mt-1.5 text-sm wrap-anywhere text-ink-2">
+          {children}
+          {change?.error != null && (
+            <div className="mt-3">
+              <ErrorNotice error={change.error} />
+            </div>
+          )}
+        </div>
       </AlertDialog.Description>
       <div className="mt-5 flex flex-wrap justify-end gap-2">
         <AlertDialog.Cancel asChild>
           <Button>{cancelLabel}</Button>
         </AlertDialog.Cancel>
         {onConfirm !== undefined && (
-          <Button variant="danger" className="max-w-full" isBusy={isBusy} onClick={onConfirm}>
+          <Button
+            variant="danger"
+            className="max-w-full"
+            isBusy={isBusy || change?.isPending === true}
+            onClick={onConfirm}
+          >
             {confirmLabel}
           </Button>
         )}

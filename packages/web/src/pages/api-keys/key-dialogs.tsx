@@ -159,21 +159,17 @@ export function RevokeKeysDialog({
   apiKeys: readonly ApiKeyResponse[];
   onClose(): void;
 }) {
-  const { mutate, error, isPending, reset } = useRevokeApiKeys();
+  const revoke = useRevokeApiKeys();
   const [only] = apiKeys;
-  function close() {
-    reset();
-    onClose();
-  }
   return (
     <ConfirmDialog
       isOpen={only !== undefined}
-      onClose={close}
+      onClose={onClose}
       title={apiKeys.length > 1 ? `Revoke ${apiKeys.length} keys?` : "Revoke this key?"}
       confirmLabel={apiKeys.length > 1 ? `Revoke ${apiKeys.length} keys` : "Revoke key"}
-      isBusy={isPending}
+      change={revoke}
       onConfirm={() =>
-        mutate(
+        revoke.mutate(
           apiKeys.map(({ id }) => id),
           { onSuccess: onClose },
         )
@@ -202,7 +198,6 @@ export function RevokeKeysDialog({
           {apiKeys.length > 1 ? "They stop" : "It stops"} working immediately, and every program that uses{" "}
           {apiKeys.length > 1 ? "them" : "it"} is rejected. This cannot be undone.
         </p>
-        {error !== null && <ErrorNotice error={error} />}
       </div>
     </ConfirmDialog>
   );

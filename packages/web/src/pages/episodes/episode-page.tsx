@@ -166,13 +166,10 @@ function EpisodeActions({ episode }: { episode: Episode }) {
       )}
       <ConfirmDialog
         isOpen={isDeleteOpen}
-        onClose={() => {
-          remove.reset();
-          setDeleteOpen(false);
-        }}
+        onClose={() => setDeleteOpen(false)}
         title="Delete this episode?"
         confirmLabel="Delete episode"
-        isBusy={remove.isPending}
+        change={remove}
         onConfirm={() =>
           remove.mutate(id, {
             onSuccess: () => navigate({ to: "/environments/$name", params: { name: environment } }),
@@ -183,7 +180,6 @@ function EpisodeActions({ episode }: { episode: Episode }) {
           Its {counted(steps.length, "step")} and their predictions are deleted. This cannot be undone.
           Datasets that were made of it stay.
         </p>
-        {remove.error !== null && <ErrorNotice error={remove.error} />}
       </ConfirmDialog>
     </>
   );

@@ -8,7 +8,6 @@ import { AllowedButton } from "../../parts/allowed.tsx";
 import { fillPlayground, isPlaygroundEmpty, toPlaygroundDraft } from "../../parts/playground-draft.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { ErrorNotice } from "../../ui/notice.tsx";
 import { AddToDatasetDialog, toSample } from "./add-to-dataset-dialog.tsx";
 
 interface PredictionActionsProps {
@@ -111,17 +110,13 @@ function DeletePredictionDialog({ id, isOpen, onClose, onDeleted }: DeletePredic
   return (
     <ConfirmDialog
       isOpen={isOpen}
-      onClose={() => {
-        deletion.reset();
-        onClose();
-      }}
+      onClose={onClose}
       title="Delete this prediction"
       confirmLabel="Delete"
-      isBusy={deletion.isPending}
+      change={deletion}
       onConfirm={() => deletion.mutate(id)}
     >
       It is deleted together with its request. This cannot be undone.
-      {deletion.error !== null && <ErrorNotice error={deletion.error} />}
     </ConfirmDialog>
   );
 }

@@ -272,18 +272,14 @@ function DeleteDialog({ onClose, filter, isFiltered }: DeleteDialogProps) {
       onClose={onClose}
       title="Delete stored predictions"
       confirmLabel="Delete"
-      isBusy={isPending || deletion.isPending}
+      isBusy={isPending}
+      change={deletion}
       onConfirm={canDelete ? () => deletion.mutate({ before, filter: liveFilter }) : undefined}
     >
       {isOfRuns && <p>Predictions of runs and episodes are deleted with their run or episode.</p>}
       {data !== undefined && <p>{describeDeletable(data, isFiltered)}</p>}
       {!isOfRuns && isPending && <p>Counting…</p>}
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
-      {deletion.error !== null && (
-        <div className="mt-3">
-          <ErrorNotice error={deletion.error} />
-        </div>
-      )}
     </ConfirmDialog>
   );
 }

@@ -9,16 +9,7 @@ import { useSaveWorld } from "../../data/worlds.ts";
 import { counted } from "../../format/numbers.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SelectField, TextAreaField, TextField } from "../../ui/form/fields.tsx";
-import {
-  bindDraft,
-  DraftForm,
-  type FieldIssue,
-  fieldIssues,
-  OtherIssueList,
-  otherIssues,
-  RevisedMeanwhile,
-  useDraft,
-} from "../../ui/form/form.tsx";
+import { bindDraft, DraftForm, type FieldIssue, fieldIssues, useDraft } from "../../ui/form/form.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 
 interface WorldDialogProps {
@@ -100,7 +91,18 @@ function readWorldDraft(draft: WorldDraft, before: WorldConfig): WorldConfig {
   };
 }
 
-function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revised" | "dataset" | "onSaved">) {
+const shownPaths = [
+  ["name"],
+  ["description"],
+  ["model"],
+  ["instructions"],
+  ["examples", "dataset"],
+  ["examples", "split"],
+  ["retrieval", "k"],
+  ["confidence", "min_confidence"],
+];
+
+function WorldForm({ revised, dataset, onSaved }: Omit<WorldDialogProps, "isOpen" | "onClose">) {
   const presage = usePresage();
   const queries = [useQuery(deploymentsQuery(presage)), useQuery(datasetsQuery(presage))] as const;
   const [{ data: deployments = [] }, { data: datasets }] = queries;
@@ -110,11 +112,12 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
   const [origin] = useState(revised);
   const initial =
     origin === undefined ? { ...newDraft, dataset: dataset ?? usable[0]?.id ?? "" } : toWorldDraft(origin);
-  const { draft, isChanged, change, discard } = useDraft(
+  const stored = useDraft(
     origin === undefined ? `new world${dataset ?? ""}` : `world ${origin.name} after ${origin.revision}`,
     initial,
   );
-  const save = useSaveWorld({ onSuccess: discard });
+  const { draft, change } = stored;
+  const save = useSaveWorld({ onSuccess: stored.discard });
   const refused: FieldIssue[] = fieldIssues(save.error, origin === undefined ? "name" : undefined);
   const isCount = /^\d{1,2}$/.test(draft.k) && Number(draft.k) <= 64;
   const isShare = draft.least.trim() === "" || (Number(draft.least) >= 0 && Number(draft.least) <= 1);
@@ -141,8 +144,10 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
       }
       onSaved={onSaved}
       submitLabel={origin === undefined ? "Make the world" : `Save as revision ${origin.revision + 1}`}
-      isChanged={isChanged}
-      discard={discard}
+      stored={stored}
+      refused={refused}
+      shownPaths={shownPaths}
+      revisions={{ before: origin, now: revised }}
     >
       {origin === undefined && (
         <TextField
@@ -208,21 +213,7 @@ function WorldForm({ revised, dataset, onSaved }: Pick<WorldDialogProps, "revise
           {...field("instructions")}
         />
       )}
-      <OtherIssueList
-        issues={otherIssues(refused, [
-          ["name"],
-          ["description"],
-          ["model"],
-          ["instructions"],
-          ["examples", "dataset"],
-          ["examples", "split"],
-          ["retrieval", "k"],
-          ["confidence", "min_confidence"],
-        ])}
-      />
-      <RevisedMeanwhile before={origin} now={revised} isSaving={save.isPending} />
       {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
-      {save.error !== null && refused.length === 0 && <ErrorNotice error={save.error} />}
     </DraftForm>
   );
 }

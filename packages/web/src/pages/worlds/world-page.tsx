@@ -95,13 +95,10 @@ function LoadedWorld({ world }: { world: World }) {
       />
       <ConfirmDialog
         isOpen={isDeleteOpen}
-        onClose={() => {
-          remove.reset();
-          setDeleteOpen(false);
-        }}
+        onClose={() => setDeleteOpen(false)}
         title={`Delete ${name}?`}
         confirmLabel="Delete world"
-        isBusy={remove.isPending}
+        change={remove}
         onConfirm={() => remove.mutate(undefined, { onSuccess: () => navigate({ to: "/worlds" }) })}
       >
         <p>
@@ -109,7 +106,6 @@ function LoadedWorld({ world }: { world: World }) {
           deployment. Its predictions and its dataset stay. This cannot be undone; archiving only takes it out
           of lists.
         </p>
-        {remove.error !== null && <ErrorNotice error={remove.error} />}
       </ConfirmDialog>
     </Page>
   );

@@ -5,21 +5,27 @@ import { type ReactNode, useState } from "react";
 import { formatCount } from "../../format/numbers.ts";
 import { signedInUserId } from "../../session.ts";
 import { Button, type ButtonProps } from "../button.tsx";
+import { ErrorNotice } from "../notice.tsx";
 
 interface DraftFormProps<Request, Saved> {
   /** Saves the draft. */
   save: {
     mutate(request: Request, callbacks: { onSuccess(saved: Saved): void; onError(): void }): void;
     isPending: boolean;
+    error: unknown;
     reset(): void;
   };
   /** Undefined while the draft cannot be saved. */
   request: Request | undefined;
   onSaved(saved: Saved): void;
   submitLabel: string;
-  /** Whether there is a draft to discard. */
-  isChanged: boolean;
-  discard(): void;
+  stored: Pick<DraftHandle<object>, "isChanged" | "discard">;
+  /** The issues of a refused save. */
+  refused: readonly FieldIssue[];
+  /** The paths whose issues the fields show. */
+  shownPaths: readonly (readonly string[])[];
+  /** The revision that the draft began with, and the newest. */
+  revisions?: RevisedMeanwhileProps;
   children: ReactNode;
 }
 
@@ -29,12 +35,14 @@ export function DraftForm<Request, Saved>({
   request,
   onSaved,
   submitLabel,
-  isChanged,
-  discard,
+  stored,
+  refused,
+  shownPaths,
+  revisions,
   children,
 }: DraftFormProps<Request, Saved>) {
   function startOver() {
-    discard();
+    stored.discard();
     save.reset();
   }
   return (
@@ -50,8 +58,11 @@ export function DraftForm<Request, Saved>({
       }}
     >
       {children}
+      <OtherIssueList issues={otherIssues(refused, shownPaths)} />
+      {revisions !== undefined && !save.isPending && <RevisedMeanwhile {...revisions} />}
+      {save.error !== null && refused.length === 0 && <ErrorNotice error={save.error} />}
       <div className="flex items-center justify-end gap-2">
-        {isChanged && (
+        {stored.isChanged && (
           <Button variant="quiet" onClick={startOver}>
             Start over
           </Button>
@@ -206,7 +217,7 @@ export function focusFirstIssue(form: HTMLFormElement | null): void {
 }
 
 /** The issues of a form that none of its fields shows. */
-export function OtherIssueList({ issues }: { issues: readonly FieldIssue[] }) {
+function OtherIssueList({ issues }: { issues: readonly FieldIssue[] }) {
   if (issues.length === 0) return null;
   return (
     <ul role="alert" className="list-disc pl-5 text-sm text-fail">
@@ -223,12 +234,11 @@ interface RevisedMeanwhileProps {
   /** The revision that the draft began with; undefined if it began with none. */
   before: { revision: number } | undefined;
   now: { revision: number } | undefined;
-  isSaving: boolean;
 }
 
 /** Warns of someone else's revision, which a save would overwrite. */
-export function RevisedMeanwhile({ before, now, isSaving }: RevisedMeanwhileProps) {
-  if (now?.revision === before?.revision || isSaving) return null;
+function RevisedMeanwhile({ before, now }: RevisedMeanwhileProps) {
+  if (now?.revision === before?.revision) return null;
   return (
     <p role="status" className="text-sm text-warn">
       Revision {now?.revision} was created while you were editing. Saving overwrites its changes.

@@ -3,7 +3,12 @@ import type { Comparison, ComparisonCandidate, RunReport } from "@presage/sdk";
 import { clsx } from "clsx";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import { formatCost, unbroken } from "../../../format/numbers.ts";
-import { type ComparedEvaluator, evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
+import {
+  type ComparedEvaluator,
+  evaluatorKey,
+  evaluatorOptions,
+  nameEvaluator,
+} from "../../../parts/evaluator-names.ts";
 import { costOf1000 } from "../../../parts/predictions.ts";
 import { Card } from "../../../ui/card.tsx";
 import { Select } from "../../../ui/form/select.tsx";
@@ -38,10 +43,7 @@ export function OutcomeCard({ comparison, evaluator, marked, reports, onChooseEv
             aria-label="Evaluator"
             className="max-w-72"
             value={evaluatorKey(evaluator)}
-            options={evaluators.map((one) => ({
-              value: evaluatorKey(one),
-              label: nameEvaluator(one, evaluators),
-            }))}
+            options={evaluatorOptions(evaluators)}
             onChange={onChooseEvaluator}
           />
         )

@@ -327,13 +327,11 @@ function DeleteDatasetDialog({ dataset, isOpen, onClose }: DeleteDatasetDialogPr
   return (
     <ConfirmDialog
       isOpen={isOpen}
-      onClose={() => {
-        remove.reset();
-        onClose();
-      }}
+      onClose={onClose}
       title={`Delete ${dataset.name}?`}
       confirmLabel={count === 0 ? "Delete dataset" : `Delete dataset and ${counted(count, "run")}`}
-      isBusy={remove.isPending || runs.isPending}
+      isBusy={runs.isPending}
+      change={remove}
       onConfirm={() => remove.mutate(count > 0, { onSuccess: () => navigate({ to: "/datasets" }) })}
     >
       <div className="flex flex-col gap-3">
@@ -358,7 +356,6 @@ function DeleteDatasetDialog({ dataset, isOpen, onClose }: DeleteDatasetDialogPr
           </div>
         )}
         {runs.error !== null && <ErrorNotice error={runs.error} onRetry={runs.refetch} />}
-        {remove.error !== null && <ErrorNotice error={remove.error} />}
       </div>
     </ConfirmDialog>
   );

@@ -216,15 +216,12 @@ function DeleteEnvironmentDialog({
   return (
     <ConfirmDialog
       isOpen={isOpen}
-      onClose={() => {
-        remove.reset();
-        onClose();
-      }}
+      onClose={onClose}
       title={`Delete ${name}?`}
       confirmLabel={
         episodes === 0 ? "Delete environment" : `Delete environment and ${counted(episodes, "episode")}`
       }
-      isBusy={remove.isPending}
+      change={remove}
       onConfirm={() => remove.mutate(episodes > 0, { onSuccess: () => navigate({ to: "/environments" }) })}
     >
       <p>
@@ -232,7 +229,6 @@ function DeleteEnvironmentDialog({
         {episodes > 0 && `, and ${counted(episodes, "episode")} with all steps`}. This cannot be undone.
         Datasets that were made of its episodes stay.
       </p>
-      {remove.error !== null && <ErrorNotice error={remove.error} />}
     </ConfirmDialog>
   );
 }

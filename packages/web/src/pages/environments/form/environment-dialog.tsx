@@ -12,14 +12,10 @@ import {
   type FieldIssue,
   fieldIssues,
   issueAt,
-  OtherIssueList,
-  otherIssues,
-  RevisedMeanwhile,
   useDraft,
 } from "../../../ui/form/form.tsx";
 import { TextInput } from "../../../ui/form/inputs.tsx";
 import { Select } from "../../../ui/form/select.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
 import { EnvironmentFields } from "./environment-fields.tsx";
 import {
   newEnvironmentDraft,
@@ -32,6 +28,7 @@ import {
 interface EnvironmentDialogProps {
   isOpen: boolean;
   onClose(): void;
+  /** Absent: a new environment. */
   revised?: Environment | undefined;
   onSaved(environment: Environment): void;
 }
@@ -55,45 +52,36 @@ export function EnvironmentDialog({ isOpen, onClose, revised, onSaved }: Environ
   );
 }
 
-interface EnvironmentFormProps {
-  /** Absent: a new environment. */
-  revised: Environment | undefined;
-  onSaved(environment: Environment): void;
-}
-
-const shownFields = [
-  "name",
-  "description",
-  "deployment",
-  "max_steps",
-  "stop",
-  "guards",
-  "reward",
-  "real",
-  "params",
+const shownPaths = [
+  ["name"],
+  ["description"],
+  ["deployment"],
+  ["max_steps"],
+  ["stop"],
+  ["guards"],
+  ["reward"],
+  ["real"],
+  ["params"],
 ];
 
 /** Creates an environment, or adds a revision to one. */
-function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
+function EnvironmentForm({ revised, onSaved }: Omit<EnvironmentDialogProps, "isOpen" | "onClose">) {
   // Someone else may revise the environment in the meantime.
   const [origin] = useState(revised);
   const initial = origin === undefined ? newEnvironmentDraft : toDraft(origin.name, origin.config);
   const key =
     origin === undefined ? "new environment" : `environment ${origin.name} after ${origin.revision}`;
-  const { draft, isChanged, change, discard } = useDraft(key, initial);
-  const save = useSaveEnvironment({ onSuccess: discard });
+  const stored = useDraft(key, initial);
+  const { draft, change } = stored;
+  const save = useSaveEnvironment({ onSuccess: stored.discard });
   const { config, issues: own } = readEnvironmentDraft(draft);
   // An empty name is not reported as an issue.
   const wrong = { ...own, ...(draft.name === "" && { name: undefined }) };
   const isWrong = Object.keys(own).length > 0;
   const refused: FieldIssue[] = fieldIssues(save.error, origin === undefined ? "name" : undefined);
   const field = bindDraft(draft, change, refused, wrong);
-  const elsewhere = otherIssues(
-    refused,
-    shownFields.map((field) => [field]),
-  );
   const name = draft.name.trim();
-  const isSame = origin !== undefined && !isChanged;
+  const isSame = origin !== undefined && !stored.isChanged;
   return (
     <DraftForm
       save={save}
@@ -106,8 +94,10 @@ function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
       }
       onSaved={onSaved}
       submitLabel={origin === undefined ? "Create environment" : `Save as revision ${origin.revision + 1}`}
-      isChanged={isChanged}
-      discard={discard}
+      stored={stored}
+      refused={refused}
+      shownPaths={shownPaths}
+      revisions={{ before: origin, now: revised }}
     >
       {origin === undefined && (
         <TextField
@@ -124,9 +114,6 @@ function EnvironmentForm({ revised, onSaved }: EnvironmentFormProps) {
         onChange={(rules) => change({ stop: JSON.stringify(rules) })}
       />
       <EnvironmentFields draft={draft} issues={wrong} refused={refused} field={field} />
-      <OtherIssueList issues={elsewhere} />
-      <RevisedMeanwhile before={origin} now={revised} isSaving={save.isPending} />
-      {save.error !== null && refused.length === 0 && <ErrorNotice error={save.error} />}
     </DraftForm>
   );
 }

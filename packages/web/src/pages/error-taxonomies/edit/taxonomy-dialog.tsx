@@ -2,8 +2,7 @@ import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useSaveTaxonomy } from "../../../data/taxonomies.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../../ui/form/fields.tsx";
-import { bindDraft, DraftForm, fieldIssues, issueAt, otherIssues, useDraft } from "../../../ui/form/form.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
+import { bindDraft, DraftForm, fieldIssues, issueAt, useDraft } from "../../../ui/form/form.tsx";
 import { TaxonomyEditor } from "./taxonomy-editor.tsx";
 import { draftOfBody, readTree } from "./tree-draft.ts";
 
@@ -27,28 +26,23 @@ export function TaxonomyDialog({ isOpen, onClose, title, hint, ...form }: Taxono
   );
 }
 
-interface TaxonomyFormProps {
-  /** The revision to start from. */
-  origin?: ErrorTaxonomyRevision | undefined;
-  /** False: saves a new revision of the origin's taxonomy. */
-  isNewTaxonomy: boolean;
-  onSaved(revision: ErrorTaxonomyRevision): void;
-}
+type TaxonomyFormProps = Pick<TaxonomyDialogProps, "origin" | "isNewTaxonomy" | "onSaved">;
 
-const fields = [["error_taxonomy_name"], ["error_taxonomy_description"], ["body"]];
+const shownPaths = [["error_taxonomy_name"], ["error_taxonomy_description"], ["body"]];
 
 /** Creates a taxonomy, or adds a revision to one. */
 function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
   const key = `${isNewTaxonomy ? "taxonomy" : "revision"} from ${origin?.id ?? "nothing"}`;
-  const { draft, isChanged, change, discard } = useDraft(key, {
+  const stored = useDraft(key, {
     name: "",
     description: origin?.error_taxonomy_description ?? "",
     ...draftOfBody(origin?.body ?? {}),
   });
+  const { draft, change } = stored;
   const { body, issues: treeIssues, nodes } = readTree(draft);
   const isReady = treeIssues.length === 0 && nodes.length > 0;
 
-  const save = useSaveTaxonomy({ onSuccess: discard });
+  const save = useSaveTaxonomy({ onSuccess: stored.discard });
   const request = body && {
     ...(isNewTaxonomy
       ? { error_taxonomy_name: draft.name.trim(), create_only_if_not_exists: true }
@@ -59,15 +53,15 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
 
   const issues = fieldIssues(save.error, isNewTaxonomy ? "error_taxonomy_name" : undefined);
   const field = bindDraft(draft, change, issues);
-  const elsewhere = otherIssues(issues, fields);
   return (
     <DraftForm
       save={save}
       request={isReady ? request : undefined}
       onSaved={onSaved}
       submitLabel={isNewTaxonomy ? "Create taxonomy" : "Save as new revision"}
-      isChanged={isChanged}
-      discard={discard}
+      stored={stored}
+      refused={issues}
+      shownPaths={shownPaths}
     >
       {isNewTaxonomy && (
         <TextField
@@ -93,9 +87,6 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
         />
       )}
       <TaxonomyEditor draft={draft} issue={issueAt(issues, "body")} onChange={change} />
-      {save.error !== null && (issues.length === 0 || elsewhere.length > 0) && (
-        <ErrorNotice error={save.error} />
-      )}
     </DraftForm>
   );
 }

@@ -7,7 +7,6 @@ import { AllowedButton } from "../../../parts/allowed.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
 import { RevisionSelect } from "../../../ui/form/select.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { LabelBadge, SetLabelDialog } from "./labels.tsx";
 
@@ -89,22 +88,14 @@ function RemoveLabelDialog({ label, revision, onClose }: RemoveLabelDialogProps)
   return (
     <ConfirmDialog
       isOpen={label !== undefined}
-      onClose={() => {
-        remove.reset();
-        onClose();
-      }}
+      onClose={onClose}
       title={`Remove the label ${label ?? ""}?`}
       confirmLabel="Remove label"
-      isBusy={remove.isPending}
+      change={remove}
       onConfirm={() => label !== undefined && remove.mutate(label, { onSuccess: onClose })}
     >
-      <div className="flex flex-col gap-3">
-        <p>
-          Evaluations whose profile uses this label fail until a revision of{" "}
-          <bdi>{revision.error_taxonomy_name}</bdi> has it again.
-        </p>
-        {remove.error !== null && <ErrorNotice error={remove.error} />}
-      </div>
+      Evaluations whose profile uses this label fail until a revision of{" "}
+      <bdi>{revision.error_taxonomy_name}</bdi> has it again.
     </ConfirmDialog>
   );
 }

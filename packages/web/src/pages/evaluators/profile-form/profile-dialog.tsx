@@ -11,13 +11,9 @@ import {
   DraftForm,
   fieldIssues,
   type JsonObject,
-  OtherIssueList,
-  otherIssues,
   parseJsonObject,
-  RevisedMeanwhile,
   useDraft,
 } from "../../../ui/form/form.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ConfigEditor } from "./config-editor.tsx";
 import { type ConfigField, readConfigFields } from "./config-field.ts";
 
@@ -49,15 +45,8 @@ export function ProfileDialog({ isOpen, onClose, family, revised, onSaved }: Pro
   );
 }
 
-interface ProfileFormProps {
-  family: EvaluatorFamily;
-  /** The newest revision of the profile to revise; absent for a new profile. */
-  revised?: EvaluatorProfile | undefined;
-  onSaved(profile: EvaluatorProfile): void;
-}
-
 /** Creates a profile, or adds a revision to one. */
-function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
+function ProfileForm({ family, revised, onSaved }: Omit<ProfileDialogProps, "isOpen" | "onClose">) {
   const ownFields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
   // Someone else may revise the profile in the meantime.
   const [origin] = useState(revised);
@@ -67,7 +56,8 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
     config: JSON.stringify(origin?.config ?? {}, null, 2),
     side: "form",
   };
-  const { draft, isChanged, change, discard } = useDraft(draftKey(family, origin), initial);
+  const stored = useDraft(draftKey(family, origin), initial);
+  const { draft, change } = stored;
   const config = parseJsonObject(draft.config);
   const fields = useKnownFields(family, ownFields, "value" in config ? config.value : undefined);
   const isSame =
@@ -76,7 +66,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
     JSON.stringify(config.value) === JSON.stringify(origin.config) &&
     draft.description === initial.description;
 
-  const save = useSaveProfile({ onSuccess: discard });
+  const save = useSaveProfile({ onSuccess: stored.discard });
   const toSave = (config: JsonObject): Parameters<typeof save.mutate>[0] =>
     revised === undefined
       ? {
@@ -97,19 +87,17 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
 
   const issues = fieldIssues(save.error, revised === undefined ? "name" : undefined);
   const field = bindDraft(draft, change, issues);
-  const elsewhere = otherIssues(issues, [
-    ["name"],
-    ["description"],
-    ...(draft.side === "json" ? [["config"]] : fields.map(({ name }) => ["config", name])),
-  ]);
+  const shownSettings = draft.side === "json" ? [["config"]] : fields.map(({ name }) => ["config", name]);
   return (
     <DraftForm
       save={save}
       request={"issue" in config || isSame ? undefined : toSave(config.value)}
       onSaved={onSaved}
       submitLabel={revised === undefined ? "Create profile" : `Save as revision ${revised.revision + 1}`}
-      isChanged={isChanged}
-      discard={discard}
+      stored={stored}
+      refused={issues}
+      shownPaths={[["name"], ["description"], ...shownSettings]}
+      revisions={{ before: origin, now: revised }}
     >
       {revised === undefined && (
         <TextField
@@ -127,10 +115,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         onChangeText={(text) => change({ config: text })}
         onChangeSide={(isJson) => change({ side: isJson ? "json" : "form" })}
       />
-      <OtherIssueList issues={elsewhere} />
-      <RevisedMeanwhile before={origin} now={revised} isSaving={save.isPending} />
       {isSame && <p className="text-sm text-ink-3">No changes yet.</p>}
-      {save.error !== null && issues.length === 0 && <ErrorNotice error={save.error} />}
     </DraftForm>
   );
 }

@@ -6,7 +6,6 @@ import { useArchiveProfile } from "../../../data/evaluators.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
-import { ErrorNotice } from "../../../ui/notice.tsx";
 import { ProfileDialog } from "../profile-form/profile-dialog.tsx";
 
 interface ProfileActionsProps {
@@ -71,22 +70,14 @@ function ArchiveProfileDialog({ isOpen, onClose, profile }: ArchiveProfileDialog
   return (
     <ConfirmDialog
       isOpen={isOpen}
-      onClose={() => {
-        archive.reset();
-        onClose();
-      }}
+      onClose={onClose}
       title={`Archive ${profile.name}?`}
       confirmLabel="Archive profile"
-      isBusy={archive.isPending}
+      change={archive}
       onConfirm={() => archive.mutate(undefined, { onSuccess: onClose })}
     >
-      <div className="flex flex-col gap-3">
-        <p>
-          It can no longer be used or revised, and its name stays taken. Its results are kept. This cannot be
-          undone.
-        </p>
-        {archive.error !== null && <ErrorNotice error={archive.error} />}
-      </div>
+      It can no longer be used or revised, and its name stays taken. Its results are kept. This cannot be
+      undone.
     </ConfirmDialog>
   );
 }

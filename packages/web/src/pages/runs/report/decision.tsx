@@ -8,7 +8,7 @@ import { useSetGoal } from "../../../data/runs.ts";
 import { unbroken } from "../../../format/numbers.ts";
 import { withoutVersion } from "../../../format/words.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
-import { evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
+import { evaluatorKey, evaluatorOptions, nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { GoalState } from "../../../parts/runs.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -110,10 +110,7 @@ function GoalDialog({ run, report: { goal, evaluators }, isOpen, onClose }: Goal
         <SelectField
           label="Evaluator"
           value={meant === undefined ? "" : evaluatorKey(meant)}
-          options={evaluators.map((one) => ({
-            value: evaluatorKey(one),
-            label: nameEvaluator(one, evaluators),
-          }))}
+          options={evaluatorOptions(evaluators)}
           onChange={setKey}
         />
         <TextField

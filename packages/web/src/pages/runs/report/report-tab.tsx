@@ -9,7 +9,7 @@ import { firstPredictionQuery } from "../../../data/runs.ts";
 import { formatCount, formatPercent, formatScore, formatShare } from "../../../format/numbers.ts";
 import { humanizeName } from "../../../format/words.ts";
 import { ConfidenceCard } from "../../../parts/confidence-card.tsx";
-import { evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
+import { evaluatorKey, evaluatorOptions } from "../../../parts/evaluator-names.ts";
 import { PromptTurns, promptOf } from "../../../parts/prompt.tsx";
 import { inPlace } from "../../../search-params.ts";
 import { Button, CopyButton } from "../../../ui/button.tsx";
@@ -85,10 +85,7 @@ export function ReportTab({ run, report }: ReportTabProps) {
             aria-label="Evaluator"
             className="max-w-64"
             value={evaluatorKey(chosen)}
-            options={evaluators.map((one) => ({
-              value: evaluatorKey(one),
-              label: nameEvaluator(one, evaluators),
-            }))}
+            options={evaluatorOptions(evaluators)}
             onChange={(evaluator) => change({ evaluator })}
           />
         )}
