@@ -313,12 +313,20 @@ function parse(text: string, bytes: Uint8Array, { maxValues, parse = JSON.parse 
 
 const noNumber = /("(?:[^"\\]|\\.)*")|-?\b(?:NaN|Infinity)\b/g;
 
-/** Why a text is not JSON. Python writes numbers that JSON does not allow. */
+/** Why a text is not JSON. Python writes numbers that JSON does not allow, and people cut lines out of arrays. */
 export function notJson(what: "line" | "document", text: string): string {
-  try {
-    JSON.parse(text.replace(noNumber, (_, string?: string) => string ?? "null"));
+  if (isJson(text.replace(noNumber, (_, string?: string) => string ?? "null")))
     return `The ${what} is not JSON: it has NaN or Infinity. Write null for them`;
+  if (/^\s*,?\s*\{/.test(text) && isJson(`[${text.replace(/^\s*,|,\s*$/g, "")}]`))
+    return `The ${what} is not JSON: it has several values. Write one a line, or put brackets around all`;
+  return `The ${what} is not JSON`;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
   } catch {
-    return `The ${what} is not JSON`;
+    return false;
   }
 }

@@ -16,6 +16,10 @@ const texts: Record<string, [string, "line" | "document"]> = {
   "an array": [JSON.stringify(objects), "document"],
   "an array over lines": [JSON.stringify(objects, null, 2), "document"],
   "objects over lines": [objects.map((one) => JSON.stringify(one, null, 2)).join("\n"), "document"],
+  "lines cut out of an array": [objects.map((one) => `  ${JSON.stringify(one)},\n`).join(""), "document"],
+  "lines with commas before them": [objects.map((one) => JSON.stringify(one)).join("\n, "), "line"],
+  "objects in one line": [objects.map((one) => JSON.stringify(one)).join(""), "document"],
+  "objects with commas in one line": [objects.map((one) => JSON.stringify(one)).join(", "), "document"],
 };
 
 async function read(bytes: Uint8Array, chunkBytes = bytes.length, maxBytes = 100_000_000): Promise<Found[]> {
@@ -169,6 +173,16 @@ test.each([
 ])("what is not JSON around documents is a fault: %s", async (text, values) => {
   for (const chunkBytes of [1, 4, 100])
     expect(valuesOf(await read(Buffer.from(text), chunkBytes))).toEqual(values);
+});
+
+test("several values in a line are told, and so is what follows a long object's array", async () => {
+  const several = "The line is not JSON: it has several values. Write one a line, or put brackets around all";
+  expect(valuesOf(await read(Buffer.from('{"a":1}\n{"b":1},{"c":1}')))).toEqual([{ a: 1 }, several]);
+  const after = `"tasks":["${"x".repeat(17_000_000)}"], oops`;
+  expect(valuesOf(await read(Buffer.from(`{\n"data":[{"a":1}],${after}}`), 1_000_000))).toEqual([
+    { a: 1 },
+    "What follows `data` is not JSON",
+  ]);
 });
 
 test("JSON that is too deep or has too many values is a fault", async () => {

@@ -12,7 +12,7 @@ import {
 } from "../../upload/lines.ts";
 import { isTooDeep } from "../content.ts";
 import type { TraceDocument } from "../layout.ts";
-import { innerElements, JsonSplitter, tooDeep } from "./json-values.ts";
+import { endOfObject, innerElements, JsonSplitter, tooDeep } from "./json-values.ts";
 import { type UnpackedFile, unpack } from "./unpack.ts";
 
 /** Why a document or a line cannot be read. */
@@ -148,7 +148,10 @@ function latin1Of(chunks: readonly Uint8Array[]): string {
   return Buffer.concat(chunks).toString("latin1").replace(byteOrderMark, "").trimStart();
 }
 
-/** Whether a file that begins with this line has one document per line. The first line of a longer document would end inside it. */
+/**
+ * Whether a file that begins with this line has one document per line. The first line of a longer document would end inside it, and a
+ * line of several documents after the first of them.
+ */
 function areLines(line: string): boolean {
   if (line.startsWith("[")) return false;
   if (!line.startsWith("{")) return true;
@@ -156,7 +159,20 @@ function areLines(line: string): boolean {
     JSON.parse(line);
     return true;
   } catch {
-    return line.length <= maxLineBytes && !/[{[,:]$/.test(line);
+    if (line.length > maxLineBytes || /[{[,:]$/.test(line)) return false;
+    const end = endOfObject(Buffer.from(line, "latin1"), 0);
+    return end === undefined || !/^\s*,?\s*\{/.test(line.slice(end));
+  }
+}
+
+/** Parses a line. If it was cut out of an array, the comma before or after it is no fault. */
+function parseLine(text: string): unknown {
+  try {
+    return parseAsWritten(text);
+  } catch (error) {
+    const bare = text.replace(/^\s*,|,\s*$/, "");
+    if (bare === text) throw error;
+    return parseAsWritten(bare);
   }
 }
 
@@ -164,7 +180,7 @@ async function* lineDocuments(
   chunks: AsyncIterable<Uint8Array>,
   reading: Reading,
 ): AsyncGenerator<Found[], void> {
-  const readJson = createJsonLineReader({ maxValues: maxLineValues, parse: parseAsWritten });
+  const readJson = createJsonLineReader({ maxValues: maxLineValues, parse: parseLine });
   for await (const lines of splitLines(chunks)) {
     // The last line may be truncated where reading stopped.
     const whole = reading.isComplete === false && !isJson(lines.at(-1)) ? lines.slice(0, -1) : lines;

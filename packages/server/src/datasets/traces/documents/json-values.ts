@@ -45,7 +45,7 @@ const maxBytes = 256 * 1024 * 1024;
 const misplaced = "The document is not JSON";
 const ambiguous = (one: string, other: string) =>
   `Both \`${one}\` and \`${other}\` may be its documents: leave one of them out`;
-/** The most bytes before an inner array, and of those after it that are checked. */
+/** The most bytes before an inner array. */
 const maxPrefixBytes = 16 * 1024 * 1024;
 /** How far to look for the end of an object with an inner array, to find the fields after the array. */
 const lookAheadBytes = 4 * 1024 * 1024;
@@ -225,7 +225,7 @@ export class JsonSplitter {
 
   #keepAfter(part: Uint8Array): void {
     this.#afterBytes += part.length;
-    if (this.#afterBytes <= maxPrefixBytes) this.#after.push(part.slice());
+    if (this.#afterBytes <= maxBytes) this.#after.push(part.slice());
     else this.#after = [];
   }
 
@@ -233,7 +233,8 @@ export class JsonSplitter {
   #checkAfter(part: Uint8Array): JsonPiece[] {
     this.#keepAfter(part);
     const within = this.#layer?.around?.within ?? "";
-    if (this.#after.length === 0) return [];
+    if (this.#afterBytes > maxBytes)
+      return [{ refusal: `What follows \`${within}\` is longer than ${maxBytes} bytes` }];
     try {
       const fields = JSON.parse(`{"":null${Buffer.concat(this.#after)}`);
       const other = Object.keys(fields).find(
@@ -294,8 +295,8 @@ function layerOf(text: Uint8Array, isLast: boolean): Layer | undefined {
   }
 }
 
-/** The end of an object; undefined if it is beyond a fixed distance, so that the result does not depend on the chunks. */
-function endOfObject(text: Uint8Array, start: number): number | undefined {
+/** The end of an object, or of what looks like one; undefined if it is beyond a fixed distance, so that the result does not depend on the chunks. */
+export function endOfObject(text: Uint8Array, start: number): number | undefined {
   let depth = 0;
   for (let at = start; at < Math.min(text.length, lookAheadBytes); at += 1) {
     const byte = text[at] as number;
