@@ -63,13 +63,19 @@ onAnyDatabase((database) => {
     expect(await exportLines(id)).toContain("The key is [redacted:github#2].");
   });
 
-  test("a preview counts trajectories that lie apart once, and foretells no split", async () => {
-    const lines = ["t", "u", "t"].map((trajectory_id, step) => ({ ...sample, trajectory_id, step }));
+  test("a preview counts trajectories that lie apart once, and of a split foretells only its tag's refusal", async () => {
+    const full = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`t${index}`, "x"]));
+    const lines = [
+      ...["t", "u", "t"].map((trajectory_id, step) => ({ ...sample, trajectory_id, step })),
+      { ...sample, trajectory_id: "v", tags: full },
+    ];
     const body = lines.map((line) => JSON.stringify(line)).join("\n");
     const path = "/v1/imports/preview?split_by=trajectory";
     const response = await presage.call("POST", path, body, { "x-api-key": testKey });
-    const { trajectories, first } = ImportPreview.parse(await response.json());
+    const { trajectories, first, faults } = ImportPreview.parse(await response.json());
     expect([trajectories, first.map(({ tags }) => tags)]).toEqual([2, [undefined, undefined, undefined]]);
+    const msg = "With the tag `split` it has more than 50 tags";
+    expect(faults).toMatchObject([{ loc: ["body", "line", 4, "tags"], msg }]);
   });
 
   test.each<[name: string, query: Record<string, string>, message: RegExp]>([

@@ -86,13 +86,22 @@ function readSplit({ split_by, test, calibration }: ImportPreviewQuery): Split |
   throw new InvalidRequestError([valueError(["query", given], "The shares are more than 1 together")]);
 }
 
-/** The sample, tagged with its side if there is a split. `salt` makes splits differ between datasets. */
-export function inItsSplit(sample: ReadSample, split: Split | undefined, salt: string): ReadSample {
+/**
+ * The sample, tagged with its side if there is a split. `salt` makes splits differ between datasets; undefined if the dataset, and so
+ * the side, is not known yet.
+ */
+export function inItsSplit(
+  sample: ReadSample,
+  split: Split | undefined,
+  salt: string | undefined,
+): ReadSample {
   if (split === undefined) return sample;
-  const tags = { ...sample.tags, split: splitOf(sample, split, salt) };
-  if (Object.keys(tags).length > maxTags)
+  const { split: _, ...others } = sample.tags ?? {};
+  if (Object.keys(others).length >= maxTags)
     throw new LineError(`With the tag \`split\` it has more than ${maxTags} tags`, ["tags"]);
-  return { ...sample, tags };
+  return salt === undefined
+    ? sample
+    : { ...sample, tags: { ...sample.tags, split: splitOf(sample, split, salt) } };
 }
 
 /** A sample's side, chosen by a hash of its group's name, so that a later upload gets the same one. */

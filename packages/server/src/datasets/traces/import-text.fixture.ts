@@ -22,7 +22,7 @@ export async function importText(
   figures: ReturnType<TraceImport["figures"]>;
   warnings: string[] | undefined;
 }> {
-  const traces = new TraceImport({ ...defaults, ...options });
+  const traces = new TraceImport({ ...defaults, ...options }, "dataset");
   const samples: ImportedSample["sample"][] = [];
   const body = (async function* () {
     yield typeof file === "string" ? new TextEncoder().encode(file) : file;

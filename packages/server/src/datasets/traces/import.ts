@@ -50,8 +50,7 @@ export async function previewImport(
   upload: ReadUpload,
   body: AsyncIterable<Uint8Array>,
 ): Promise<ImportPreview> {
-  // Which samples are for testing depends on the dataset.
-  const traces = new TraceImport({ ...upload.options, split: undefined });
+  const traces = new TraceImport(upload.options);
   const trajectories = new Set<string>();
   const canonicalise = createCanonicaliser();
   const first: ImportPreview["first"] = [];
@@ -129,7 +128,7 @@ export class TraceImport {
   readonly #ownIds = new Map<string, string>();
   /** The last number used for each repeated id: all lines without ids get their file's. */
   readonly #repeated = new Map<string, number>();
-  readonly #salt: string;
+  readonly #salt: string | undefined;
   readonly #faults: UploadFault[] = [];
   readonly #files: DatasetImport["files"] = [];
   readonly #formats = new Set<DatasetFormat>();
@@ -142,10 +141,9 @@ export class TraceImport {
   #documents = 0;
   #faulty = 0;
 
-  /** `salt` makes splits differ between datasets. */
-  constructor(options: ImportOptions, salt = "") {
+  constructor(options: ImportOptions, datasetId?: string) {
     this.#options = options;
-    this.#salt = salt;
+    this.#salt = datasetId;
     const { redaction, rules } = options;
     this.#texts = new TraceTexts(createRedactor(redaction ?? "default", rules));
   }
