@@ -1,9 +1,11 @@
+import { type ColumnMetadata, sql } from "kysely";
 import { z } from "zod";
 import { conflict, type ServiceError } from "../platform/errors.ts";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import { insertRows } from "../platform/storage/rows.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { allowPauses } from "../platform/storage/store.ts";
+import { isMissingReference, isRefusedValue } from "../platform/storage/store-error.ts";
 import { commandName } from "../platform/words.ts";
 import {
   type AccountTable,
@@ -114,7 +116,7 @@ async function storeLines(
   let waiting: ImportedLine[] = [];
   let rows = 0;
   const flush = async () => {
-    await storeRows(transaction, waiting, options);
+    await storeOrName(transaction, waiting, options);
     waiting = [];
   };
   for (;;) {
@@ -135,7 +137,9 @@ async function storeLines(
     if (table.owns === "revisions") {
       await flush();
       const id = Number(parsed.row.id);
-      const stored = state.revisionIds.has(id) ? undefined : await insertRevision(transaction, imported.row);
+      const stored = state.revisionIds.has(id)
+        ? undefined
+        : await insertRevision(transaction, imported.row).catch((cause) => refuseRow(imported, cause));
       if (stored === undefined) throw repeatedRow(imported);
       state.revisionIds.set(id, stored);
       continue;
@@ -143,6 +147,35 @@ async function storeLines(
     if (waiting.length === rowsAtOnce || waiting.at(-1)?.table !== table) await flush();
     waiting.push(imported);
   }
+}
+
+/** Stores rows of one table. If the database refuses some, the error names the line of the first. */
+async function storeOrName(
+  transaction: Database,
+  lines: readonly ImportedLine[],
+  options: ImportOptions,
+): Promise<void> {
+  await sql`savepoint imported`.execute(transaction);
+  try {
+    await storeRows(transaction, lines, options);
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    await sql`rollback to savepoint imported`.execute(transaction);
+    for (const line of lines)
+      await storeRows(transaction, [line], options).catch((cause) => refuseRow(line, cause));
+    throw error;
+  }
+  await sql`release savepoint imported`.execute(transaction);
+}
+
+/** Whether a row is at fault: the database refuses its values, or a text of it should be JSON. */
+const isUnusable = (error: unknown) => isRefusedValue(error) || error instanceof SyntaxError;
+
+function refuseRow({ number, table: { table } }: ImportedLine, cause: unknown): never {
+  if (isMissingReference(cause))
+    throw invalidImport(`Line ${number}: what the row of ${table} refers to is not in the file.`);
+  if (!isUnusable(cause)) throw cause;
+  throw invalidImport(`Line ${number}: the row of ${table} is damaged: ${(cause as Error).message}.`);
 }
 
 async function storeRows(
@@ -218,7 +251,7 @@ function readRow(
   }
 }
 
-/** SQLite would store a text as a number, and a row without its key. */
+/** SQLite would store a text as a number, too long a number, and a row without its key. PostgreSQL has no text with NUL. */
 function refuseWrongColumns(
   columnsOf: Columns,
   { table: { table, key, texts }, row, texts: ofRow, number }: ImportedLine,
@@ -235,13 +268,18 @@ function refuseWrongColumns(
       // Each stored revision gets a new id.
       if (of === "dataset_revisions" && name === "id") return false;
       if (value === null) return !isNullable || (of === table && key.includes(name));
-      return /text/i.test(dataType)
-        ? typeof value !== "string"
-        : typeof value !== "number" || (/int/i.test(dataType) && !Number.isInteger(value));
+      if (/text/i.test(dataType)) return typeof value !== "string" || value.includes("\0");
+      return typeof value !== "number" || (/int/i.test(dataType) && !isWithin(value, { name, dataType }));
     });
     if (wrong !== undefined)
       throw invalidImport(`Line ${number}: ${wrong.name} of ${of} is missing or has a wrong value.`);
   }
+}
+
+/** SQLite has only integers of 64 bits, and declares results' numbers like shorter ones. */
+function isWithin(value: number, { name, dataType }: Pick<ColumnMetadata, "name" | "dataType">): boolean {
+  const isLong = /int8|bigint/i.test(dataType) || name === "id" || name === "result_id";
+  return Number.isSafeInteger(value) && (isLong || (value >= -(2 ** 31) && value < 2 ** 31));
 }
 
 interface NumberedLine {

@@ -350,6 +350,7 @@ onAnyDatabase((database) => {
       revision_id: /"table":"dataset_samples"/,
       public_id: /"table":"evaluator_profile_revisions"/,
     };
+    const { last } = JSON.parse(lines[0] ?? "").results;
     const damaged: [string, string[]][] = [
       ["ends before its last line", lines.slice(0, -1)],
       ["rows, but should have", [...lines.slice(0, -2), ...lines.slice(-1)]],
@@ -368,6 +369,15 @@ onAnyDatabase((database) => {
         [/("table":"runs".*),"target":"{/, '$1,"target":"', "not one of an exported account"],
         [/"limit_micros":\d+/, '"limit_micros":"abc"', "limit_micros of budgets is missing or has a wrong"],
         [/("table":"projects".*"name":)"kitchen"/, "$17", "name of projects is missing or has a wrong"],
+        [
+          /("table":"projects".*"name":)"kitchen"/,
+          '$1"\\u0000"',
+          "name of projects is missing or has a wrong",
+        ],
+        [/("last_revision":)1,/, "$13000000000,", "last_revision of error_taxonomies is missing or has a"],
+        [/("limit_micros":)\d+/, "$11e300", "limit_micros of budgets is missing or has a wrong"],
+        [/("taxonomy_id":)"[^"]+"/, '$1""', "error_taxonomy_revisions refers to is not in the file"],
+        [/(_labels".*"revision_id":)"[^"]+"/, '$1""', "error_taxonomy_labels refers to is not in the file"],
       ].map(([part, changed, reason]): [string, string[]] => [
         String(reason),
         exported
@@ -375,6 +385,14 @@ onAnyDatabase((database) => {
           .replace(part ?? "", String(changed))
           .split("\n"),
       ]),
+      [
+        "evaluation_corrections refers to is not in the file",
+        lines.map((line) =>
+          line
+            .replace(/^(.*"results":.*"last":)\d+/, `$1${last + 1}`)
+            .replace(/("table":"evaluation_corrections".*"result_id":)\d+/, `$1${last + 1}`),
+        ),
+      ],
       ["the file has no result", [lines[0]?.replace(/"last":\d+/, '"last":1') ?? "", ...lines.slice(1)]],
       ...["run_id", "revision_id", "public_id"].map((column): [string, string[]] => [
         "belongs to is not in the file",
@@ -394,6 +412,7 @@ onAnyDatabase((database) => {
       await Bun.write(join(folder, "damaged.jsonl"), `${some.join("\n")}\n`);
       const ran = await run(url, "import", join(folder, "damaged.jsonl"));
       expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(reason)]);
+      if (reason.includes(" of ")) expect(ran.stderr).toMatch(/^Line \d+\b.*\n$/);
     }
     expect((await run(url, "import", join(folder, "first.jsonl"))).code).toBe(0);
   });

@@ -90,6 +90,11 @@ export function isRefusedValue(error: unknown): boolean {
   return /^(?:2[23][0-9A-Z]{3}|SQLITE_(?:CONSTRAINT|MISMATCH)(?:_.*)?)$/.test(codeOf(error));
 }
 
+/** Whether a row refers to one that does not exist. */
+export function isMissingReference(error: unknown): boolean {
+  return /^(?:23503|SQLITE_CONSTRAINT_FOREIGNKEY)$/.test(codeOf(error));
+}
+
 /** Whether it is unknown if the change was stored. */
 export function isStoreUncertain(error: unknown): boolean {
   return codeOf(error) === "store_uncertain";
