@@ -43,35 +43,25 @@ export interface ConfigServices {
 
 const ofWorlds = ["deployment", "context", "params"] as const;
 
-/** The world that plays an environment, if any. Throws if the world cannot play. */
-async function findPlayedWorld(services: ConfigServices, requester: Requester, { world }: EnvironmentConfig) {
-  if (!world) return undefined;
-  const found = await findReferred(services, requester, world);
-  if ("reason" in found) throw new InvalidFieldError(["world"], found.reason);
-  return found;
-}
-
 /** The config with its world pinned. The world cannot be deleted before the environment names it. */
 async function withWorld(
   transaction: Database,
   config: EnvironmentConfig,
   world: ReadyWorld | undefined,
 ): Promise<EnvironmentConfig> {
-  const both = config.world ? ofWorlds.find((name) => config[name]) : undefined;
-  if (both !== undefined) throw new InvalidFieldError([both], "A world has its own; name one of the two");
   if (world === undefined) return config;
   if (!(await holdWorld(transaction, world.id)))
     throw new InvalidFieldError(["world"], "The world was deleted meanwhile");
   return { ...config, world: worldReference(world) };
 }
 
-/** Throws for a limit or continuous checks that are useless because nothing defines success. */
-async function refuseIdleChecks(services: ConfigServices, requester: Requester, config: EnvironmentConfig) {
+/** A limit or continuous checks that are useless because nothing defines success. */
+async function findIdleCheck(services: ConfigServices, requester: Requester, config: EnvironmentConfig) {
   const { real, stop } = config;
   const checked = (["false_success_limit", "share"] as const).find((name) => real?.[name]);
-  if (checked === undefined || stop?.some(({ outcome }) => outcome === "success")) return;
-  if ((await rewardOf(services, requester, config)) !== undefined) return;
-  throw new InvalidFieldError(
+  if (checked === undefined || stop?.some(({ outcome }) => outcome === "success")) return undefined;
+  if ((await rewardOf(services, requester, config)) !== undefined) return undefined;
+  return new InvalidFieldError(
     ["real", checked],
     "Nothing says what success is: add a rule of success to stop, or a reward",
   );
@@ -102,9 +92,28 @@ async function* findConfigIssues(
   }
 }
 
-async function checkConfig(...given: Parameters<typeof findConfigIssues>): Promise<void> {
-  const [first, ...others] = await Array.fromAsync(findConfigIssues(...given));
+/**
+ * The world that plays an environment, if the changes name one. Throws for everything in the changes that cannot be used, and for what
+ * does not fit together in the config that they lead to.
+ */
+async function checkConfig(
+  services: ConfigServices,
+  requester: Requester,
+  config: EnvironmentConfig,
+  changes: EnvironmentConfig,
+): Promise<ReadyWorld | undefined> {
+  const issues = await Array.fromAsync(findConfigIssues(services, requester.accountId, changes));
+  const both = config.world ? ofWorlds.find((name) => config[name]) : undefined;
+  if (both !== undefined)
+    issues.push(new InvalidFieldError([both], "A world has its own; name one of the two"));
+  const world = changes.world ? await findReferred(services, requester, changes.world) : undefined;
+  const isWorldUnknown = world !== undefined && "reason" in world;
+  if (isWorldUnknown) issues.push(new InvalidFieldError(["world"], world.reason));
+  const idle = isWorldUnknown ? undefined : await findIdleCheck(services, requester, config);
+  if (idle !== undefined) issues.push(idle);
+  const [first, ...others] = issues;
   if (first !== undefined) throw new InvalidFieldError(first.path, first.message, others);
+  return isWorldUnknown ? undefined : world;
 }
 
 /** Creates an environment with its first revision. Throws an `InvalidFieldError` for fields that cannot be used. */
@@ -130,9 +139,7 @@ export async function createEnvironment(
       "bad_request",
       `The name ${name} is reserved: paths of Presage begin with it. Choose another one.`,
     );
-  await checkConfig(services, accountId, given);
-  await refuseIdleChecks(services, requester, given);
-  const world = await findPlayedWorld(services, requester, given);
+  const world = await checkConfig(services, requester, given, given);
   return await doOnce(services.store.writer(requester), once, {
     async work(transaction): Promise<EnvironmentRevision> {
       const now = nowMicros();
@@ -243,12 +250,15 @@ export async function reviseEnvironment(
 ): Promise<EnvironmentRevision> {
   refuseBuiltIn(name);
   const { accountId } = requester;
-  await checkConfig(services, accountId, changes);
   const found = await selectEnvironment(services.store.briefReader(requester), accountId, { name });
   if (found === undefined) throw notFound("environment");
   // Outside the transaction: it may load a world, over the connection that the transaction uses.
-  await refuseIdleChecks(services, requester, withoutNulls({ ...found.config, ...changes }));
-  const world = await findPlayedWorld(services, requester, changes);
+  const world = await checkConfig(
+    services,
+    requester,
+    withoutNulls({ ...found.config, ...changes }),
+    changes,
+  );
   return await inTransaction(services.store, requester, async (transaction) => {
     // Locks it against other revisions until the transaction ends.
     if ((await lockEnvironment(transaction, accountId, name)) === undefined) throw notFound("environment");

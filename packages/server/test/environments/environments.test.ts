@@ -110,12 +110,24 @@ onAnyDatabase((database) => {
       params: { stream: true },
       stop: [{ output_matches: "(", outcome: "failure" }],
       reward: { evaluator: "no-such", when: "last" },
+      world: "nowhere",
     };
     expect(await refused(config)).toEqual([
       [["body", "params", "stream"], "Value error, Streaming is not supported"],
       [["body", "stop", 0, "output_matches"], expect.any(String)],
       [["body", "reward", "evaluator"], expect.any(String)],
+      [["body", "params"], "Value error, A world has its own; name one of the two"],
+      [["body", "world"], "Value error, There is no world named nowhere"],
     ]);
+    const idle = { deployment: "nowhere", real: { name: "lab", false_success_limit: 0.1 } };
+    const ofIdle = [
+      [["body", "real", "name"], expect.stringContaining("declares no real environment")],
+      [["body", "deployment"], expect.any(String)],
+      [["body", "real", "false_success_limit"], expect.stringContaining("Nothing says what success is")],
+    ];
+    expect(await refused(idle)).toEqual(ofIdle);
+    await post("/v1/environments", { name: "revised" });
+    expect(await issuesOf(await presage.call("PATCH", "/v1/environments/revised", idle))).toEqual(ofIdle);
     expect((await post("/v1/environments", { name: "Upper" })).status).toBe(422);
     expect((await post("/v1/environments", { name: "-x" })).status).toBe(422);
   });
