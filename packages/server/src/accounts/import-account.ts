@@ -1,8 +1,8 @@
-import { type ColumnMetadata, sql } from "kysely";
+import type { ColumnMetadata } from "kysely";
 import { z } from "zod";
 import { conflict, type ServiceError } from "../platform/errors.ts";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
-import { insertRows } from "../platform/storage/rows.ts";
+import { inSavepoint, insertRows } from "../platform/storage/rows.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { allowPauses } from "../platform/storage/store.ts";
 import { isMissingReference, isRefusedValue } from "../platform/storage/store-error.ts";
@@ -155,17 +155,14 @@ async function storeOrName(
   lines: readonly ImportedLine[],
   options: ImportOptions,
 ): Promise<void> {
-  await sql`savepoint imported`.execute(transaction);
   try {
-    await storeRows(transaction, lines, options);
+    await inSavepoint(transaction, () => storeRows(transaction, lines, options));
   } catch (error) {
     if (!isUnusable(error)) throw error;
-    await sql`rollback to savepoint imported`.execute(transaction);
     for (const line of lines)
       await storeRows(transaction, [line], options).catch((cause) => refuseRow(line, cause));
     throw error;
   }
-  await sql`release savepoint imported`.execute(transaction);
 }
 
 /** Whether a row is at fault: the database refuses its values, or a text of it should be JSON. */

@@ -130,6 +130,18 @@ export function prepareStatement<Row>(
   };
 }
 
+/** A part of a transaction. If it fails, the transaction can go on without it. */
+export async function inSavepoint(transaction: Database, work: () => Promise<void>): Promise<void> {
+  await sql`savepoint part`.execute(transaction);
+  try {
+    await work();
+  } catch (error) {
+    await sql`rollback to savepoint part`.execute(transaction);
+    throw error;
+  }
+  await sql`release savepoint part`.execute(transaction);
+}
+
 const named = [
   "select id, coalesce(name, email) as name, account_id from users",
   "select api_keys.id, api_keys.name, account_id from api_keys join users on users.id = user_id",
