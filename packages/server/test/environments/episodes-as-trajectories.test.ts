@@ -71,6 +71,25 @@ onAnyDatabase((database) => {
     return data;
   }
 
+  test("an export of episodes of which one is too long a conversation is refused before it begins", async () => {
+    const name = await environment({ prompt_form: "chat" });
+    await play(name, ["one", "win"]);
+    const [id] = await play(name, ["one"]);
+    await using opened = await openStore(presage.databaseUrl);
+    const setSteps = (steps: number) =>
+      opened.database.updateTable("episodes").set({ steps }).where("id", "=", id).execute();
+    const exported = async (query = "") => {
+      const response = await presage.call("GET", `/v1/episodes/export?environment=${name}${query}`);
+      return [response.status, await response.text()];
+    };
+    await setSteps(500);
+    expect(await exported()).toEqual([200, expect.any(String)]);
+    await setSteps(501);
+    for (const query of ["", "&format=atif", "&format=openai-chat"])
+      expect(await exported(query)).toEqual([409, expect.stringContaining(`The episode ${id} is`)]);
+    expect(await exported("&format=sft&direction=agent")).toEqual([200, expect.any(String)]);
+  });
+
   test("episodes become the trajectories of a revision, oldest first, and an open one is one of them", async () => {
     const name = await environment();
     const [first] = await play(name, ["one", "win"]);

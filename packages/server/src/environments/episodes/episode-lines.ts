@@ -17,6 +17,7 @@ import {
   type WantedEpisodes,
 } from "./episode.ts";
 import {
+  type EpisodeFilter,
   type StepRow,
   selectAbstentions,
   selectEpisode,
@@ -57,6 +58,9 @@ export function* toJsonLines(lines: Iterable<object>): Generator<Uint8Array, voi
 /** Marks the line of a step at which the world abstained: its answer is a guess. */
 export const abstainedTag = "abstained";
 
+/** With this many steps, a conversation fits in a sample, with or without a system turn. */
+const longestConversation = maxConversationMessages / 2;
+
 /** The lines of each episode, oldest first, with the model's view of it or the agent's. */
 export async function* readEpisodes(
   services: { store: Store },
@@ -66,19 +70,43 @@ export async function* readEpisodes(
 ): AsyncGenerator<Iterable<DatasetLine>, void> {
   const filter = await toExportFilter(services, requester, wanted);
   const reader = services.store.briefReader(requester);
+  if (view === "model")
+    // Before the first line, so that a response can still be an error.
+    for await (const { row, config } of findEach(services, requester, {
+      ...filter,
+      stepsAbove: longestConversation,
+    }))
+      if (promptFormOf(config) === "chat") throw tooLong(row.id);
+  for await (const episode of findEach(services, requester, filter)) {
+    const { id } = episode.row;
+    const guesses = await selectAbstentions(reader, id);
+    yield linesOf(episode, await selectSteps(reader, id, 0), { guesses, view });
+  }
+}
+
+/** The episodes that match, oldest first. */
+async function* findEach(
+  services: { store: Store },
+  requester: Requester,
+  filter: EpisodeFilter,
+): AsyncGenerator<Episode, void> {
+  const reader = services.store.briefReader(requester);
   let after: Keyset | undefined;
   do {
     const { accountId } = requester;
     const { rows, next } = await selectMatchingIds(reader, accountId, filter, { limit: idsAtOnce, after });
     for (const { id } of rows) {
       const episode = await findUnlessDeleted(services, requester, id);
-      if (episode === undefined) continue;
-      const guesses = await selectAbstentions(reader, id);
-      yield linesOf(episode, await selectSteps(reader, id, 0), { guesses, view });
+      if (episode !== undefined) yield episode;
     }
     after = next;
   } while (after !== undefined);
 }
+
+const tooLong = (id: string) =>
+  conflict(
+    `The episode ${id} is a conversation of more than ${maxConversationMessages} messages, which no sample can have. Leave it out.`,
+  );
 
 /** An episode; undefined if it was deleted since its id was read, which is no reason to fail for the other episodes. */
 export async function findUnlessDeleted(
@@ -135,10 +163,8 @@ export function* linesOf(
 /** The conversation that a step sent. */
 function conversationOf({ row, config, task }: Episode, steps: readonly Step[], index: number) {
   const messages = composeMessages(config, task, steps.slice(0, index), steps[index]?.action ?? "");
-  if (messages.length > maxConversationMessages)
-    throw conflict(
-      `The episode ${row.id} is a conversation of more than ${maxConversationMessages} messages, which no sample can have. Leave it out.`,
-    );
+  // The episode may have gone on during the export.
+  if (messages.length > maxConversationMessages) throw tooLong(row.id);
   return messages;
 }
 

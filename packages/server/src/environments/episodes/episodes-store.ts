@@ -62,6 +62,7 @@ export interface EpisodeFilter
   expiredBefore: Micros;
   /** Only episodes that agents played. */
   ofAgents?: boolean;
+  stepsAbove?: number;
 }
 
 /** Whether an agent played an episode. Episodes that checks play from recordings have UUIDs of version 5 as ids. */
@@ -127,11 +128,12 @@ export async function countMatching(reader: Database, accountId: string, filter:
 }
 
 function isMatching(accountId: string, filter: EpisodeFilter) {
-  const { expiredBefore, ids, status, outcome, from, to, ofAgents, ...equal } = filter;
+  const { expiredBefore, ids, status, outcome, from, to, ofAgents, stepsAbove, ...equal } = filter;
   return (row: ExpressionBuilder<Tables, "episodes">) => {
     const conditions: Expression<SqlBool>[] = [row("account_id", "=", accountId), row.and(equal)];
     if (ids !== undefined) conditions.push(row("id", "in", ids));
     if (ofAgents) conditions.push(isOfAgent("id"));
+    if (stepsAbove !== undefined) conditions.push(row("steps", ">", stepsAbove));
     if (status !== undefined) conditions.push(row("status", "=", status === "finished" ? status : "open"));
     if (status === "open") conditions.push(row("last_active_at", ">=", expiredBefore));
     if (status === "expired") conditions.push(row("last_active_at", "<", expiredBefore));
