@@ -4,7 +4,7 @@ import { conflict, type ServiceError } from "../platform/errors.ts";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import { inSavepoint, insertRows } from "../platform/storage/rows.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
-import { allowPauses } from "../platform/storage/store.ts";
+import { allowPauses, longestPauseMs } from "../platform/storage/store.ts";
 import { isMissingReference, isRefusedValue } from "../platform/storage/store-error.ts";
 import { commandName } from "../platform/words.ts";
 import {
@@ -54,6 +54,8 @@ export interface ImportOptions {
   accountName?: string | undefined;
   /** Reserves numbers for the results, and returns their offset from the exported numbers. */
   takeNumbers(transaction: Database, exported: { first: number; last: number }): Promise<number>;
+  /** How long a line may take to arrive. */
+  maxSilenceMs?: number;
   /** Stores results and counts them. Returns the ids of those that did not exist. */
   storeResults(transaction: Database, results: readonly ImportedResult[]): Promise<Row[]>;
 }
@@ -64,8 +66,9 @@ interface Imported {
 }
 
 /**
- * Stores an export in an account that has no data. If anything is wrong or the process stops early, nothing is stored. On SQLite,
- * other writes wait until the import is over.
+ * Stores an export in an account that has no data. If anything is wrong or the process stops early, nothing is stored. Until the import
+ * is over, other writes wait on SQLite. On PostgreSQL the account's new users wait, and ascending reads of results stop before the
+ * imported ones, so a file that falls silent is refused.
  */
 export async function importAccount(
   database: Database,
@@ -73,11 +76,12 @@ export async function importAccount(
   options: ImportOptions,
 ): Promise<Imported> {
   const columnsOf = await selectColumns(database);
+  const read = unlessSilent(lines, options.maxSilenceMs ?? longestPauseMs);
+  // Nobody has to wait for the first line.
+  const first = await read.next();
+  const header = parse(ExportHeader, first.done === true ? { number: 1, text: "" } : first.value);
   return await database.transaction().execute(async (transaction) => {
     await allowPauses(transaction);
-    const read = lines[Symbol.asyncIterator]();
-    const first = await read.next();
-    const header = parse(ExportHeader, first.done === true ? { number: 1, text: "" } : first.value);
     if (header.schema !== options.schema)
       throw invalidImport(
         `The export is from another version of Presage (its schema is ${header.schema}, here it is ${options.schema}). Use the same version for both.`,
@@ -106,10 +110,31 @@ export async function importAccount(
   });
 }
 
+/** The lines as long as each arrives in time. */
+async function* unlessSilent(
+  lines: AsyncIterable<NumberedLine>,
+  maxSilenceMs: number,
+): AsyncGenerator<NumberedLine, void> {
+  const read = lines[Symbol.asyncIterator]();
+  for (;;) {
+    const { promise: silence, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(tooSilent(maxSilenceMs)), maxSilenceMs);
+    const next = await Promise.race([read.next(), silence]).finally(() => clearTimeout(timer));
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+function tooSilent(maxSilenceMs: number): ServiceError {
+  return invalidImport(
+    `The file gave nothing for ${maxSilenceMs / 1_000} s, while others wait for the import. Nothing was stored.`,
+  );
+}
+
 /** Stores the lines after the header, batched by table. Returns the number of rows. */
 async function storeLines(
   transaction: Database,
-  lines: AsyncIterator<NumberedLine>,
+  lines: AsyncGenerator<NumberedLine, void>,
   state: ImportState,
   { columnsOf, ...options }: ImportOptions & { columnsOf: Columns },
 ): Promise<number> {

@@ -8,10 +8,15 @@ export function isPostgres(db: Pick<Kysely<unknown>, "getExecutor">): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-/** Lets a transaction wait as long as it has to for the file that it reads or writes. */
+/** How long a transaction waits for the file that it reads or writes, which may be a pipe. */
+export const longestPauseMs = 10 * 60_000;
+
+/** Lets a transaction wait for a file. */
 export async function allowPauses(transaction: Database): Promise<void> {
   if (isPostgres(transaction))
-    await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
+    await sql`set local idle_in_transaction_session_timeout = ${sql.lit(longestPauseMs)}`.execute(
+      transaction,
+    );
 }
 
 /** The account on whose behalf the database is used, and until when the result is wanted. */

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { importAccount } from "../../src/accounts/import-account.ts";
+import { onAnyDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+
+onAnyDatabase((database) => {
+  const schema = "1";
+  const header = { kind: "presage account", schema, account: "quiet", users: [], results: null };
+  const options = {
+    schema,
+    maxSilenceMs: 200,
+    takeNumbers: () => Promise.reject(new Error("There are no results")),
+    storeResults: () => Promise.reject(new Error("There are no results")),
+  };
+  const numbered = (lines: readonly object[]) =>
+    lines.map((line, index) => ({ number: index + 1, text: JSON.stringify(line) }));
+
+  test("An import whose file falls silent ends, and nothing that it locked or stored remains", async () => {
+    await using opened = await openStore(await database.create());
+    const accounts = () =>
+      opened.database.selectFrom("accounts").select("name").where("name", "=", "quiet").execute();
+    const silent = Promise.withResolvers<void>();
+    async function* lines() {
+      yield* numbered([header]);
+      await silent.promise;
+    }
+    const importing = importAccount(opened.database, lines(), options);
+    await expect(importing).rejects.toThrow(
+      "The file gave nothing for 0.2 s, while others wait for the import. Nothing was stored.",
+    );
+    silent.resolve();
+    expect(await accounts()).toEqual([]);
+
+    async function* whole() {
+      yield* numbered([header, { kind: "end", rows: 0 }]);
+    }
+    expect(await importAccount(opened.database, whole(), options)).toEqual({ account: "quiet", rows: 0 });
+    expect(await accounts()).toEqual([{ name: "quiet" }]);
+  });
+});
