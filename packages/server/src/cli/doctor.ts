@@ -80,8 +80,7 @@ async function examine(raw: RawEnvironment, answerMs: number): Promise<Finding[]
     config = readConfig(raw);
     await composePrices(config, { info() {}, error() {} });
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.message.split("\n").map((text) => ({ check: "configuration", state: "bad", text }));
+    return wrongSettings("configuration", error);
   }
   const checkMs = 2 * answerMs;
   const checked = await Promise.all([
@@ -93,6 +92,12 @@ async function examine(raw: RawEnvironment, answerMs: number): Promise<Finding[]
     inTime("redis", checkRedis(config), checkMs),
   ]);
   return [...configuration(raw), ...checked.flat()];
+}
+
+/** What is wrong with the configuration, one setting each. */
+function wrongSettings(check: Finding["check"], error: unknown): Finding[] {
+  if (!(error instanceof ConfigError)) throw error;
+  return error.message.split("\n").map((text) => ({ check, state: "bad", text }));
 }
 
 /** The finding of a check, or that there was no answer in time. */
@@ -260,8 +265,7 @@ async function checkUpstreams(config: Config, timeoutMs: number): Promise<Findin
     );
     return found.flat();
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.message.split("\n").map((text) => ({ check: "upstream", state: "bad", text }));
+    return wrongSettings("upstream", error);
   }
 }
 
@@ -274,8 +278,7 @@ async function checkRealEnvironments(config: Config, timeoutMs: number): Promise
     const settings = await readRealEnvironments(config);
     return await Promise.all(settings.map((one) => resetOnce(one, timeoutMs)));
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.message.split("\n").map((text) => ({ check, state: "bad", text }));
+    return wrongSettings(check, error);
   }
 }
 

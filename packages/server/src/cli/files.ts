@@ -136,11 +136,7 @@ export function parseLine(text: string): Record<string, unknown> {
 
 /** Checks a line, with the same wording as the API. */
 export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
-  try {
-    return validate(schema, value, "body");
-  } catch (error) {
-    throw error instanceof InvalidRequestError ? new InvalidLineError(describeIssues(error.issues)) : error;
-  }
+  return check(schema, value, (issues) => new InvalidLineError(describeIssues(issues)));
 }
 
 /** Checks values from options as the API would. `toOption` names the option for a field. */
@@ -149,12 +145,18 @@ export function checkOptions<Schema extends z.ZodType>(
   value: unknown,
   toOption: (field: string) => string,
 ): z.input<Schema> {
+  return check(schema, value, (issues) => new CommandError(describeIssues(issues, toOption)));
+}
+
+function check<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  toError: (issues: readonly ValidationError[]) => Error,
+): z.input<Schema> {
   try {
     return validate(schema, value, "body");
   } catch (error) {
-    throw error instanceof InvalidRequestError
-      ? new CommandError(describeIssues(error.issues, toOption))
-      : error;
+    throw error instanceof InvalidRequestError ? toError(error.issues) : error;
   }
 }
 

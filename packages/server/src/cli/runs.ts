@@ -29,6 +29,7 @@ const changes = [
     "Finished without what is missing:",
   ],
   ["cancel", "end a run, given by id or name; what it has done is kept", "Cancelled"],
+  ["delete", "delete a run, given by id or name, with its predictions; evaluation results stay", "Deleted"],
 ] as const;
 
 /** `presage compare`, `report` and `runs`. */
@@ -97,22 +98,10 @@ function addManagingCommands(program: Command): void {
       .action(
         onConnection(async (connection, nameOrId: string) => {
           const { id, name } = await findRun(connection, nameOrId);
-          await connection.call((client) => client.runs[change](id));
+          await connection.call(async (client) => await client.runs[change](id));
           process.stdout.write(`${done} ${printable(name)}.\n`);
         }),
       );
-  runs
-    .command("delete <run>")
-    .description("delete a run, given by id or name, with its predictions; evaluation results stay")
-    .option(...onServer)
-    .addHelpText(...examples("presage runs delete nightly"))
-    .action(
-      onConnection(async (connection, nameOrId: string) => {
-        const { id, name } = await findRun(connection, nameOrId);
-        await connection.call((client) => client.runs.delete(id));
-        process.stdout.write(`Deleted ${printable(name)}.\n`);
-      }),
-    );
 }
 
 export function addGoalsCommands(program: Command): void {

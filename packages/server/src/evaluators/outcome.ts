@@ -37,6 +37,14 @@ export class UnusableSampleError extends Error {
   }
 }
 
+/** Refuses texts that take a profile too much memory. */
+export function refuseLonger(characters: number, most: number): void {
+  if (characters <= most) return;
+  throw new UnusableSampleError(
+    `The profile accepts at most ${most} characters of text in all; this sample has ${characters}.`,
+  );
+}
+
 /** A sample that is left out of the measure, whatever the output is, so that the same samples count for every model. */
 export class NotApplicableError extends Error {
   constructor(message: string) {

@@ -17,6 +17,7 @@ import {
   UpstreamError,
 } from "../platform/errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../platform/storage/store-error.ts";
+import { andMore } from "../platform/words.ts";
 import { clientDisconnectedStatus } from "./exchange.ts";
 import { InvalidRequestError, valueError } from "./validate.ts";
 
@@ -247,8 +248,7 @@ export function inWords(issues: HttpErrorResponse["body"]["detail"]): string {
   const listed = issues
     .slice(0, maxIssuesInMessage)
     .map((issue) => `${fieldOf(issue) ?? issue.loc[0]}: ${reasonOf(issue)}`);
-  const omitted = issues.length - listed.length;
-  return listed.join("; ") + (omitted === 0 ? "" : `; and ${omitted} more`);
+  return andMore(listed, issues.length, "; ");
 }
 
 /** "Invalid JSON" is useless without the reason. */

@@ -177,9 +177,9 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * `JSON.parse` with what `read` makes of each number and its source text. Three readings use it: `parseExactly` writes long integers again
+ * `JSON.parse` with what `read` makes of each number and its source text. Several readings use it: `parseExactly` writes long integers again
  * and cannot calculate with them; `parseAsWritten` writes every number as it was, `1.0` too, and calculates with doubles; the evaluators'
- * `readExactJson` compares long integers by value.
+ * `readExactJson` and `readPythonJson` compare long integers by value.
  */
 export function parseNumbers(
   text: string,

@@ -21,6 +21,14 @@ export function countOf(count: number, noun: string, plural = `${noun}s`): strin
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
+/** The first of some texts, and how many more there are: `a, b and 3 more`, or `a; b; and 3 more`. */
+export function andMore(first: readonly string[], total: number, separator: ", " | "; " = ", "): string {
+  const more = total - first.length;
+  const named = first.join(separator);
+  if (more <= 0) return named;
+  return separator === ", " ? `${named} and ${more} more` : `${named}; and ${more} more`;
+}
+
 /** A share as `67 %`. */
 export function wholePercent(share: number): string {
   return `${Math.round(100 * share)} %`;

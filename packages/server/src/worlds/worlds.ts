@@ -9,7 +9,7 @@ import { nowMicros } from "../platform/storage/columns.ts";
 import { doOnce, type Once, recallEarlier } from "../platform/storage/once.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
-import { sha256Hex, withoutNulls } from "../platform/words.ts";
+import { andMore, sha256Hex, withoutNulls } from "../platform/words.ts";
 import { paramsThrough } from "./complete-through-world.ts";
 import { defaultSamples } from "./confidence.ts";
 import { filterOf, findWorld, type KnownWorlds, noSuchWorld } from "./find-world.ts";
@@ -165,9 +165,8 @@ export async function deleteWorld(
     const world = await lockWorld(transaction, requester.accountId, name);
     if (world === undefined) throw noSuchWorld();
     const uses = await services.worldUses(transaction, requester.accountId, name);
-    const more = uses.length > namedUses ? ` and ${uses.length - namedUses} more` : "";
     if (uses.length > 0)
-      throw conflict(`The world ${name} is used by ${uses.slice(0, namedUses).join(", ")}${more}.`);
+      throw conflict(`The world ${name} is used by ${andMore(uses.slice(0, namedUses), uses.length)}.`);
     await deleteWorldRows(transaction, world.id);
     await recordChange(transaction, requester, "world.delete", world.id, { name });
   });

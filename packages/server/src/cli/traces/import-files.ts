@@ -10,7 +10,7 @@ import { byCodePoints } from "../../datasets/traces/content.ts";
 import { toImportFault } from "../../datasets/traces/import.ts";
 import { folderOfPart } from "../../datasets/traces/layouts/agents/openhands.ts";
 import { UploadError } from "../../platform/errors.ts";
-import { commandName, countOf, printable, shortened } from "../../platform/words.ts";
+import { andMore, commandName, countOf, printable, shortened } from "../../platform/words.ts";
 import { CommandError, printNotice } from "../command.ts";
 import { checkFiles } from "../files.ts";
 
@@ -43,7 +43,6 @@ export function describePreview(
 
 function figuresOf({ trajectories, samples, tools, with: having }: ImportPreview): string {
   const named = tools.slice(0, maxTools).map(printable);
-  const more = tools.length - named.length;
   const share = (count: number, what: string) => {
     if (count === 0) return `none has ${what}`;
     return count === samples
@@ -52,7 +51,7 @@ function figuresOf({ trajectories, samples, tools, with: having }: ImportPreview
   };
   const parts = [
     `${countOf(trajectories, "trajectory", "trajectories")}, ${countOf(samples, "sample")}`,
-    ...(named.length === 0 ? [] : [`tools: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`]),
+    ...(named.length === 0 ? [] : [`tools: ${andMore(named, tools.length)}`]),
     [
       share(having.time, "a time"),
       share(having.usage, "token usage"),

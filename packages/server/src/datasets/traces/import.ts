@@ -1,5 +1,6 @@
 import type { DatasetFormat, DatasetImport, ImportPreview } from "@presage/contract";
 import { UploadError, type UploadFault } from "../../platform/errors.ts";
+import { andMore } from "../../platform/words.ts";
 import { createCanonicaliser, lineOf, type ReadSample } from "../formats.ts";
 import { gunzip, LineError } from "../upload/lines.ts";
 import { idOf, TraceTexts } from "./content.ts";
@@ -376,8 +377,7 @@ const maxNamed = 10;
 
 function passedOver(unknown: readonly UnrecognisedError[]): string {
   const named = unknown.slice(0, maxNamed).map(({ faults: [fault] }) => fault?.file ?? "");
-  const more = unknown.length - named.length;
-  return `Left out, of no known format: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
+  return `Left out, of no known format: ${andMore(named, unknown.length)}.`;
 }
 
 function* inBatches<Item>(items: Iterable<Item>): Generator<Item[], void> {

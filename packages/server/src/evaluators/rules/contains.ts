@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { andMore } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
-import { codePointPositions, endSentence, strippedRange, stripTagsSetting } from "./text.ts";
+import { codePointPositions, endSentence, quote, strippedRange, stripTagsSetting } from "./text.ts";
 
 export interface Occurrence {
   substring: string;
@@ -138,17 +139,12 @@ function describe(
       ? "The output contains none of the forbidden substrings."
       : endSentence(`The output contains forbidden substrings: ${list(held)}`);
   if (mode === "all" && missing.length > 0)
-    return endSentence(`The output lacks ${list(missing.map(quote))}`);
-  if (held.length === 0) return endSentence(`The output contains none of ${list(wanted.map(quote))}`);
+    return endSentence(`The output lacks ${list(missing.map((one) => quote(one)))}`);
+  if (held.length === 0)
+    return endSentence(`The output contains none of ${list(wanted.map((one) => quote(one)))}`);
   return endSentence(`The output contains ${list(held)}`);
 }
 
-function quote(substring: string): string {
-  const shown = Array.from(substring.slice(0, 80)).slice(0, 40).join("");
-  return JSON.stringify(shown.length < substring.length ? `${shown}…` : shown);
-}
-
 function list(items: readonly string[]): string {
-  const shown = items.slice(0, maxNamed).join(", ");
-  return items.length > maxNamed ? `${shown} and ${items.length - maxNamed} more` : shown;
+  return andMore(items.slice(0, maxNamed), items.length);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineFamily } from "../family.ts";
-import { NotApplicableError, UnusableSampleError, type Verdict } from "../outcome.ts";
+import { NotApplicableError, refuseLonger, type Verdict } from "../outcome.ts";
 import { isEqualInPython, isWrittenAlike, readMdlmText } from "./python-values.ts";
 import {
   codePointPositions,
@@ -97,12 +97,7 @@ function compareTexts(output: string, { text: said, range }: NormalisedText, wan
 }
 
 function compareAsMdlm(output: string, goldAnswer: string, isSame: typeof isWrittenAlike): Verdict {
-  const characters = output.length + goldAnswer.length;
-  if (characters > maxJsonCharacters) {
-    throw new UnusableSampleError(
-      `The profile accepts at most ${maxJsonCharacters} characters of text in all; this sample has ${characters}.`,
-    );
-  }
+  refuseLonger(output.length + goldAnswer.length, maxJsonCharacters);
   const gold = readMdlmText(goldAnswer);
   if (gold.text === "") {
     throw new NotApplicableError(

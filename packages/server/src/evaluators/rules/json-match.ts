@@ -1,8 +1,8 @@
 import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
-import { beginning, shortened } from "../../platform/words.ts";
+import { andMore, beginning, shortened } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
-import { UnusableSampleError, type Verdict } from "../outcome.ts";
+import { refuseLonger, UnusableSampleError, type Verdict } from "../outcome.ts";
 import { exactMatch } from "./exact-match.ts";
 import {
   isContainer,
@@ -274,7 +274,8 @@ export const jsonMatch = defineFamily({
       return ({ input = "", output = "", goldAnswer: gold = "" }) => {
         if (variant === "llm-sim") return compareAsLlmSim({ output, gold });
         const current = stateOfInput(input);
-        checkLength(output.length + gold.length + current.length);
+        // The input is not among the texts that the family always needs.
+        refuseLonger(output.length + gold.length + current.length, maxCharacters);
         return compareAsLlmSim({ output, gold, current });
       };
     }
@@ -303,14 +304,6 @@ export const jsonMatch = defineFamily({
     return Math.max(read / cheapLength, repair ? output.length / cheapRepairLength : 0);
   },
 });
-
-/** The input is not among the texts that the family always needs, so its length is checked separately. */
-function checkLength(characters: number): void {
-  if (characters <= maxCharacters) return;
-  throw new UnusableSampleError(
-    `The profile accepts at most ${maxCharacters} characters of text in all; this sample has ${characters}.`,
-  );
-}
 
 function readRepaired(text: string): JsonReading | undefined {
   try {
@@ -367,6 +360,5 @@ function listPlaces(word: string, { count, first }: Mismatches): string {
     const values = output !== undefined && gold !== undefined ? ` (${output}, should be ${gold})` : "";
     return `${path === "" ? "the document" : path}${values}`;
   });
-  const more = count - places.length;
-  return `${word}: ${places.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return `${word}: ${andMore(places, count)}`;
 }

@@ -1,7 +1,7 @@
 import type { Ajv, AnySchemaObject, CodeKeywordDefinition, ErrorObject, Options } from "ajv";
 import { z } from "zod";
 import { compilePattern, maxProgramSize, patternLibrary } from "../../platform/patterns.ts";
-import { shortened } from "../../platform/words.ts";
+import { andMore, shortened } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import { EvaluationError, type Verdict } from "../outcome.ts";
 import { isDeeperThan, notJson, readJson } from "./json.ts";
@@ -243,8 +243,7 @@ function toVerdict(found: ReturnType<ValidateJson>): Verdict {
       const named = errors
         .slice(0, maxNamed)
         .map(({ path, message }) => `${path || "the document"} ${message}`);
-      const more = found.length - named.length;
-      return `The output is not valid: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;
+      return `The output is not valid: ${andMore(named, found.length, "; ")}.`;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { shortened } from "../../platform/words.ts";
+import { andMore, shortened } from "../../platform/words.ts";
 import { UnusableSampleError, type Verdict } from "../outcome.ts";
 import { isContainer, type Json } from "./json.ts";
 import {
@@ -137,8 +137,7 @@ export function compareAsLlmSim({ output, gold, current }: LlmSimTexts): Verdict
     extra: { object_errors: objectErrors, score_errors: scoreErrors, wrong_format: false },
     explain() {
       if (pass) return "All objects of the gold answer are right.";
-      const more = objectErrors + scoreErrors - first.length;
-      return `Wrong: ${first.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;
+      return `Wrong: ${andMore(first, objectErrors + scoreErrors, "; ")}.`;
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   phoneLibrary,
   type Stretch,
 } from "../../platform/contacts.ts";
+import { andMore } from "../../platform/words.ts";
 import { defineFamily } from "../family.ts";
 import { codePointPositions } from "./text.ts";
 
@@ -22,26 +23,24 @@ const minWrittenLength = 12;
 const maxCardLength = 25;
 
 /** Numbers in the form of a known issuer with a valid check digit (Luhn). */
-function findCards(text: string): PiiMatch[] {
+function findCards(text: string): Stretch[] {
   return Array.from(text.matchAll(rowOfDigits)).flatMap(({ 0: written, index }) =>
-    isCreditCard(written)
-      ? { kind: "card" as const, start: index, end: index + written.length }
-      : findAmongGroups(written, index),
+    isCreditCard(written) ? { start: index, end: index + written.length } : findAmongGroups(written, index),
   );
 }
 
-function findAmongGroups(written: string, at: number): PiiMatch[] {
+function findAmongGroups(written: string, at: number): Stretch[] {
   const groups = Array.from(written.matchAll(/\d+/g), ({ 0: digits, index }) => ({
     start: index,
     end: index + digits.length,
   }));
-  const matches: PiiMatch[] = [];
+  const matches: Stretch[] = [];
   let taken = 0;
   for (const { start } of groups) {
     if (start < taken) continue;
     const last = groups.findLast(({ end }) => isGrouped(written, start, end));
     if (last === undefined) continue;
-    matches.push({ kind: "card", start: at + start, end: at + last.end });
+    matches.push({ start: at + start, end: at + last.end });
     taken = last.end;
   }
   return matches;
@@ -59,9 +58,9 @@ const body = /[A-Z0-9](?: ?[A-Z0-9])*/y;
 const maxIbanLength = 42;
 
 /** IBANs with the length and form of their country and a valid check digit. */
-function findIbans(text: string): PiiMatch[] {
+function findIbans(text: string): Stretch[] {
   const specifications = getCountrySpecifications();
-  const matches: PiiMatch[] = [];
+  const matches: Stretch[] = [];
   for (const { 0: head, index } of text.matchAll(beginning)) {
     const wantedLength = specifications[head.slice(0, 2)]?.chars;
     if (typeof wantedLength !== "number") continue;
@@ -70,7 +69,7 @@ function findIbans(text: string): PiiMatch[] {
     const written = takeCharacters(body.exec(nearby)?.[0] ?? "", wantedLength);
     const next = text[index + written.length] ?? "";
     if (/[A-Za-z0-9]/.test(next) || !isValidIBAN(electronicFormatIBAN(written) ?? "")) continue;
-    matches.push({ kind: "iban", start: index, end: index + written.length });
+    matches.push({ start: index, end: index + written.length });
   }
   return matches;
 }
@@ -96,19 +95,19 @@ const maxRunLength = 46;
 const minDigits = 3;
 
 /** IPv4 addresses, with or without a port, and IPv6 addresses. */
-function findIps(text: string): PiiMatch[] {
-  const matches: PiiMatch[] = [];
+function findIps(text: string): Stretch[] {
+  const matches: Stretch[] = [];
   for (const { 0: written, index } of text.matchAll(ipv6)) {
     if (written.length > maxRunLength) continue;
     const address = [written, written.replace(/[.:]{1,3}$/, "")].find((form) => isIP(form) === 6);
     if (address === undefined || address.replaceAll(/[.:]/g, "").length < minDigits) continue;
-    matches.push({ kind: "ip", start: index, end: index + address.length });
+    matches.push({ start: index, end: index + address.length });
   }
   // The last part of an IPv6 address may be written as an IPv4 address.
   const ends = new Set(matches.map(({ end }) => end));
   for (const { 0: address, index } of text.matchAll(ipv4)) {
     const end = index + address.length;
-    if (isIP(address) === 4 && !ends.has(end)) matches.push({ kind: "ip", start: index, end });
+    if (isIP(address) === 4 && !ends.has(end)) matches.push({ start: index, end });
   }
   return matches;
 }
@@ -118,7 +117,8 @@ const maxNamed = 5;
 const cheapLength = 5_000;
 /** Texts of this length that may contain phone numbers take about a millisecond. */
 const cheapPhonesLength = 500;
-const kinds = ["email", "phone", "card", "iban", "ip"] as const satisfies readonly PiiKind[];
+const kinds = ["email", "phone", "card", "iban", "ip"] as const;
+type PiiKind = (typeof kinds)[number];
 const kindNames: Record<PiiKind, string> = {
   email: "an e-mail address",
   phone: "a phone number",
@@ -158,9 +158,8 @@ export const pii = defineFamily({
     },
   ],
   prepare(profile) {
-    const wanted = new Set(profile.kinds);
     return ({ output = "" }) => {
-      const matches = findAll(output, wanted, profile).toSorted((one, other) => one.start - other.start);
+      const matches = findAll(output, profile);
       const listed = matches.slice(0, maxListed);
       const positions = codePointPositions(
         output,
@@ -175,15 +174,13 @@ export const pii = defineFamily({
           count: matches.length,
           found: listed.map(({ kind, start, end }) => ({ kind, masked: mask(output.slice(start, end)) })),
         },
-        explain: () =>
-          pass
-            ? "The output contains no personal data of the kinds looked for."
-            : describe(
-                matches.length,
-                listed.map(
-                  ({ kind }, index) => `${kindNames[kind]} at character ${positions[index]?.[0] ?? 0}`,
-                ),
-              ),
+        explain() {
+          if (pass) return "The output contains no personal data of the kinds looked for.";
+          const named = listed
+            .slice(0, maxNamed)
+            .map(({ kind }, index) => `${kindNames[kind]} at character ${positions[index]?.[0] ?? 0}`);
+          return `The output contains ${andMore(named, matches.length)}.`;
+        },
       };
     };
   },
@@ -193,31 +190,23 @@ export const pii = defineFamily({
   },
 });
 
-function findAll(text: string, wanted: ReadonlySet<PiiKind>, { default_country }: Config): PiiMatch[] {
-  return [
-    ...(wanted.has("email") ? findEmails(text).map((found) => ({ kind: "email" as const, ...found })) : []),
-    ...(wanted.has("card") ? findCards(text) : []),
-    ...(wanted.has("iban") ? findIbans(text) : []),
-    ...(wanted.has("ip") ? findIps(text) : []),
-    ...(wanted.has("phone")
-      ? findPhones(text, default_country).map((found) => ({ kind: "phone" as const, ...found }))
-      : []),
-  ];
-}
+/** In the order of matches that begin at the same place. */
+const finders: [kind: PiiKind, find: (text: string, country: CountryCode | undefined) => Stretch[]][] = [
+  ["email", (text) => findEmails(text)],
+  ["card", findCards],
+  ["iban", findIbans],
+  ["ip", findIps],
+  ["phone", findPhones],
+];
 
-function describe(count: number, places: readonly string[]): string {
-  const named = places.slice(0, maxNamed);
-  const more = count - named.length;
-  return `The output contains ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
+function findAll(text: string, { kinds, default_country }: Config) {
+  return finders
+    .filter(([kind]) => kinds.includes(kind))
+    .flatMap(([kind, find]) => find(text, default_country).map((found) => ({ kind, ...found })))
+    .sort((one, other) => one.start - other.start);
 }
 
 /** Enough of a value to find it in the output, and too little to misuse. */
 function mask(value: string): string {
   return `${[...value].slice(0, 2).join("")}…`;
-}
-
-export type PiiKind = "email" | "phone" | "card" | "iban" | "ip";
-
-export interface PiiMatch extends Stretch {
-  kind: PiiKind;
 }

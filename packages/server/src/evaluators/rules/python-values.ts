@@ -1,3 +1,4 @@
+import { parseNumbers } from "../../platform/json.ts";
 import { isContainer, type Json, readJson } from "./json.ts";
 import { pythonSpace, pythonStripRange } from "./text.ts";
 
@@ -20,7 +21,7 @@ export function readPythonJson(text: string): Json | undefined {
   if (reading.issue !== undefined) return undefined;
   if (!/\d/.test(source)) return reading.value;
   try {
-    return JSON.parse(source, tellNumbersApart);
+    return parseNumbers(source, tellNumbersApart) as Json;
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
@@ -36,10 +37,7 @@ function replaceConstants(text: string): string {
   });
 }
 
-/** The runtime passes the source text to a reviver; TypeScript's types do not know that yet. */
-function tellNumbersApart(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== "number") return value;
-  const source = context?.source ?? "";
+function tellNumbersApart(value: number, source: string): number | bigint {
   if (source === notANumber) return Number.NaN;
   if (!/^-?\d+$/.test(source)) return value;
   if (source.length - (source.startsWith("-") ? 1 : 0) > maxIntegerDigits) {

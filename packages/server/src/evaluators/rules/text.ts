@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { shortened } from "../../platform/words.ts";
+import { andMore, shortened } from "../../platform/words.ts";
 import { endOfThinking, skipSpace, startsWithThinking } from "../../upstream/completion.ts";
 import type { Position } from "../outcome.ts";
 
@@ -153,11 +153,15 @@ function nameAt(text: string, at: number): string {
 }
 
 function describeAt(text: string, at: number): string {
-  if (at >= text.length) return "ends there";
+  return at >= text.length ? "ends there" : `has ${quote(text, at)}`;
+}
+
+/** The first characters of a text from there on, in quotes. */
+export function quote(text: string, at = 0): string {
   const shown = Array.from(text.slice(at, at + 2 * shownCharacters))
     .slice(0, shownCharacters)
     .join("");
-  return `has ${JSON.stringify(at + shown.length < text.length ? `${shown}…` : shown)}`;
+  return JSON.stringify(at + shown.length < text.length ? `${shown}…` : shown);
 }
 
 const shownItems = 10;
@@ -181,7 +185,7 @@ export function listItems(items: Multiset, others: readonly Multiset[] = []): st
       shortened(fromDifference(item, twin ?? item, shownItemCharacters), shownItemCharacters),
     );
   });
-  return `${names.join(", ")}${items.size > shownItems ? ` and ${items.size - shownItems} more` : ""}`;
+  return andMore(names, items.size);
 }
 
 /** How often each item occurs. */
