@@ -159,7 +159,15 @@ const episodeFields = {
 };
 
 /** An episode in a list. */
-export const EpisodeSummary = z.object(episodeFields).meta({ id: "EpisodeSummary" });
+export const EpisodeSummary = z
+  .object({
+    ...episodeFields,
+    instruction: z.string().nullable().meta({
+      description:
+        "The first 200 characters of what the agent is told to do; without that, of the task's goal or of its `task_context`. Null if the task has none of them in its first 65,536 characters.",
+    }),
+  })
+  .meta({ id: "EpisodeSummary" });
 export type EpisodeSummary = z.infer<typeof EpisodeSummary>;
 
 /** An episode with its steps. */

@@ -126,7 +126,7 @@ const ComparisonCandidate = z
     only_in_candidate: count("Samples with a verdict in this run, but not in the reference."),
     difference_failures_as_zero: figure("Mean difference if failures score 0."),
     min_detectable: figure(
-      "The true difference that a test of such data finds in 80 % of the cases. Null if nothing varies.",
+      "The true difference that a test of such data finds in 80 % of the cases. 1 or more: no difference could be found with so few trajectories, as scores differ by 1 at most. Null if nothing varies.",
     ),
     trajectories_for_1_point: z.int().nullable().meta({
       description: "How many such trajectories it takes to find a difference of 0.01 as often.",

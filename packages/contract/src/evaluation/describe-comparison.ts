@@ -31,6 +31,15 @@ type Compared = Omit<ComparisonCandidate, "strata" | "run_id">;
 export const preliminaryNote =
   "Preliminary: a run has not ended, and the figures are of what there is so far.";
 
+/** What a `min_detectable` of 1 or more means: scores differ by 1 at most. */
+export const nothingDetectable =
+  "With so few trajectories, not even the largest difference would be seen in four of five cases";
+
+/** The smallest true difference that the data could show, in points. */
+export function formatDetectable(detectable: number | null): string {
+  return detectable !== null && detectable >= 1 ? "none" : formatPointsApart(detectable);
+}
+
 /** Says which of two runs is better by an evaluator, or that no difference can be shown: always the test's outcome. */
 export function describeComparison(compared: Compared, names: ComparedNames): DescribedComparison {
   const caveats = [...(names.preliminary ? [preliminaryNote] : []), ...caveatsOf(compared)];
@@ -69,15 +78,12 @@ function caveatsOf(compared: Compared): string[] {
       caveats.push(
         `Taken alone it would be significant (${describeP(p)}); after adjusting for the other comparisons it is not.`,
       );
-    if (min_detectable !== null) {
-      const shown =
-        min_detectable < 1
-          ? `a true difference of ${formatPointsApart(min_detectable)} points`
-          : "no difference, not even the largest,";
+    if (min_detectable !== null)
       caveats.push(
-        `Data like this shows ${shown} in four of five cases; a smaller one may be there, unseen.`,
+        min_detectable < 1
+          ? `Data like this shows a true difference of ${formatPointsApart(min_detectable)} points in four of five cases; a smaller one may be there, unseen.`
+          : `${nothingDetectable}: one may be there, unseen.`,
       );
-    }
   }
   const missing = only_in_reference + only_in_candidate;
   if (missing > 0) {

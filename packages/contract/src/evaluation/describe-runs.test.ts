@@ -72,7 +72,7 @@ test("Otherwise no difference can be shown, and why not", () => {
   expect(caveats.join(" ")).toContain("Taken alone it would be significant (p = 0.030)");
   expect(caveats.join(" ")).toContain("2.8 points in four of five cases");
   expect(describeComparison({ ...noise, min_detectable: 1.561 }, names).caveats).toContain(
-    "Data like this shows no difference, not even the largest, in four of five cases; a smaller one may be there, unseen.",
+    "With so few trajectories, not even the largest difference would be seen in four of five cases: one may be there, unseen.",
   );
   const few = { ...undecided, why: "few_differ" as const, p_adjusted: 0.125 };
   expect(describeComparison(few, names).caveats).toEqual([

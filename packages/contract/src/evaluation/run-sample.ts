@@ -16,6 +16,13 @@ export const RunSample = z
       description: "How much the state changed in the recording; null if that cannot be counted.",
     }),
     verb: z.string().nullable().meta({ description: "The action's first word, or its first call." }),
+    action: z.string().nullable().optional().meta({
+      description:
+        "The beginning of the whole action, if text_limit was sent: the last message, if the sample has messages.",
+    }),
+    expected: z.string().nullable().optional().meta({
+      description: "The beginning of the recorded next state, if text_limit was sent.",
+    }),
     confidence: StoredPrediction.shape.confidence,
     prediction: z
       .object({
@@ -45,7 +52,7 @@ export const RunSample = z
 export type RunSample = z.infer<typeof RunSample>;
 
 /** A line of `GET /v1/runs/{id}/export`. */
-export const RunExportLine = RunSample.omit({ prediction: true })
+export const RunExportLine = RunSample.omit({ prediction: true, action: true, expected: true })
   .extend({
     prediction: z.string().nullable().meta({ description: "The prediction's text; null if it failed." }),
     reasoning: z.string().nullable().meta({ description: "The model's reasoning." }),
@@ -157,7 +164,8 @@ export const RunSampleListQuery = z.object({
     description: "That evaluator's profile, where the run has several of the same evaluator.",
   }),
   text_limit: queryInteger({ minimum: 1, maximum: 10_000 }).optional().meta({
-    description: "With each prediction, this many characters of its text.",
+    description:
+      "With each prediction, this many characters of its text, of the action and of the recorded next state.",
   }),
   limit: pageLimit({ default: defaultRunSampleLimit }),
   after: z
@@ -169,9 +177,21 @@ export const RunSampleListQuery = z.object({
 export type RunSampleListQuery = z.infer<typeof RunSampleListQuery>;
 
 /** Response of `GET /v1/runs/{id}/samples`: predictions in the requested order. */
-export const RunSampleListResponse = listOf(
-  "RunSampleListResponse",
-  RunSample,
-  "The predictions, in the requested order.",
-);
+export const RunSampleListResponse = listOf("", RunSample, "The predictions, in the requested order.")
+  .extend({
+    trajectory: z
+      .object({
+        previous: z
+          .string()
+          .nullable()
+          .meta({ description: "The id of the one before; null for the first." }),
+        next: z.string().nullable().meta({ description: "The id of the one after; null for the last." }),
+      })
+      .optional()
+      .meta({
+        description:
+          "Only with `trajectory_id`: its neighbours among those that the run has predicted, in the order in which the dataset has their first steps.",
+      }),
+  })
+  .meta({ id: "RunSampleListResponse" });
 export type RunSampleListResponse = z.infer<typeof RunSampleListResponse>;

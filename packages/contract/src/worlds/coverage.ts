@@ -19,6 +19,21 @@ const MisleadingExample = z
     trajectory_id: z.string().meta({ description: "Its trajectory." }),
     chosen: count("Judged predictions that leaned on it: it was in the prompt, or the records' answer."),
     wrong: count("How many of them do not pass."),
+    action: z.string().nullable().meta({
+      description: "The first 200 characters of its action; null if the world's dataset is gone.",
+    }),
+    misled: z
+      .object({
+        dataset_sample_id: z.string().meta({ description: "The sample of the run's dataset." }),
+        trajectory_id: z.string().meta({ description: "Its trajectory." }),
+        step: z.int().meta({ description: "The place in the trajectory." }),
+        action: z.string().nullable().meta({ description: "The first 200 characters of its action." }),
+      })
+      .nullable()
+      .meta({
+        description:
+          "Of the samples whose wrong prediction leaned on it, the one it is the most similar to; null if the run's dataset is gone.",
+      }),
   })
   .meta({ id: "MisleadingExample" });
 

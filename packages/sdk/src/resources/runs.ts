@@ -46,7 +46,7 @@ export interface RunSampleFilter
 
 /** The order of a run's predictions, and how much of their texts to return. An order by score needs an evaluator. */
 export type RunSampleView = Pick<RunSampleListQuery, "order" | "order_evaluator" | "order_profile_name"> & {
-  /** How many characters of each prediction to return; none if absent. */
+  /** How many characters to return of each prediction, its action and its recorded next state; none if absent. */
   text_limit?: number | undefined;
 };
 

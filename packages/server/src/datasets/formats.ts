@@ -30,7 +30,7 @@ export interface CanonicalSample {
   body: string;
 }
 
-const interactionFirst = '{"interaction":';
+export const interactionFirst = '{"interaction":';
 
 /**
  * Brings samples into canonical form: fields in a fixed order, none of them null, tags sorted by name. Messages that a sample shares

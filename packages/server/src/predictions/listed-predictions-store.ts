@@ -48,14 +48,17 @@ async function selectLiveActions(reader: Database, ids: readonly string[], maxCh
     .selectFrom("prediction_payloads")
     .select((of) => [
       "prediction_id as id",
-      fieldOf(reader, of.ref("request"), "action", maxCharacters).as("action"),
-      fieldOf(reader, of.ref("request"), "user_id", uuidCharacters).as("user"),
+      beginningOfField(reader, of.ref("request"), "action", maxCharacters).as("action"),
+      beginningOfField(reader, of.ref("request"), "user_id", uuidCharacters).as("user"),
     ])
     .where("prediction_id", "in", ids)
     .execute();
   return rows.map(
     ({ id, action, user }) =>
-      [id, { action: readText(action, maxCharacters), userId: readText(user, uuidCharacters) }] as const,
+      [
+        id,
+        { action: readBeginning(action, maxCharacters), userId: readBeginning(user, uuidCharacters) },
+      ] as const,
   );
 }
 
@@ -86,8 +89,8 @@ async function selectOfRuns(reader: Database, ids: readonly string[], maxCharact
       "prediction.id",
       "run.created_by",
       "run.api_key_id",
-      fieldOf(reader, of.ref("sample.body"), "action", maxCharacters).as("action"),
-      fieldOf(reader, of.ref("sample.body"), "next_state", maxCharacters).as("expected"),
+      beginningOfField(reader, of.ref("sample.body"), "action", maxCharacters).as("action"),
+      beginningOfField(reader, of.ref("sample.body"), "next_state", maxCharacters).as("expected"),
     ])
     .where("prediction.id", "in", ids)
     .execute();
@@ -96,8 +99,8 @@ async function selectOfRuns(reader: Database, ids: readonly string[], maxCharact
       [
         id,
         {
-          action: readText(action, maxCharacters),
-          expected: readText(expected, maxCharacters),
+          action: readBeginning(action, maxCharacters),
+          expected: readBeginning(expected, maxCharacters),
           userId: created_by,
           keyId: api_key_id,
         },
@@ -138,7 +141,12 @@ async function selectVerdicts(
 const longestEscape = 6;
 
 /** The beginning of a field's value in JSON without spaces. Inside a text, the quotes around the name would be escaped. */
-function fieldOf(reader: Database, json: Expression<string | null>, name: string, maxCharacters: number) {
+export function beginningOfField(
+  reader: Database,
+  json: Expression<string | null>,
+  name: string,
+  maxCharacters: number,
+) {
   const key = `"${name}":`;
   const place = isPostgres(reader)
     ? sql<number>`strpos(${json}, ${key})`
@@ -150,7 +158,7 @@ function fieldOf(reader: Database, json: Expression<string | null>, name: string
 }
 
 /** The text that a piece of JSON begins with, as far as it goes; null if it begins with something else. */
-function readText(json: string | null, maxCharacters: number): string | null {
+export function readBeginning(json: string | null, maxCharacters: number): string | null {
   const [text] = /^"(?:[^"\\]|\\u[\da-f]{4}|\\[^u])*/i.exec(json ?? "") ?? [];
   return text === undefined ? null : (JSON.parse(`${text}"`) as string).slice(0, maxCharacters);
 }

@@ -1,7 +1,9 @@
 import type { RunSampleOrder } from "@presage/contract";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { interactionFirst } from "../datasets/formats.ts";
 import type { PredictionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { beginningOfField, readBeginning } from "../predictions/listed-predictions-store.ts";
 import type { Run, RunDataset } from "./run.ts";
 
 /** The place of a sample and a repeat in a run. */
@@ -176,6 +178,36 @@ export async function selectRunSamples(
   }));
 }
 
+/** Where trajectories were recorded alternately, the way from the first step of one to that of the next is long. */
+const mostOnTheWay = 20_000;
+
+/** The trajectory whose first step is the next before or after that of another among a run's predictions. */
+export async function selectNeighbour(
+  reader: Database,
+  { id, dataset: { revisionId } }: OfRun,
+  trajectoryId: string,
+  isBefore: boolean,
+): Promise<string | null> {
+  const [comparison, direction] = isBefore ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`];
+  // The inner query is ordered and read only as far as needed; ordering the outer one would read it to the end.
+  const { rows } = await sql<{ trajectory_id: string }>`
+    select trajectory_id from (
+      select sample.trajectory_id, sample.step from predictions
+      join dataset_samples sample
+        on sample.revision_id = ${revisionId} and sample.position = predictions.position
+      where predictions.run_id = ${id} and predictions.repeat = 0
+        and predictions.position ${comparison} (
+          select position from dataset_samples
+          where revision_id = ${revisionId} and trajectory_id = ${trajectoryId} order by step limit 1)
+      order by predictions.position ${direction} limit ${mostOnTheWay}) as step
+    where not exists (
+      select 1 from dataset_samples earlier
+      where earlier.revision_id = ${revisionId} and earlier.trajectory_id = step.trajectory_id
+        and earlier.step < step.step)
+    limit 1`.execute(reader);
+  return rows[0]?.trajectory_id ?? null;
+}
+
 /** The verdicts on some samples of a run. */
 export async function selectRunVerdicts(
   reader: Database,
@@ -208,6 +240,57 @@ export async function selectExcerpts(
   return new Map(rows.map(({ prediction_id, excerpt }) => [prediction_id, excerpt]));
 }
 
+/** The beginnings of the action and of the recorded next state of a revision's samples. */
+export async function selectSampleBeginnings(
+  reader: Database,
+  revisionId: number,
+  wanted: { position: readonly number[] } | { sample_id: readonly string[] },
+  characters: number,
+) {
+  const [[column = "", values] = []] = Object.entries(wanted);
+  if (values === undefined || values.length === 0) return [];
+  const hasMessages = sql<SqlBool>`substr(payload.body, 1, ${interactionFirst.length}) <> ${interactionFirst}`;
+  const rows = await reader
+    .selectFrom("dataset_samples as sample")
+    .innerJoin("dataset_payloads as payload", (join) =>
+      join
+        .onRef("payload.revision_id", "=", "sample.revision_id")
+        .onRef("payload.position", "=", "sample.position"),
+    )
+    .leftJoin("dataset_parts as message", (join) =>
+      join
+        .onRef("message.revision_id", "=", "payload.revision_id")
+        .onRef("message.digest", "=", "payload.part")
+        .on(hasMessages),
+    )
+    .select((of) => {
+      const field = (json: "payload.body" | "message.text", name: string) =>
+        beginningOfField(reader, of.ref(json), name, characters);
+      return [
+        "sample.position",
+        "sample.sample_id",
+        "sample.trajectory_id",
+        "sample.step",
+        field("payload.body", "next_state").as("expected"),
+        of
+          .case()
+          .when(hasMessages)
+          .then(field("message.text", "content"))
+          .else(field("payload.body", "action"))
+          .end()
+          .as("action"),
+      ];
+    })
+    .where("sample.revision_id", "=", revisionId)
+    .where(sql.ref(`sample.${column}`), "in", values)
+    .execute();
+  return rows.map((row) => ({
+    ...row,
+    action: readBeginning(row.action, characters),
+    expected: readBeginning(row.expected, characters),
+  }));
+}
+
 /** The texts of predictions, by id. */
 export async function selectRunTexts(
   reader: Database,
@@ -236,111 +319,4 @@ export async function selectExplanations(
   return new Map(
     rows.flatMap(({ result_id, explanation }) => (explanation ? [[`${result_id}`, explanation]] : [])),
   );
-}
-
-/** One evaluator of a run, by its index in the run's list. */
-export interface ComparedVerdicts {
-  runId: string;
-  revisionId: number;
-  evaluator: number;
-}
-
-export interface ComparedSampleRow {
-  /** How different the scores are, in units of 1e-12: whole numbers, so that a page starts exactly where the last one ended. */
-  distance: number;
-  sample_id: string;
-  trajectory_id: string;
-  step: number;
-  reference_position: number;
-  reference_score: number | null;
-  reference_pass_rate: number;
-  reference_result_id: number | null;
-  candidate_position: number;
-  candidate_score: number | null;
-  candidate_pass_rate: number;
-  candidate_result_id: number | null;
-}
-
-/** The position in the list after which a page starts. */
-export interface ComparedSampleCursor {
-  distance: number;
-  position: number;
-}
-
-/**
- * Samples whose mean score, or pass rate without scores, is lower or higher in the candidate, the most different first. All verdicts
- * are read for each page, because no index has differences.
- */
-export async function selectComparedSamples(
-  reader: Database,
-  { reference, candidate }: { reference: ComparedVerdicts; candidate: ComparedVerdicts },
-  direction: "worse" | "better",
-  { limit, after }: { limit: number; after: ComparedSampleCursor | undefined },
-): Promise<ComparedSampleRow[]> {
-  const [lower, higher] = direction === "worse" ? ["candidate", "reference"] : ["reference", "candidate"];
-  const of = (side: string, column: string) => sql.ref(`${side}.${column}`);
-  // For verdicts without a score, pass rates are compared.
-  const change = sql`coalesce(${of(higher, "score")} - ${of(lower, "score")}, ${of(higher, "pass_rate")} - ${of(lower, "pass_rate")})`;
-  const afterCursor =
-    after === undefined
-      ? sql``
-      : sql`and (distance < ${after.distance}
-          or (distance = ${after.distance} and reference_position > ${after.position}))`;
-  const { rows } = await sql<ComparedSampleRow>`
-    with reference as (${meansOf(reference)}), candidate as (${meansOf(candidate)}), paired as (
-      select cast(round((${change}) * 1000000000000) as bigint) as distance,
-        reference.position as reference_position, reference.score as reference_score,
-        reference.pass_rate as reference_pass_rate, reference.result_id as reference_result_id,
-        candidate.position as candidate_position, candidate.score as candidate_score,
-        candidate.pass_rate as candidate_pass_rate, candidate.result_id as candidate_result_id
-      from ${pairsOf(reference, candidate)}
-    )
-    select paired.*, sample_id, trajectory_id, step from paired
-    join dataset_samples sample
-      on sample.revision_id = ${reference.revisionId} and sample.position = reference_position
-    where distance > 0 ${afterCursor}
-    order by distance desc, reference_position limit ${limit}`.execute(reader);
-  return rows;
-}
-
-function meansOf({ runId, evaluator }: ComparedVerdicts): RawBuilder<unknown> {
-  return sql`select position, avg(score) as score, avg(pass * 1.0) as pass_rate, min(result_id) as result_id
-    from run_verdicts
-    where run_id = ${runId} and evaluator = ${evaluator} and status = 'success' and pass is not null
-    group by position`;
-}
-
-/** Samples of one revision are matched by position, samples of two revisions by their digests. */
-function pairsOf(reference: ComparedVerdicts, candidate: ComparedVerdicts): RawBuilder<unknown> {
-  if (reference.revisionId === candidate.revisionId) {
-    return sql`reference join candidate on candidate.position = reference.position`;
-  }
-  return sql`reference
-    join sample_traits own on own.revision_id = ${reference.revisionId} and own.position = reference.position
-    join sample_traits other on other.revision_id = ${candidate.revisionId} and other.digest = own.digest
-    join candidate on candidate.position = other.position`;
-}
-
-/** The texts of a result, each cut to a number of characters. */
-export interface ResultTexts {
-  input: string | null;
-  output: string | null;
-  gold_answer: string | null;
-}
-
-/** The texts of results that still exist, by id. */
-export async function selectResultTexts(
-  reader: Database,
-  resultIds: readonly string[],
-  characters: number,
-): Promise<Map<string, ResultTexts>> {
-  if (resultIds.length === 0) return new Map();
-  const cut = (column: keyof ResultTexts) =>
-    sql<string | null>`substr(${sql.ref(column)}, 1, ${characters})`.as(column);
-  const rows = await reader
-    .selectFrom("evaluation_payloads")
-    .select(["result_id", cut("input"), cut("output"), cut("gold_answer")])
-    .where("result_id", "in", resultIds.map(Number))
-    .execute();
-  return new Map(rows.map(({ result_id, ...texts }) => [`${result_id}`, texts]));
 }

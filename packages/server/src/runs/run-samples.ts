@@ -12,10 +12,12 @@ import {
 import type { UploadLimits } from "../datasets/upload/lines.ts";
 import { externalPrefix } from "../evaluators/outcome.ts";
 import { errorResponse, noSuch, page, response } from "../http/describe.ts";
+import { reserveStored } from "../http/memory.ts";
 import { receiveUpload } from "../http/receive-upload.ts";
 import { reply, route } from "../http/route.ts";
 import { InvalidRequestError, missing, valueError } from "../http/validate.ts";
 import { conflict } from "../platform/errors.ts";
+import type { Holder } from "../platform/limits/memory.ts";
 import { shownTokens } from "../platform/storage/answer-columns.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Requester } from "../platform/storage/store.ts";
@@ -38,9 +40,11 @@ import {
   type RunSamplePage,
   type RunSampleRow,
   selectExcerpts,
+  selectNeighbour,
   selectRunSamples,
   selectRunTexts,
   selectRunVerdicts,
+  selectSampleBeginnings,
 } from "./run-samples-store.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "./runs.ts";
 
@@ -66,7 +70,7 @@ const listSamples = route("GET", "/v1/runs/:id/samples", {
     ...noSuch("run"),
     ...externalTarget,
   },
-  async handle(services: FindNeeds, { requester, params, query }) {
+  async handle(services: FindNeeds, { call, requester, params, query }) {
     const run = await findRun(services, requester, params.id);
     const filter = {
       evaluator: readFilterEvaluator(query, run),
@@ -84,8 +88,10 @@ const listSamples = route("GET", "/v1/runs/:id/samples", {
       after: query.after === undefined ? undefined : readCursor(query.after),
     };
     const textLimit = query.text_limit === undefined ? undefined : Number(query.text_limit);
-    const { samples, next } = await listRunSamples(services, requester, run, filter, page, textLimit);
-    return reply(200, { data: samples, next: next === undefined ? null : toCursor(next) });
+    const texts = textLimit === undefined ? undefined : { characters: textLimit, holder: call.exchange };
+    const { samples, next } = await listRunSamples(services, requester, run, filter, page, texts);
+    const trajectory = await findNeighbours(services, requester, run, filter);
+    return reply(200, { data: samples, next: next === undefined ? null : toCursor(next), ...trajectory });
   },
 });
 
@@ -225,6 +231,16 @@ function findNamed<One extends EvaluatorNames & { family?: string }>(
 /** Few, because their texts may be long. */
 const exportedAtOnce = 50;
 
+/** How many characters of each text to read, and who holds them. */
+interface WantedTexts {
+  characters: number;
+  holder: Holder;
+}
+
+/** The action, what was predicted, and what was recorded. */
+const textsOfOne = 3;
+const bytesPerCharacter = 2;
+
 /** One page of a run's predictions with their verdicts, and the place after which the next one starts. */
 export async function listRunSamples(
   services: FindNeeds,
@@ -232,7 +248,7 @@ export async function listRunSamples(
   run: Run,
   filter: RunSampleFilter,
   page: RunSamplePage,
-  textLimit: number | undefined,
+  texts?: WantedTexts,
 ): Promise<{ samples: RunSample[]; next: OrderedPosition | undefined }> {
   const { limit, order } = page;
   const { store } = services;
@@ -240,7 +256,8 @@ export async function listRunSamples(
   const found = await selectRunSamples(reader, withDataset(run), filter, { ...page, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const judged = await withVerdicts(reader, run, rows);
-  const samples = textLimit === undefined ? judged : await withExcerpts(reader, judged, textLimit);
+  const samples =
+    texts === undefined ? judged : await withBeginnings(reader, withDataset(run), rows, judged, texts);
   await refuseDeleted(services, requester, [run]);
   const last = found.length > limit ? rows.at(-1) : undefined;
   return {
@@ -249,17 +266,44 @@ export async function listRunSamples(
   };
 }
 
-async function withExcerpts(
+/** The trajectories around the one that is listed. */
+async function findNeighbours(
+  { store }: FindNeeds,
+  requester: Requester,
+  run: Run,
+  { trajectoryId }: RunSampleFilter,
+): Promise<Pick<RunSampleListResponse, "trajectory">> {
+  if (trajectoryId === undefined) return {};
+  const reader = store.briefReader(requester);
+  const find = (isBefore: boolean) => selectNeighbour(reader, withDataset(run), trajectoryId, isBefore);
+  const [previous, next] = await Promise.all([find(true), find(false)]);
+  return { trajectory: { previous, next } };
+}
+
+/** Adds the beginnings of the texts, in two queries. */
+async function withBeginnings(
   reader: Database,
+  { dataset }: { dataset: RunDataset },
+  rows: readonly RunSampleRow[],
   samples: readonly RunSample[],
-  textLimit: number,
+  { characters, holder }: WantedTexts,
 ): Promise<RunSample[]> {
+  reserveStored(holder, samples.length * characters * textsOfOne * bytesPerCharacter);
   const ids = samples.map(({ prediction }) => prediction.id);
-  const excerpts = await selectExcerpts(reader, ids, textLimit);
-  return samples.map(({ prediction, ...sample }) => ({
-    ...sample,
-    prediction: { ...prediction, excerpt: excerpts.get(prediction.id) ?? null },
-  }));
+  const excerpts = await selectExcerpts(reader, ids, characters);
+  const positions = [...new Set(rows.map(({ position }) => position))];
+  const beginnings = await selectSampleBeginnings(
+    reader,
+    dataset.revisionId,
+    { position: positions },
+    characters,
+  );
+  const recorded = new Map(beginnings.map((sample) => [sample.position, sample]));
+  return samples.map(({ prediction, ...sample }, index) => {
+    const { action = null, expected = null } = recorded.get(rows[index]?.position ?? 0) ?? {};
+    const excerpt = excerpts.get(prediction.id) ?? null;
+    return { ...sample, action, expected, prediction: { ...prediction, excerpt } };
+  });
 }
 
 /** All predictions of a run, or those of a trajectory, with their texts and verdicts, piece by piece in the order of the dataset. */

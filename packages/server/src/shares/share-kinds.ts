@@ -13,9 +13,9 @@ import { block, dayOf, heading, paragraph, type ReportPart } from "../runs/repor
 import { makeReport, type ReportServices } from "../runs/report/report-route.ts";
 import { isClientRun, type Run } from "../runs/run.ts";
 import { listRunSamples } from "../runs/run-samples.ts";
-import { datasetOrder, type ResultTexts, selectResultTexts } from "../runs/run-samples-store.ts";
+import { datasetOrder } from "../runs/run-samples-store.ts";
 import { type FindNeeds, findRun } from "../runs/runs.ts";
-import type { StoredShare } from "./shares-store.ts";
+import { type ResultTexts, type StoredShare, selectResultTexts } from "./shares-store.ts";
 
 export type PageServices = ReportServices & { store: Store };
 
@@ -111,7 +111,7 @@ async function failingSamples(services: FindNeeds, requester: Requester, run: Ru
   if (isClientRun(run) || evaluator === undefined) return [];
   const page = { ...datasetOrder, limit: mostSamples, after: undefined };
   const filter = { evaluator: 0, pass: false };
-  const { samples, next } = await listRunSamples(services, requester, run, filter, page, undefined);
+  const { samples, next } = await listRunSamples(services, requester, run, filter, page);
   const idOf = ({ verdicts }: (typeof samples)[number]) => verdicts[0]?.evaluation_result_id ?? "";
   const texts = await textsOf(services, requester, samples.map(idOf));
   const name = evaluatorName({ evaluator: evaluator.id, profile_name: evaluator.profile.name });

@@ -1,4 +1,5 @@
 import { permissions } from "@presage/contract";
+import { sql } from "kysely";
 import type { Micros } from "../platform/storage/columns.ts";
 import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { SharesTable } from "../platform/storage/schema/accounts.ts";
@@ -107,4 +108,28 @@ export async function deleteShare(
 /** Deletes expired links of all accounts. */
 export async function deleteEndedShares(database: Database, now: Micros) {
   await database.deleteFrom("shares").where("expires_at", "<=", now).execute();
+}
+
+/** The texts of a result, each cut to a number of characters. */
+export interface ResultTexts {
+  input: string | null;
+  output: string | null;
+  gold_answer: string | null;
+}
+
+/** The texts of results that still exist, by id. */
+export async function selectResultTexts(
+  reader: Database,
+  resultIds: readonly string[],
+  characters: number,
+): Promise<Map<string, ResultTexts>> {
+  if (resultIds.length === 0) return new Map();
+  const cut = (column: keyof ResultTexts) =>
+    sql<string | null>`substr(${sql.ref(column)}, 1, ${characters})`.as(column);
+  const rows = await reader
+    .selectFrom("evaluation_payloads")
+    .select(["result_id", cut("input"), cut("output"), cut("gold_answer")])
+    .where("result_id", "in", resultIds.map(Number))
+    .execute();
+  return new Map(rows.map(({ result_id, ...texts }) => [`${result_id}`, texts]));
 }

@@ -9,7 +9,7 @@ import {
   selectProgressOfSome,
   selectSteps,
 } from "../../src/environments/episodes/episodes-store.ts";
-import { selectEpisodeCounts } from "../../src/environments/episodes/show-episode.ts";
+import { selectEpisodeCounts, selectInstructions } from "../../src/environments/episodes/show-episode.ts";
 import type { RealityChecksTable } from "../../src/platform/storage/schema/reality.ts";
 import type { Database } from "../../src/platform/storage/schema/tables.ts";
 import { isPostgres } from "../../src/platform/storage/store.ts";
@@ -25,6 +25,7 @@ const reads: Record<string, (database: Database) => Promise<unknown>> = {
   "a page of episodes": (database) => selectEpisodes(database, "a", all, page),
   "a page of an environment's episodes": (database) =>
     selectEpisodes(database, "a", { ...all, environment_id: "n", outcome: "none", split: "train" }, page),
+  "what tasks ask for": (database) => selectInstructions(database, ["e", "f"]),
   "episodes for a dataset": (database) =>
     selectMatchingIds(database, "a", { ...all, environment_id: "n", status: "open" }, page),
   "episodes by their ids": (database) => selectMatchingIds(database, "a", { ...all, ids: ["e", "f"] }, page),

@@ -93,6 +93,27 @@ onAnyDatabase((database) => {
     ]);
   });
 
+  test("a list says what an episode's task asks for, in the task's own words", async () => {
+    const name = await environment({ max_steps: 1 });
+    const initial_state = 'It says "prompt":"none".';
+    const context = { task_context: 'Find the "key".' };
+    const tasks = [
+      { initial_state, prompt: "Open the door.\n".repeat(20), goal: "It is open.", context },
+      { initial_state, prompt: "", goal: "It is open.", context },
+      { initial_state, context },
+      { initial_state },
+    ];
+    for (const task of tasks) await start(name, { task });
+    const listed = await presage.call("GET", `/v1/episodes?environment=${name}`);
+    const { data } = EpisodeListResponse.parse(await listed.json());
+    expect(data.map(({ instruction }) => instruction).reverse()).toEqual([
+      tasks[0]?.prompt?.slice(0, 200) ?? "",
+      "It is open.",
+      context.task_context,
+      null,
+    ]);
+  });
+
   for (const [field, place] of Object.entries({ index: { index: 0 }, split: { split: "train" } })) {
     test(`a task is not named by its ${field} as well`, async () => {
       const name = await environment();

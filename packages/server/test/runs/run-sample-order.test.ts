@@ -108,6 +108,35 @@ onEachDatabase((database) => {
     ]);
   });
 
+  test("a trajectory's neighbours are those whose first steps the dataset has before and after its own", async () => {
+    const around = async (id: string, trajectory: string) => {
+      const path = `/v1/runs/${id}/samples?limit=1&trajectory_id=${trajectory}`;
+      return RunSampleListResponse.parse(await (await presage.call("GET", path)).json()).trajectory;
+    };
+    running ??= importRun();
+    expect(await around(await running, "a")).toEqual({ previous: null, next: "b" });
+    expect(await around(await running, "b")).toEqual({ previous: "a", next: null });
+    expect(await around(await running, "c")).toEqual({ previous: null, next: null });
+    const all = RunSampleListResponse.parse(await (await read("limit=1")).json());
+    expect(all).not.toHaveProperty("trajectory");
+
+    const dataset_id = await datasets.create();
+    const recorded = ["z/1", "z/0", "y/0", "z/2", "x/3", "y/1", "x/4"].map((place) => {
+      const [trajectory_id = "", step] = place.split("/");
+      return { ...samples[0], trajectory_id, step: Number(step) };
+    });
+    await datasets.uploadNew(dataset_id, recorded);
+    const { id } = await create({
+      dataset_id,
+      target: { baseline: "no-change" },
+      evaluators: [{ evaluator: "exact-match" }],
+    });
+    await end(id);
+    expect(await around(id, "z")).toEqual({ previous: null, next: "y" });
+    expect(await around(id, "y")).toEqual({ previous: "z", next: "x" });
+    expect(await around(id, "x")).toEqual({ previous: "y", next: null });
+  });
+
   test("one sample is read with all its repeats", async () => {
     expect(await order("dataset_sample_id=b/1")).toEqual(["b1.0", "b1.1"]);
     expect(await order("dataset_sample_id=b/1&trajectory_id=a")).toEqual([]);
@@ -126,14 +155,41 @@ onEachDatabase((database) => {
       expect([by, new Set(await order(`order=${by}`)).size]).toEqual([by, 12]);
   });
 
-  test("excerpts are as long as was asked for", async () => {
-    const predictionsOf = async (query: string) => {
-      const { data } = RunSampleListResponse.parse(await (await read(query)).json());
-      return data.map(({ prediction }) => prediction);
-    };
-    const cut = await predictionsOf("text_limit=5&trajectory_id=b&order=step");
-    expect(cut.map(({ excerpt }) => excerpt)).toEqual(["It is", "It is", "It is", "It is", null, null]);
-    expect((await predictionsOf("limit=1"))[0]).not.toHaveProperty("excerpt");
+  test("texts are as long as was asked for: the action, what was recorded, and what was predicted", async () => {
+    const samplesOf = async (query: string) =>
+      RunSampleListResponse.parse(await (await read(query)).json()).data;
+    const cut = await samplesOf("text_limit=5&trajectory_id=b&order=step");
+    expect(cut.map(({ prediction }) => prediction.excerpt)).toEqual([
+      "It is",
+      "It is",
+      "It is",
+      "It is",
+      null,
+      null,
+    ]);
+    const [first] = await samplesOf("text_limit=12&trajectory_id=b&order=step&limit=1");
+    expect(first).toMatchObject({ action: "wait", expected: "It is 1 past" });
+    const [bare] = await samplesOf("limit=1");
+    expect(bare).not.toHaveProperty("action");
+    expect(bare).not.toHaveProperty("expected");
+    expect(bare?.prediction).not.toHaveProperty("excerpt");
+  });
+
+  test("the action of a sample with messages is the last of them, in its own words", async () => {
+    const dataset_id = await datasets.create();
+    const messages = ["Play.", 'say "action":"none"\nö'].map((content) => ({ role: "user", content }));
+    const tags = { action: "a tag", next_state: "another" };
+    await datasets.uploadNew(dataset_id, [
+      { trajectory_id: "m", step: 0, messages, next_state: 'He says "next_state":"7".', tags },
+    ]);
+    const { id } = await create({
+      dataset_id,
+      target: { baseline: "no-change" },
+      evaluators: [{ evaluator: "exact-match" }],
+    });
+    await end(id);
+    const [found] = await list(id, "&text_limit=1000");
+    expect(found).toMatchObject({ action: messages[1]?.content, expected: 'He says "next_state":"7".' });
   });
 
   test("an order by score needs an evaluator of the run, and cursors of any form are harmless", async () => {

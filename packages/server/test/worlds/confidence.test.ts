@@ -264,6 +264,11 @@ onAnyDatabase((database) => {
     // The others' nearest example of such a step is from the first trajectory, whose answer is unique.
     const mislead = [0, 3].map((step) => ({
       ...{ dataset_sample_id: `t-0/${step}`, trajectory_id: "t-0", chosen: 19, wrong: 19 },
+      action: `take item ${step}`,
+      misled: {
+        ...{ dataset_sample_id: `t-1/${step}`, trajectory_id: "t-1", step },
+        action: `take item ${step}`,
+      },
     }));
     expect(found.misleading).toEqual(mislead);
   });

@@ -7,6 +7,7 @@ import type {
   RunHeadline,
   RunSample,
   RunSampleFilter,
+  RunSampleListResponse,
   RunSampleView,
 } from "@presage/sdk";
 import {
@@ -318,12 +319,13 @@ export function runSampleQuery(presage: Presage, runId: string, sampleId: string
   });
 }
 
-/** The predictions of a trajectory by step and repeat, without their texts. */
+/** The predictions of a trajectory by step and repeat, without their texts, and the trajectories around it. */
 export function runTrajectoryQuery(presage: Presage, runId: string, trajectoryId: string) {
   return queryOptions({
     queryKey: [...runsKey, "trajectory", runId, trajectoryId],
     async queryFn({ signal }) {
       const all: RunSample[] = [];
+      let around: RunSampleListResponse["trajectory"];
       for (let after: string | undefined; all.length < maxStepPredictions; ) {
         const filter = { trajectory_id: trajectoryId, order: "step" } as const;
         const page = await presage.runs.pageOfSamples(runId, filter, {
@@ -332,10 +334,11 @@ export function runTrajectoryQuery(presage: Presage, runId: string, trajectoryId
           signal,
         });
         all.push(...page.data);
-        if (page.next === null) return { samples: all, isWhole: true };
+        around = page.trajectory;
+        if (page.next === null) return { samples: all, around, isWhole: true };
         after = page.next;
       }
-      return { samples: all, isWhole: false };
+      return { samples: all, around, isWhole: false };
     },
   });
 }

@@ -8,6 +8,7 @@ import type {
   World,
   WorldConfig,
 } from "@presage/contract";
+import { nothingDetectable } from "@presage/contract/describe-comparison";
 import { formatPoints, formatPointsApart } from "@presage/contract/describe-runs";
 import { PresageError } from "@presage/sdk";
 import { ServiceError } from "../../platform/errors.ts";
@@ -385,7 +386,7 @@ function describeExamples({
     min_detectable === null
       ? ""
       : min_detectable >= 1
-        ? " Data like this shows no difference, not even the largest, in four of five cases."
+        ? ` ${nothingDetectable}.`
         : ` A true difference of ${formatPointsApart(min_detectable)} points would have been found in four of five cases.`;
   return `No difference between the model with examples and without was found.${seen}`;
 }

@@ -26,7 +26,14 @@ import examples from "../examples.json" with { type: "json" };
 import { type AskServices, askForRequest } from "./ask.ts";
 import { deleteEpisode, hasExpired, listEpisodes, type WantedEpisodes } from "./episode.ts";
 import { toWantedEpisodes } from "./episode-lines.ts";
-import { countByGroup, showEpisode, toEpisodeStart, toEpisodeSummary, toStep } from "./show-episode.ts";
+import {
+  countByGroup,
+  selectInstructions,
+  showEpisode,
+  toEpisodeStart,
+  toEpisodeSummary,
+  toStep,
+} from "./show-episode.ts";
 import { type NewEpisode, type StartServices, startEpisode } from "./start-episode.ts";
 import { type StepServices, stepEpisode } from "./step-episode.ts";
 
@@ -37,13 +44,23 @@ const listEpisodesRoute = route("GET", "/v1/episodes", {
   description: "Lists the account's episodes, newest first, without their steps.",
   query: EpisodeListQuery,
   responses: {
-    "200": response("The episodes", EpisodeListResponse, page(examples.episode)),
+    "200": response(
+      "The episodes",
+      EpisodeListResponse,
+      page({ ...examples.episode, instruction: "Turn on the lantern." }),
+    ),
     ...noSuch("environment"),
   },
   async handle(services: { store: Store }, { requester, query }) {
     const page = readKeysetPage(query);
     const { rows, next } = await listEpisodes(services, requester, readEpisodeFilter(query), page);
-    return reply(200, { data: rows.map(toEpisodeSummary), next: toCursor(next) });
+    const ids = rows.map(({ id }) => id);
+    const instructions = await selectInstructions(services.store.briefReader(requester), ids);
+    const data = rows.map((row) => ({
+      ...toEpisodeSummary(row),
+      instruction: instructions.get(row.id) ?? null,
+    }));
+    return reply(200, { data, next: toCursor(next) });
   },
 });
 

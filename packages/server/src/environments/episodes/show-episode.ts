@@ -16,6 +16,7 @@ import { shownTokens } from "../../platform/storage/answer-columns.ts";
 import { type Micros, microsPerMs, toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
+import { beginningOfField, readBeginning } from "../../predictions/listed-predictions-store.ts";
 import { environmentDefaults } from "../environment.ts";
 import { findEnvironment, ifKnownSoon, type RealityServices } from "../find-environment.ts";
 import { type Episode, expiredBefore, findEpisode, indexOf, statusOf } from "./episode.ts";
@@ -92,7 +93,7 @@ function forEpisode({ policies, ...state }: RealityState, { policy }: Pick<Episo
   return { ...state, policy: policies.find((one) => one.policy === policy) ?? null };
 }
 
-export function toEpisodeSummary(row: EpisodeRow): EpisodeSummary {
+export function toEpisodeSummary(row: EpisodeRow): Omit<EpisodeSummary, "instruction"> {
   return {
     id: row.id,
     environment: row.environment,
@@ -157,6 +158,37 @@ function toEpisode({ row, task }: Episode, steps: readonly StepRow[]): WholeEpis
     goal: task.goal ?? null,
     steps: steps.map((step) => toStep({ step, end: endOf(row, step) })),
   };
+}
+
+const instructionCharacters = 200;
+/** A task may have megabytes, and searching a hundred of them would take seconds. */
+const searchedCharacters = 65_536;
+
+/** The beginning of what each episode's task says is to be done, by the episodes' ids. */
+export async function selectInstructions(
+  reader: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (ids.length === 0) return new Map();
+  const searched = sql<string>`substr(task, 1, ${sql.lit(searchedCharacters)})`;
+  const rows = await reader
+    .selectFrom("episodes")
+    .select([
+      "id",
+      ...(["prompt", "goal", "task_context"] as const).map((name) =>
+        beginningOfField(reader, searched, name, instructionCharacters).as(name),
+      ),
+    ])
+    .where("id", "in", ids)
+    .execute();
+  return new Map(
+    rows.map(({ id, ...texts }) => {
+      const [prompt, goal, context] = [texts.prompt, texts.goal, texts.task_context].map((text) =>
+        readBeginning(text, instructionCharacters),
+      );
+      return [id, prompt || goal || context || null];
+    }),
+  );
 }
 
 /** The outcomes of each group's episodes. Throws if there is no environment of the name. */

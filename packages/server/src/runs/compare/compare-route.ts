@@ -18,14 +18,14 @@ import examples from "../examples.json" with { type: "json" };
 import { toHtml, toMarkdown } from "../report/pages.ts";
 import { documentContent, documentResponse, preferredFormat } from "../report/report-route.ts";
 import { isClientRun, isSameEvaluator, type Run, type RunEvaluator, toRun } from "../run.ts";
+import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
+import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
 import {
   type ComparedSampleCursor,
   type ComparedSampleRow,
   type ComparedVerdicts,
   selectComparedSamples,
-} from "../run-samples-store.ts";
-import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
-import { compareRuns, comparisonMemoryBytes } from "./compare-runs.ts";
+} from "./compared-samples-store.ts";
 import { comparisonDocument, comparisonTitle } from "./comparison-document.ts";
 
 const { finishedRun } = examples;

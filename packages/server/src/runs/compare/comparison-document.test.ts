@@ -36,6 +36,13 @@ test("a comparison says its sentence first, and has each figure with its interva
   expect(markdown).toMatch(/\| sandbox, warmer \|.* −2\.0 \| −7\.1 to &#43;3\.1 \| 0\.410 \| 388 \| 12 \|/);
   expect(markdown).toContain("| Difference with failures |");
   expect(markdown).toMatch(/\| reference \| +\| +\| \d+ \| +\| +\| +\| +\|\n/);
+  const tooFew = exampleComparison.evaluators.map(({ candidates, ...one }) => ({
+    ...one,
+    candidates: candidates.map((candidate) => ({ ...candidate, min_detectable: 1.561 })),
+  }));
+  const unseen = toMarkdown(comparisonDocument({ ...exampleComparison, evaluators: tooFew }, names));
+  expect(unseen).toMatch(/\| sandbox, warmer \|.* none \|\n/);
+  expect(unseen).not.toContain("156.1");
   const html = toHtml("x", comparisonDocument(exampleComparison, names));
   expect(html.match(/<line class="interval"/g)).toHaveLength(1);
 });

@@ -1,12 +1,7 @@
 import type { Comparison, ComparisonCandidate, ComparisonStratum } from "@presage/contract";
 import { fewestTrajectories } from "@presage/contract/defaults";
-import { describeComparison } from "@presage/contract/describe-comparison";
-import {
-  describeDraw,
-  evaluatorName,
-  formatPoints,
-  formatPointsApart,
-} from "@presage/contract/describe-runs";
+import { describeComparison, formatDetectable } from "@presage/contract/describe-comparison";
+import { describeDraw, evaluatorName, formatPoints } from "@presage/contract/describe-runs";
 import { describePredictor } from "../report/document.ts";
 import {
   dayOf,
@@ -168,7 +163,7 @@ function candidateCells(candidate: ComparisonCandidate, name: string): string[] 
     String(candidate.trajectories),
     `${wins} / ${losses} / ${ties}`,
     formatPoints(candidate.difference_failures_as_zero),
-    formatPointsApart(detectable),
+    formatDetectable(detectable),
   ];
 }
 

@@ -1,12 +1,16 @@
 import { RunCalibrationQuery, WorldCoverage, WorldPath } from "@presage/contract";
+import { findRevision } from "../../datasets/datasets.ts";
 import { response } from "../../http/describe.ts";
 import { reply, route } from "../../http/route.ts";
+import { undefinedIfGone } from "../../platform/errors.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester } from "../../platform/storage/store.ts";
 import { recordsName } from "../../upstream/completion.ts";
+import { findWorld } from "../../worlds/find-world.ts";
 import examples from "../examples.json" with { type: "json" };
-import { predictionIndex, type Run, samplesOfRevision, toEvaluatorNames } from "../run.ts";
+import { predictionIndex, type Run, type RunDataset, samplesOfRevision, toEvaluatorNames } from "../run.ts";
 import { ownEvaluatorNamed, withDataset } from "../run-samples.ts";
+import { selectSampleBeginnings } from "../run-samples-store.ts";
 import { type FindNeeds, findRun, refuseDeleted } from "../runs.ts";
 import { findRunOfWorld, noRunOfWorld } from "./calibration-route.ts";
 import { type Outcomes, outcome, readOutcomes } from "./outcomes.ts";
@@ -19,6 +23,7 @@ const bytesPerPrediction = 50;
 const bytesPerExample = 300;
 const mostActions = 50;
 const mostExamples = 20;
+const actionCharacters = 200;
 /** An example that is chosen once or twice says nothing. */
 const leastChosen = 3;
 
@@ -60,9 +65,55 @@ async function coverageOf(
   const samples = await readRunSamples(reader, run);
   const outcomes = await readOutcomes(reader, run, index, new Uint8Array(samples.count * run.repeats));
   const { all, actions, misleading } = await countCoverage(reader, run, samples, outcomes);
+  const named = await withActions(services, requester, run, misleading);
   await refuseDeleted({ store }, requester, [run]);
   const { nearest: _, ...counts } = toCounts(all);
-  return { run_id: run.id, ...toEvaluatorNames(evaluator), ...counts, actions, misleading };
+  return { run_id: run.id, ...toEvaluatorNames(evaluator), ...counts, actions, misleading: named };
+}
+
+/** An example with the position of the sample that it misled. */
+type Misleading = Omit<WorldCoverage["misleading"][number], "action" | "misled"> & {
+  misled: { position: number; similarity: number } | undefined;
+};
+
+/** Adds the actions of the examples, and of the samples that they misled. */
+async function withActions(
+  services: FindNeeds,
+  requester: Requester,
+  { target, dataset }: Run & { dataset: RunDataset },
+  misleading: readonly Misleading[],
+): Promise<WorldCoverage["misleading"]> {
+  const reader = services.store.reader(requester);
+  const sample_id = misleading.map(({ dataset_sample_id }) => dataset_sample_id);
+  const position = misleading.flatMap(({ misled }) => misled?.position ?? []);
+  const revisionId = await findExamples(services, requester, target);
+  const examples =
+    revisionId === undefined
+      ? []
+      : await selectSampleBeginnings(reader, revisionId, { sample_id }, actionCharacters);
+  const samples = await selectSampleBeginnings(reader, dataset.revisionId, { position }, actionCharacters);
+  const actions = new Map(examples.map(({ sample_id, action }) => [sample_id, action]));
+  const misled = new Map(
+    samples.map(({ position, sample_id: dataset_sample_id, trajectory_id, step, action }) => [
+      position,
+      { dataset_sample_id, trajectory_id, step, action },
+    ]),
+  );
+  return misleading.map((example) => ({
+    ...example,
+    action: actions.get(example.dataset_sample_id) ?? null,
+    misled: misled.get(example.misled?.position ?? 0) ?? null,
+  }));
+}
+
+/** The revision of the dataset that has a world's examples, if it still exists. */
+async function findExamples(services: FindNeeds, requester: Requester, target: Run["target"]) {
+  if (target.kind !== "world") return undefined;
+  const world = await findWorld(services, requester, target).catch(undefinedIfGone);
+  const pinned = world?.pinned.examples;
+  if (!pinned) return undefined;
+  const wanted = { id: pinned.dataset_id, number: pinned.revision };
+  return (await findRevision(services, requester, wanted).catch(undefinedIfGone))?.id;
 }
 
 interface Group {
@@ -80,10 +131,10 @@ async function countCoverage(
   { id, repeats }: Run,
   { count, verbs }: RunSamples,
   { of }: Outcomes,
-): Promise<{ all: Group } & Pick<WorldCoverage, "actions" | "misleading">> {
+): Promise<{ all: Group; actions: WorldCoverage["actions"]; misleading: Misleading[] }> {
   const all = noGroup();
   const byVerb = new Map<string | null, Group>();
-  const examples = new Map<string, WorldCoverage["misleading"][number]>();
+  const examples = new Map<string, Misleading>();
   const read = readInRanges(count, repeats, (range) => selectStoredWorlds(reader, id, range));
   for await (const rows of read) {
     for (const { position, repeat, world } of rows) {
@@ -104,16 +155,19 @@ async function countCoverage(
       if (!isJudged) continue;
       // The records answer with the nearest example.
       const leanedOn = world.answered_by === recordsName ? world.examples.slice(0, 1) : world.examples;
-      for (const { dataset_sample_id = "", trajectory_id = "" } of leanedOn) {
+      for (const { dataset_sample_id = "", trajectory_id = "", similarity } of leanedOn) {
         const example = examples.get(dataset_sample_id) ?? {
           dataset_sample_id,
           trajectory_id,
           chosen: 0,
           wrong: 0,
+          misled: undefined,
         };
         examples.set(dataset_sample_id, example);
         example.chosen += 1;
-        example.wrong += isRight ? 0 : 1;
+        if (isRight) continue;
+        example.wrong += 1;
+        if (similarity > (example.misled?.similarity ?? -1)) example.misled = { position, similarity };
       }
     }
   }

@@ -1,5 +1,6 @@
 import type { Run, World, WorldCoverage } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { usePresage } from "../../data/client.ts";
 import { referenceOf, worldCoverageQuery } from "../../data/worlds.ts";
 import { counted, formatCount, formatShare } from "../../format/numbers.ts";
@@ -10,7 +11,7 @@ import { textsOf, worldFacts } from "../../parts/worlds.ts";
 import { Fact } from "../../ui/card.tsx";
 import { Awaited } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
-import { InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { RunLink } from "./world-tabs.tsx";
 
 type Examples = NonNullable<World["pinned"]["examples"]>;
@@ -125,6 +126,8 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
               <HeaderCell>Example</HeaderCell>
               <HeaderCell isNumber>Chosen</HeaderCell>
               <HeaderCell>Wrong then</HeaderCell>
+              <HeaderCell>Its action</HeaderCell>
+              <HeaderCell>A sample that it misled</HeaderCell>
             </tr>
           </thead>
           <tbody>
@@ -138,6 +141,24 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
                 <Cell isNumber>{formatCount(example.chosen)}</Cell>
                 <Cell>
                   <Share of={example.wrong / example.chosen} text={outOf(example.wrong, example.chosen)} />
+                </Cell>
+                <Cell>
+                  <Beginning text={example.action} />
+                </Cell>
+                <Cell>
+                  {example.misled === null ? (
+                    "–"
+                  ) : (
+                    <Link
+                      to="/runs/$runId/trajectories/$trajectoryId"
+                      params={{ runId: data.run_id, trajectoryId: example.misled.trajectory_id }}
+                      search={{ step: example.misled.step }}
+                      title={example.misled.dataset_sample_id}
+                      className="hover:underline"
+                    >
+                      <Beginning text={example.misled.action} />
+                    </Link>
+                  )}
                 </Cell>
               </tr>
             ))}

@@ -1,4 +1,5 @@
-import { describeP, formatPoints, formatPointsApart, measureNames } from "@presage/contract/describe-runs";
+import { formatDetectable, nothingDetectable } from "@presage/contract/describe-comparison";
+import { describeP, formatPoints, measureNames } from "@presage/contract/describe-runs";
 import type { Comparison, ComparisonCandidate } from "@presage/sdk";
 import { clsx } from "clsx";
 import {
@@ -203,7 +204,7 @@ function CandidateRow({ candidate, marked, domain }: CandidateRowProps) {
       </Cell>
       <Cell isNumber>
         <Explained text={explainDetectable(candidate)}>
-          {formatPointsApart(candidate.min_detectable)}
+          {formatDetectable(candidate.min_detectable)}
         </Explained>
       </Cell>
     </tr>
@@ -241,6 +242,7 @@ function explainDetectable({
   trajectories_for_1_point: needed,
 }: ComparisonCandidate): string {
   if (min_detectable === null) return "Nothing varies here, so this cannot be said.";
+  if (min_detectable >= 1) return `${nothingDetectable}.`;
   const trajectories =
     needed === null ? "" : ` A difference of 1 point would take ${formatCount(needed)} such trajectories.`;
   return `The true difference in points that such data shows in four of five cases.${trajectories}`;

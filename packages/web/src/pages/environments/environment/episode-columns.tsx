@@ -15,6 +15,22 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     isFixed: true,
   },
   {
+    id: "instruction",
+    label: "Instruction",
+    hint: "The beginning of what the agent is told to do, or of the task’s goal",
+    value: ({ instruction }) => instruction,
+    cell: ({ instruction }) =>
+      instruction === null ? (
+        <span className="text-ink-3">–</span>
+      ) : (
+        <span className="line-clamp-2 text-xs whitespace-normal wrap-anywhere text-ink">
+          <InlineText text={instruction} />
+        </span>
+      ),
+    widthPx: 200,
+    isElastic: true,
+  },
+  {
     id: "outcome",
     label: "Outcome",
     hint: "How it ended. An open episode can be continued; an expired one was idle for 15 minutes",

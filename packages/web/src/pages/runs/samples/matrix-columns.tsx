@@ -1,7 +1,7 @@
 import type { ReportEvaluator, RunSample } from "@presage/sdk";
 import { formatDuration } from "../../../format/numbers.ts";
 import type { DataColumn } from "../../../ui/data-table/columns.ts";
-import { Beginning, InlineText, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
+import { Beginning, SampleName } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictMark, verdictColumnWidthPx } from "../../../ui/verdict.tsx";
 import { type RunVerdict, verdictOf } from "../run-verdicts.tsx";
 import { evaluatorColumnId } from "./matrix-request.ts";
@@ -73,10 +73,11 @@ const rest: DataColumn<RunSample>[] = [
   {
     id: "verb",
     label: "Action",
-    hint: "The action’s first word",
-    value: ({ verb }) => verb,
-    cell: ({ verb }) => (verb === null ? <span className="text-ink-3">–</span> : <InlineText text={verb} />),
+    hint: "The action; of a conversation, its last message",
+    value: ({ action }) => action,
+    cell: ({ action }) => <Beginning text={action} />,
     isSortable: false,
+    isElastic: true,
     widthPx: 136,
   },
   {
@@ -84,12 +85,22 @@ const rest: DataColumn<RunSample>[] = [
     label: "Predicted",
     hint: "The beginning of what the model predicted",
     value: ({ prediction }) => prediction.excerpt,
-    cell: ({ prediction: { status, error_category, excerpt } }) =>
+    cell: ({ expected, prediction: { status, error_category, excerpt } }) =>
       status === "failed" ? (
         <span className="text-warn">Failed{error_category !== null && `: ${error_category}`}</span>
       ) : (
-        <Beginning text={excerpt} />
+        <Beginning text={excerpt} beside={expected} />
       ),
+    isSortable: false,
+    isElastic: true,
+    widthPx: 160,
+  },
+  {
+    id: "recorded",
+    label: "Recorded",
+    hint: "The beginning of the next state in the recording",
+    value: ({ expected }) => expected,
+    cell: ({ expected, prediction: { excerpt } }) => <Beginning text={expected} beside={excerpt} />,
     isSortable: false,
     isElastic: true,
     widthPx: 160,

@@ -1,6 +1,7 @@
-import type { Run, RunSample } from "@presage/sdk";
+import type { Run, RunSample, RunSampleListResponse } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, type LinkProps } from "@tanstack/react-router";
+import { ChevronLeft, ChevronRight } from "lucide-react";
 import { useMemo } from "react";
 import { findQueryError, usePresage } from "../../../data/client.ts";
 import { datasetQuery, datasetSampleQuery } from "../../../data/datasets.ts";
@@ -11,7 +12,7 @@ import { nameEvaluators } from "../../../parts/evaluator-names.ts";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { inPlace } from "../../../search-params.ts";
 import { Badge } from "../../../ui/badge.tsx";
-import { Button } from "../../../ui/button.tsx";
+import { Button, buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
@@ -72,25 +73,28 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
       title={trajectoryId}
       hint={<Origin run={run} trajectoryId={trajectoryId} steps={found.data && outline.steps.length} />}
       actions={
-        run.repeats > 1 && (
-          <Segmented
-            label="Repeat"
-            value={String(repeat)}
-            options={Array.from({ length: run.repeats }, (_, index) => ({
-              value: String(index),
-              label: `Repeat ${index + 1}`,
-            }))}
-            onChange={(next) =>
-              navigate({
-                search: {
-                  ...(current !== undefined && { step: current }),
-                  ...(next !== "0" && { repeat: Number(next) }),
-                },
-                ...inPlace,
-              })
-            }
-          />
-        )
+        <>
+          {found.data?.around && <Around runId={run.id} around={found.data.around} repeat={repeat} />}
+          {run.repeats > 1 && (
+            <Segmented
+              label="Repeat"
+              value={String(repeat)}
+              options={Array.from({ length: run.repeats }, (_, index) => ({
+                value: String(index),
+                label: `Repeat ${index + 1}`,
+              }))}
+              onChange={(next) =>
+                navigate({
+                  search: {
+                    ...(current !== undefined && { step: current }),
+                    ...(next !== "0" && { repeat: Number(next) }),
+                  },
+                  ...inPlace,
+                })
+              }
+            />
+          )}
+        </>
       }
     >
       {found.error !== null && <ErrorNotice error={found.error} onRetry={found.refetch} />}
@@ -155,6 +159,41 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
     const before = outline.stepBefore(step);
     return before === undefined ? undefined : outline.sampleAt(before);
   }
+}
+
+interface AroundProps {
+  runId: string;
+  around: NonNullable<RunSampleListResponse["trajectory"]>;
+  repeat: number;
+}
+
+/** Links to the trajectories before and after this one. */
+function Around({ runId, around: { previous, next }, repeat }: AroundProps) {
+  if (previous === null && next === null) return null;
+  const look = buttonClass({ size: "small" });
+  const linkTo = (trajectoryId: string) => ({
+    to: path,
+    params: { runId, trajectoryId },
+    search: repeat > 0 ? { repeat } : {},
+    title: trajectoryId,
+    className: look,
+  });
+  return (
+    <nav aria-label="Trajectories" className="flex gap-2">
+      {previous !== null && (
+        <Link {...linkTo(previous)}>
+          <ChevronLeft aria-hidden />
+          Previous trajectory
+        </Link>
+      )}
+      {next !== null && (
+        <Link {...linkTo(next)}>
+          Next trajectory
+          <ChevronRight aria-hidden />
+        </Link>
+      )}
+    </nav>
+  );
 }
 
 interface OriginProps {
