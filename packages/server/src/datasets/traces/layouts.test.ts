@@ -48,7 +48,7 @@ for (const { format, about } of layouts) {
   });
 }
 
-test.each(["claude-code", "sts", "openhands"])(
+test.each(["claude-code", "codex", "sts", "openhands"])(
   "a session of %s over 256 MiB is one fault, and not held",
   (format) => {
     const { about, open } = findLayout(format);
@@ -113,8 +113,3 @@ async function readOrRefuse(text: string, options: Parameters<typeof importText>
     if (!(error instanceof UploadError)) throw new Error(`It fails on ${text} with ${how}`, { cause: error });
   }
 }
-
-test("messages by themselves are refused with the object that they belong into", async () => {
-  const { messages } = JSON.parse(openAiChat.about.example);
-  await expect(importText(JSON.stringify(messages))).rejects.toThrow('One conversation is {"messages": […]}');
-});

@@ -3,6 +3,7 @@ import { isObject } from "./content.ts";
 import type { Layout, TraceDocument } from "./layout.ts";
 import { atif } from "./layouts/agents/atif.ts";
 import { claudeCode } from "./layouts/agents/claude-code.ts";
+import { codex } from "./layouts/agents/codex.ts";
 import { inspect } from "./layouts/agents/inspect.ts";
 import { openHands } from "./layouts/agents/openhands.ts";
 import { sts } from "./layouts/agents/sts.ts";
@@ -13,6 +14,7 @@ import { agentworld } from "./layouts/messages/agentworld.ts";
 import { anthropic } from "./layouts/messages/anthropic.ts";
 import { chatGpt } from "./layouts/messages/chatgpt.ts";
 import { openAiChat } from "./layouts/messages/openai-chat.ts";
+import { openAiResponses } from "./layouts/messages/openai-responses.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/messages/own.ts";
 import { sharegpt } from "./layouts/messages/sharegpt.ts";
 import { langfuse } from "./layouts/spans/langfuse.ts";
@@ -29,6 +31,7 @@ export const layouts: readonly Layout[] = [
   atif,
   sts,
   claudeCode,
+  codex,
   openHands,
   sweAgent,
   tau,
@@ -38,6 +41,7 @@ export const layouts: readonly Layout[] = [
   openInference,
   langfuse,
   langsmith,
+  openAiResponses,
   anthropic,
   openAiChat,
   sharegpt,
@@ -65,13 +69,12 @@ export class UnrecognisedError extends UploadError {
         : keys.size === 0
           ? "it has no JSON object"
           : `its keys are ${seen.join(", ")}${keys.size > maxKeys ? ", …" : ""}`;
-    const hint = keys.has("role") && keys.has("content") ? '. One conversation is {"messages": […]}' : "";
     super({
       line: undefined,
       path: [],
       file,
       type: "unrecognised_layout",
-      reason: `No known format: ${what}${hint}`,
+      reason: `No known format: ${what}`,
       ctx: { formats: layouts.map(({ format, about }) => ({ format, needs: about.recognised_by })) },
     });
   }

@@ -1,8 +1,26 @@
 import type { SampleUsage } from "@presage/contract";
 import { LineError } from "../upload/lines.ts";
-import { exactIn, isObject, isPart, LeftOut, numberIn, parsedText, refIn, textIn } from "./content.ts";
-import { asEnvironment, eachDocument, type Layout, type TraceDocument } from "./layout.ts";
-import type { AgentTurn, Call, Trace, Turn } from "./turns.ts";
+import {
+  exactIn,
+  fieldAt,
+  isObject,
+  isPart,
+  LeftOut,
+  listIn,
+  numberIn,
+  parsedText,
+  refIn,
+  textIn,
+} from "./content.ts";
+import {
+  asEnvironment,
+  eachDocument,
+  type Layout,
+  maxHeldBytes,
+  type TraceDocument,
+  tooLong,
+} from "./layout.ts";
+import { type AgentTurn, type Call, joinedTurn, type Trace, type Turn } from "./turns.ts";
 
 /** What a layout knows about a message in addition to its content. */
 export interface MessageFacts {
@@ -22,7 +40,10 @@ export function turnsOfMessages(
   leftOut: LeftOut,
   factsOf: (message: Record<string, unknown>) => MessageFacts = () => ({}),
 ): Turn[] {
-  return messages.flatMap((message, index) => turnsOfMessage(message, ["messages", index], leftOut, factsOf));
+  const turns = messages.flatMap((message, index) =>
+    turnsOfMessage(message, ["messages", index], leftOut, factsOf),
+  );
+  return messages.some(isItem) ? withoutNeighbours(turns) : turns;
 }
 
 /** The turns of the message at this path of its document. */
@@ -33,6 +54,7 @@ export function turnsOfMessage(
   factsOf: (message: Record<string, unknown>) => MessageFacts = () => ({}),
 ): Turn[] {
   if (!isObject(message)) throw new LineError("Input should be an object", [...path]);
+  if (isItem(message)) return turnsOfItem(message, factsOf(message), leftOut);
   const { role } = message;
   const facts = factsOf(message);
   if (role === "system" || role === "developer") return [{ by: "system", content: saidIn(message.content) }];
@@ -45,6 +67,51 @@ export function turnsOfMessage(
   }
   const reason = "Input should be system, developer, user, assistant, tool or function";
   throw new LineError(role === undefined ? "Field required" : reason, [...path, "role"]);
+}
+
+const items =
+  /^(reasoning|(function|custom_tool|local_shell|shell|apply_patch|computer|mcp|web_search|file_search|code_interpreter|image_generation)_call(_output)?)$/;
+
+/** Whether a value is an item of OpenAI's Responses API that is not a message. */
+export function isItem(value: unknown): boolean {
+  return isObject(value) && value.role === undefined && items.test(String(value.type));
+}
+
+function turnsOfItem(
+  item: Record<string, unknown>,
+  { at, ...facts }: MessageFacts,
+  leftOut: LeftOut,
+): Turn[] {
+  const type = String(item.type);
+  const of = refIn(item, "call_id");
+  if (type.endsWith("_output")) return [{ by: "answer", of, content: saidIn(exactIn(item, "output")), at }];
+  if (type === "reasoning") {
+    const blocks = [...listIn(item, "summary"), ...listIn(item, "content")];
+    return [{ by: "agent", reasoning: blocks.map((block) => textIn(block, "text") ?? ""), ...facts }];
+  }
+  // What the model's provider did by itself has no answer in the conversation, and no `call_id`.
+  const name = textIn(item, "name") ?? type.replace(/_call$/, "");
+  if (of !== undefined)
+    return [
+      {
+        by: "agent",
+        calls: [{ id: of, name, input: item.arguments ?? item.input ?? item.action }],
+        ...facts,
+      },
+    ];
+  leftOut.count("other_event");
+  return [];
+}
+
+/** The turns, with neighbouring ones of the agent as one: a model's response may be several items. */
+export function withoutNeighbours(turns: readonly Turn[]): Turn[] {
+  const joined: Turn[] = [];
+  for (const turn of turns) {
+    const last = joined.at(-1);
+    if (turn.by === "agent" && last?.by === "agent") joined[joined.length - 1] = joinedTurn(last, turn);
+    else joined.push(turn);
+  }
+  return joined;
 }
 
 /** The content, unless it is an empty list, which says nothing. */
@@ -121,8 +188,8 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
 }
 
 /** The calls as a message tells them: a list or a single call, which may be JSON text. */
-export function toldCalls({ tool_calls }: Record<string, unknown>): unknown[] {
-  return [parsedText(tool_calls || []) ?? []].flat();
+export function toldCalls({ tool_calls, tool_call }: Record<string, unknown>): unknown[] {
+  return [parsedText(tool_calls || tool_call || []) ?? []].flat();
 }
 
 /** The calls of a message: `{id, function: {name, arguments}}`, `{id, custom: {name, input}}`, without the wrapper, or as text. */
@@ -147,7 +214,33 @@ export function hasBlocks(content: unknown, type: string): content is unknown[] 
   return Array.isArray(content) && content.some((block) => isObject(block) && block.type === type);
 }
 
-/** A reader of lines with messages, whose assistant is the agent unless the upload says otherwise. `aboutOf` says what else a line has. */
+const speakers = /^(system|developer|user|human|assistant|ai|agent|model|tool|function)$/;
+
+/** Whether a value is a message or an item by itself. */
+function isLone(value: unknown): boolean {
+  if (!isObject(value) || !speakers.test(String(value.role))) return isItem(value);
+  return "content" in value || "parts" in value || callsIn(value).length > 0;
+}
+
+/** Where a document has its messages: the first of these fields that is a list of them, or `messages` that is any list. */
+export function messagesField(value: unknown, names: readonly string[]): string | undefined {
+  return names.find((name) => {
+    const list = fieldAt(value, name);
+    return Array.isArray(list) && (name === "messages" || list.some(isLone));
+  });
+}
+
+/** The messages in one of a document's fields, or the document itself if it is a message. */
+export function messagesIn({ value }: TraceDocument, names = ["messages"]): readonly unknown[] | undefined {
+  const name = messagesField(value, names);
+  if (name !== undefined) return listIn(value, name);
+  return isLone(value) ? [value] : undefined;
+}
+
+/**
+ * A reader of lines with messages, whose assistant is the agent unless the upload says otherwise. Lines that are messages themselves
+ * are one conversation. `aboutOf` says what else a line has.
+ */
 export function conversations(
   messagesOf: (document: TraceDocument) => readonly unknown[] | undefined,
   aboutOf: (value: Record<string, unknown>) => Partial<Trace>,
@@ -160,7 +253,33 @@ export function conversations(
     const id = idIn(value) ?? `line-${place[1]}`;
     yield { trace: { id, turns: [...turns, ...turnsOfMessages(messages, leftOut)], ...about } };
   });
-  return (options) => (options.assistantIs === "environment" ? asEnvironment : asAgent)(options);
+  return (options) => {
+    const reader = (options.assistantIs === "environment" ? asEnvironment : asAgent)(options);
+    const messages: unknown[] = [];
+    let bytes = 0;
+    return {
+      *read(document) {
+        const { value } = document;
+        if (!isLone(value)) {
+          const told = isObject(value) && { ...value, messages: value.messages ?? messagesOf(document) };
+          return yield* reader.read({
+            ...document,
+            value: options.assistantIs === "environment" ? told : value,
+          });
+        }
+        if (bytes > maxHeldBytes) return;
+        bytes += document.bytes;
+        messages.push(value);
+        if (bytes <= maxHeldBytes) return;
+        messages.length = 0;
+        throw tooLong("The conversation");
+      },
+      *end() {
+        if (messages.length === 0) return;
+        yield* reader.read({ value: { id: options.source, messages }, place: ["document", 1], bytes });
+      },
+    };
+  };
 }
 
 /** The id that a line gives its conversation, as a text: the first of these fields that is there. */

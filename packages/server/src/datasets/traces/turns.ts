@@ -72,6 +72,7 @@ export function joinedTurn(one: AgentTurn, other: AgentTurn): AgentTurn {
     calls: [...(one.calls ?? []), ...(other.calls ?? [])],
     reasoning: [...(one.reasoning ?? []), ...(other.reasoning ?? [])],
     usage: other.usage ?? one.usage,
+    model: other.model ?? one.model,
   };
 }
 

@@ -148,7 +148,7 @@ test("calls of mini-swe-agent are calls, and a message without a role is a fault
   const [sample] = (await read(messages)).samples;
   expect(sample?.interaction?.action).toBe('{"input":{"command":"ls"},"tool":"bash"}');
   expect(sample?.done).toBeUndefined();
-  expect(read([...messages, { type: "function_call_output" }])).rejects.toMatchObject({
+  expect(read([...messages, { type: "x" }])).rejects.toMatchObject({
     faults: [{ path: ["messages", 3, "role"], reason: "Field required" }],
   });
 });

@@ -116,3 +116,33 @@ for (const [name, faulty, path] of faults)
       faults: [{ unit: "line", line: 1, path: ["simulations", 1, ...path] }],
     });
   });
+
+test("runs of the first version are trajectories, by task and trial", async () => {
+  const traj = [
+    { role: "system", content: "Be polite." },
+    { role: "user", content: "Hi." },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c1", function: { name: "ls", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: "c1", name: "ls", content: "key.txt" },
+    { role: "assistant", content: "Anything else?" },
+    { role: "user", content: "No. ###STOP###" },
+  ];
+  const run = { task_id: 3, reward: 1.0, info: { source: "user" }, traj, trial: 0 };
+  const { samples, figures } = await importText(JSON.stringify([run, { ...run, trial: 1 }]));
+  expect(figures.files).toMatchObject([{ format: "tau" }]);
+  expect(samples.map(({ trajectory_id, reward }) => [trajectory_id, reward])).toEqual([
+    ["3/0", undefined],
+    ["3/0", 1],
+    ["3/1", undefined],
+    ["3/1", 1],
+  ]);
+  expect(samples[1]).toMatchObject({
+    context: { task_context: "Hi.", domain_knowledge: "Be polite." },
+    interaction: { state: "key.txt", action: "Anything else?" },
+    next_state: "No. ###STOP###",
+    tags: { task: "3" },
+  });
+});

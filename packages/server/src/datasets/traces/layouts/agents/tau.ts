@@ -17,13 +17,13 @@ function traceOf(value: Record<string, unknown>, info: unknown, leftOut: LeftOut
   const policy = textIn(value, "policy") ?? textIn(environment, "policy");
   const { termination_reason } = value;
   return {
-    id: idIn(value, ["id"]),
+    id: idIn(value, ["id"]) ?? runOf(value),
     turns: [
       ...(policy === undefined ? [] : [{ by: "system" as const, content: policy }]),
       ...turnsOfAll(value, leftOut),
     ],
     tools: environment.tool_defs,
-    reward: numberIn(value.reward_info, "reward"),
+    reward: numberIn(value.reward_info, "reward") ?? numberIn(value, "reward"),
     isDone: termination_reason === "user_stop" || termination_reason === "agent_stop",
     tags: {
       model: textIn(agent, "llm"),
@@ -33,8 +33,15 @@ function traceOf(value: Record<string, unknown>, info: unknown, leftOut: LeftOut
   };
 }
 
+/** τ-bench's first version names its runs by task and trial. */
+function runOf(value: Record<string, unknown>): string | undefined {
+  const task = idIn(value, ["task_id"]);
+  const trial = idIn(value, ["trial"]);
+  return task === undefined || trial === undefined ? task : `${task}/${trial}`;
+}
+
 function turnsOfAll(value: Record<string, unknown>, leftOut: LeftOut): Turn[] {
-  const { messages } = value;
+  const { messages = value.traj } = value;
   if (messages === undefined || messages === null) {
     // A voice simulation may have only ticks.
     leftOut.count("other_event", listIn(value, "ticks").length);
@@ -63,32 +70,34 @@ function turnsOf(message: unknown, index: number, leftOut: LeftOut): Turn[] {
 }
 
 function reasonOf({ value, within }: TraceDocument): string | undefined {
-  if (!isObject(value) || !("task_id" in value) || !("messages" in value)) return undefined;
+  if (!isObject(value) || !("task_id" in value)) return undefined;
+  if (Array.isArray(value.traj) && "reward" in value) return "task_id, traj and reward";
+  if (!("messages" in value)) return undefined;
   if (within === "simulations") return "simulations of task_id and messages";
   return "reward_info" in value && "termination_reason" in value ? "a simulation" : undefined;
 }
 
-/** Results of tau2-bench: simulations of an agent, a user and a domain's tools. */
+/** Results of tau-bench and tau2-bench: simulations of an agent, a user and a domain's tools. */
 export const tau: Layout = {
   format: "tau",
-  version: 1,
+  version: 2,
   about: {
-    title: "τ²-bench",
+    title: "τ²-bench and τ-bench",
     recognised_by:
-      "`simulations` of `task_id` and `messages`, with `info` (before them in a file over 4 MiB); or one simulation with `reward_info` and `termination_reason`",
-    trajectory: "a simulation; `id`",
+      "`simulations` of `task_id` and `messages`, with `info` (before them in a file over 4 MiB); or one simulation with `reward_info` and `termination_reason`; or τ-bench's `task_id`, `traj` and `reward`",
+    trajectory: "a simulation; `id`, or `task_id` and `trial`",
     action: "the assistant's `tool_calls`; without calls, its `content`",
     answer:
       "the message of role `tool` with the call's `id`; after a text, the simulated user's. `error` marks errors",
     context: "first user text; `info.environment_info.policy` and `tool_defs`",
-    also: "`reward_info.reward`; the end if `termination_reason` is `user_stop` or `agent_stop`; `timestamp`; `usage`, `cost`",
+    also: "`reward_info.reward`, or `reward`; the end if `termination_reason` is `user_stop` or `agent_stop`; `timestamp`; `usage`, `cost`",
     left_out: "calls of the simulated user's and their answers, `ticks` of voice",
     example: `{"timestamp":"2026-01-01T10:00:00","info":{"agent_info":{"implementation":"llm_agent","llm":"model-1"},"environment_info":{"domain_name":"telecom","policy":"Be polite."}},"tasks":[],"simulations":[{"id":"sim-1","task_id":"7","termination_reason":"user_stop","reward_info":{"reward":1.0},"messages":[{"role":"user","content":"My phone is offline.","timestamp":"2026-01-01T10:00:01"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","name":"get_line","arguments":{"number":7},"requestor":"assistant"}],"usage":{"prompt_tokens":12,"completion_tokens":5},"cost":0.01},{"role":"tool","id":"c1","content":"off","requestor":"assistant","error":false,"timestamp":"2026-01-01T10:00:03"}]}]}`,
   },
   recognises: reasonOf,
   open: eachDocument(function* ({ value, envelope }, { leftOut }) {
     if (!isObject(value)) throw new LineError("Input should be an object");
-    if (!("messages" in value)) throw new LineError("Field required", ["messages"]);
+    if (!("messages" in value || "traj" in value)) throw new LineError("Field required", ["messages"]);
     yield { trace: traceOf(value, envelope?.info, leftOut) };
   }),
 };

@@ -27,8 +27,22 @@ const reasons: [string, object][] = [
     },
   ],
   ["messages with loss", { messages: [user, { role: "assistant", content: "ls", loss: true }, answer] }],
-  ["output.history", { output: { history: [user, { role: "agent", content: "ls" }, answer] } }],
+  [
+    "output.history; the assistant is the agent",
+    { output: { history: [user, { role: "agent", content: "ls" }, answer] } },
+  ],
 ];
+reasons.push(
+  ["history", { history: [user, called, ofTool] }],
+  [
+    "conversation; the assistant is the agent",
+    { conversation: [user, { role: "ai", content: "ls" }, answer] },
+  ],
+  [
+    "messages with tool calls",
+    { messages: [user, { role: "assistant", tool_call: { name: "ls" } }, ofTool] },
+  ],
+);
 for (const [reason, value] of reasons)
   test(`the assistant is the agent by ${reason}: ${JSON.stringify(value).slice(0, 60)}`, async () => {
     const { figures } = await importText(JSON.stringify(value), { skipsFaults: true });
@@ -105,4 +119,46 @@ test("a call of a custom tool has a text as its input", async () => {
     { interaction: { action: '{"input":"print(1)","tool":"python"}' }, next_state: "x" },
   ]);
   expect(figures.left_out).toEqual({});
+});
+
+test.each([
+  ["openai-chat", [user, called, ofTool, { role: "assistant", content: "Done." }, answer]],
+  [
+    "openai-chat",
+    [user, { role: "assistant", content: "ls" }, answer, { role: "assistant", content: "Done." }, answer],
+  ],
+  [
+    "anthropic",
+    [
+      user,
+      { role: "assistant", content: [{ type: "tool_use", id: "c", name: "ls", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: "x" }] },
+      { role: "assistant", content: "Done." },
+      answer,
+    ],
+  ],
+] as const)(
+  "messages by themselves are one conversation with the file's name, as an array and as lines: %s",
+  async (format, messages) => {
+    const texts = [JSON.stringify(messages), messages.map((one) => JSON.stringify(one)).join("\n")];
+    for (const text of texts) {
+      const { samples, figures } = await importText(text, { name: "run-7.json" });
+      expect(figures.files).toMatchObject([{ format }]);
+      const places = samples.map(({ trajectory_id, step, next_state }) => [trajectory_id, step, next_state]);
+      expect(places).toEqual([
+        ["run-7", 0, "x"],
+        ["run-7", 1, "x"],
+      ]);
+    }
+    const damaged = `${texts[1]}\n${JSON.stringify({ role: "critic", content: "No." })}`;
+    await expect(importText(damaged)).rejects.toMatchObject({ faults: [{ line: messages.length + 1 }] });
+  },
+);
+
+test("the assistant of messages by themselves, or under another name, can be the environment", async () => {
+  const messages = [user, { role: "assistant", content: "x" }];
+  for (const value of [messages, { history: messages }]) {
+    const { samples } = await importText(JSON.stringify(value), { assistantIs: "environment" });
+    expect(samples).toMatchObject([{ messages: [user], next_state: "x" }]);
+  }
 });

@@ -1,14 +1,11 @@
 import { isObject, statedIn } from "../../content.ts";
 import type { Layout, TraceDocument } from "../../layout.ts";
-import { callsIn, conversations, rewardIn } from "../../messages.ts";
+import { callsIn, conversations, isItem, messagesField, messagesIn, rewardIn } from "../../messages.ts";
 
-/** AgentBench's runs have their messages in `output.history`. */
-function messagesOf({ value }: TraceDocument): readonly unknown[] | undefined {
-  if (!isObject(value)) return undefined;
-  if (Array.isArray(value.messages)) return value.messages;
-  const history = isObject(value.output) ? value.output.history : undefined;
-  return Array.isArray(history) ? history : undefined;
-}
+/** The names under which agents' frameworks keep a conversation; AgentBench's is the last. */
+const names = ["messages", "conversation", "history", "trajectory", "traj", "turns", "output.history"];
+
+const messagesOf = (document: TraceDocument) => messagesIn(document, names);
 
 /** What only an agent's chat has. */
 function reasonOf(messages: readonly unknown[]): string | undefined {
@@ -25,11 +22,11 @@ function reasonOf(messages: readonly unknown[]): string | undefined {
 /** Chats as OpenAI's Chat Completions have them, with the assistant as the agent. */
 export const openAiChat: Layout = {
   format: "openai-chat",
-  version: 3,
+  version: 4,
   about: {
     title: "OpenAI's Chat Completions",
     recognised_by:
-      "`messages` with `tool_calls`, a message of role `tool` or `function`, content parts, or `loss`; AgentBench's `output.history`",
+      "`messages` with `tool_calls`, a message of role `tool` or `function`, content parts, or `loss`; messages in `conversation`, `history`, `trajectory`, `traj`, `turns` or AgentBench's `output.history`, or by themselves as one conversation",
     trajectory: "a line; `trajectory_id`, `id` or `item_id`, else `line-N`",
     action: "`tool_calls[].function` or `function_call`; without calls, the assistant's text",
     answer: "the message of role `tool` with the call's `tool_call_id`; after a text, the user's",
@@ -42,11 +39,13 @@ export const openAiChat: Layout = {
     const messages = messagesOf(document);
     if (messages === undefined) return undefined;
     if (statedIn(document.value) !== undefined) return "messages with `extra.presage`";
-    return isObject(document.value) && document.value.messages === undefined
-      ? "output.history"
-      : reasonOf(messages);
+    const name = messagesField(document.value, names);
+    if (name === undefined) return "messages by themselves, as one conversation; the assistant is the agent";
+    const reason = reasonOf(messages);
+    if (name === "messages") return reason;
+    return reason === undefined ? `${name}; the assistant is the agent` : name;
   },
-  admits: (document) => messagesOf(document) !== undefined,
+  admits: (document) => messagesOf(document)?.some(isItem) === false,
   open: conversations(messagesOf, (value) => ({
     tools: value.tools ?? value.functions,
     reward: rewardIn(value),
