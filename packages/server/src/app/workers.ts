@@ -204,17 +204,7 @@ function programArguments(): string[] {
 type Worker = Pick<WorkerProcess, "ask">;
 
 /** The metrics of all workers together. */
-export interface WorkerFigures<Of extends Worker = Worker> {
-  /** In Prometheus' text format. A worker that does not answer in time is counted with its last answer. */
-  read(workers: readonly Of[]): Promise<string>;
-  /** Keeps the last figures of a worker that is about to end. */
-  keep(worker: Of, figures: Figures): void;
-  /** Keeps the counts of a worker that has ended, as far as they are known. */
-  retire(worker: Of): void;
-  countRestart(): void;
-}
-
-export function createWorkerFigures<Of extends Worker>(): WorkerFigures<Of> {
+export function createWorkerFigures<Of extends Worker>() {
   const latest = new Map<Of, Figures>();
   let retired: Figures = [];
   let running = 0;
@@ -234,7 +224,8 @@ export function createWorkerFigures<Of extends Worker>(): WorkerFigures<Of> {
   });
 
   return {
-    async read(workers) {
+    /** In Prometheus' text format. A worker that does not answer in time is counted with its last answer. */
+    async read(workers: readonly Of[]): Promise<string> {
       const answered = await Promise.all(
         workers.map(async (worker) => {
           const figures = await worker.ask({ kind: "figures" });
@@ -246,15 +237,17 @@ export function createWorkerFigures<Of extends Worker>(): WorkerFigures<Of> {
       running = answered.filter(Boolean).length;
       return await sum([...latest.values(), retired, await own.getMetricsAsJSON()]).metrics();
     },
-    keep: (worker, figures) => void latest.set(worker, figures),
-    retire(worker) {
+    /** Keeps the last figures of a worker that is about to end. */
+    keep: (worker: Of, figures: Figures): void => void latest.set(worker, figures),
+    /** Keeps the counts of a worker that has ended, as far as they are known. */
+    retire(worker: Of): void {
       const figures = latest.get(worker) ?? [];
       latest.delete(worker);
       // Without these counts the sums would fall, which Prometheus takes for a restart of the whole server, counting everything once more.
       const counts = figures.filter(({ type }) => ["counter", "histogram"].includes(String(type)));
       if (counts.length > 0) retired = sum([retired, counts]).getMetricsAsArray() as Figures;
     },
-    countRestart: () => countRestart([]),
+    countRestart: (): void => countRestart([]),
   };
 }
 

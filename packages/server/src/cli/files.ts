@@ -376,24 +376,19 @@ interface Reason extends LineCount {
 }
 
 /** The first few distinct reasons why lines failed. */
-interface FailureReasons {
-  /** Lines are added in order; a line may fail for several reasons, and several evaluators for the same reason. */
-  add(line: number, reason: string, evaluator?: string): void;
-  /** A line for each, or none if nothing failed. */
-  describe(): string[];
-}
-
-export function collectFailureReasons(): FailureReasons {
+export function collectFailureReasons() {
   const reasons = new Map<string, Reason>();
   const others: LineCount = { lastLine: 0, lines: 0 };
   return {
-    add(line, text, evaluator) {
+    /** Lines are added in order; a line may fail for several reasons, and several evaluators for the same reason. */
+    add(line: number, text: string, evaluator?: string): void {
       const reason = reasons.get(text) ?? { firstLine: line, lastLine: 0, lines: 0, evaluators: new Set() };
       if (reasons.size < maxReasons) reasons.set(text, reason);
       count(reasons.has(text) ? reason : others, line);
       if (evaluator !== undefined) reason.evaluators.add(evaluator);
     },
-    describe() {
+    /** A line for each, or none if nothing failed. */
+    describe(): string[] {
       const described = [...reasons].map(([text, { firstLine, lines, evaluators }]) => {
         const more = lines === 1 ? "" : ` (and ${countOf(lines - 1, "more line")})`;
         return `  line ${firstLine}: ${short(nameEvaluators(evaluators) + text)}${more}`;

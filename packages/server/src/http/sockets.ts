@@ -185,17 +185,9 @@ export interface StoppableSocket {
 }
 
 /** The WebSockets of this process. Accounts share the limit on their number, and none may use all of it. */
-export interface OpenSockets {
-  /** Adds a socket of an account, or throws a `ServiceError` that says who has too many. Returns a function that removes it. */
-  add(accountId: string, socket: StoppableSocket): () => void;
-  count(): number;
-  /** Stops all sockets, including any added later. */
-  stop(): void;
-  /** Aborts the sockets that are still open. Returns how many there were. */
-  abort(): number;
-}
+export type OpenSockets = ReturnType<typeof createOpenSockets>;
 
-export function createOpenSockets(max = maxSockets): OpenSockets {
+export function createOpenSockets(max = maxSockets) {
   const sockets = new Set<StoppableSocket>();
   const maxEach = Math.ceil(max * shareOfAccount);
   const places = createInFlight({ max, maxEach, what: "socket" });
@@ -216,7 +208,8 @@ export function createOpenSockets(max = maxSockets): OpenSockets {
   }
 
   return {
-    add(accountId, socket) {
+    /** Adds a socket of an account, or throws a `ServiceError` that says who has too many. Returns a function that removes it. */
+    add(accountId: string, socket: StoppableSocket): () => void {
       enter(accountId);
       sockets.add(socket);
       if (isStopping) socket.stop();
@@ -225,11 +218,13 @@ export function createOpenSockets(max = maxSockets): OpenSockets {
       };
     },
     count: () => sockets.size,
-    stop() {
+    /** Stops all sockets, including any added later. */
+    stop(): void {
       isStopping = true;
       for (const socket of Array.from(sockets)) socket.stop();
     },
-    abort() {
+    /** Aborts the sockets that are still open. Returns how many there were. */
+    abort(): number {
       const left = [...sockets];
       for (const socket of left) socket.abort();
       return left.length;

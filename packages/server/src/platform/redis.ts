@@ -10,23 +10,10 @@ const silenceMs = 1_000;
 const reconnectMs = 500;
 
 /** A connection to Valkey or Redis, which processes share. It may be lost at any time, so every caller must manage without it. */
-export interface Redis {
-  /** For a library that takes a client, to be called in `ask`. Commands fail immediately while the store is gone. */
-  readonly client: RedisClient;
-  /** Whether the store is connected and has answered in time recently. */
-  isUp(): boolean;
-  /** The answer to commands; undefined if there is none within 50 ms, the store refuses them, or the answer is not of the expected kind. */
-  ask<Answer>(
-    command: (client: RedisClient) => Promise<unknown>,
-    isAnswer: (reply: unknown) => reply is Answer,
-  ): Promise<Answer | undefined>;
-  /** Sends a command without waiting for it, however long it takes; does nothing while the store is gone. */
-  tell(command: (client: RedisClient) => Promise<unknown>): void;
-  stop(): void;
-}
+export type Redis = ReturnType<typeof connectRedis>;
 
 /** Connects in the background, and again whenever the connection is lost. Logs when the store goes away, is late or refuses, and when it recovers. */
-export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">): Redis {
+export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">) {
   const { Redis: Client } = redisLibrary();
   const client = new Client(url, {
     connectionName: "presage",
@@ -54,9 +41,15 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
   const isUp = () => client.status === "ready" && performance.now() >= restUntilMs;
 
   return {
+    /** For a library that takes a client, to be called in `ask`. Commands fail immediately while the store is gone. */
     client,
+    /** Whether the store is connected and has answered in time recently. */
     isUp,
-    async ask(command, isAnswer) {
+    /** The answer to commands; undefined if there is none within 50 ms, the store refuses them, or the answer is not of the expected kind. */
+    async ask<Answer>(
+      command: (client: RedisClient) => Promise<unknown>,
+      isAnswer: (reply: unknown) => reply is Answer,
+    ): Promise<Answer | undefined> {
       if (!isUp()) return undefined;
       try {
         const reply = await inTime(command(client));
@@ -76,10 +69,11 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
         return undefined;
       }
     },
-    tell(command) {
+    /** Sends a command without waiting for it, however long it takes; does nothing while the store is gone. */
+    tell(command: (client: RedisClient) => Promise<unknown>): void {
       if (isUp()) command(client).catch(noteRefusal);
     },
-    stop() {
+    stop(): void {
       connection.stopWatching();
       client.disconnect();
     },

@@ -70,19 +70,6 @@ function scalarOf(value: unknown): string | number | undefined {
   return typeof value === "string" || typeof value === "number" ? value : undefined;
 }
 
-/** Work that several callers wait for, done once. */
-export interface SingleFlight<Value> {
-  /**
-   * Waits for the work under way for this key, or begins it. A caller leaves when its own signal is aborted; the work's signal
-   * is aborted with the last caller's reason when that one has left. A failure goes to all who wait.
-   */
-  join(
-    key: string,
-    signal: Cancellation,
-    begin: (signal: AbortSignal) => Promise<Value>,
-  ): Promise<Landed<Value>>;
-}
-
 interface Landed<Value> {
   value: Value;
   /** Whether no other caller has been given this value. */
@@ -97,7 +84,8 @@ interface Flight<Value> {
   isTaken: boolean;
 }
 
-export function createSingleFlight<Value>(): SingleFlight<Value> {
+/** Work that several callers wait for, done once. */
+export function createSingleFlight<Value>() {
   const flights = new Map<string, Flight<Value>>();
 
   function end(key: string, flight: Flight<Value>): void {
@@ -134,7 +122,15 @@ export function createSingleFlight<Value>(): SingleFlight<Value> {
 
   return {
     // Not passed on to `wait`: `begin` holds a request, and thousands may wait.
-    join: (key, signal, begin) => wait(key, flights.get(key) ?? start(key, begin), signal),
+    /**
+     * Waits for the work under way for this key, or begins it. A caller leaves when its own signal is aborted; the work's signal
+     * is aborted with the last caller's reason when that one has left. A failure goes to all who wait.
+     */
+    join: (
+      key: string,
+      signal: Cancellation,
+      begin: (signal: AbortSignal) => Promise<Value>,
+    ): Promise<Landed<Value>> => wait(key, flights.get(key) ?? start(key, begin), signal),
   };
 }
 
@@ -145,28 +141,9 @@ export interface AskedCompletion {
 }
 
 /** One deployment's completions; equal ones are requested once. */
-export interface CachedCompletions {
-  takes(request: CompletionRequest): boolean;
-  keyOf(sharing: Sharing, model: string, text: string): string;
-  find(key: string, sharing: Sharing): UpstreamCompletion | undefined;
-  /** Recognises the body once there was a hit for it, so that its key is known without reading and writing it again. */
-  recognise(body: Omit<KnownBody, "deployment">, sharing: Sharing): void;
-  /** `find` by the body, if it is recognised and still means the same with this served model. */
-  findByBody(sharing: Sharing, servedModel: string | undefined): UpstreamCompletion | undefined;
-  /** Waits for the same request if it is under way, looks where other processes keep theirs, or asks. */
-  join(
-    key: string,
-    sharing: Sharing,
-    deadline: Deadline,
-    ask: (signal: AbortSignal) => Promise<AskedCompletion>,
-  ): Promise<UpstreamCompletion>;
-}
+export type CachedCompletions = ReturnType<typeof cacheCompletions>;
 
-export function cacheCompletions(
-  deployment: string,
-  policy: CachePolicy,
-  cache: CompletionCache,
-): CachedCompletions {
+export function cacheCompletions(deployment: string, policy: CachePolicy, cache: CompletionCache) {
   const flights = createSingleFlight<UpstreamCompletion>();
 
   function toHit(kept: KeptCompletion): UpstreamCompletion {
@@ -222,13 +199,16 @@ export function cacheCompletions(
   }
 
   return {
-    takes: (request) => isRepeatable(request, policy),
-    keyOf: ({ accountId }, model, text) => cache.keyOf({ accountId, deployment, model, text }),
+    takes: (request: CompletionRequest): boolean => isRepeatable(request, policy),
+    keyOf: ({ accountId }: Sharing, model: string, text: string): string =>
+      cache.keyOf({ accountId, deployment, model, text }),
     find,
-    recognise(body, { bodyDigest }) {
+    /** Recognises the body once there was a hit for it, so that its key is known without reading and writing it again. */
+    recognise(body: Omit<KnownBody, "deployment">, { bodyDigest }: Sharing): void {
       if (bodyDigest !== undefined) cache.recognise(bodyDigest, { ...body, deployment });
     },
-    findByBody(sharing, servedModel) {
+    /** `find` by the body, if it is recognised and still means the same with this served model. */
+    findByBody(sharing: Sharing, servedModel: string | undefined): UpstreamCompletion | undefined {
       const { bodyDigest } = sharing;
       const body = bodyDigest === undefined ? undefined : cache.findBody(bodyDigest);
       // A fallback, or the deployment that a chat's model names, recognises its own bodies.
@@ -236,7 +216,13 @@ export function cacheCompletions(
       const isSame = body.servedModel === undefined || body.servedModel === servedModel;
       return isSame ? find(body.key, sharing) : undefined;
     },
-    join(key, sharing, deadline, ask) {
+    /** Waits for the same request if it is under way, looks where other processes keep theirs, or asks. */
+    join(
+      key: string,
+      sharing: Sharing,
+      deadline: Deadline,
+      ask: (signal: AbortSignal) => Promise<AskedCompletion>,
+    ): Promise<UpstreamCompletion> {
       // Callers with different bounds may not take each other's cached completion.
       const flight = `${key} ${sharing.maxAgeS}`;
       const begin = (signal: AbortSignal) => fly(key, sharing, () => ask(signal));
@@ -286,27 +272,6 @@ export interface CompletionCacheOptions {
   nowMs?: () => number;
 }
 
-/** Completions by key: in memory, least recently used first out, and in Redis if there is one. */
-export interface CompletionCache {
-  /** The key of a request, from everything that its response depends on and the account. */
-  keyOf(request: { accountId: string; deployment: string; model: string; text: string }): string;
-  /** The completion in memory, if it is no older than this. */
-  find(key: string, maxAgeS: number): KeptCompletion | undefined;
-  /** The completion that another process has stored. */
-  findShared(key: string, maxAgeS: number): Promise<StoredCompletion | undefined>;
-  /** Stores a new completion, for other processes as well. */
-  keep(key: string, bytes: Bytes, reading: CompletionReading): void;
-  /** Stores, in this process, a completion that another process has stored. */
-  keepHere(key: string, found: KeptCompletion): void;
-  /** Remembers a body's meaning by its digest. */
-  recognise(bodyDigest: string, body: KnownBody): void;
-  findBody(bodyDigest: string): KnownBody | undefined;
-  /** A completion's age in seconds. */
-  ageS(stored: StoredCompletion): number;
-  /** The memory of all that is cached in this process. */
-  bytes(): number;
-}
-
 /** Measured with completions of 500 bytes to 40 KB: the entry, its key, its reading and the bookkeeping of the bytes. */
 const bytesPerEntry = 1_070;
 /** How many bytes are allocated for each byte, on average over lengths. */
@@ -322,13 +287,16 @@ const macBytes = 16;
 const storedAtBytes = 8;
 const headBytes = macBytes + storedAtBytes;
 
+/** Completions by key: in memory, least recently used first out, and in Redis if there is one. */
+export type CompletionCache = ReturnType<typeof createCompletionCache>;
+
 export function createCompletionCache({
   maxBytes,
   maxAgeS,
   epoch,
   shared,
   nowMs = Date.now,
-}: CompletionCacheOptions): CompletionCache {
+}: CompletionCacheOptions) {
   const maxBytesOfBodies = Math.ceil(maxBytes / partsForBodies);
   const bodies = new LRUCache<string, KnownBody>({
     maxSize: maxBytesOfBodies,
@@ -357,19 +325,22 @@ export function createCompletionCache({
   }
 
   return {
-    keyOf: ({ accountId, deployment, model, text }) =>
-      new Bun.CryptoHasher("sha256")
-        .update(JSON.stringify([accountId, deployment, model, epoch]))
-        .update(text)
-        .digest("base64url"),
-    find(key, withinS) {
+    /** The key of a request, from everything that its response depends on and the account. */
+    keyOf(request: { accountId: string; deployment: string; model: string; text: string }): string {
+      const { accountId, deployment, model, text } = request;
+      const head = JSON.stringify([accountId, deployment, model, epoch]);
+      return new Bun.CryptoHasher("sha256").update(head).update(text).digest("base64url");
+    },
+    /** The completion in memory, if it is no older than this. */
+    find(key: string, withinS: number): KeptCompletion | undefined {
       const found = kept.get(key);
       if (found === undefined) return undefined;
       const age = ageS(found);
       if (age > maxAgeS) kept.delete(key);
       return age > Math.min(withinS, maxAgeS) ? undefined : found;
     },
-    async findShared(key, withinS) {
+    /** The completion that another process has stored. */
+    async findShared(key: string, withinS: number): Promise<StoredCompletion | undefined> {
       if (shared === undefined || !shared.redis.isUp()) return undefined;
       const name = nameOf(key, shared.secret);
       const value = await shared.redis.ask((client) => client.getBuffer(name), isBytesOrNothing);
@@ -382,17 +353,22 @@ export function createCompletionCache({
       };
       return ageS(found) <= Math.min(withinS, maxAgeS) ? found : undefined;
     },
-    keep(key, bytes, reading) {
+    /** Stores a new completion, for other processes as well. */
+    keep(key: string, bytes: Bytes, reading: CompletionReading): void {
       // A response that was read in pieces may be a part of a larger buffer.
       const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
       const one = { bytes: own, storedAtMs: nowMs(), reading };
       kept.set(key, one);
       share(key, one);
     },
-    keepHere: (key, found) => void kept.set(key, found),
-    recognise: (bodyDigest, body) => void bodies.set(bodyDigest, body),
-    findBody: (bodyDigest) => bodies.get(bodyDigest),
+    /** Stores, in this process, a completion that another process has stored. */
+    keepHere: (key: string, found: KeptCompletion): void => void kept.set(key, found),
+    /** Remembers a body's meaning by its digest. */
+    recognise: (bodyDigest: string, body: KnownBody): void => void bodies.set(bodyDigest, body),
+    findBody: (bodyDigest: string): KnownBody | undefined => bodies.get(bodyDigest),
+    /** A completion's age in seconds. */
     ageS,
+    /** The memory of all that is cached in this process. */
     bytes: () => kept.calculatedSize + bodies.calculatedSize,
   };
 }

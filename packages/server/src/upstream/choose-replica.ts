@@ -141,17 +141,9 @@ export interface AverageLatency {
 }
 
 /** The latencies of a replica's last responses. */
-export interface LatencyWindow {
-  /** `held`: how many requests the replica had when this one began, this one included. */
-  record(latencyMs: number, held: number): void;
-  /** Records a call that ended without a response after this long. It affects the averages, not the percentiles. */
-  recordWait(waitedMs: number, held: number): void;
-  /** Moving averages; undefined before the first of these calls. */
-  average(): AverageLatency | undefined;
-  percentiles(): { p50: number; p99: number } | undefined;
-}
+export type LatencyWindow = ReturnType<typeof createLatencyWindow>;
 
-export function createLatencyWindow(): LatencyWindow {
+export function createLatencyWindow() {
   const latest: number[] = [];
   let next = 0;
   let average: AverageLatency | undefined;
@@ -166,14 +158,17 @@ export function createLatencyWindow(): LatencyWindow {
   }
 
   return {
-    record(latencyMs, held) {
+    /** `held`: how many requests the replica had when this one began, this one included. */
+    record(latencyMs: number, held: number): void {
       latest[next] = latencyMs;
       next = (next + 1) % windowLength;
       recordWait(latencyMs, held);
     },
+    /** Records a call that ended without a response after this long. It affects the averages, not the percentiles. */
     recordWait,
-    average: () => average,
-    percentiles() {
+    /** Moving averages; undefined before the first of these calls. */
+    average: (): AverageLatency | undefined => average,
+    percentiles(): { p50: number; p99: number } | undefined {
       if (latest.length === 0) return undefined;
       const sorted = latest.toSorted((one, other) => one - other);
       const at = (quantile: number) => sorted[Math.ceil(quantile * sorted.length) - 1] ?? 0;
@@ -196,15 +191,7 @@ export interface Place<Replica> {
  * Where the requests of each key go. The preferred replica follows from the key's hash. Only keys whose replica was full or out are
  * remembered, as they would otherwise go back and forth between two replicas and find their prefix at neither.
  */
-export interface SessionPlaces<Replica> {
-  choose(candidates: readonly Replica[], key: number): Place<Replica>;
-  /** A call of the key timed out there, so its next call goes elsewhere if possible. */
-  timedOut(key: number, replica: Replica): void;
-}
-
-export function createSessionPlaces<Replica extends Candidate>(
-  all: readonly Replica[],
-): SessionPlaces<Replica> {
+export function createSessionPlaces<Replica extends Candidate>(all: readonly Replica[]) {
   const moved = new Map<number, Replica>();
   const left = new Map<number, Replica>();
 
@@ -226,7 +213,7 @@ export function createSessionPlaces<Replica extends Candidate>(
   }
 
   return {
-    choose(candidates, key) {
+    choose(candidates: readonly Replica[], key: number): Place<Replica> {
       const movedTo = moved.get(key);
       const replica = chooseReplica(withoutLeft(candidates, key), key, movedTo);
       const isPreferred = replica === findPreferred(all, key);
@@ -234,7 +221,8 @@ export function createSessionPlaces<Replica extends Candidate>(
       else if (replica !== undefined) remember(moved, key, replica);
       return { replica, hasPrefix: isPreferred || replica === movedTo };
     },
-    timedOut: (key, replica) => remember(left, key, replica),
+    /** A call of the key timed out there, so its next call goes elsewhere if possible. */
+    timedOut: (key: number, replica: Replica): void => remember(left, key, replica),
   };
 }
 

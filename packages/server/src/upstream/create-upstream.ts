@@ -279,20 +279,6 @@ function withModel({ body, model }: WrittenRequest, other: string): Body {
 
 const trustForMs = 60_000;
 
-interface ServedModel {
-  /**
-   * The name to send if the request names no model; undefined if it is not known yet. If it was read over a minute ago, it is
-   * read again for later requests: this one does not wait.
-   */
-  known(): string | undefined;
-  /** The same, but without reading it again. */
-  latest(): string | undefined;
-  /** Reads the name from the upstream. */
-  find(signal: Cancellation): Promise<string>;
-  /** The name to send after a 404 to `refused`; undefined if there is no other. */
-  findOther(refused: string, signal: Cancellation): Promise<string | undefined>;
-}
-
 /**
  * The configured name, or the first id of the upstream's list, which is read once for all calls that wait for it. A name is kept
  * while it is listed, because some servers list the newest model first.
@@ -301,7 +287,7 @@ function createServedModel(
   configured: string | undefined,
   listModels: () => Promise<ModelList>,
   nowMs = () => performance.now(),
-): ServedModel {
+) {
   let known = configured;
   let readAtMs = Number.NEGATIVE_INFINITY;
   /** When a look-up after a 404 last found no other model. */
@@ -328,15 +314,22 @@ function createServedModel(
   }
 
   return {
-    known() {
+    /**
+     * The name to send if the request names no model; undefined if it is not known yet. If it was read over a minute ago, it is
+     * read again for later requests: this one does not wait.
+     */
+    known(): string | undefined {
       const isOld = configured === undefined && known !== undefined && nowMs() - readAtMs > trustForMs;
       // If the reading fails, this name is still the best guess.
       if (isOld) read().catch(() => {});
       return known;
     },
-    latest: () => known,
-    find: (signal) => orAborted(read(), signal),
-    async findOther(refused, signal) {
+    /** The same, but without reading it again. */
+    latest: (): string | undefined => known,
+    /** Reads the name from the upstream. */
+    find: (signal: Cancellation): Promise<string> => orAborted(read(), signal),
+    /** The name to send after a 404 to `refused`; undefined if there is no other. */
+    async findOther(refused: string, signal: Cancellation): Promise<string | undefined> {
       if (configured !== undefined) return undefined;
       if (known === refused && nowMs() - confirmedAtMs > trustForMs) {
         await orAborted(read(), signal).catch(() => signal.throwIfAborted());

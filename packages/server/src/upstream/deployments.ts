@@ -46,23 +46,12 @@ export interface Deployment {
 }
 
 /** The deployments that this server stands in front of. They can be replaced while calls are under way, which end on the old ones. */
-export interface Deployments {
-  getDefault(): Deployment;
-  find(name: string): Deployment | undefined;
-  /** In the order of the file. */
-  all(): readonly Deployment[];
-  /** Whether any of them caches completions. */
-  areCached(): boolean;
-  /** Grows when they are replaced, because the same request may then be for another deployment. */
-  revision(): number;
-  /** Replaces the settings. Unchanged deployments keep what is known about their replicas. */
-  replace(settings: DeploymentSettings): void;
-}
+export type Deployments = ReturnType<typeof createDeployments>;
 
 export function createDeployments(
   settings: DeploymentSettings,
   openUpstream: (settings: NamedDeploymentSettings) => Upstream,
-): Deployments {
+) {
   let current = new Map<string, { deployment: Deployment; digest: string }>();
   let byDefault: Deployment;
   let areCached = false;
@@ -98,11 +87,15 @@ export function createDeployments(
 
   replace(settings);
   return {
-    getDefault: () => byDefault,
+    getDefault: (): Deployment => byDefault,
     find,
-    all: () => [...current.values()].map(({ deployment }) => deployment),
+    /** In the order of the file. */
+    all: (): readonly Deployment[] => [...current.values()].map(({ deployment }) => deployment),
+    /** Whether any of them caches completions. */
     areCached: () => areCached,
+    /** Grows when they are replaced, because the same request may then be for another deployment. */
     revision: () => revision,
+    /** Replaces the settings. Unchanged deployments keep what is known about their replicas. */
     replace,
   };
 }

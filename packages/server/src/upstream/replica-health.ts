@@ -25,28 +25,13 @@ interface Failure {
 export type OnReplicaChange = (state: ReplicaState, why?: EjectionReason) => void;
 
 /** Whether a replica may be asked, judging by the outcomes of its calls. Callers pass the time, so that tests can control it. */
-export interface ReplicaHealth {
-  state(): ReplicaState;
-  hasFailed(): boolean;
-  /** Whether its last calls all failed, though it may not have been ejected. */
-  isFailing(): boolean;
-  /** The same, but a reset of a kept connection does not count: it may have been the connection's fault. */
-  isDown(): boolean;
-  ejections(): number;
-  /** A call that began at this time was answered. */
-  answered(beganAtMs: number, nowMs: number): void;
-  /** A call that began at this time reached no server, or one that cannot serve. */
-  failed(beganAtMs: number, nowMs: number, failure: Failure): void;
-  /** Whether its time out is over, so that a probe should say if it is back. */
-  isProbeDue(nowMs: number): boolean;
-  probed(isAlive: boolean, nowMs: number): void;
-}
+export type ReplicaHealth = ReturnType<typeof createReplicaHealth>;
 
 /**
  * Three failures in a row eject a replica, for 5 s and twice as long each time, up to 60 s. After that a probe must be answered and
  * then one live call; the replica is up from there.
  */
-export function createReplicaHealth(onChange: OnReplicaChange = () => {}): ReplicaHealth {
+export function createReplicaHealth(onChange: OnReplicaChange = () => {}) {
   let state: ReplicaState = "up";
   let failures = 0;
   let certainFailures = 0;
@@ -68,26 +53,31 @@ export function createReplicaHealth(onChange: OnReplicaChange = () => {}): Repli
   }
 
   return {
-    state: () => state,
+    state: (): ReplicaState => state,
     hasFailed: () => failures > 0,
+    /** Whether its last calls all failed, though it may not have been ejected. */
     isFailing: () => failures >= failuresToEject,
+    /** The same, but a reset of a kept connection does not count: it may have been the connection's fault. */
     isDown: () => certainFailures >= failuresToEject,
     ejections: () => ejections,
-    answered(beganAtMs, nowMs) {
+    /** A call that began at this time was answered. */
+    answered(beganAtMs: number, nowMs: number): void {
       // A call that began before the replica was ejected says nothing about it now.
       if (state !== "up" && beganAtMs < changedAtMs) return;
       failures = 0;
       certainFailures = 0;
       if (state !== "up") enter("up", nowMs);
     },
-    failed(beganAtMs, nowMs, { mayEject, mayBeStale = false, why }) {
+    /** A call that began at this time reached no server, or one that cannot serve. */
+    failed(beganAtMs: number, nowMs: number, { mayEject, mayBeStale = false, why }: Failure): void {
       failures += 1;
       if (!mayBeStale) certainFailures += 1;
       if (state === "ejected" || (state === "returning" && beganAtMs < changedAtMs)) return;
       if (state === "returning" || (failures >= failuresToEject && mayEject())) eject(nowMs, why);
     },
-    isProbeDue: (nowMs) => state === "ejected" && nowMs - changedAtMs >= outMs,
-    probed(isAlive, nowMs) {
+    /** Whether its time out is over, so that a probe should say if it is back. */
+    isProbeDue: (nowMs: number): boolean => state === "ejected" && nowMs - changedAtMs >= outMs,
+    probed(isAlive: boolean, nowMs: number): void {
       if (state !== "ejected") return;
       if (isAlive) enter("returning", nowMs);
       else {

@@ -9,21 +9,14 @@ const maxReserve = 30;
 const reserveRefillMs = 1_000;
 
 /** Bounds the retries of all calls together, so that they do not double the load on replicas that fail. */
-export interface RetryShare {
-  /** Whether a call may be tried again; `isRetrying` if an earlier retry of this call was counted. */
-  take(inFlight: number, isRetrying: boolean): boolean;
-  /** A call whose retries were counted has ended. */
-  release(): void;
-  /** A call was answered. */
-  earn(): void;
-}
+export type RetryShare = ReturnType<typeof createRetryShare>;
 
 /**
  * At any time, at most a fifth of the calls in flight are retries, or 3. Calls that fail immediately are hardly ever in flight, so
  * retries also have to be earned by calls that are answered, one for every five. In an outage a reserve of 30 is left, which
  * refills by one each second.
  */
-export function createRetryShare(nowMs: () => number): RetryShare {
+export function createRetryShare(nowMs: () => number) {
   let retrying = 0;
   let earned = 0;
   let reserve = maxReserve;
@@ -44,16 +37,19 @@ export function createRetryShare(nowMs: () => number): RetryShare {
   }
 
   return {
-    take(inFlight, isRetrying) {
+    /** Whether a call may be tried again; `isRetrying` if an earlier retry of this call was counted. */
+    take(inFlight: number, isRetrying: boolean): boolean {
       if (!isRetrying && retrying >= Math.max(minRetries, Math.floor(share * inFlight))) return false;
       if (!spend()) return false;
       if (!isRetrying) retrying += 1;
       return true;
     },
-    release() {
+    /** A call whose retries were counted has ended. */
+    release(): void {
       retrying -= 1;
     },
-    earn() {
+    /** A call was answered. */
+    earn(): void {
       earned = Math.min(maxEarned, earned + share);
     },
   };

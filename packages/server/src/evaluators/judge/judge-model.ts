@@ -211,13 +211,6 @@ const unknownModel: ModelCapabilities = {
   tokenLimitField: "max_tokens",
 };
 
-export interface CapabilityMemory {
-  /** The capabilities of the model that responded last: a deployment names its model only in a response. */
-  recall(): ModelCapabilities;
-  learn(model: string, capabilities: ModelCapabilities): void;
-  forget(model: string): void;
-}
-
 /** The capabilities that each profile has found out by itself. After an eviction they are detected again. */
 export function rememberCapabilities(): (profile: string) => CapabilityMemory {
   const byProfile = new LRUCache<string, CapabilityMemory>({ max: maxProfiles });
@@ -228,7 +221,9 @@ export function rememberCapabilities(): (profile: string) => CapabilityMemory {
   };
 }
 
-function createCapabilityMemory(): CapabilityMemory {
+export type CapabilityMemory = ReturnType<typeof createCapabilityMemory>;
+
+function createCapabilityMemory() {
   const byModel = new LRUCache<string, ModelCapabilities>({
     max: maxModels,
     ttl: knownForMs,
@@ -236,14 +231,15 @@ function createCapabilityMemory(): CapabilityMemory {
   });
   let lastModel = "";
   return {
-    recall: () => byModel.get(lastModel) ?? unknownModel,
-    learn(model, capabilities) {
+    /** The capabilities of the model that responded last: a deployment names its model only in a response. */
+    recall: (): ModelCapabilities => byModel.get(lastModel) ?? unknownModel,
+    learn(model: string, capabilities: ModelCapabilities): void {
       lastModel = model;
       // A model that responds in place of another was asked in the way that suits the other, and may support a better one.
       if (capabilities.model === "" || capabilities.model === model)
         byModel.set(model, { ...capabilities, model });
     },
-    forget: (model) => byModel.delete(model),
+    forget: (model: string): void => void byModel.delete(model),
   };
 }
 

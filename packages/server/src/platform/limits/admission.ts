@@ -4,14 +4,6 @@ import type { Bucket, BucketState, TakeTokens } from "./token-buckets.ts";
 /** An account that made a call this recently is expected to make more. */
 const activeForMs = 10_000;
 
-export interface InFlight {
-  /** Counts one more call of an account, or throws: `rate_limited` beyond the account's own limit, else `overloaded`. */
-  enter(accountId: string): void;
-  /** To be called when an admitted call has ended. */
-  leave(accountId: string): void;
-  count(): number;
-}
-
 interface Account {
   count: number;
   lastCallAtMs: number;
@@ -28,11 +20,13 @@ interface InFlightLimits {
   what: string;
 }
 
+export type InFlight = ReturnType<typeof createInFlight>;
+
 /**
  * Limits the calls in flight to `max`. A single account may use `maxEach`. While others are active, an account may exceed an equal
  * share only if room is left for each of them: one call, as many more as it has in flight, or as many as were refused.
  */
-export function createInFlight({ max, maxEach, what }: InFlightLimits): InFlight {
+export function createInFlight({ max, maxEach, what }: InFlightLimits) {
   const accounts = new Map<string, Account>();
   let total = 0;
   let refusedAtMs = Number.NEGATIVE_INFINITY;
@@ -75,7 +69,8 @@ export function createInFlight({ max, maxEach, what }: InFlightLimits): InFlight
   }
 
   return {
-    enter(accountId) {
+    /** Counts one more call of an account, or throws: `rate_limited` beyond the account's own limit, else `overloaded`. */
+    enter(accountId: string): void {
       const nowMs = performance.now();
       const account = accountOf(accountId, nowMs);
       if (account.count >= maxEach && maxEach < max)
@@ -97,7 +92,8 @@ export function createInFlight({ max, maxEach, what }: InFlightLimits): InFlight
       account.count += 1;
       total += 1;
     },
-    leave(accountId) {
+    /** To be called when an admitted call has ended. */
+    leave(accountId: string): void {
       const account = accounts.get(accountId);
       if (account !== undefined) account.count -= 1;
       total -= 1;

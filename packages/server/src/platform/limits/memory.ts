@@ -151,20 +151,15 @@ async function readInPieces(
   return Bun.concatArrayBuffers(chunks, Number.POSITIVE_INFINITY, true) as Bytes;
 }
 
-export interface RoomForBytes {
-  /** Waits in line for room for this many bytes. More than the limit is admitted alone. Resolves with the function that gives the room back. */
-  take(bytes: number, signal: AbortSignal): Promise<() => void>;
-  /** Waits until nobody is waiting for room; to be called before reading more. */
-  untilNobodyWaits(signal: AbortSignal): Promise<void>;
-}
-
 interface Waiting {
   bytes: number;
   admit(): void;
 }
 
+export type RoomForBytes = ReturnType<typeof createRoomForBytes>;
+
 /** Limits the bytes of background work in progress; beyond the limit, work waits rather than fails. */
-export function createRoomForBytes(maxBytes: number): RoomForBytes {
+export function createRoomForBytes(maxBytes: number) {
   const waiting = new Set<Waiting>();
   let watching: (() => void)[] = [];
   let held = 0;
@@ -186,7 +181,8 @@ export function createRoomForBytes(maxBytes: number): RoomForBytes {
   }
 
   return {
-    async take(bytes, signal) {
+    /** Waits in line for room for this many bytes. More than the limit is admitted alone. Resolves with the function that gives the room back. */
+    async take(bytes: number, signal: AbortSignal): Promise<() => void> {
       signal.throwIfAborted();
       const turn = Promise.withResolvers<void>();
       const own = { bytes, admit: turn.resolve };
@@ -201,7 +197,8 @@ export function createRoomForBytes(maxBytes: number): RoomForBytes {
       }
       return () => giveBack(bytes);
     },
-    async untilNobodyWaits(signal) {
+    /** Waits until nobody is waiting for room; to be called before reading more. */
+    async untilNobodyWaits(signal: AbortSignal): Promise<void> {
       while (waiting.size > 0) {
         const left = Promise.withResolvers<void>();
         watching.push(left.resolve);

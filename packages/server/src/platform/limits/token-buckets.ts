@@ -22,15 +22,8 @@ redis.call("PEXPIRE", KEYS[1], ARGV[2])
 return redis.call("ZCARD", KEYS[1])
 `;
 
-interface ProcessCount {
-  /** Processes seen in the last minute, including this one; while Redis is unavailable, the last known number. */
-  count(): number;
-  /** Removes this process from the others' counts. */
-  stop(): Promise<void>;
-}
-
 /** Announces this process under a key in Redis every two seconds, and counts the processes there. */
-export function countProcesses(redis: Redis, key: string): ProcessCount {
+export function countProcesses(redis: Redis, key: string) {
   const { client } = redis;
   client.defineCommand("presageSeeProcess", { lua: seeProcess, numberOfKeys: 1 });
   const processId = Bun.randomUUIDv7();
@@ -44,8 +37,10 @@ export function countProcesses(redis: Redis, key: string): ProcessCount {
   client.on("ready", see);
   void see();
   return {
+    /** Processes seen in the last minute, including this one; while Redis is unavailable, the last known number. */
     count: () => count,
-    async stop() {
+    /** Removes this process from the others' counts. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       client.off("ready", see);
       await redis.ask(

@@ -7,10 +7,7 @@ const shortestRestMs = 1;
 /** The cap on a rest: a turn in which much else happened says little about background work. */
 const longestRestMs = 20;
 
-export interface BackgroundTurns {
-  /** Resolves when it is the caller's turn, which should take less than a millisecond. Rejects with the signal's reason if aborted before. */
-  take(signal: AbortSignal): Promise<void>;
-}
+export type BackgroundTurns = ReturnType<typeof createBackgroundTurns>;
 
 /**
  * Turns on the main thread for work that may wait, in the order in which they were requested. Otherwise work that becomes possible at
@@ -25,7 +22,7 @@ export function createBackgroundTurns(
     rest = (ms: number) => sleep(ms),
     nowMs = () => performance.now(),
   } = {},
-): BackgroundTurns {
+) {
   const waiting: (() => void)[] = [];
   let isRunning = false;
 
@@ -47,7 +44,8 @@ export function createBackgroundTurns(
   }
 
   return {
-    async take(signal) {
+    /** Resolves when it is the caller's turn, which should take less than a millisecond. Rejects with the signal's reason if aborted before. */
+    async take(signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
       const turn = Promise.withResolvers<void>();
       waiting.push(turn.resolve);
@@ -115,17 +113,6 @@ export interface QueueLimits {
   refuse(why: "queue full" | "waited too long"): Error;
 }
 
-export interface FairSlots {
-  /**
-   * Resolves with the function that releases the slot, to be called once. Rejects with the signal's reason as soon as the
-   * signal is aborted. `cost` is an estimate in any unit, above 0: callers of one account whose costs have the same order of
-   * magnitude wait in line, and expensive ones behind those that are cheaper.
-   */
-  take(accountId: string, signal: AbortSignal, cost?: number): Promise<() => void>;
-  inUse(): number;
-  waiting(): number;
-}
-
 interface Account {
   inUse: number;
   /** Sorted by `finish`: the next to enter is first. */
@@ -142,13 +129,15 @@ interface Waiting {
   enter(): void;
 }
 
+export type FairSlots = ReturnType<typeof createFairSlots>;
+
 /**
  * A semaphore that is fair between accounts: a released slot goes to the account that uses the fewest. A single account can use all
  * slots, and the next account then waits for one slot, not for the first account's queue. Within an account this is self-clocked fair
  * queueing with a flow for each order of magnitude: cheap work overtakes expensive work, which keeps a share however much cheap work
  * there is.
  */
-export function createFairSlots({ slots, slotsEach = slots, queue: limits }: FairSlotLimits): FairSlots {
+export function createFairSlots({ slots, slotsEach = slots, queue: limits }: FairSlotLimits) {
   /** Accounts that use slots or wait, in the order of their last release. */
   const accounts = new Map<string, Account>();
   let inUse = 0;
@@ -216,7 +205,12 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
   }
 
   return {
-    async take(accountId, signal, cost = 1) {
+    /**
+     * Resolves with the function that releases the slot, to be called once. Rejects with the signal's reason as soon as the
+     * signal is aborted. `cost` is an estimate in any unit, above 0: callers of one account whose costs have the same order of
+     * magnitude wait in line, and expensive ones behind those that are cheaper.
+     */
+    async take(accountId: string, signal: AbortSignal, cost = 1): Promise<() => void> {
       signal.throwIfAborted();
       let account = accounts.get(accountId);
       if (account === undefined) {
@@ -247,21 +241,13 @@ function leave(queue: Waiting[], own: Waiting): void {
   if (place >= 0) queue.splice(place, 1);
 }
 
-/** Turns for work that keeps the main thread busy for milliseconds, such as reading a body of megabytes. */
-export interface LongWork {
-  /**
-   * Resolves when it is the caller's turn, with the function that ends it. Rejects with the signal's reason as soon as the signal is
-   * aborted. Within an account, callers with far fewer `bytes` come first.
-   */
-  take(accountId: string, signal: AbortSignal, bytes: number): Promise<() => void>;
-  /** Reports a short request, so that long work rests for a while. */
-  giveWay(): void;
-}
-
 /** With 2, long work and what is done with its result have about half of the thread while there are short requests. */
 const longWorkRestPerWork = 2;
 /** The rest for a body of about 16 MB. It is capped because a process that was stopped for an hour must not rest for two. */
 const longestLongWorkRestMs = 200;
+
+/** Turns for work that keeps the main thread busy for milliseconds, such as reading a body of megabytes. */
+export type LongWork = ReturnType<typeof createLongWork>;
 
 /**
  * One caller at a time: otherwise work that arrives together would all be done in one turn of the event loop, and nothing else would be
@@ -271,7 +257,7 @@ const longestLongWorkRestMs = 200;
 export function createLongWork({
   nowMs = () => performance.now(),
   rest = (ms: number): Promise<unknown> => sleep(ms),
-} = {}): LongWork {
+} = {}) {
   const slots = createFairSlots({ slots: 1 });
   let cameShort = false;
   let liveUntilMs = Number.NEGATIVE_INFINITY;
@@ -291,12 +277,17 @@ export function createLongWork({
   }
 
   return {
-    async take(accountId, signal, bytes) {
+    /**
+     * Resolves when it is the caller's turn, with the function that ends it. Rejects with the signal's reason as soon as the signal is
+     * aborted. Within an account, callers with far fewer `bytes` come first.
+     */
+    async take(accountId: string, signal: AbortSignal, bytes: number): Promise<() => void> {
       const release = await slots.take(accountId, signal, bytes);
       const startedAtMs = nowMs();
       return () => void restAndRelease(startedAtMs, release);
     },
-    giveWay() {
+    /** Reports a short request, so that long work rests for a while. */
+    giveWay(): void {
       cameShort = true;
     },
   };

@@ -177,12 +177,7 @@ function createTimeText() {
 /** Some calls succeed during an outage; it is over when none has failed for this long. */
 const quietMs = 10_000;
 
-export interface OutageWatch {
-  /** Logs each kind of failure once per outage. There must be few kinds. */
-  failed(kind: string, describe: () => object): void;
-  responded(): void;
-  isUp(): boolean;
-}
+export type OutageWatch = ReturnType<typeof watchOutage>;
 
 /**
  * Logs the start and the end of each outage instead of every failed call. An outage is over when a call succeeds and none has
@@ -191,12 +186,13 @@ export interface OutageWatch {
 export function watchOutage(
   logger: Pick<Logger, "warn">,
   words: { begins: string; ends: string; fields?: object },
-): OutageWatch {
+) {
   let outage:
     | { sinceMs: number; lastFailureAtMs: number; workedAtMs?: number; failures: number; kinds: Set<string> }
     | undefined;
   return {
-    failed(kind, describe) {
+    /** Logs each kind of failure once per outage. There must be few kinds. */
+    failed(kind: string, describe: () => object): void {
       const nowMs = performance.now();
       outage ??= { sinceMs: nowMs, lastFailureAtMs: nowMs, failures: 0, kinds: new Set() };
       outage.lastFailureAtMs = nowMs;
@@ -206,7 +202,7 @@ export function watchOutage(
       outage.kinds.add(kind);
       logger.warn({ ...words.fields, ...describe() }, words.begins);
     },
-    responded() {
+    responded(): void {
       if (outage === undefined) return;
       const nowMs = performance.now();
       outage.workedAtMs ??= nowMs;

@@ -41,14 +41,6 @@ export function doTogether<Item, Result>(
 
 export const usualIntervalMs = 5_000;
 
-interface BatchedWrites<Value> {
-  /** The map that collects the next batch. To be called again for each change, as every batch has its own map. */
-  pending(): Map<string, Value>;
-  writeNow(): Promise<void>;
-  /** Writes what is pending and stops. */
-  stop(): Promise<void>;
-}
-
 export interface Batching<Value> {
   /** Absent: five seconds. */
   intervalMs?: number | undefined;
@@ -71,7 +63,7 @@ export function writeInBatches<Value>({
     for (const [name, value] of batch) if (!newer.has(name)) newer.set(name, value);
   },
   onFailure,
-}: Batching<Value>): BatchedWrites<Value> {
+}: Batching<Value>) {
   let pending = new Map<string, Value>();
   let writing: Promise<void> = Promise.resolve();
   /** The write that waits for the one before it. */
@@ -105,9 +97,11 @@ export function writeInBatches<Value>({
 
   const timer = setInterval(writeNow, intervalMs);
   return {
-    pending: () => pending,
+    /** The map that collects the next batch. To be called again for each change, as every batch has its own map. */
+    pending: (): Map<string, Value> => pending,
     writeNow,
-    async stop() {
+    /** Writes what is pending and stops. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       await writeNow();
     },
@@ -230,18 +224,13 @@ const written = {
 export const pauseMs = 12;
 
 /** The pace of batches that are written or deleted one after the other. */
-export interface WritePace {
-  /** How many rows the next batch may have. */
-  maxRows(): number;
-  write(rows: number, work: () => Promise<void>): Promise<void>;
-}
-
-export function createWritePace(database: Database): WritePace {
+export function createWritePace(database: Database) {
   let maxRows = written.firstRows;
   let wroteAtMs = Number.NEGATIVE_INFINITY;
   return {
+    /** How many rows the next batch may have. */
     maxRows: () => maxRows,
-    async write(rows, work) {
+    async write(rows: number, work: () => Promise<void>): Promise<void> {
       // Leaves time to other writers on SQLite. Time spent reading since the last batch counts as waiting.
       const leftMs = wroteAtMs + pauseMs - performance.now();
       if (leftMs > 0 && !isPostgres(database)) await sleep(leftMs);

@@ -76,13 +76,6 @@ export async function withLease(
   }
 }
 
-export interface Looker {
-  /** Reports something to do: looks soon, and once more if a look is in progress. */
-  schedule(): void;
-  /** Ends after the current statement. */
-  stop(): Promise<void>;
-}
-
 interface LookerOptions {
   /** Does what there is to do, a little at a time, until nothing is left or `signal` is aborted, which is the same for all looks. */
   look(signal: AbortSignal): Promise<void>;
@@ -94,13 +87,15 @@ interface LookerOptions {
   onFailure(error: unknown): void;
 }
 
+export type Looker = ReturnType<typeof startLooking>;
+
 /** Looks regularly and when asked to, one look after the other. Work that fails is done the next time. */
 export function startLooking({
   look,
   intervalMs,
   firstAfterInterval = intervalMs === undefined,
   onFailure,
-}: LookerOptions): Looker {
+}: LookerOptions) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let looking: Promise<void> = Promise.resolve();
@@ -120,8 +115,10 @@ export function startLooking({
   const timer = intervalMs && setInterval(schedule, intervalMs);
   if (!firstAfterInterval) schedule();
   return {
+    /** Reports something to do: looks soon, and once more if a look is in progress. */
     schedule,
-    async stop() {
+    /** Ends after the current statement. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       stopping.abort();
       await looking;

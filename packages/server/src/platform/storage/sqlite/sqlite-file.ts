@@ -17,26 +17,6 @@ const turnTaken = 1;
 const turnStateAt = 0;
 const turnWaitingAt = 1;
 
-/** A connection's prepared statements by their text. */
-export interface StatementCache {
-  /**
-   * Prepares a statement for one use, before the next is prepared: either may close it. Instead of its parameters it may be given rows of
-   * parameters, and is then executed for each row.
-   */
-  prepare(sql: string): SqliteStatement;
-  /** Closes the connection with its statements: SQLite keeps it open for as long as a statement is left. */
-  close(): void;
-}
-
-/** Lets threads that write one file wait for each other, as a locked file has to be tried again and again. */
-export interface WriteTurn {
-  /** Whether the other threads go first, even those that came later, as no one waits for this thread's writes. */
-  readonly givesWay: boolean;
-  /** Blocks the thread until it is its turn, but not for long: SQLite's lock decides who writes. */
-  take(): void;
-  give(): void;
-}
-
 /** What a thread that writes a file starts with. */
 export interface WriterData {
   path: string;
@@ -85,8 +65,11 @@ function createFile(path: string): void {
   }
 }
 
+/** A connection's prepared statements by their text. */
+export type StatementCache = ReturnType<typeof createStatementCache>;
+
 /** Keeps the statements that were used last. Bun's own cache keeps the first twenty of a connection for ever, and no others. */
-export function createStatementCache(database: Database): StatementCache {
+export function createStatementCache(database: Database) {
   const statements = new LRUCache<string, Statement>({
     max: maxStatements,
     dispose: (statement) => statement.finalize(),
@@ -102,7 +85,11 @@ export function createStatementCache(database: Database): StatementCache {
   }
 
   return {
-    prepare(sql) {
+    /**
+     * Prepares a statement for one use, before the next is prepared: either may close it. Instead of its parameters it may be given rows of
+     * parameters, and is then executed for each row.
+     */
+    prepare(sql: string): SqliteStatement {
       const statement = find(sql);
 
       /** Executes the statement for each row, or once, and returns the results. */
@@ -139,7 +126,8 @@ export function createStatementCache(database: Database): StatementCache {
         },
       };
     },
-    close() {
+    /** Closes the connection with its statements: SQLite keeps it open for as long as a statement is left. */
+    close(): void {
       statements.clear();
       database.close();
     },
@@ -178,7 +166,10 @@ export function writerData(path: string, isReplacement = false): WriterData {
   return { path, turn };
 }
 
-export function createWriteTurn(shared: SharedArrayBuffer, { givesWay = false } = {}): WriteTurn {
+/** Lets threads that write one file wait for each other, as a locked file has to be tried again and again. */
+export type WriteTurn = ReturnType<typeof createWriteTurn>;
+
+export function createWriteTurn(shared: SharedArrayBuffer, { givesWay = false } = {}) {
   const memory = new Int32Array(shared);
   let isMine = false;
 
@@ -196,15 +187,17 @@ export function createWriteTurn(shared: SharedArrayBuffer, { givesWay = false } 
   }
 
   return {
+    /** Whether the other threads go first, even those that came later, as no one waits for this thread's writes. */
     givesWay,
-    take() {
+    /** Blocks the thread until it is its turn, but not for long: SQLite's lock decides who writes. */
+    take(): void {
       if (!givesWay) Atomics.add(memory, turnWaitingAt, 1);
       takeBefore(performance.now() + turnPatienceMs);
       if (givesWay) return;
       Atomics.sub(memory, turnWaitingAt, 1);
       Atomics.notify(memory, turnWaitingAt);
     },
-    give() {
+    give(): void {
       if (!isMine) return;
       isMine = false;
       Atomics.store(memory, turnStateAt, turnFree);
