@@ -49,19 +49,6 @@ const noticeMs = 1_000;
 /** After this long without a request, no client is left to notify. */
 const usualQuietMs = 250;
 
-export interface Listening {
-  address: string;
-  port: number;
-  /** Serves `app` from now on. */
-  use(app: App): void;
-  /**
-   * Stops accepting connections after at most a second, and returns once all requests in flight have a response and all WebSockets are
-   * closed, or after 30 s. Returns the number of aborted requests and WebSocket messages. Tests, which know that no client is left, do not
-   * wait for any.
-   */
-  drain(quietMs?: number): Promise<number>;
-}
-
 /** The server cannot listen at its address; the message says why. */
 export class ListenError extends Error {
   constructor(message: string, cause: unknown) {
@@ -113,7 +100,7 @@ export interface ListenOptions {
 }
 
 /** Starts listening immediately, and responds that the server is starting until it is given an app. */
-export function listen({ host, port, reusePort = false }: ListenOptions): Listening {
+export function listen({ host, port, reusePort = false }: ListenOptions) {
   let app = startingApp();
   const serve = () =>
     Bun.serve<SocketEvents>({
@@ -157,11 +144,17 @@ export function listen({ host, port, reusePort = false }: ListenOptions): Listen
   return {
     address: listenAddress(host, server.port ?? port),
     port: server.port ?? port,
-    use(next) {
+    /** Serves `app` from now on. */
+    use(next: App): void {
       app = next;
       server.reload({ routes: app.routes, fetch: app.fetch });
     },
-    async drain(quietMs = usualQuietMs) {
+    /**
+     * Stops accepting connections after at most a second, and returns once all requests in flight have a response and all WebSockets are
+     * closed, or after 30 s. Returns the number of aborted requests and WebSocket messages. Tests, which know that no client is left, do not
+     * wait for any.
+     */
+    async drain(quietMs = usualQuietMs): Promise<number> {
       const startedAtMs = performance.now();
       app.sockets.stop();
       await waitForQuiet(startedAtMs, quietMs);

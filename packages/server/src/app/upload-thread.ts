@@ -103,19 +103,10 @@ async function store(database: Database, task: UploadTask, body: AsyncIterable<U
   return await previewImport(task.upload, body);
 }
 
-interface Feed<Item> {
-  /** Resolves when the reader wants the next item: false if it wants no more. */
-  add(item: Item): Promise<boolean>;
-  end(): void;
-  fail(error: Error): void;
-  /** To be called when the reader has stopped. */
-  close(): void;
-  /** For a single reader. */
-  items: AsyncGenerator<Item, void>;
-}
+type Feed<Item> = ReturnType<typeof createFeed<Item>>;
 
 /** Items that are handed over one at a time. */
-function createFeed<Item>(): Feed<Item> {
+function createFeed<Item>() {
   let isClosed = false;
   let next = Promise.withResolvers<{ item: Item } | "end">();
   let wanted = Promise.withResolvers<void>();
@@ -134,19 +125,22 @@ function createFeed<Item>(): Feed<Item> {
   }
 
   return {
-    async add(item) {
+    /** Resolves when the reader wants the next item: false if it wants no more. */
+    async add(item: Item): Promise<boolean> {
       await wanted.promise;
       if (isClosed) return false;
       wanted = Promise.withResolvers();
       next.resolve({ item });
       return true;
     },
-    end: () => next.resolve("end"),
-    fail: (error) => next.reject(error),
-    close() {
+    end: (): void => next.resolve("end"),
+    fail: (error: Error): void => next.reject(error),
+    /** To be called when the reader has stopped. */
+    close(): void {
       isClosed = true;
       wanted.resolve();
     },
+    /** For a single reader. */
     items: read(),
   };
 }

@@ -122,28 +122,20 @@ export function configOfWorker(config: Config, index: number): Config {
 /** How long a worker may take to answer a question. */
 const answerTimeoutMs = 1_000;
 
-/** A worker process, as seen by the supervisor. */
-export interface WorkerProcess {
-  readonly pid: number;
-  readonly startedAtMs: number;
-  /** Resolves without figures if the worker does not answer in time, or ends. */
-  ask(question: Question): Promise<Figures | undefined>;
-  send(message: ToWorker): void;
-  kill(signal: NodeJS.Signals): void;
-  readonly exited: Promise<WorkerExit>;
-}
-
 /** Either `code` or `signal` is null. */
 export interface WorkerExit {
   code: number | null;
   signal: string | null;
 }
 
+/** A worker process, as seen by the supervisor. */
+export type WorkerProcess = ReturnType<typeof startWorker>;
+
 /** Starts a worker: this program with the command `worker`, and a channel to it. It writes to the supervisor's outputs. */
 export function startWorker(
   start: WorkerStart,
   onMessage: (message: Exclude<ToSupervisor, { kind: "answer" }>) => void,
-): WorkerProcess {
+) {
   const unanswered = new Map<number, (figures: Figures | undefined) => void>();
   let lastId = 0;
 
@@ -176,8 +168,9 @@ export function startWorker(
     startedAtMs: performance.now(),
     exited,
     send,
-    kill: (signal) => child.kill(signal),
-    async ask(question) {
+    kill: (signal: NodeJS.Signals): void => child.kill(signal),
+    /** Resolves without figures if the worker does not answer in time, or ends. */
+    async ask(question: Question): Promise<Figures | undefined> {
       const { promise, resolve } = Promise.withResolvers<Figures | undefined>();
       lastId += 1;
       const id = lastId;

@@ -34,16 +34,9 @@ export interface RegisteredEvaluator {
   family: Family;
 }
 
-export interface Registry {
-  families: readonly Family[];
-  /** Every version of every family; of each family the newest first. */
-  evaluators: readonly RegisteredEvaluator[];
-  /** Finds an evaluator by its id, or a family's newest by the family's name. */
-  find(idOrAlias: string): RegisteredEvaluator | undefined;
-  findFamily(name: string): Family | undefined;
-}
+export type Registry = ReturnType<typeof createRegistry>;
 
-export function createRegistry(families: readonly Family[]): Registry {
+export function createRegistry(families: readonly Family[]) {
   const evaluators = families.flatMap((family) =>
     family.versions.map((version) => ({ id: `${family.name}-${version}`, family })),
   );
@@ -52,8 +45,10 @@ export function createRegistry(families: readonly Family[]): Registry {
   const familiesByName = new Map(families.map((family) => [family.name, family]));
   return {
     families,
+    /** Every version of every family; of each family the newest first. */
     evaluators,
-    find: (idOrAlias) => byName.get(idOrAlias),
-    findFamily: (name) => familiesByName.get(name),
+    /** Finds an evaluator by its id, or a family's newest by the family's name. */
+    find: (idOrAlias: string): RegisteredEvaluator | undefined => byName.get(idOrAlias),
+    findFamily: (name: string): Family | undefined => familiesByName.get(name),
   };
 }

@@ -17,7 +17,7 @@ import {
   type Replica,
 } from "./replica.ts";
 import type { OnReplicaChange } from "./replica-health.ts";
-import { createRetryShare, type RetryShare } from "./retry-share.ts";
+import { createRetryShare } from "./retry-share.ts";
 import { type CompleteResponse, NoResponseError, type Send, type UpstreamCall } from "./send.ts";
 import type { CompletionOptions, CompletionRequest, SessionHeader } from "./upstream.ts";
 
@@ -71,26 +71,6 @@ export class NoReplicaError extends UpstreamError {
   }
 }
 
-/** The replicas of one deployment as one upstream. */
-export interface Replicas {
-  /** Whether calls need a key. */
-  readonly needKeys: boolean;
-  /** Sends to the replica for the call's key, but not to one that it was sent to before while there is another. */
-  send<Read>(call: ReplicaCall<Read>): Promise<CompleteResponse<Read>>;
-  /** Whether a call immediately goes to another replica: it got no response, or one that another replica with room may improve on. */
-  mayFailOver(call: ReplicaCall<unknown>, error: unknown): boolean;
-  /** Whether a replica that the call has not asked has room for it. */
-  hasOther(call: ReplicaCall<unknown>): boolean;
-  /** Whether a failover is free; otherwise it counts as a retry. */
-  isFailoverFree(error: unknown): boolean;
-  /** Undefined for a single replica, which a call asks again as often as it may. */
-  readonly retryShare: RetryShare | undefined;
-  inFlight(): number;
-  /** Whether any replica that did not fail its last call may be asked now. */
-  canServe(): boolean;
-  readonly all: readonly Replica[];
-}
-
 export interface ReplicasOptions {
   /** Base URL of each replica, including `/v1`, without a trailing slash. */
   urls: readonly string[];
@@ -104,6 +84,9 @@ export interface ReplicasOptions {
   nowMs?: () => number;
 }
 
+/** The replicas of one deployment as one upstream. */
+export type Replicas = ReturnType<typeof createReplicas>;
+
 export function createReplicas(
   {
     urls,
@@ -112,7 +95,7 @@ export function createReplicas(
     ...options
   }: ReplicasOptions,
   createSend: (url: string) => Send,
-): Replicas {
+) {
   const nowMs = options.nowMs ?? (() => performance.now());
   const isSingle = urls.length === 1;
   const all = urls.map((url) =>
@@ -198,8 +181,10 @@ export function createReplicas(
   }
 
   return {
+    /** Whether calls need a key. */
     needKeys: !isSingle,
-    send(call) {
+    /** Sends to the replica for the call's key, but not to one that it was sent to before while there is another. */
+    send<Read>(call: ReplicaCall<Read>): Promise<CompleteResponse<Read>> {
       const { replica, hasPrefix } = choose(call);
       if (replica === undefined) return Promise.reject(new NoReplicaError());
       // A retry is a copy of the call that shares this list.
@@ -228,17 +213,22 @@ export function createReplicas(
       );
       return sent;
     },
-    mayFailOver(call, error) {
+    /** Whether a call immediately goes to another replica: it got no response, or one that another replica with room may improve on. */
+    mayFailOver(call: ReplicaCall<unknown>, error: unknown): boolean {
       if (isSingle) return false;
       if (error instanceof NoResponseError) return without(call.tries ?? [], askable()).length > 0;
       return (isDubious(error) || isLimited(error)) && hasOther(call);
     },
+    /** Whether a replica that the call has not asked has room for it. */
     hasOther,
-    isFailoverFree: (error) =>
+    /** Whether a failover is free; otherwise it counts as a retry. */
+    isFailoverFree: (error: unknown): boolean =>
       error instanceof NoResponseError &&
       all.filter(({ health }) => !health.isDown()).length * 2 >= all.length,
+    /** Undefined for a single replica, which a call asks again as often as it may. */
     retryShare,
     inFlight: () => all.reduce((sum, one) => sum + one.inFlight, 0),
+    /** Whether any replica that did not fail its last call may be asked now. */
     canServe: () =>
       askable().some(({ inFlight, maxInFlight, health }) => inFlight < maxInFlight && !health.hasFailed()),
     all,

@@ -102,27 +102,6 @@ export interface MainThreadAllowance {
   mainThreadMs: number;
 }
 
-export interface RuleRunner {
-  /**
-   * Evaluates a sample on the main thread if that is quick and the request has time left for it, otherwise in a thread of the pool.
-   * Accounts take turns for the threads, and samples that take far less time than others of their account come first.
-   * @throws EvaluationError `timeout`, `overloaded`, `internal_error` (see its cause); the signal's reason once it is aborted.
-   */
-  run(
-    task: RuleTask,
-    accountId: string,
-    signal: AbortSignal,
-    allowance: MainThreadAllowance,
-  ): Promise<EvaluatorOutcome>;
-  /**
-   * Does the expensive part of a config's check in a thread and says what is wrong with the config.
-   * @throws EvaluationError `timeout`, `overloaded`, `internal_error`.
-   */
-  check(task: ConfigCheckTask, requester: Requester): Promise<string | undefined>;
-  /** Ends the threads, and what runs in them. */
-  dispose(): Promise<void>;
-}
-
 export interface RuleRunnerOptions {
   families: readonly RuleFamily[];
   /** The module of the threads; it exports `runRuleTask` and `checkRuleConfig`. */
@@ -149,7 +128,9 @@ export const ruleRunnerDefaults = {
   maxMainThreadCharacters: 100_000,
 } satisfies Omit<RuleRunnerOptions, "families">;
 
-export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
+export type RuleRunner = ReturnType<typeof createRuleRunner>;
+
+export function createRuleRunner(options: RuleRunnerOptions) {
   const { maxThreads, maxWaitingEach, maxWaitMs, runTimeoutMs } = options;
   const familiesByName = new Map(options.families.map((family) => [family.name, family]));
   const evaluateHere = createRuleEvaluator(options.families);
@@ -196,7 +177,17 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   }
 
   return {
-    async run(task, accountId, signal, allowance) {
+    /**
+     * Evaluates a sample on the main thread if that is quick and the request has time left for it, otherwise in a thread of the pool.
+     * Accounts take turns for the threads, and samples that take far less time than others of their account come first.
+     * @throws EvaluationError `timeout`, `overloaded`, `internal_error` (see its cause); the signal's reason once it is aborted.
+     */
+    async run(
+      task: RuleTask,
+      accountId: string,
+      signal: AbortSignal,
+      allowance: MainThreadAllowance,
+    ): Promise<EvaluatorOutcome> {
       signal.throwIfAborted();
       const tooLong = describeExcess(familiesByName.get(task.familyName), task);
       if (tooLong !== undefined) return unusable("unusable_input", tooLong);
@@ -205,8 +196,14 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       if (isQuick && allowance.mainThreadMs > 0) return runHere(task, allowance);
       return await runInThread(task, { accountId, signal }, "runRuleTask", estimatedMs);
     },
-    check: (task, requester) => runInThread<string | undefined>(task, requester, "checkRuleConfig"),
-    async dispose() {
+    /**
+     * Does the expensive part of a config's check in a thread and says what is wrong with the config.
+     * @throws EvaluationError `timeout`, `overloaded`, `internal_error`.
+     */
+    check: (task: ConfigCheckTask, requester: Requester): Promise<string | undefined> =>
+      runInThread<string | undefined>(task, requester, "checkRuleConfig"),
+    /** Ends the threads, and what runs in them. */
+    async dispose(): Promise<void> {
       stop.abort(overloaded("The server is shutting down."));
       await pool.destroy();
     },

@@ -10,28 +10,21 @@ const partsForSmall = 8;
 const retryAfterS = 1;
 
 /** A limit on the estimated memory of requests. */
-export interface ByteBudget {
-  readonly maxBytes: number;
-  /** The most that one holder may reserve. */
-  readonly maxBytesOfOne: number;
-  /**
-   * Changes a holder's reservation; 0 releases it. Throws a `ServiceError` if the limit is reached: `memory_exceeded` if a large
-   * reservation could never fit together with `beside` bytes, otherwise `overloaded`.
-   */
-  resize(from: number, to: number, beside?: number): void;
-  /** Like `resize`, but without the limit: for bytes that are already in memory. */
-  resizeAnyway(from: number, to: number): void;
-  reservedBytes(): number;
-}
+export type ByteBudget = ReturnType<typeof createByteBudget>;
 
 /** A budget of `maxBytes`. Large holders cannot use all of it, so small requests are still served. */
-export function createByteBudget(maxBytes: number): ByteBudget {
+export function createByteBudget(maxBytes: number) {
   const maxBytesOfOne = maxBytes - Math.floor(maxBytes / partsForSmall);
   let reserved = 0;
   return {
     maxBytes,
+    /** The most that one holder may reserve. */
     maxBytesOfOne,
-    resize(from, to, beside = 0) {
+    /**
+     * Changes a holder's reservation; 0 releases it. Throws a `ServiceError` if the limit is reached: `memory_exceeded` if a large
+     * reservation could never fit together with `beside` bytes, otherwise `overloaded`.
+     */
+    resize(from: number, to: number, beside = 0): void {
       if (to > from) {
         const isSmall = to <= smallBytes;
         if (!isSmall && to + beside > maxBytesOfOne) throw tooLarge(to, maxBytesOfOne);
@@ -39,7 +32,8 @@ export function createByteBudget(maxBytes: number): ByteBudget {
       }
       reserved += to - from;
     },
-    resizeAnyway(from, to) {
+    /** Like `resize`, but without the limit: for bytes that are already in memory. */
+    resizeAnyway(from: number, to: number): void {
       reserved += to - from;
     },
     reservedBytes: () => reserved,

@@ -62,20 +62,6 @@ const atomicWriteCharacters = 4 * 1024;
 const flushIntervalMs = 1_000;
 const maxCloseMs = 5_000;
 
-export interface Log {
-  logger: Logger;
-  /** Logs a request. There are too many of these lines to write each separately. A terminal shows the key's name. */
-  request(record: RequestRecord, level: "info" | "debug", keyName: string | undefined): void;
-  /** To be called with each database failure; the first of an outage is logged. */
-  storeFailed(error: unknown): void;
-  /** To be called after each successful statement; logs the end of an outage. */
-  storeResponded(): void;
-  /** Whether statements succeed: false from the first failure of an outage to its end. */
-  isStoreUp(): boolean;
-  /** Writes what is pending. Nothing is logged afterwards. */
-  close(): Promise<void>;
-}
-
 /** Bytes that may wait for a slow reader of standard output; beyond this, lines are dropped rather than the server blocked. */
 const maxWaitingBytes = 64 * 1024 * 1024;
 
@@ -85,8 +71,10 @@ function readableLines() {
   return pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true, ignore: "pid,hostname" });
 }
 
+export type Log = ReturnType<typeof createLog>;
+
 /** Logs to standard output: JSON lines, or readable lines on a terminal. Workers share standard output, so each names itself. */
-export function createLog(level: string, worker?: number): Log {
+export function createLog(level: string, worker?: number) {
   const isReadable = process.stdout.isTTY;
   const mayMix = worker !== undefined && !fstatSync(1).isFile();
   const batchCharacters = mayMix ? atomicWriteCharacters : usualBatchCharacters;
@@ -132,7 +120,8 @@ export function createLog(level: string, worker?: number): Log {
   setInterval(writeBatch, flushIntervalMs).unref();
   return {
     logger,
-    request(record, level, keyName) {
+    /** Logs a request. There are too many of these lines to write each separately. A terminal shows the key's name. */
+    request(record: RequestRecord, level: "info" | "debug", keyName: string | undefined): void {
       if (isClosed || !logger.isLevelEnabled(level)) return;
       if (isReadable)
         return void destination.write(`${requestLine(record, { keyName, worker }, new Date())}\n`);
@@ -141,10 +130,14 @@ export function createLog(level: string, worker?: number): Log {
       if (batch.length + line.length > batchCharacters) writeBatch();
       batch += line;
     },
+    /** To be called with each database failure; the first of an outage is logged. */
     storeFailed: store.failed,
+    /** To be called after each successful statement; logs the end of an outage. */
     storeResponded: store.responded,
+    /** Whether statements succeed: false from the first failure of an outage to its end. */
     isStoreUp: store.isUp,
-    async close() {
+    /** Writes what is pending. Nothing is logged afterwards. */
+    async close(): Promise<void> {
       writeBatch();
       isClosed = true;
       const written = once(file, "close").catch(() => {});

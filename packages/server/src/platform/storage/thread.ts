@@ -80,18 +80,10 @@ function servicePartsOf({ code, retryAfterS }: ServiceError) {
   return { code, ...(retryAfterS === undefined ? {} : { retryAfterS }) };
 }
 
-export interface ThreadClient<Request, Result> {
-  hasEnded(): boolean;
-  /** Requests of one lane are handled one after the other, in their order. Transferred buffers are lost to the sender. */
-  send(request: Request, transferred?: readonly ArrayBuffer[]): Promise<Result>;
-  /** Lets the thread close its resources, then ends it. */
-  end(): Promise<void>;
-  /** Rejects all pending and later requests. Resolves when the thread has finished its current request and ended. */
-  abandon(reason: Error): Promise<void>;
-}
+export type ThreadClient<Request, Result> = ReturnType<typeof threadClient<Request, Result>>;
 
 /** Sends requests to a worker that uses `serveRequests`. */
-export function threadClient<Request, Result>(worker: Worker): ThreadClient<Request, Result> {
+export function threadClient<Request, Result>(worker: Worker) {
   const pending = new Map<number, PromiseWithResolvers<Result | undefined>>();
   let lastId = 0;
   const exited = Promise.withResolvers<void>();
@@ -138,15 +130,19 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
 
   return {
     hasEnded: () => ended !== undefined,
+    /** Requests of one lane are handled one after the other, in their order. Transferred buffers are lost to the sender. */
     // Only "close" has no result.
-    send: async (request, transferred) => (await send(request, transferred)) as Result,
-    async end() {
+    send: async (request: Request, transferred?: readonly ArrayBuffer[]): Promise<Result> =>
+      (await send(request, transferred)) as Result,
+    /** Lets the thread close its resources, then ends it. */
+    async end(): Promise<void> {
       if (ended !== undefined) return;
       // If the thread dies instead, its resources are closed as well.
       await send("close").catch(() => undefined);
       await worker.terminate();
     },
-    async abandon(reason) {
+    /** Rejects all pending and later requests. Resolves when the thread has finished its current request and ended. */
+    async abandon(reason: Error): Promise<void> {
       rejectAll(reason);
       worker.unref();
       worker.terminate();
@@ -163,16 +159,12 @@ function threadEnded(cause: unknown): Error {
 /** The writes of a thread, by kind. */
 export type Writes = Record<string, (database: Database, payload: never) => Promise<unknown>>;
 
-export interface Writer<Kinds extends Writes> {
-  /** Writes of one kind are done one after the other, in their order. A payload is copied: a long one as text is five times as fast. */
-  send<Kind extends keyof Kinds>(kind: Kind, payload: Parameters<Kinds[Kind]>[1]): ReturnType<Kinds[Kind]>;
-  end(): Promise<void>;
-}
-
 interface WriteRequest {
   kind: string;
   payload: unknown;
 }
+
+export type Writer<Kinds extends Writes> = ReturnType<typeof writerThread<Kinds>>;
 
 /**
  * Sends writes to a thread that writes into the SQLite file at `path`, so that only that thread waits for the disk. It starts with the
@@ -182,7 +174,7 @@ export function writerThread<Kinds extends Writes>(
   path: string,
   start: (workerData: WriterData) => Worker,
   idleMs?: number,
-): Writer<Kinds> {
+) {
   let thread: ThreadClient<WriteRequest, unknown> | undefined;
   let inProgress = 0;
   let idling: NodeJS.Timeout | undefined;
@@ -208,6 +200,7 @@ export function writerThread<Kinds extends Writes>(
   }
 
   return {
+    /** Writes of one kind are done one after the other, in their order. A payload is copied: a long one as text is five times as fast. */
     send<Kind extends keyof Kinds>(kind: Kind, payload: Parameters<Kinds[Kind]>[1]) {
       clearTimeout(idling);
       inProgress += 1;
