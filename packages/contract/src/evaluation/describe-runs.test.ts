@@ -2,11 +2,13 @@ import { expect, test } from "bun:test";
 import { describeComparison } from "./describe-comparison.ts";
 import {
   describeAgainstRecords,
+  describeChange,
   describeCoverage,
   describeLeftOut,
   describeMedian,
   formatPoints,
   formatPointsApart,
+  mainEvaluator,
 } from "./describe-runs.ts";
 
 const names = { candidate: "B", reference: "A", evaluator: "exact-match", preliminary: false };
@@ -164,4 +166,32 @@ test("What was left out is said if anything was", () => {
   const world = { near_duplicates: 0, answered_by: {} };
   expect(describeLeftOut({ ...world, leaves_out: 0 })).toBeUndefined();
   expect(describeLeftOut({ ...world, leaves_out: 1200 })).toContain("of 1,200 predictions, each");
+});
+
+test("a run's figures are the goal's evaluator's, else the first one's that has verdicts", () => {
+  const judge = { evaluator: "judge-2026-11-30", profile_name: "default", count: 0 };
+  const exact = { evaluator: "exact-match-2026-11-30", profile_name: "default", count: 60 };
+  expect(mainEvaluator([judge, exact], null)).toBe(exact);
+  expect(mainEvaluator([judge, exact], { evaluator: "judge", profile_name: null })).toBe(judge);
+  expect(mainEvaluator([judge], null)).toBe(judge);
+});
+
+test("changes since the previous run name what people set, and nothing where no sample is in common", () => {
+  const changes = [
+    { what: "params.temperature", before: null, after: "0.7" },
+    { what: "error-taxonomy slips", before: "error-taxonomy-2026-11-30 revision 1", after: null },
+    { what: "samples", before: null, after: "60 of 240" },
+  ];
+  const of = { ...names, profile_id: null, profile_name: null, profile_revision: null };
+  const change = (difference: number | null) =>
+    describeChange({
+      previous: {
+        ...{ run_id: "a", name: "a", by: "name", changes, unchanged: ["model"] },
+        evaluators: [{ ...compared, ...of, difference }],
+      },
+    });
+  expect(change(0.031)).toEqual([
+    "Since the last run of this name by exact-match: +3.1 points (+1.2 to +5.0); temperature default → 0.7; error-taxonomy slips no longer measured; samples all → 60 of 240; model the same",
+  ]);
+  expect(change(null)).toEqual([]);
 });

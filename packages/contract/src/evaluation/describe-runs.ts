@@ -53,6 +53,18 @@ export function isMeant(wanted: NamedEvaluator, { evaluator, profile_name }: Nam
   );
 }
 
+/** The evaluator whose figures stand for a run: the goal's, else the first with verdicts, else the first. */
+export function mainEvaluator<One extends NamedEvaluator & Pick<RunFigures, "count">>(
+  evaluators: readonly One[],
+  goal: NamedEvaluator | null | undefined,
+): One | undefined {
+  return (
+    evaluators.find((one) => goal != null && isMeant(goal, one)) ??
+    evaluators.find(({ count }) => count > 0) ??
+    evaluators[0]
+  );
+}
+
 /** Says whether a run reaches its goal, with the figure and why: always what the server decided. */
 export function describeGoal(
   { state, why, pass_rate: goal }: RunGoal,
@@ -91,7 +103,7 @@ function share(value: number): string {
   return `${(100 * value).toFixed(1).replace(/\.0$/, "")} %`;
 }
 
-/** Says by how much a run differs from the previous one, and what they were made with: “+2.1 points (+0.4 to +3.8); model a → b; mode the same” */
+/** Says by how much a run differs from the previous one, and what they were made with: “+2.1 points (+0.4 to +3.8); model a → b” */
 export function describePrevious(
   { changes, unchanged }: Pick<RunPrevious, "changes" | "unchanged">,
   compared: Pick<RunPrevious["evaluators"][number], "difference" | "interval"> | undefined,
@@ -102,14 +114,21 @@ export function describePrevious(
     interval === null ? "no interval" : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
   const parts = [
     difference === null ? "no sample in common" : `${formatPoints(difference)} points (${range})`,
-    ...changes
-      .filter(({ what }) => withParams || !what.startsWith("params."))
-      .map(({ what, before, after }) => `${what} ${before ?? "none"} → ${after ?? "none"}`),
+    ...changes.filter(({ what }) => withParams || !what.startsWith("params.")).map(describeAspect),
     ...(!withParams && changes.some(({ what }) => what.startsWith("params.")) ? ["params differ"] : []),
     ...(unchanged.includes("model") ? ["model the same"] : []),
     ...(changes.length === 0 ? ["nothing else differs"] : []),
   ];
   return parts.join("; ");
+}
+
+/** “temperature default → 0.7”, or “rouge-l no longer measured” */
+function describeAspect({ what, before, after }: RunPrevious["changes"][number]): string {
+  const isEvaluator = / revision \d+$/.test(after ?? before ?? "");
+  if (isEvaluator && before === null) return `${what} newly measured`;
+  if (isEvaluator && after === null) return `${what} no longer measured`;
+  const absent = what.startsWith("params.") ? "default" : what === "samples" ? "all" : "none";
+  return `${what.replace(/^params\./, "")} ${before ?? absent} → ${after ?? absent}`;
 }
 
 /** “Since the last run of this name” */
@@ -124,15 +143,16 @@ export function describeDecision({ goal, evaluators }: Pick<RunReport, "goal" | 
   return [describeGoal(goal, meant, evaluatorName(meant ?? goal))];
 }
 
-/** What a report says has changed since the previous run. */
+/** What a report says has changed since the previous run. Nothing if they have no sample in common, such as two pilots. */
 export function describeChange(
   { previous }: Pick<RunReport, "previous">,
   options?: { withParams?: boolean },
 ): string[] {
-  if (previous === null) return [];
-  const [first] = previous.evaluators;
-  const by = first === undefined ? "" : ` by ${evaluatorName(first)}`;
-  return [`${nameOfPrevious(previous)}${by}: ${describePrevious(previous, first, options)}`];
+  const first = previous?.evaluators.find(({ difference }) => difference !== null);
+  if (previous === null || first === undefined) return [];
+  return [
+    `${nameOfPrevious(previous)} by ${evaluatorName(first)}: ${describePrevious(previous, first, options)}`,
+  ];
 }
 
 /** A sentence, and what qualifies it. */

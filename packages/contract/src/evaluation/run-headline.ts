@@ -45,7 +45,7 @@ export const ListedRun = z
     ...Run.shape,
     headline: RunHeadline.nullable().meta({
       description:
-        "Its report's figures by the evaluator of its goal, or else by its first one. They are computed within seconds of its end. Null before, and for external runs.",
+        "Its report's figures by the evaluator of its goal, or else by the first one with verdicts. They are computed within seconds of its end. Null before, and for external runs.",
     }),
     goal: RunGoal.nullable().meta({
       description:

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ListedRun, maxRunEvaluators, type RunHeadline, type RunStatus } from "@presage/contract";
-import { isMeant } from "@presage/contract/describe-runs";
+import { mainEvaluator } from "@presage/contract/describe-runs";
 import type { Registry } from "../evaluators/registry.ts";
 import { resolveEvaluators, type WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { type Changer, recordChange } from "../platform/audit.ts";
@@ -296,7 +296,7 @@ function toHeadline(
   baselines: Baselines,
   prices: Prices | undefined,
 ): RunHeadline | null {
-  const found = evaluators.find((one) => goal !== undefined && isMeant(goal, one)) ?? evaluators[0];
+  const found = mainEvaluator(evaluators, goal);
   if (found === undefined) return null;
   // Older headlines include `no_change` for free-running runs as well.
   const figures = run.mode === "free-running" ? { ...found, no_change: null } : found;

@@ -1,3 +1,4 @@
+import { mainEvaluator } from "@presage/contract/describe-runs";
 import type {
   GoalRequest,
   ListedRun,
@@ -196,6 +197,17 @@ export function useDeleteRun({ onSuccess }: { onSuccess(): void }) {
   });
 }
 
+/** Whether a run cannot begin, as its predictions are made elsewhere and have not been uploaded. */
+export function waitsForUpload({ target, status, progress }: Run): boolean {
+  return "predictions" in target && status === "queued" && progress.predicted === 0;
+}
+
+export function useUploadPredictions(id: string) {
+  return useChange(runsKey, ({ runs }, file: File) =>
+    runs.uploadPredictions(id, file, { isGzip: file.name.endsWith(".gz") }),
+  );
+}
+
 const recentRefreshMs = 30_000;
 
 /** The figures of a run that a list shows. */
@@ -251,7 +263,8 @@ function externalHeadlineQuery(presage: Presage, run: Run) {
     // Not under the key of runs: when runs are reloaded, this run may just have been deleted.
     queryKey: ["headlines of runs", run.id, run.status, run.evaluators.length],
     async queryFn({ signal }): Promise<Headline | null> {
-      const [first] = (await presage.runs.report(run.id, { signal })).evaluators;
+      const { evaluators, goal } = await presage.runs.report(run.id, { signal });
+      const first = mainEvaluator(evaluators, goal);
       if (first === undefined) return null;
       // Strata may have thousands of steps, so they are not kept.
       const { strata: _, strata_left_out: __, ...headline } = first;

@@ -14,10 +14,16 @@ test("A run is judged by its goal, whatever its baseline", () => {
   expect(judge({ goal: { state: "undecided", pass_rate: 0.5 } })).toBe("warn: Goal 50\u00a0%: undecided");
 });
 
-test("Without a goal it is judged by where its whole interval lies to the best baseline", () => {
-  expect(judge({}, {})).toBe("pass: Above baseline");
-  expect(judge({}, { baseline: { pass_rate: 0.5 } })).toBe("warn: Undecided");
-  expect(judge({}, { baseline: { pass_rate: 0.8 } })).toBe("fail: Below baseline");
+test("Without a goal it is above or below the best baseline only where their intervals are apart", () => {
+  const baseline = (pass_rate: number, interval: object | null = null) => ({
+    baseline: { pass_rate, interval },
+  });
+  expect(judge({}, baseline(0.4))).toBe("pass: Above baseline");
+  expect(judge({}, baseline(0.5))).toBe("warn: Close to baseline");
+  expect(judge({}, baseline(0.8))).toBe("fail: Below baseline");
+  // The run's page, which compares them in pairs, would show no difference here.
+  expect(judge({}, baseline(0.8, { lower: 0.69, upper: 0.9 }))).toBe("warn: Close to baseline");
+  expect(judge({}, baseline(0.4, { lower: 0.3, upper: 0.51 }))).toBe("warn: Close to baseline");
 });
 
 test("What cannot be judged has no colour", () => {

@@ -65,63 +65,56 @@ export function HeadlineRate({ of }: { of: Pick<Headline, "run"> | undefined }) 
       baseline={baseline?.pass_rate}
       note={
         <>
+          <span title={countedIn(count, trajectories)}>{withoutVersion(evaluator)}</span>
           <span>
-            {withoutVersion(evaluator)}, {countedIn(count, trajectories)}
+            {baseline === null
+              ? "no baseline measured"
+              : `best baseline ${baseline.kind.replace("-", " ")} ${formatShare(baseline.pass_rate)}`}
           </span>
-          {baseline === null ? (
-            <span>no baseline measured</span>
-          ) : (
-            <span className={pass_interval && pass_interval.upper < baseline.pass_rate ? "text-fail" : ""}>
-              {against(baseline.pass_rate, pass_interval)}baseline {baseline.kind.replace("-", " ")}{" "}
-              {formatShare(baseline.pass_rate)}
-            </span>
-          )}
         </>
       }
     />
   );
 }
 
-/** Where the whole interval is, relative to the baseline. */
-function against(baseline: number, interval: { lower: number; upper: number } | null): string {
-  if (interval === null) return "";
-  if (interval.lower > baseline) return "above ";
-  return interval.upper < baseline ? "below " : "not clearly above ";
-}
-
-interface Judged {
+export interface Said {
   tone: Tone;
   text: string;
 }
 
 const goalTones = { met: "pass", missed: "fail", undecided: "warn" } as const;
 
-const judgeGoal = ({ state, pass_rate }: RunGoal): Judged => ({
+export const judgeGoal = ({ state, pass_rate }: RunGoal): Said => ({
   tone: goalTones[state],
   text: `Goal ${+(100 * pass_rate).toFixed(1)}\u00a0%: ${state}`,
 });
 
 type Judgeable = Pick<ListedRun, "goal" | "headline" | "target">;
 
-/** The verdict of a run on its target: by its goal, else by how its interval compares to the best baseline. */
-export function judgeRun({ goal, headline, target }: Judgeable): Judged {
+/** The verdict of a run on its target: by its goal, else by whether its interval is apart from the best baseline's. Only the run's page compares them sample by sample, so what overlaps is undecided here. */
+export function judgeRun({ goal, headline, target }: Judgeable): Said {
   const { pass_rate = null, pass_interval: interval = null, baseline = null } = headline ?? {};
   if (goal !== null) return judgeGoal(goal);
   if ("baseline" in target) return { tone: "neutral", text: "Baseline" };
   if (pass_rate === null) return { tone: "neutral", text: "No verdicts" };
   if (baseline === null) return { tone: "neutral", text: "No baseline" };
   if (interval === null) return { tone: "neutral", text: "No interval" };
-  if (interval.lower > baseline.pass_rate) return { tone: "pass", text: "Above baseline" };
-  if (interval.upper < baseline.pass_rate) return { tone: "fail", text: "Below baseline" };
-  return { tone: "warn", text: "Undecided" };
+  const { lower, upper } = baseline.interval ?? { lower: baseline.pass_rate, upper: baseline.pass_rate };
+  if (interval.lower > upper) return { tone: "pass", text: "Above baseline" };
+  if (interval.upper < lower) return { tone: "fail", text: "Below baseline" };
+  return { tone: "warn", text: "Close to baseline" };
 }
 
-const icons: Partial<Record<Tone, typeof CircleX>> = { pass: CircleCheck, fail: CircleX, warn: CircleMinus };
+const icons: Partial<Record<Tone, typeof CircleX>> = { pass: CircleCheck, fail: CircleX };
 
-function JudgedBadge({ tone, text }: Judged) {
-  const Icon = icons[tone];
+export function ToneIcon({ tone, className }: { tone: Tone; className?: string }) {
+  const Icon = icons[tone] ?? CircleMinus;
+  return <Icon aria-hidden className={className} />;
+}
+
+function JudgedBadge({ tone, text }: Said) {
   return (
-    <Badge tone={tone} icon={Icon && <Icon aria-hidden />}>
+    <Badge tone={tone} icon={tone !== "neutral" && <ToneIcon tone={tone} />}>
       {text}
     </Badge>
   );

@@ -60,10 +60,10 @@ dashboardTest(
     // The model passes 22 of 23 verdicts; no change is right where nothing happens.
     await exact.getByText("95.7 %").waitFor();
     expect(await exact.textContent()).toContain("47.8\u00a0%");
-    await page.getByText("Difference from no change not tested").waitFor();
+    await page.getByText("Difference from no change not tested (+47.8 points)").waitFor();
 
     await page.getByRole("button", { name: "Measure the difference" }).click();
-    await page.getByText("Better than the best baseline").waitFor();
+    await page.getByText(/^Better than the best baseline.+, no change: \+47\.8 points/).waitFor();
     const difference = page.getByRole("figure", { name: "Difference from no change" });
     await difference
       .getByRole("row")
@@ -322,7 +322,9 @@ dashboardTest(
     await page.waitForURL(/\/compare\?runs=/);
 
     await page.goto(new URL(`/runs/${waiting.id}`, page.url()).href);
-    await page.getByText("0 of 6 done").waitFor();
+    await page.getByText("Waiting for predictions: 0 of 6 uploaded").waitFor();
+    await page.getByText(`/v1/runs/${waiting.id}/predictions`).waitFor();
+    expect(await page.getByRole("button", { name: "Share" }).count()).toBe(0);
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Cancel the run" }).click();
     await page.getByRole("button", { name: "Cancel the run" }).click();

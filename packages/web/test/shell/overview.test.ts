@@ -126,10 +126,10 @@ dashboardTest(
       .filter({ hasText: "rooms" })
       .locator("tr + tr")
       .first();
-    await row.getByText("exact-match, 6 samples").waitFor();
-    await row.getByText("not clearly above baseline no change 50.0 %").waitFor();
+    await row.getByText("exact-match", { exact: true }).waitFor();
+    await row.getByText("best baseline no change 50.0 %").waitFor();
     const datasets = await visit("/datasets");
-    await datasets.getByRole("row", { name: "rooms" }).getByText("exact-match, 6 samples").waitFor();
+    await datasets.getByRole("row", { name: "rooms" }).getByText("exact-match", { exact: true }).waitFor();
     await row.getByText("Goal 55 %: undecided").first().waitFor();
     await row.getByText("0 of 6").first().waitFor({ state: "attached" });
     expect(await row.getByRole("link", { name: "sandbox" }).getAttribute("href")).toBe(`/runs/${run.id}`);
@@ -145,7 +145,7 @@ dashboardTest(
       .getByText(/^Undecided: exact-match passes 50 % .+, and the goal of 55 % lies within the interval\.$/)
       .waitFor();
     await page
-      .getByText(/by exact-match: 0\.0 points .+; params\.temperature none → 0; model the same\./)
+      .getByText(/by exact-match: 0\.0 points .+; temperature default → 0; model the same\./)
       .waitFor();
     await page.getByRole("button", { name: "Show the prompt of the first sample" }).click();
     await page.getByText("User turn").waitFor();

@@ -37,7 +37,7 @@ function passRateColumn(evaluator: string | undefined): DataColumn<RunRow> {
   return {
     id: "pass_rate",
     label: evaluator === undefined ? "Pass rate" : `Pass rate, ${evaluator}`,
-    hint: "By the goal’s evaluator, else the first; interval at 95\u00a0%, clustered by trajectory. The mark is the best baseline.",
+    hint: "By the goal’s evaluator, else the first with verdicts; interval at 95\u00a0%, clustered by trajectory. The mark is the best baseline.",
     value: (row) => rateOf(row)?.pass_rate,
     cell: (row) => <PassRate row={row} isNamed={evaluator === undefined} />,
     isNumber: true,
@@ -153,8 +153,8 @@ const columns: DataColumn<RunRow>[] = [
       <>
         {formatCount(progress.samples)}
         {progress.failed > 0 && (
-          <span className="block text-xs text-warn" title={describeFailures(progress).join(", ")}>
-            {formatCount(progress.failed)} failed
+          <span className="block text-xs whitespace-normal text-warn">
+            {describeFailures(progress).join(", ")}
           </span>
         )}
       </>
@@ -169,8 +169,10 @@ const columns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.headline?.cost?.total,
     cell: ({ run: { headline } }) => {
       const { total = null, per_1000 = null, currency = "" } = headline?.cost ?? {};
-      const title = per_1000 === null ? undefined : `${formatCost(per_1000, currency)} per 1,000`;
-      return <span title={title}>{formatCost(total, currency)}</span>;
+      const exact = formatCost(total, currency);
+      const title = per_1000 === null ? exact : `${exact}, ${formatCost(per_1000, currency)} per 1,000`;
+      const isTiny = total !== null && total > 0 && total < 0.01;
+      return <span title={title}>{isTiny ? `< ${formatCost(0.01, currency)}` : exact}</span>;
     },
     isNumber: true,
     widthPx: 84,
@@ -235,21 +237,25 @@ function PassRate({ row: { run, headline }, isNamed }: { row: RunRow; isNamed: b
   const name = shortEvaluatorName(headline);
   return (
     <Explained
-      className="flex items-center gap-2"
+      className="block"
       text={`${name}. ${explainFigures(headline, "pass_rate")} ${describeBasis(headline)}.${baseline === null ? "" : ` Best baseline: ${baseline.kind.replace("-", " ")}, ${formatShare(baseline.pass_rate)}.`}`}
     >
-      {isNamed && <span className="w-22 shrink-0 truncate text-left text-xs text-ink-2">{name}</span>}
-      <span aria-hidden className="min-w-16 flex-1 phone:order-1">
-        <IntervalBar
-          value={pass_rate}
-          lower={pass_interval?.lower ?? pass_rate}
-          upper={pass_interval?.upper ?? pass_rate}
-          baseline={baseline?.pass_rate}
-        />
+      <span className="flex items-center gap-2">
+        <span aria-hidden className="min-w-0 flex-1">
+          <IntervalBar
+            value={pass_rate}
+            lower={pass_interval?.lower ?? pass_rate}
+            upper={pass_interval?.upper ?? pass_rate}
+            baseline={baseline?.pass_rate}
+          />
+        </span>
+        <span className="shrink-0 font-medium text-ink">{formatShare(pass_rate)}</span>
       </span>
-      <span className="w-14 font-medium text-ink">{formatShare(pass_rate)}</span>
-      <span className="sr-only">
-        {pass_interval === null ? "no interval" : describeInterval(pass_interval)}
+      <span className="flex justify-between gap-2 text-xs text-ink-3">
+        <span className="truncate">{isNamed && name}</span>
+        <span className="shrink-0">
+          {pass_interval === null ? "no interval" : describeInterval(pass_interval)}
+        </span>
       </span>
     </Explained>
   );

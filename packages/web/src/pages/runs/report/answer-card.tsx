@@ -2,7 +2,6 @@ import { formatPoints, measureNames } from "@presage/contract/describe-runs";
 import type { ComparisonCandidate, Run, RunBaseline, RunReport } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
 import { differenceOf, useBaselineDifference } from "../../../data/comparisons.ts";
 import { useCreateRun } from "../../../data/runs.ts";
 import {
@@ -21,7 +20,7 @@ import { AllowedButton } from "../../../parts/allowed.tsx";
 import { evaluatorKey, nameEvaluator } from "../../../parts/evaluator-names.ts";
 import { Agreement } from "../../../parts/label-sample.tsx";
 import { costOf1000 } from "../../../parts/predictions.ts";
-import { Badge, type Tone } from "../../../ui/badge.tsx";
+import type { Said } from "../../../parts/runs.tsx";
 import { Card, type Tile, Tiles } from "../../../ui/card.tsx";
 import { IntervalTable } from "../../../ui/charts/interval-table.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
@@ -43,19 +42,11 @@ interface AnswerCardProps {
 
 type Chosen = RunReport["evaluators"][number];
 
-interface Answer {
-  /** `unknown`: there is no baseline to compare with, or the difference has not been tested. */
-  outcome: ComparisonCandidate["outcome"] | "unknown";
-  title: string;
+interface Answer extends Said {
   detail: string;
 }
 
-const looks: Record<Answer["outcome"], { tone: Tone; icon: typeof CircleCheck }> = {
-  better: { tone: "pass", icon: CircleCheck },
-  worse: { tone: "fail", icon: CircleX },
-  undecided: { tone: "warn", icon: CircleMinus },
-  unknown: { tone: "neutral", icon: CircleMinus },
-};
+const tones = { better: "pass", worse: "fail", undecided: "warn" } as const;
 
 /** Whether the model is good enough: its figures next to those of the best baseline, and the difference. */
 export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
@@ -66,9 +57,13 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
     run.status === "finished" &&
     (known === null || (known.baseline !== null && known.comparison === undefined && known.error === null));
   const answer: Answer = isComparing
-    ? { outcome: "unknown", title: "Comparing with the best baseline …", detail: "\u00a0" }
-    : answerOf(chosen, difference);
-  const { tone, icon: Icon } = looks[answer.outcome];
+    ? { tone: "neutral", text: "Comparing with the best baseline …", detail: "\u00a0" }
+    : answerOf(
+        run,
+        chosen,
+        difference,
+        evaluators.length > 1 ? ` by ${nameEvaluator(chosen, evaluators)}` : "",
+      );
   const isBaseline = "baseline" in run.target && run.target.baseline === "no-change";
   const asksModel = "deployment" in run.target || "world" in run.target;
   const rows = evaluators.map((one) => ({
@@ -99,19 +94,13 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
 
   return (
     <Card
-      title={isBaseline ? "What is there to beat?" : "Is the model good enough?"}
+      title={isBaseline ? "What is there to beat?" : "Is it good enough?"}
       actions={
         !isBaseline && (
           <span className="flex min-h-7 max-w-full flex-wrap items-center gap-2 text-sm">
             {known?.baseline === null && kind === "no change" && (
               <MeasureBaseline run={run} evaluators={evaluators} />
             )}
-            <Badge tone={tone} icon={<Icon aria-hidden />}>
-              {answer.title}
-              {answer.outcome !== "unknown" &&
-                evaluators.length > 1 &&
-                ` by ${nameEvaluator(chosen, evaluators)}`}
-            </Badge>
           </span>
         )
       }
@@ -120,12 +109,12 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         {isBaseline ? (
           <p className="text-sm text-ink-2">Nothing was predicted: each state was taken for the next one.</p>
         ) : (
-          <Decision run={run} report={report} chosen={chosen} />
+          <Decision run={run} report={report} chosen={chosen} answer={answer} />
         )}
         {/* It comes with the comparison. */}
         {!isBaseline && <p className="min-h-[1lh] text-sm text-ink-2 empty:hidden">{answer.detail}</p>}
         {[...report.provenance.warnings, ...(chosen.note === null ? [] : [chosen.note])].map((warning) => (
-          <p key={warning} className="text-sm text-warn">
+          <p key={warning} className={clsx("text-sm", warning === chosen.note ? "text-ink-2" : "text-warn")}>
             {warning}
           </p>
         ))}
@@ -138,9 +127,11 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         ]}
       />
       <div className="flex flex-col gap-2 px-4 py-3">
-        <Agreement
-          of={{ run: run.id, evaluator: chosen.evaluator, profile_name: chosen.profile_name ?? undefined }}
-        />
+        {chosen.count > 0 && (
+          <Agreement
+            of={{ run: run.id, evaluator: chosen.evaluator, profile_name: chosen.profile_name ?? undefined }}
+          />
+        )}
         {chosen.corrected && (
           <p
             className="text-sm text-ink-2"
@@ -212,27 +203,40 @@ function kindOf(baseline: RunBaseline | null): string {
 
 /** Whether the model is shown to be better than the best baseline. */
 export function answerOf(
-  { pass_rate, baseline }: Pick<RunReport["evaluators"][number], "pass_rate" | "baseline">,
+  { mode, status }: Pick<Run, "mode" | "status">,
+  { pass_rate, baseline }: Pick<Chosen, "pass_rate" | "baseline">,
   compared: Compared | undefined,
+  by: string,
 ): Answer {
   const kind = kindOf(baseline);
   if (compared === undefined || compared.difference === null) {
-    if (pass_rate === null || baseline === null)
-      return { outcome: "unknown", title: "No baseline to compare with", detail: "" };
+    if (pass_rate === null || baseline === null) {
+      const whose = mode === "free-running" ? " free-running" : "";
+      return { tone: "neutral", text: `No${whose} baseline to compare with.`, detail: "" };
+    }
+    const apart = `${formatPoints(pass_rate - baseline.pass_rate)} points`;
+    const noPair =
+      compared === undefined ? "it has no run of its own yet" : "no sample has a verdict in both runs";
+    const why = status === "finished" ? noPair : "this run has not finished";
     return {
-      outcome: "unknown",
-      title: `Difference from ${kind} not tested`,
-      detail: `The difference is ${formatPoints(pass_rate - baseline.pass_rate)} points; whether that is more than chance is known once this run and one of the baseline have finished.`,
+      tone: "neutral",
+      text: `Difference from ${kind} not tested (${apart}): ${why}.`,
+      detail: "",
     };
   }
-  const { outcome, wins, losses, ties } = compared;
+  const { outcome, wins, losses, ties, difference, interval } = compared;
   const better = outcome === "better" ? "the model" : kind;
   const undone =
     compared.survives_one_failure === false
       ? ` One trajectory in which ${better} fails whole would undo the difference.`
       : "";
-  const detail = `Against ${kind}, ${counted(wins, "sample")} better, ${formatCount(losses)} worse, ${formatCount(ties)} the same.${undone}`;
-  return { outcome, title: titles[outcome], detail };
+  const range =
+    interval === null ? "no interval" : `${formatPoints(interval.lower)} to ${formatPoints(interval.upper)}`;
+  return {
+    tone: tones[outcome],
+    text: `${titles[outcome]}${by}, ${kind}: ${formatPoints(difference)} points (${range}).`,
+    detail: `${counted(wins, "sample")} better, ${formatCount(losses)} worse, ${formatCount(ties)} the same.${undone}`,
+  };
 }
 
 /** Creates the no-change run that is needed to test the difference. */
@@ -321,7 +325,7 @@ function rateTiles(figures: Chosen, evaluator: string, compared: Compared | unde
 /** The failures, and the cost and the time of the predictions. */
 function effortTiles({ progress }: Run, report: RunReport): Tile[] {
   const { cost, tokens, latency_ms: latency, predictions_per_second: speed } = report;
-  const { failed, samples } = progress;
+  const { failed_predictions: failed, without_verdict: unjudged, samples } = progress;
   const perThousand = costOf1000(report);
   const costOf = (amount: number | null) =>
     amount === null ? "–" : formatCost(amount, cost?.currency ?? "");
@@ -329,9 +333,10 @@ function effortTiles({ progress }: Run, report: RunReport): Tile[] {
   return [
     {
       name: "Failed",
-      explanation: "Predictions that failed or lack a verdict: they are in no rate.",
+      explanation:
+        "Predictions that failed, after all tries; they and those without a verdict are in no rate.",
       value: <span className={failed > 0 ? "text-warn" : ""}>{formatCount(failed)}</span>,
-      note: `of ${counted(samples, "prediction")}`,
+      note: `of ${counted(samples, "prediction")}${unjudged > 0 ? `; ${formatCount(unjudged)} without a verdict` : ""}`,
     },
     {
       name: "Cost",

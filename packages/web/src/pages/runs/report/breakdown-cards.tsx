@@ -51,6 +51,7 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
     });
   }
   const leftOut = chosen.strata_left_out.step;
+  if (step.length === 0) return null;
   return (
     <Card
       title={`${measureLabels[measure]} by step`}
@@ -90,7 +91,7 @@ function pointsOf(strata: readonly RunStratum[], measure: Measure): CurvePoint[]
 
 interface StrataCardProps {
   title: string;
-  hint: string;
+  hint?: string | undefined;
   rowLabel: string;
   strata: readonly RunStratum[];
   measure: Measure;
@@ -132,6 +133,7 @@ export function StrataCard({
         ...figureOf(stratum, measure),
       };
     });
+  if (rows.length === 0) return null;
   const lost = ({ value, count = 0 }: (typeof rows)[number]) => (value === null ? -1 : (1 - value) * count);
   if (isMostLostFirst) rows.sort((one, other) => lost(other) - lost(one));
   return (

@@ -9,7 +9,8 @@ import { unbroken } from "../../../format/numbers.ts";
 import { withoutVersion } from "../../../format/words.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { evaluatorKey, evaluatorOptions, nameEvaluator } from "../../../parts/evaluator-names.ts";
-import { GoalState } from "../../../parts/runs.tsx";
+import { judgeGoal, type Said, ToneIcon } from "../../../parts/runs.tsx";
+import type { Tone } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../../ui/form/fields.tsx";
@@ -19,33 +20,28 @@ interface DecisionProps {
   run: Run;
   report: RunReport;
   chosen: RunReport["evaluators"][number];
+  /** How it compares with the best baseline. */
+  answer: Said;
 }
 
-/** Whether the run reaches its goal, and how it differs from the previous run: the server's decisions, in a sentence each. */
-export function Decision({ run, report, chosen }: DecisionProps) {
+/** Whether the run reaches its goal, beats the best baseline, and differs from the previous run: the server's decisions, in a sentence each. */
+export function Decision({ run, report, chosen, answer }: DecisionProps) {
   const [isSetting, setSetting] = useState(false);
   const { goal, previous, evaluators } = report;
   const ofGoal = goal === null ? undefined : evaluators.find((one) => isMeant(goal, one));
   const compared = previous?.evaluators.find((one) => evaluatorKey(one) === evaluatorKey(chosen));
   return (
     <>
-      <div
-        className={clsx(
-          "flex flex-wrap items-center gap-x-3 gap-y-1 text-sm",
-          // Without a goal there is no decision yet, and the figures come first.
-          goal === null && "order-last",
-        )}
-      >
-        {goal !== null && (
-          <>
-            <GoalState goal={goal} />
-            <span className="min-w-0 flex-1 basis-80 font-medium">
-              {unbroken(
-                describeGoal(goal, ofGoal, ofGoal ? nameEvaluator(ofGoal, evaluators) : goal.evaluator),
-              )}
-            </span>
-          </>
-        )}
+      <div className="flex flex-wrap items-start gap-x-3 gap-y-1 text-sm">
+        <div className="flex min-w-0 flex-1 basis-80 flex-col gap-1 font-medium">
+          {goal !== null && (
+            <Sentence
+              tone={judgeGoal(goal).tone}
+              text={describeGoal(goal, ofGoal, ofGoal ? nameEvaluator(ofGoal, evaluators) : goal.evaluator)}
+            />
+          )}
+          <Sentence {...answer} />
+        </div>
         <AllowedButton
           needs="evaluate"
           size="small"
@@ -55,7 +51,7 @@ export function Decision({ run, report, chosen }: DecisionProps) {
           {goal === null ? "Set a goal" : "Change the goal"}
         </AllowedButton>
       </div>
-      {previous !== null && (
+      {previous !== null && compared != null && compared.difference !== null && (
         <p className="text-sm text-ink-2">
           <Link
             to="/compare"
@@ -78,7 +74,19 @@ export function Decision({ run, report, chosen }: DecisionProps) {
   );
 }
 
-interface GoalDialogProps extends Omit<DecisionProps, "chosen"> {
+/** A sentence, after an icon in the colour of what it says. */
+function Sentence({ tone, text }: Said) {
+  return (
+    <p className="flex items-start gap-2">
+      <ToneIcon tone={tone} className={clsx("mt-0.5 size-4 shrink-0", inks[tone])} />
+      <span className="min-w-0">{unbroken(text)}</span>
+    </p>
+  );
+}
+
+const inks: { [tone in Tone]?: string } = { pass: "text-pass", fail: "text-fail", warn: "text-warn" };
+
+interface GoalDialogProps extends Pick<DecisionProps, "run" | "report"> {
   isOpen: boolean;
   onClose(): void;
 }

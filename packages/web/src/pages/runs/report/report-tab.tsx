@@ -1,4 +1,4 @@
-import { describeSurvival, describeSurvivalMethod } from "@presage/contract/describe-runs";
+import { describeSurvival, describeSurvivalMethod, mainEvaluator } from "@presage/contract/describe-runs";
 import type { Run, RunReport, RunSurvival } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -41,7 +41,9 @@ export function ReportTab({ run, report }: ReportTabProps) {
   const navigate = runRoute.useNavigate();
   const { evaluators, provenance } = report;
   const measure = search.measure ?? "pass_rate";
-  const chosen = evaluators.find((one) => evaluatorKey(one) === search.evaluator) ?? evaluators[0];
+  const chosen =
+    evaluators.find((one) => evaluatorKey(one) === search.evaluator) ??
+    mainEvaluator(evaluators, report.goal);
   if (chosen === undefined || evaluators.every(({ count, failed }) => count + failed === 0)) {
     return (
       <EmptyState icon={TriangleAlert} title="No verdicts yet">
@@ -96,48 +98,50 @@ export function ReportTab({ run, report }: ReportTabProps) {
           onChange={(value) => change({ measure: value })}
         />
       </div>
-      <div className="grid min-w-0 items-start gap-4 *:flex *:min-w-0 *:flex-col *:gap-4 xl:grid-cols-2">
-        <div>
-          <StepCard report={report} chosen={chosen} measure={measure} />
-          <ConfidenceCard run={run} chosen={chosen} />
-          <StrataCard
-            title="By action verb"
-            rowLabel="Verb"
-            hint="By the action’s first word: the 50 most frequent, those with the most failures first."
-            strata={chosen.strata.verb}
-            measure={measure}
-            isMostLostFirst
-          />
-          <FailuresCard report={report} chosen={chosen} />
-        </div>
-        <div>
-          {survival !== undefined && <SurvivalCard run={run} survival={survival} />}
-          <StrataCard
-            title="By number of changes"
-            rowLabel="Changes"
-            hint="How much the state changed in the recording."
-            strata={chosen.strata.changes}
-            measure={measure}
-          />
-          <StrataCard
-            title="Worst trajectories"
-            rowLabel="Trajectory"
-            hint={describeLeftOut(chosen.strata_left_out.trajectory)}
-            strata={chosen.strata.trajectory}
-            measure={measure}
-            runId={run.id}
-          />
-          {chosen.strata.tag.length > 0 && (
+      {chosen.count === 0 ? (
+        <FailuresCard report={report} chosen={chosen} />
+      ) : (
+        <div className="grid min-w-0 items-start gap-4 *:flex *:min-w-0 *:flex-col *:gap-4 xl:grid-cols-2">
+          <div>
+            <StepCard report={report} chosen={chosen} measure={measure} />
+            <ConfidenceCard run={run} chosen={chosen} />
+            <StrataCard
+              title="By action verb"
+              rowLabel="Verb"
+              hint="By the action’s first word: the 50 most frequent, those with the most failures first."
+              strata={chosen.strata.verb}
+              measure={measure}
+              isMostLostFirst
+            />
+            <FailuresCard report={report} chosen={chosen} />
+          </div>
+          <div>
+            {survival !== undefined && <SurvivalCard run={run} survival={survival} />}
+            <StrataCard
+              title="By number of changes"
+              rowLabel="Changes"
+              hint="How much the state changed in the recording."
+              strata={chosen.strata.changes}
+              measure={measure}
+            />
+            <StrataCard
+              title="Worst trajectories"
+              rowLabel="Trajectory"
+              hint={describeLeftOut(chosen.strata_left_out.trajectory)}
+              strata={chosen.strata.trajectory}
+              measure={measure}
+              runId={run.id}
+            />
             <StrataCard
               title="By tag"
               rowLabel="Tag"
-              hint="The most frequent 200."
+              hint={chosen.strata_left_out.tag === 0 ? undefined : "The most frequent 200."}
               strata={chosen.strata.tag}
               measure={measure}
             />
-          )}
+          </div>
         </div>
-      </div>
+      )}
       <ProvenanceCard run={run} report={report} />
     </div>
   );

@@ -14,7 +14,13 @@ import {
   Trash2,
 } from "lucide-react";
 import { useState } from "react";
-import { isActive, useChangeRun, useDeleteRun, waitsForDeployment } from "../../../data/runs.ts";
+import {
+  isActive,
+  useChangeRun,
+  useDeleteRun,
+  waitsForDeployment,
+  waitsForUpload,
+} from "../../../data/runs.ts";
 import { AllowedButton, AllowedMenuItem } from "../../../parts/allowed.tsx";
 import { LabelSampleButton } from "../../../parts/label-sample.tsx";
 import { ShareButton } from "../../../parts/share.tsx";
@@ -35,16 +41,20 @@ export function RunActions({ run }: { run: Run }) {
   const error = change.error ?? remove.error;
   return (
     <>
-      <PauseButton run={run} isBusy={change.isPending} onChange={change.mutate} />
-      <LabelSampleButton run={run} />
-      <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
-        <GitCompareArrows aria-hidden /> Compare
-      </Link>
-      <CopyButton text={() => location.href} label="Copy link to this view" />
-      <ShareButton kind="run" ids={[run.id]} />
-      <a href={`/v1/runs/${run.id}/report?format=html`} download className={buttonClass({})}>
-        <Download aria-hidden /> Report
-      </a>
+      {!waitsForUpload(run) && (
+        <>
+          <PauseButton run={run} isBusy={change.isPending} onChange={change.mutate} />
+          <LabelSampleButton run={run} />
+          <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
+            <GitCompareArrows aria-hidden /> Compare
+          </Link>
+          <CopyButton text={() => location.href} label="Copy link to this view" />
+          <ShareButton kind="run" ids={[run.id]} />
+          <a href={`/v1/runs/${run.id}/report?format=html`} download className={buttonClass({})}>
+            <Download aria-hidden /> Report
+          </a>
+        </>
+      )}
       <EndMenu run={run} onChoose={setAsks} />
       <ConfirmDialog
         isOpen={asks === "finish"}

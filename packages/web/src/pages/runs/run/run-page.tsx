@@ -3,19 +3,28 @@ import type { Run } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { CirclePause, TriangleAlert } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import { useUserNames } from "../../../data/accounts.ts";
 import { usePresage } from "../../../data/client.ts";
 import { datasetNamesQuery } from "../../../data/datasets.ts";
-import { isActive, runReportQuery, useLiveRun, waitsForDeployment } from "../../../data/runs.ts";
+import {
+  isActive,
+  runReportQuery,
+  useLiveRun,
+  waitsForDeployment,
+  waitsForUpload,
+} from "../../../data/runs.ts";
 import { counted, formatCount, formatShare } from "../../../format/numbers.ts";
-import { describeTarget } from "../../../format/words.ts";
+import { describeTarget, humanizeName } from "../../../format/words.ts";
+import { nameEvaluators } from "../../../parts/evaluator-names.ts";
 import { isTroubled, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { inPlace } from "../../../search-params.ts";
 import { Card } from "../../../ui/card.tsx";
+import { lazyPart } from "../../../ui/load.ts";
 import { Awaited, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
@@ -23,12 +32,12 @@ import { ReportTab } from "../report/report-tab.tsx";
 import { SamplesTab } from "../samples/samples-tab.tsx";
 import { RunActions } from "./run-actions.tsx";
 
+const WaitingCard = lazyPart(async () => (await import("./waiting-card.tsx")).WaitingCard);
+
 export const runRoute = createLazyRoute("/runs/$runId")({ component: RunPage });
 
 function RunPage() {
   const { runId } = runRoute.useParams();
-  const { tab = "report" } = runRoute.useSearch();
-  const navigate = runRoute.useNavigate();
   const query = useLiveRun(runId);
   const { data: run, error, refetch } = query;
   if (run === undefined)
@@ -37,6 +46,22 @@ function RunPage() {
     <Page key={runId} title={run.name} actions={<RunActions run={run} />}>
       <RunFacts run={run} />
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {waitsForUpload(run) ? (
+        <Suspense fallback={<SkeletonRows count={4} className="h-10" />}>
+          <WaitingCard run={run} />
+        </Suspense>
+      ) : (
+        <RunViews run={run} />
+      )}
+    </Page>
+  );
+}
+
+function RunViews({ run }: { run: Run }) {
+  const { tab = "report" } = runRoute.useSearch();
+  const navigate = runRoute.useNavigate();
+  return (
+    <>
       <ProgressCard run={run} />
       <Tabs
         label="Views of the run"
@@ -56,7 +81,7 @@ function RunPage() {
           { value: "samples", label: "Samples", content: <SamplesTab run={run} /> },
         ]}
       />
-    </Page>
+    </>
   );
 }
 
@@ -110,11 +135,13 @@ function RunFacts({ run }: { run: Run }) {
 /** The progress of an unfinished run; afterwards, only problems on the way. */
 function ProgressCard({ run }: { run: Run }) {
   const { status_reason, progress, notes } = run;
-  const failed = isActive(run) ? [] : describeFailures(progress);
+  const { failed_predictions: failures, without_verdict: unjudged } = progress;
+  const failed = isActive(run) || failures === 0 ? [] : [`${counted(failures, "prediction")} failed`];
+  const isUnjudged = !isActive(run) && unjudged > 0;
   const trouble = isTroubled(progress) ? describeTrouble(progress) : [];
   // Notes of finished runs are with the errors, below the figures.
   const said = [...failed, ...trouble, ...(run.status === "finished" ? [] : notes)];
-  const hasSomethingToSay = isActive(run) || status_reason !== null || said.length > 0;
+  const hasSomethingToSay = isActive(run) || status_reason !== null || said.length > 0 || isUnjudged;
   if (!hasSomethingToSay) return null;
   return (
     <Card>
@@ -147,18 +174,51 @@ function ProgressCard({ run }: { run: Run }) {
               " Waiting for the deployment: one sample is tried again by itself, every 30 s at most."}
           </p>
         )}
-        {said.length > 0 && (
+        {(said.length > 0 || isUnjudged) && (
           <ul className="flex flex-col gap-1 text-sm text-ink-2">
+            {isUnjudged && (
+              <Warning>
+                <Unjudged run={run} />
+              </Warning>
+            )}
             {said.map((note) => (
-              <li key={note} className="flex items-start gap-2">
-                <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
-                {note}
-              </li>
+              <Warning key={note}>{note}</Warning>
             ))}
           </ul>
         )}
       </div>
     </Card>
+  );
+}
+
+function Warning({ children }: { children: ReactNode }) {
+  return (
+    <li className="flex items-start gap-2">
+      <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
+      <span>{children}</span>
+    </li>
+  );
+}
+
+/** Which evaluators gave no verdict, the most frequent reason, and where to read all of them. */
+function Unjudged({ run }: { run: Run }) {
+  const { data: report } = useQuery(runReportQuery(usePresage(), run));
+  const { evaluators = [], failures } = report ?? {};
+  const by = nameEvaluators(evaluators).filter((_, index) => (evaluators[index]?.failed ?? 0) > 0);
+  const [most] = Object.entries(failures?.evaluations ?? {}).sort((one, other) => other[1] - one[1]);
+  return (
+    <>
+      {formatCount(run.progress.without_verdict)} without a verdict
+      {by.length > 0 && ` by ${by.join(", ")}`}
+      {most !== undefined && `, most often because of ${humanizeName(most[0]).toLowerCase()}`}.{" "}
+      <Link
+        to="/evaluations"
+        search={{ run: run.id, verdict: "error", view: "verdicts" }}
+        className="text-accent-ink underline underline-offset-2"
+      >
+        The errors
+      </Link>
+    </>
   );
 }
 

@@ -1,0 +1,53 @@
+import type { Run } from "@presage/sdk";
+import { Upload } from "lucide-react";
+import { useRef } from "react";
+import { useUploadPredictions } from "../../../data/runs.ts";
+import { formatCount } from "../../../format/numbers.ts";
+import { AllowedButton } from "../../../parts/allowed.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { CodeBlock } from "../../../ui/code/code-block.tsx";
+import { ErrorNotice } from "../../../ui/notice.tsx";
+
+/** What a run needs whose predictions are made elsewhere and have not been uploaded. */
+export function WaitingCard({ run: { id, progress } }: { run: Run }) {
+  const input = useRef<HTMLInputElement>(null);
+  const upload = useUploadPredictions(id);
+  const command = `curl -H "Authorization: Bearer $PRESAGE_API_KEY" \\
+  -H "Content-Type: application/x-ndjson" \\
+  --data-binary @predictions.jsonl \\
+  ${location.origin}/v1/runs/${id}/predictions`;
+  return (
+    <Card
+      title={`Waiting for predictions: 0 of ${formatCount(progress.samples)} uploaded`}
+      hint="A line for each sample: {“dataset_sample_id”: …, “prediction”: …}. They are uploaded once, all together; samples without a line count as failed."
+      actions={
+        <AllowedButton
+          needs="evaluate"
+          variant="primary"
+          icon={<Upload aria-hidden />}
+          isBusy={upload.isPending}
+          onClick={() => input.current?.click()}
+        >
+          Upload predictions
+        </AllowedButton>
+      }
+    >
+      <div className="flex flex-col gap-3 px-4 py-3">
+        <input
+          ref={input}
+          type="file"
+          hidden
+          aria-label="Predictions"
+          accept=".jsonl,.ndjson,.gz"
+          onChange={({ target }) => {
+            const [file] = target.files ?? [];
+            if (file !== undefined) upload.mutate(file);
+            target.value = "";
+          }}
+        />
+        {upload.error !== null && <ErrorNotice error={upload.error} />}
+        <CodeBlock code={command} label="the command" language="shell" />
+      </div>
+    </Card>
+  );
+}
