@@ -36,6 +36,7 @@ import {
   isRecords,
   type ReadyWorld,
   type ShownExample,
+  withOptionalExamples,
 } from "./world.ts";
 
 /** Finds the deployments that a world asks. */
@@ -83,7 +84,9 @@ export function completeThroughWorld(
 ): (request: CompletionRequest, signal: AbortSignal, measure?: Measure) => Promise<WorldCompletion> {
   return async (request, signal, measure = (complete) => complete) => {
     const call = { asked, request, signal, measure, startedAtMs: performance.now(), timeoutMs: 0 };
-    const settled = await settle(services, world, call, await answer(services, world, call));
+    const settled = await withOptionalExamples(world, async (usable) =>
+      settle(services, usable, call, await answer(services, usable, call)),
+    );
     services.observe?.(settled);
     return settled;
   };

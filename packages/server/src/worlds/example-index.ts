@@ -54,6 +54,8 @@ export interface BuiltIndex {
   postings: Postings;
   /** The examples of each action. */
   examplesOf: Groups;
+  /** A digest of the examples' whole texts. */
+  texts: string;
 }
 
 /** An index to search. */
@@ -103,6 +105,7 @@ export function collectExamples() {
   const tags = new Map<string, number>();
   const [tagAt, taggedAt] = [growing(), growing()];
   const [actions, states, tasks] = [collectTexts(), collectTexts(), collectTexts()];
+  const whole = createHash("sha256");
   return {
     add({
       position,
@@ -115,6 +118,7 @@ export function collectExamples() {
         tagAt.push(numberOf(tags, tagOf(name, value)));
         taggedAt.push(columns.positions.length);
       }
+      whole.update(`${[action, state, task, nextState].join("\0")}\0`);
       columns.positions.push(position);
       trajectoryOf.push(numberOf(trajectories, trajectoryId));
       columns.pairOf.push(numberOf(pairs, digestOf(normalForm(action)) + digestOf(normalForm(nextState))));
@@ -138,6 +142,7 @@ export function collectExamples() {
         ofTrajectory: group(trajectoryOf.values(), trajectories.size),
         ofTag,
         examplesOf: group(of.actionOf, texts.actions.norms.length),
+        texts: whole.digest("hex"),
       };
     },
   };
@@ -280,8 +285,8 @@ function digestOf(bytes: Uint8Array): string {
   return hash("sha256", bytes, "base64url");
 }
 
-/** About how much memory an index takes, and a digest of what is searched. */
-export function measureIndex(built: BuiltIndex): { bytes: number; digest: string } {
+/** About how much memory an index takes, and a digest of its examples. */
+export function measureIndex(built: BuiltIndex): { bytes: number; digest: string; formerDigest: string } {
   const { positions, pairOf, charsOf, actionOf, stateOf, taskOf, postings, examplesOf, ofTrajectory } = built;
   const columns = [positions, pairOf, charsOf, actionOf, stateOf, taskOf];
   const texts = [built.actions, built.states, built.tasks];
@@ -303,7 +308,9 @@ export function measureIndex(built: BuiltIndex): { bytes: number; digest: string
   const others = ofTexts + ofMaps + 2 * built.names.length + starts.byteLength + numbers.byteLength;
   return {
     bytes: arrays.reduce((sum, { byteLength }) => sum + byteLength, others),
-    digest: hash.digest("hex"),
+    // Worlds may have pinned a digest from before it covered the texts.
+    formerDigest: hash.copy().digest("hex"),
+    digest: hash.update(built.texts).digest("hex"),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   isAboutWorld,
   type ReadyWorld,
   type WorldRevision,
+  withoutExamples,
 } from "./world.ts";
 import { selectWorld } from "./worlds-store.ts";
 
@@ -154,8 +155,7 @@ export function createKnownWorlds(
     const source = await findSource({ store }, requester, world);
     if (source !== "gone") return { ...world, source };
     if (world.config.examples?.required !== false) return "gone";
-    // A calibration only applies to answers with examples.
-    return { ...world, source: undefined, pinned: { ...world.pinned, calibration: null } };
+    return withoutExamples(world);
   }
 
   /** Loads a world, once at a time for each key. */

@@ -39,6 +39,8 @@ export interface IndexFigures {
   filtered: number;
   bytes: number;
   digest: string;
+  /** As worlds pinned it before the digest was one of the texts as well. */
+  formerDigest: string;
 }
 
 /** The examples found, and the time that the search took. Null if there is no such index. */

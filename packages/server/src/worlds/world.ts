@@ -281,9 +281,32 @@ export function examplesDiffer(): ServiceError {
   );
 }
 
+/** A world that answers without examples. A calibration only applies to answers with them. */
+export function withoutExamples(world: WorldRevision): ReadyWorld {
+  return { ...world, source: undefined, pinned: { ...world.pinned, calibration: null } };
+}
+
+/** Uses a world, or, if its examples turn out to be gone or others, the world without them, if it may answer so. */
+export async function withOptionalExamples<Result>(
+  world: ReadyWorld,
+  use: (world: ReadyWorld) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await use(world);
+  } catch (error) {
+    if (!isAboutExamples(error) || world.config.examples?.required !== false) throw error;
+    return await use(withoutExamples(world));
+  }
+}
+
+/** Whether a world's examples are gone, or others than it was made with. */
+export function isAboutExamples(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === "examples_gone";
+}
+
 /** Whether a world cannot be used, as opposed to not being found because of the database. */
 export function isAboutWorld(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && ["not_found", "examples_gone"].includes(error.code);
+  return isAboutExamples(error) || (error instanceof ServiceError && error.code === "not_found");
 }
 
 /** A world in the form of responses. */

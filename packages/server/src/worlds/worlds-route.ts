@@ -24,7 +24,14 @@ import { answerFromRecords } from "./complete-through-world.ts";
 import examples from "./examples.json" with { type: "json" };
 import { findByReference, findWorld, noSuchWorld } from "./find-world.ts";
 import { askRecorded, findSample } from "./recorded-steps.ts";
-import { type Asked, composeTurns, type ReadyWorld, toAsked, toWorld } from "./world.ts";
+import {
+  type Asked,
+  composeTurns,
+  type ReadyWorld,
+  toAsked,
+  toWorld,
+  withOptionalExamples,
+} from "./world.ts";
 import { createWorld, deleteWorld, reviseWorld, type WorldUses, type WorldVerbServices } from "./worlds.ts";
 import {
   selectMakers,
@@ -197,7 +204,9 @@ async function previewThrough(
   const world = await findReady(services, requester, name);
   const reader = briefReaderOf(services.store, requester);
   const wanted = await askedBy(services, requester, world, request);
-  const chosen = await chooseExamples(services, reader, world, wanted, requester.signal);
+  const chosen = await withOptionalExamples(world, (usable) =>
+    chooseExamples(services, reader, usable, wanted, requester.signal),
+  );
   return {
     world: { name: world.name, revision: world.revision },
     messages: composeTurns(world, wanted, chosen.examples).messages,

@@ -228,7 +228,10 @@ async function pin(
   const issue = reward && (await findRewardIssue(services, requester.accountId, reward));
   if (issue) throw new InvalidWorldError(["reward", issue.field], issue.message);
   const pinsExamples = kept === undefined && config.examples;
-  const examples = pinsExamples ? await pinExamples(services, requester, pinsExamples) : (kept ?? null);
+  const known = (copied ?? before?.pinned)?.examples;
+  const examples = pinsExamples
+    ? await pinExamples(services, requester, pinsExamples, known)
+    : (kept ?? null);
   const prompt_digest = sha256Hex(systemTurnOf(config));
   const pinned = { examples, prompt_digest };
   const isKept =
@@ -301,6 +304,7 @@ async function pinExamples(
   { store, indexes }: WorldVerbServices,
   requester: Requester,
   examples: NonNullable<WorldConfig["examples"]>,
+  known: WorldPins["examples"] | undefined,
 ): Promise<WorldPins["examples"]> {
   const dataset = await findNamedDataset({ store }, requester, examples.dataset);
   if (dataset === undefined) throw new InvalidWorldError(["examples", "dataset"], noSuchDataset);
@@ -313,6 +317,7 @@ async function pinExamples(
   const figures = await indexes.describe(source, requester.signal).catch(refuseExamples);
   if (figures.examples === 0)
     throw new InvalidWorldError(["examples"], "No sample of the dataset is left to be an example");
+  const isKnown = known?.digest === revision.digest && known.index_digest === figures.formerDigest;
   return {
     dataset_id: dataset.id,
     dataset: dataset.name,
@@ -323,7 +328,7 @@ async function pinExamples(
     actions: figures.actions,
     features: featuresVersion,
     order: "revision",
-    index_digest: figures.digest,
+    index_digest: isKnown ? figures.formerDigest : figures.digest,
   };
 }
 

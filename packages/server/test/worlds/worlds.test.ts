@@ -13,6 +13,8 @@ import type {
 import { sql } from "kysely";
 import { warnOfHiddenWorlds } from "../../src/app/compose-runs.ts";
 import type { Log } from "../../src/platform/observability/logger.ts";
+import { collectExamples, measureIndex } from "../../src/worlds/example-index.ts";
+import { fieldsOf } from "../../src/worlds/world.ts";
 import { createWorldParts } from "../../src/worlds/world-parts.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
@@ -61,6 +63,22 @@ onAnyDatabase((database) => {
     const uploaded = await presage.call("POST", `/v1/datasets/${id}/revisions`, body);
     expect(uploaded.status).toBe(201);
     return id;
+  }
+
+  async function setIndexDigest(names: readonly string[], digest: string): Promise<void> {
+    await using opened = await openStore(presage.databaseUrl);
+    const rows = await opened.database
+      .selectFrom("world_revisions")
+      .innerJoin("worlds", "worlds.id", "world_revisions.world_id")
+      .select(["worlds.id", "pinned"])
+      .where("name", "in", names)
+      .execute();
+    for (const { id, pinned } of rows)
+      await opened.database
+        .updateTable("world_revisions")
+        .set({ pinned: pinned.replace(/"index_digest":"[^"]+"/, `"index_digest":"${digest}"`) })
+        .where("world_id", "=", id)
+        .execute();
   }
 
   beforeAll(async () => {
@@ -549,21 +567,59 @@ onAnyDatabase((database) => {
     await indexes.stop();
   });
 
-  test("a world whose examples come out different refuses", async () => {
-    await create({ name: "altered", examples: { dataset: "shop-traces" }, model: retrieval });
-    await using opened = await openStore(presage.databaseUrl);
-    const { id, pinned } = await opened.database
-      .selectFrom("world_revisions")
-      .innerJoin("worlds", "worlds.id", "world_revisions.world_id")
-      .select(["worlds.id", "pinned"])
-      .where("name", "=", "altered")
-      .executeTakeFirstOrThrow();
-    const altered = pinned.replace(/"index_digest":"[^"]+"/, '"index_digest":"0"');
-    await opened.database
-      .updateTable("world_revisions")
-      .set({ pinned: altered })
-      .where("world_id", "=", id)
-      .execute();
+  test("examples with a corrected answer of the same length have another digest", async () => {
+    const id = await upload("corrected");
+    const examples = { dataset: "corrected" };
+    const first = await create({ name: "corrected", examples, model: retrieval });
+    const corrected = lines.map((line) => ({
+      ...line,
+      next_state: line.next_state.replace("lamp. alpha", "lamp. aleph"),
+    }));
+    const body = corrected.map((line) => JSON.stringify(line)).join("\n");
+    await presage.call("POST", `/v1/datasets/${id}/revisions`, body);
+    const second = await create({ name: "corrected-later", examples, model: retrieval });
+    expect(second.pinned.examples?.revision).toBe(2);
+    expect(second.pinned.examples?.index_digest).not.toBe(first.pinned.examples?.index_digest);
+    const again = await create({
+      name: "as-before",
+      examples: { ...examples, revision: 1 },
+      model: retrieval,
+    });
+    expect(again.pinned.examples).toEqual(first.pinned.examples);
+
+    // A world from before digests covered the texts is still the same world.
+    const collected = collectExamples();
+    for (const [index, { trajectory_id: trajectoryId, next_state: nextState, ...line }] of lines.entries())
+      collected.add({
+        position: index + 1,
+        trajectoryId,
+        fields: fieldsOf(line),
+        nextState,
+        tags: line.tags,
+      });
+    const { digest, formerDigest } = measureIndex(collected.finish());
+    expect(first.pinned.examples?.index_digest).toBe(digest);
+    await setIndexDigest(["as-before"], formerDigest);
+    await post("/v1/predict", { interaction, world: "as-before" });
+    const revised = await presage.call("PATCH", "/v1/worlds/as-before", {
+      examples: { ...examples, revision: 1, required: false },
+    });
+    const { pinned } = (await revised.json()) as World;
+    expect(pinned.examples?.index_digest).toBe(formerDigest);
+  });
+
+  test("a world whose examples come out different refuses, or answers without, as it was told", async () => {
+    const examples = { dataset: "shop-traces" };
+    await create({ name: "altered", examples, model: retrieval });
+    await create({ name: "altered-optional", examples: { ...examples, required: false }, model: retrieval });
+    await setIndexDigest(["altered", "altered-optional"], "0");
+    const answered = await post<WorldModelPrediction>("/v1/predict", {
+      interaction,
+      world: "altered-optional",
+    });
+    expect(answered.response.content).toBe(interaction.state);
+    const preview = await post<WorldPreview>("/v1/worlds/altered-optional/preview", { interaction });
+    expect(preview.explain.examples).toEqual([]);
     const { detail } = await post<{ detail: string }>("/v1/predict", { interaction, world: "altered" }, 409);
     expect(detail).toStartWith("The examples are not those that the world was made with");
   });

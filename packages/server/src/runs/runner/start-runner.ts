@@ -1,11 +1,11 @@
 import { InvalidEvaluatorsError } from "../../evaluators/resolve-evaluators.ts";
-import { ServiceError } from "../../platform/errors.ts";
 import { readDatabaseClock } from "../../platform/storage/clock.ts";
 import { microsPerMs } from "../../platform/storage/columns.ts";
 import { type Looker, startLooking } from "../../platform/storage/leases.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { isStoreUnavailable } from "../../platform/storage/store-error.ts";
+import { isAboutExamples } from "../../worlds/world.ts";
 import { keepHeadlines } from "../headlines/headline.ts";
 import { isOfDeadProcess, type Lease, newLeaseId, type Run, type RunTries, runLeaseMs } from "../run.ts";
 import { deleteSomeOfDiscardedRun } from "../runs-store.ts";
@@ -210,7 +210,7 @@ function holdRun(
       else {
         // The work is still missing, and the next process to take the run does it.
         controller.abort(error);
-        if (!isGone(error)) onError(error);
+        if (!isAboutExamples(error)) onError(error);
         // If the store does not accept this either, the lease expires.
         await postpone(services, lease, describeFailure(error)).catch(onError);
       }
@@ -231,13 +231,8 @@ function holdRun(
   };
 }
 
-/** Whether the dataset that a world's examples come from was deleted. */
-function isGone(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && error.code === "examples_gone";
-}
-
 function describeFailure(error: unknown): string {
-  if (isGone(error)) return error.message;
+  if (isAboutExamples(error)) return error.message;
   return isStoreUnavailable(error)
     ? "The database could not store the run's work, for example because its disk is full; see the log."
     : "An internal error; see the log.";
