@@ -12,6 +12,7 @@ export const AuditAction = z.enum([
   "dataset.create",
   "dataset.delete",
   "dataset.add_revision",
+  "dataset.remove_revision",
   "environment.create",
   "environment.revise",
   "environment.add_tasks",

@@ -292,6 +292,28 @@ export async function discardRevisions(transaction: Database, datasetId: string)
   return rows.map(({ id }) => id);
 }
 
+/** Abandons a sealed revision that no run is about; its number and its digest are free again. Returns whether it was abandoned. */
+export async function withdrawRevision(transaction: Database, id: number) {
+  const withdrawn = await discarded(transaction)
+    .set({ number: null, digest: null })
+    .where("id", "=", id)
+    .where("state", "=", "sealed")
+    .where((of) =>
+      of.not(
+        of.exists(
+          of
+            .selectFrom("runs")
+            .select("runs.id")
+            .where("runs.revision_id", "=", id)
+            .where("runs.status", "!=", "deleted"),
+        ),
+      ),
+    )
+    .returning("id")
+    .executeTakeFirst();
+  return withdrawn !== undefined;
+}
+
 /** Those of some revisions, by their rows' ids, that are complete and not being deleted. */
 export async function selectSealed(reader: Database, ids: readonly number[]): Promise<ReadonlySet<number>> {
   const sealed = reader.selectFrom("dataset_revisions").select("id").where("state", "=", "sealed");

@@ -25,6 +25,8 @@ import {
   selectLatestRevisions,
   selectRevision,
   selectRevisions,
+  updateLastRevision,
+  withdrawRevision,
 } from "./datasets-store.ts";
 
 interface ShownDataset extends StoredDataset {
@@ -182,6 +184,26 @@ export async function deleteDataset(
     return discarded;
   });
   forgetRevisions?.(revisionIds);
+}
+
+/** Takes back the latest revision of a dataset, unless something was made of it already. */
+export async function removeRevision(
+  { store, forgetRevisions }: { store: Store; forgetRevisions?: (ids: readonly number[]) => void },
+  requester: Changer,
+  { datasetId, revision }: { datasetId: string; revision: Pick<Revision, "id" | "number"> },
+): Promise<void> {
+  const isRemoved = await inTransaction(store, requester, async (transaction) => {
+    const dataset = await lockDataset(transaction, requester.accountId, datasetId);
+    if (dataset?.last_revision !== revision.number) return false;
+    if (!(await withdrawRevision(transaction, revision.id))) return false;
+    await updateLastRevision(transaction, datasetId, revision.number - 1);
+    await recordChange(transaction, requester, "dataset.remove_revision", datasetId, {
+      name: dataset.name,
+      revision: revision.number,
+    });
+    return true;
+  });
+  if (isRemoved) forgetRevisions?.([revision.id]);
 }
 
 /** A page of an account's datasets, newest first, each with its latest revision. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatasetLine, RealityCheckSelection } from "@presage/contract";
-import { createDataset, deleteDataset, findNamedDataset } from "../datasets/datasets.ts";
+import { createDataset, deleteDataset, findNamedDataset, removeRevision } from "../datasets/datasets.ts";
+import type { Revision } from "../datasets/datasets-store.ts";
 import { ownLines } from "../datasets/traces/import-options.ts";
 import type { DatasetUploads } from "../datasets/upload/upload-revision.ts";
 import { findUnlessDeleted, linesOf, toJsonLines } from "../environments/episodes/episode-lines.ts";
@@ -167,7 +168,7 @@ async function findOrMake(
   return { run: await makeRun(services, requester, check, wanted), isNew: true };
 }
 
-/** If any step fails, the run and a dataset created for it are deleted again. */
+/** If any step fails, the run is deleted again, with the dataset or the revision that was made for it. */
 async function makeRun(
   services: CheckRunServices,
   requester: Changer,
@@ -181,17 +182,19 @@ async function makeRun(
   const known = await findNamedDataset(services, requester, name);
   const dataset = known ?? (await createDataset(services, requester, { name, userId: wanted.userId }));
   let run: Run | undefined;
+  let added: Revision | undefined;
   try {
     const lines = (toLine: (step: RealStep) => object) =>
       linesOfCompared(readRealSteps(services, requester, check, { untilDivergence: !isWhole }), toLine);
     const upload = { accountId, actor, isGzip: false, maxBytes, floor, quotaBytes };
-    const { revision } = await uploads
+    const { revision, isNew } = await uploads
       .uploadRevision(
         { ...ownLines, ...upload, datasetId: dataset.id, isAppended: false },
         lines(({ line }) => line),
         signal,
       )
       .catch(refuseSteps);
+    if (isNew) added = revision;
     run = await createRun(
       services,
       requester,
@@ -222,8 +225,10 @@ async function makeRun(
   } catch (error) {
     const always = { ...requester, signal: neverAborted };
     if (run !== undefined) await deleteRun(services, always, run.id).catch(() => {});
-    const made = { id: dataset.id, withRuns: false };
-    if (known === undefined) await deleteDataset(services, always, made).catch(() => {});
+    if (known === undefined)
+      await deleteDataset(services, always, { id: dataset.id, withRuns: false }).catch(() => {});
+    else if (added !== undefined)
+      await removeRevision(services, always, { datasetId: dataset.id, revision: added }).catch(() => {});
     throw error;
   } finally {
     sweeper.schedule();

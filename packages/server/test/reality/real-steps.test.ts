@@ -7,6 +7,8 @@ import {
   Run,
   RunReport,
 } from "@presage/contract";
+import { sql } from "kysely";
+import { isPostgres } from "../../src/platform/storage/store.ts";
 import { eventually } from "../support/eventually.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { checkRecordings } from "../support/reality/check-recordings.ts";
@@ -158,7 +160,28 @@ onAnyDatabase((database) => {
     await store.database.updateTable("runs").set({ status: "queued" }).where("id", "=", left.id).execute();
     const [status, anew] = await send("POST", path, {});
     expect([status, (await send("GET", `/v1/runs/${left.id}`))[0]]).toEqual([201, 404]);
-    expect((await reportOf(Run.parse(anew).id)).evaluators[0]?.pass_rate).toBeCloseTo(15 / 19, 10);
+    const again = Run.parse(anew);
+    expect((await reportOf(again.id)).evaluators[0]?.pass_rate).toBeCloseTo(15 / 19, 10);
+
+    // Without one of the episodes, the dataset of the next run needs another revision.
+    await presage.call("DELETE", `/v1/runs/${again.id}`);
+    const shown = await call("GET", `/v1/reality-checks/${other.id}/episodes`);
+    const [episode] = RealityEpisodeListResponse.parse(shown).data;
+    await presage.call("DELETE", `/v1/episodes/${episode?.episode_id}`);
+    const latest = async () =>
+      Dataset.parse(await call("GET", `/v1/datasets/${again.dataset_id}`)).latest_revision?.revision;
+    const refuse = isPostgres(store.database)
+      ? sql`alter table runs add constraint no_runs check (false) not valid`
+      : sql`create trigger no_runs before insert on runs begin select raise(abort, 'no runs'); end`;
+    const allow = isPostgres(store.database)
+      ? sql`alter table runs drop constraint no_runs`
+      : sql`drop trigger no_runs`;
+    await refuse.execute(store.database);
+    expect((await send("POST", path, {}))[0]).toBe(500);
+    expect(await latest()).toBe(1);
+    await allow.execute(store.database);
+    const [made, third] = await send("POST", path, {});
+    expect([made, Run.parse(third).revision, await latest()]).toEqual([201, 2, 2]);
   });
 
   test("making a run leaves the events of its dataset and of the run", async () => {

@@ -35,6 +35,7 @@ export const actionWords: Record<AuditAction, string> = {
   "dataset.create": "Created a dataset",
   "dataset.delete": "Deleted a dataset",
   "dataset.add_revision": "Added a revision to a dataset",
+  "dataset.remove_revision": "Took back a revision of a dataset",
   "goal.set": "Set a goal of runs",
   "goal.remove": "Removed a goal of runs",
   "environment.create": "Created an environment",
