@@ -12,6 +12,7 @@ export const DatasetFormat = z.enum([
   "claude-code",
   "codex",
   "openhands",
+  "openhands-v0",
   "swe-agent",
   "tau",
   "inspect",

@@ -6,6 +6,7 @@ import { claudeCode } from "./layouts/agents/claude-code.ts";
 import { codex } from "./layouts/agents/codex.ts";
 import { inspect } from "./layouts/agents/inspect.ts";
 import { openHands } from "./layouts/agents/openhands.ts";
+import { openHandsV0 } from "./layouts/agents/openhands-v0.ts";
 import { sts } from "./layouts/agents/sts.ts";
 import { sweAgent } from "./layouts/agents/swe-agent.ts";
 import { tau } from "./layouts/agents/tau.ts";
@@ -33,6 +34,7 @@ export const layouts: readonly Layout[] = [
   claudeCode,
   codex,
   openHands,
+  openHandsV0,
   sweAgent,
   tau,
   inspect,
