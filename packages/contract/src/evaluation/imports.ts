@@ -26,6 +26,7 @@ export const DatasetFormat = z.enum([
   "openai-chat",
   "sharegpt",
   "chatgpt",
+  "gemini",
   "chat",
 ]);
 export type DatasetFormat = z.infer<typeof DatasetFormat>;

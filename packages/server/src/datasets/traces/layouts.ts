@@ -14,6 +14,7 @@ import { verifiers } from "./layouts/agents/verifiers.ts";
 import { agentworld } from "./layouts/messages/agentworld.ts";
 import { anthropic } from "./layouts/messages/anthropic.ts";
 import { chatGpt } from "./layouts/messages/chatgpt.ts";
+import { gemini } from "./layouts/messages/gemini.ts";
 import { openAiChat } from "./layouts/messages/openai-chat.ts";
 import { openAiResponses } from "./layouts/messages/openai-responses.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/messages/own.ts";
@@ -48,6 +49,7 @@ export const layouts: readonly Layout[] = [
   openAiChat,
   sharegpt,
   chatGpt,
+  gemini,
   chat,
 ];
 

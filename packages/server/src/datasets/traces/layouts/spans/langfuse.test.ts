@@ -239,3 +239,39 @@ test("observations of ids only say to fetch each trace; faults name the field; o
     7,
   );
 });
+
+test("a span of OpenTelemetry is a call of the tool that its attribute names, and JSON that is text twice is read", async () => {
+  const named = (name: string) => ({ metadata: { attributes: { "gen_ai.tool.name": name } } });
+  const spans = [
+    row(1, "TOOL", { name: "execute_tool shell", input: { cmd: "ls" }, output: "a", ...named("shell") }),
+    row(2, "SPAN", { name: "tool.shell", input: { cmd: "pwd" }, output: "b", ...named("shell") }),
+    row(3, "TOOL", { name: "execute_tool shell", input: { cmd: "id" }, output: "c" }),
+  ];
+  const input = JSON.stringify(JSON.stringify([{ role: "user", parts: [{ text: "Find the key." }] }]));
+  const { samples } = await importText(JSON.stringify({ trace: { id: "t", input }, observations: spans }));
+  expect(samples.map(({ interaction }) => interaction)).toEqual([
+    { state: "Find the key.", action: action({ cmd: "ls" }) },
+    { state: "a", action: action({ cmd: "pwd" }) },
+    { state: "b", action: action({ cmd: "id" }) },
+  ]);
+  const request = JSON.stringify(JSON.stringify({ user_id: "u" }));
+  const generation = row(0, "GENERATION", {
+    input: { model: "g-1", contents: [{ role: "user", parts: [{ text: "Go." }] }] },
+    output: {
+      candidates: [
+        { content: { role: "model", parts: [{ function_call: { name: "shell", args: { cmd: "ls" } } }] } },
+      ],
+    },
+  });
+  const called = row(1, "SPAN", { name: "shell", input: "{'cmd': 'ls'}", output: "x" });
+  const told = await importText(
+    JSON.stringify({ ...trace, input: request, observations: [generation, called] }),
+  );
+  expect(told.samples).toMatchObject([
+    {
+      context: { task_context: "Go." },
+      interaction: { state: "Go.", action: action({ cmd: "ls" }) },
+      next_state: "x",
+    },
+  ]);
+});

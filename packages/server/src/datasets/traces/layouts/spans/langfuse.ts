@@ -1,5 +1,5 @@
 import { LineError } from "../../../upload/lines.ts";
-import { exactIn, isObject, type LeftOut, listIn, textIn } from "../../content.ts";
+import { exactIn, isObject, type LeftOut, listIn, parsedText, textIn } from "../../content.ts";
 import type { Layout, ReadOptions, TraceDocument } from "../../layout.ts";
 import { rewardIn, usageIn } from "../../messages.ts";
 import type { Trace } from "../../turns.ts";
@@ -14,12 +14,13 @@ const types = /^(span|generation|event|agent|tool|chain|retriever|evaluator|embe
 /** Traces of Langfuse with their observations, or observations as rows. */
 export const langfuse: Layout = {
   format: "langfuse",
-  version: 3,
+  version: 4,
   about: {
     title: "Langfuse",
     recognised_by: "`observations[]` with `type`, or rows with `traceId` and `type`",
     trajectory: "a trace; `id`, or the rows' `traceId`",
-    action: "observations `TOOL`, or `SPAN` with the name of a called function, by start: `name`, `input`",
+    action:
+      "observations `TOOL`, or `SPAN` with the name of a called function, by start: `gen_ai.tool.name`, else `name`; `input`",
     answer: "`output`; of level `ERROR`, `statusMessage`",
     context:
       "the trace's `input` (a text or its first user), else the first generation's; its system message",
@@ -87,10 +88,16 @@ function traceOf(value: Row, id: string, options: ReadOptions): Trace {
       ? item
       : { ...item, tool: { ...item.tool, reward } };
   });
-  const task = firstUserIn(value.input) ?? textIn(value, "input");
+  const task = firstUserIn(value.input) ?? plainIn(value.input);
   const about: SpanItem = { start: "", task };
   const trace = traceOfSpans([about, ...items.sort(byStart)], options.leftOut);
   return { ...trace, id, reward: rewards.get(undefined) };
+}
+
+/** An input that is a text, and not JSON. */
+function plainIn(input: unknown): string | undefined {
+  const told = parsed(input);
+  return typeof told === "string" && told !== "" ? told : undefined;
 }
 
 /** The scores with this name, by observation; undefined is the trace itself. */
@@ -114,16 +121,18 @@ function itemOf(row: unknown, path: (string | number)[], { leftOut }: ReadOption
   };
   const name = textIn(row, "name");
   if (type === "GENERATION") return { ...item, ...modelOf(row, leftOut) };
-  if ((type === "TOOL" || type === "SPAN") && name !== undefined)
-    item.tool = { ...toolOf(row, name), isOnlyIfCalled: type === "SPAN" };
+  if ((type === "TOOL" || type === "SPAN") && name !== undefined) item.tool = toolOf(row, name, type);
   else if (type === "AGENT") item.agent = name;
   else if (type !== "SPAN" && type !== "CHAIN") leftOut.count("other_event");
   const isRoot = (row.parentObservationId ?? row.parent_observation_id ?? null) === null;
-  if (isRoot && type !== "TOOL") item.input = firstUserIn(row.input) ?? textIn(row, "input");
+  if (isRoot && type !== "TOOL") item.input = firstUserIn(row.input) ?? plainIn(row.input);
   return item;
 }
 
-function toolOf(row: Row, name: string): NonNullable<SpanItem["tool"]> {
+function toolOf(row: Row, span: string, type: string): NonNullable<SpanItem["tool"]> {
+  // OpenTelemetry names the span after the operation, and its tool in an attribute.
+  const tool = textIn(row, "metadata.attributes.gen_ai.tool.name");
+  const name = tool ?? span.replace(/^execute_tool /, "");
   const isFailed = typeof row.level === "string" && row.level.toUpperCase() === "ERROR";
   const why = isFailed ? (textIn(row, "statusMessage") ?? textIn(row, "status_message")) : undefined;
   const { of: id, content, isError } = toolAnswer(exactIn(row, "output"));
@@ -132,6 +141,9 @@ function toolOf(row: Row, name: string): NonNullable<SpanItem["tool"]> {
     result: why ?? content ?? undefined,
     isError: isFailed || isError,
     at: timeIn(row, ["endTime", "end_time"])?.at,
+    isOnlyIfCalled: type === "SPAN" && tool === undefined,
+    // LangChain's arguments arrive as Python writes them.
+    prefersCalled: typeof row.input === "string" && parsedText(row.input) === row.input,
   };
 }
 

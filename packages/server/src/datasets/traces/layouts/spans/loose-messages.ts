@@ -1,6 +1,6 @@
 import { LineError } from "../../../upload/lines.ts";
 import { type Content, exactIn, isObject, LeftOut, refIn, textIn } from "../../content.ts";
-import { hasBlocks, toldCalls, turnsOfMessages } from "../../messages.ts";
+import { hasBlocks, isItem, toldCalls, turnsOfMessages } from "../../messages.ts";
 import { type AgentTurn, type Call, joinedTurn, type Turn } from "../../turns.ts";
 import { parsed } from "./span-values.ts";
 
@@ -18,7 +18,12 @@ export function looseTurns(recorded: unknown, leftOut: LeftOut): Turn[] {
 }
 
 function listOf(value: unknown): readonly unknown[] {
-  if (isObject(value)) return Array.isArray(value.messages) ? listOf(value.messages) : [value];
+  if (isObject(value)) {
+    // Gemini's are `contents`, which can be a text.
+    const { messages = value.contents } = value;
+    if (typeof messages === "string") return [{ role: "user", content: messages }];
+    return Array.isArray(messages) ? listOf(messages) : [value];
+  }
   if (!Array.isArray(value)) return [];
   // LangChain can call a model with several lists in one call; a trace follows the first.
   return Array.isArray(value[0]) ? value[0] : value;
@@ -67,10 +72,7 @@ function plainMessage(value: unknown): Message | undefined {
   if (!isObject(value)) return undefined;
   if (value.type === "function_call_output")
     return { role: "tool", tool_call_id: value.call_id, content: value.output };
-  if (value.type === "function_call") {
-    const { call_id: id, name, arguments: args } = value;
-    return { role: "assistant", tool_calls: [{ id, function: { name, arguments: args } }] };
-  }
+  if (isItem(value)) return value;
   const { kwargs, data, type } = value;
   const fields = isObject(kwargs) ? kwargs : isObject(data) ? data : value;
   const name =
@@ -94,17 +96,35 @@ function classOf({ lc, id }: Message): string | undefined {
   return typeof last === "string" ? last : undefined;
 }
 
-/** The turns of a message in OpenTelemetry's parts. */
-function turnsOfParts({ role, parts }: Message, leftOut: LeftOut): Turn[] {
+/** A part of a message of Gemini in OpenTelemetry's form; any other part unchanged. */
+function plainPart(part: Message): Message {
+  const call = part.functionCall ?? part.function_call;
+  if (isObject(call)) return { type: "tool_call", id: call.id, name: call.name, arguments: call.args };
+  const answer = part.functionResponse ?? part.function_response;
+  if (isObject(answer)) {
+    // In Gemini's API, these two fields are the answer; without them, all fields are.
+    const { output, error } = isObject(answer.response) ? answer.response : {};
+    const response = output ?? error ?? answer.response;
+    return { type: "tool_call_response", id: answer.id, response, is_error: error !== undefined };
+  }
+  const media = [part.inlineData, part.inline_data, part.fileData, part.file_data].find(isObject);
+  if (media !== undefined) return { modality: textIn(media, "mimeType") ?? textIn(media, "mime_type") ?? "" };
+  if (part.type !== undefined || typeof part.text !== "string") return part;
+  return { ...part, type: part.thought === true ? "reasoning" : "text" };
+}
+
+/** The turns of a message in OpenTelemetry's or Gemini's parts. */
+export function turnsOfParts({ role, parts }: Message, leftOut: LeftOut): Turn[] {
   const said: unknown[] = [];
   const calls: Call[] = [];
   const reasoning: string[] = [];
   const answers: Turn[] = [];
-  for (const part of Array.isArray(parts) ? parts : []) {
-    if (!isObject(part)) {
-      if (typeof part === "string") said.push(part);
+  for (const told of Array.isArray(parts) ? parts : []) {
+    if (!isObject(told)) {
+      if (typeof told === "string") said.push(told);
       continue;
     }
+    const part = plainPart(told);
     const id = refIn(part, "id");
     if (part.type === "tool_call") {
       const name = textIn(part, "name");
@@ -112,7 +132,7 @@ function turnsOfParts({ role, parts }: Message, leftOut: LeftOut): Turn[] {
       else calls.push({ id, name, input: part.arguments });
     } else if (part.type === "tool_call_response") {
       const content = exactIn(part, "response") ?? exactIn(part, "result") ?? exactIn(part, "content");
-      answers.push({ by: "answer", of: id, content });
+      answers.push({ by: "answer", of: id, content, isError: part.is_error === true });
     } else if (part.type === "reasoning")
       reasoning.push(textIn(part, "content") ?? textIn(part, "text") ?? "");
     else if (part.type === "text") said.push(textIn(part, "content") ?? textIn(part, "text") ?? "");
@@ -120,13 +140,13 @@ function turnsOfParts({ role, parts }: Message, leftOut: LeftOut): Turn[] {
     else leftOut.count("other_event");
   }
   const content = said.length === 0 ? undefined : said;
-  if (role === "assistant") return [{ by: "agent", content, calls, reasoning }];
+  if (role === "assistant") return [{ by: "agent", content, calls, reasoning }, ...answers];
   if (role === "system") return [{ by: "system", content }];
   if (role === "tool" && answers.length === 0) return [{ by: "answer", content }];
   return content === undefined ? answers : [...answers, { by: "environment", content }];
 }
 
-const mediaOf = (modality: string) => (/image|audio/.test(modality) ? modality : "file");
+const mediaOf = (modality: string) => /image|audio/.exec(modality)?.[0] ?? "file";
 
 /** The turn of a model's answer, in the forms that `looseTurns` reads or as models' clients return it. */
 export function looseAnswer(recorded: unknown, leftOut: LeftOut): AgentTurn | undefined {
@@ -158,7 +178,9 @@ export function looseCall(
 function answerIn(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (isObject(value.kwargs) || value.role !== undefined) return value;
-  const { choices, generations, message, output } = value;
+  const { candidates, choices, content, generations, message, output } = value;
+  if (Array.isArray(candidates)) return answerIn(candidates[0]);
+  if (isObject(content) && Array.isArray(content.parts)) return content;
   if (Array.isArray(choices))
     return isObject(choices[0]) ? (choices[0].message ?? choices[0].text) : undefined;
   if (Array.isArray(generations)) return answerIn(generations.flat()[0]);

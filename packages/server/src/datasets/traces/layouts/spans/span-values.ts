@@ -208,7 +208,10 @@ function inOrder(elements: Record<string, unknown>): unknown[] {
 
 /** The value of a text that is a JSON list, object or string; anything else unchanged. */
 export function parsed(value: unknown): unknown {
-  return typeof value === "string" && /^\s*[[{"]/.test(value) ? parsedText(value) : value;
+  if (typeof value !== "string" || !/^\s*[[{"]/.test(value)) return value;
+  const said = parsedText(value);
+  // Some tracers write JSON as JSON text again.
+  return typeof said === "string" && said.length < value.length ? parsed(said) : said;
 }
 
 /** The first of these fields that is a time: as RFC 3339, and as a text that sorts in order of time. */
