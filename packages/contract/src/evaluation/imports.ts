@@ -21,12 +21,12 @@ export const DatasetFormat = z.enum([
   "openinference",
   "langfuse",
   "langsmith",
+  "gemini",
   "openai-responses",
   "anthropic",
   "openai-chat",
   "sharegpt",
   "chatgpt",
-  "gemini",
   "chat",
 ]);
 export type DatasetFormat = z.infer<typeof DatasetFormat>;

@@ -44,12 +44,12 @@ export const layouts: readonly Layout[] = [
   openInference,
   langfuse,
   langsmith,
+  gemini,
   openAiResponses,
   anthropic,
   openAiChat,
   sharegpt,
   chatGpt,
-  gemini,
   chat,
 ];
 

@@ -214,12 +214,12 @@ export function hasBlocks(content: unknown, type: string): content is unknown[] 
   return Array.isArray(content) && content.some((block) => isObject(block) && block.type === type);
 }
 
-const speakers = /^(system|developer|user|human|assistant|ai|agent|model|tool|function)$/;
+const speakers = /^(system|developer|user|human|assistant|ai|agent|tool|function)$/;
 
 /** Whether a value is a message or an item by itself. */
 function isLone(value: unknown): boolean {
   if (!isObject(value) || !speakers.test(String(value.role))) return isItem(value);
-  return "content" in value || "parts" in value || callsIn(value).length > 0;
+  return "content" in value || callsIn(value).length > 0;
 }
 
 /** Where a document has its messages: the first of these fields that is a list of them, or `messages` that is any list. */
