@@ -16,6 +16,8 @@ async function start(): Promise<void> {
   leaveWhenRestored();
   leaveWhenSignedOutElsewhere();
   loadFloatingEarly();
+  // The scripts themselves have taken the browser some time.
+  await nextTask();
   const { presage, queryClient } = createDataClients();
   const router = createAppRouter();
   await nextTask();

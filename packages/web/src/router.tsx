@@ -209,6 +209,9 @@ const routeTree = rootRoute.addChildren([
 ]);
 
 export function createAppRouter() {
+  const [visit] = performance.getEntriesByType("navigation");
+  // A new page is at its top already. To scroll there would lay it out while most of it is missing.
+  let isAtTop = visit instanceof PerformanceNavigationTiming && visit.type === "navigate";
   return createRouter({
     routeTree,
     parseSearch,
@@ -218,7 +221,11 @@ export function createAppRouter() {
     defaultPreload: "intent",
     defaultPendingComponent: PagePending,
     defaultErrorComponent: PageFailed,
-    scrollRestoration: true,
+    scrollRestoration() {
+      const isNeeded = !isAtTop;
+      isAtTop = false;
+      return isNeeded;
+    },
     scrollToTopSelectors: ["#main"],
   });
 }

@@ -16,7 +16,7 @@ interface PageProps {
 let isFirst = true;
 
 export function Page({ title, hint, controls, actions, isFull = false, children }: PageProps) {
-  // The first page draws everything below its title in small tasks, as code and data are still arriving.
+  // The first page draws everything but its title in small tasks, as code and data are still arriving.
   const isDrawn = useDeferredValue(true, !isFirst);
   useEffect(() => {
     isFirst = false;
@@ -35,9 +35,9 @@ export function Page({ title, hint, controls, actions, isFull = false, children 
         <div className="min-w-0 flex-1 basis-96 max-sm:basis-72">
           <h1 className="text-lg font-semibold tracking-tight wrap-anywhere">{title}</h1>
           {hint !== undefined && <p className="text-sm wrap-anywhere text-ink-2">{hint}</p>}
-          {controls}
+          {isDrawn && controls}
         </div>
-        {actions !== undefined && (
+        {isDrawn && actions !== undefined && (
           <div className="flex flex-wrap items-center gap-2 print:hidden phone:[&>.size-7]:size-9 phone:[&>:is(a,button)]:px-2">
             {actions}
           </div>

@@ -36,12 +36,12 @@ export function SkeletonTableRows({ count, columnCount }: { count: number; colum
     <tbody className="transition-opacity delay-150 starting:opacity-0">
       {Array.from({ length: count }, (_, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
-        <tr key={row}>
+        <tr key={row} className="animate-pulse">
           {Array.from({ length: columnCount }, (_, column) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
             <td key={column} className={cellClass}>
               {row === 0 && column === 0 && <span className="sr-only">Loading</span>}
-              <Skeleton className="h-3 w-3/4" />
+              <div aria-hidden className="h-3 w-3/4 rounded bg-sunken" />
             </td>
           ))}
         </tr>

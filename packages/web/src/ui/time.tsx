@@ -18,9 +18,21 @@ export function useNow(): number {
   return useSyncExternalStore(everyTick, currentTickMs);
 }
 
+const watchers = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One timer for all times of a page, which a table has dozens of. */
 function everyTick(notify: () => void): () => void {
-  const timer = setInterval(notify, tickMs);
-  return () => clearInterval(timer);
+  watchers.add(notify);
+  timer ??= setInterval(() => {
+    for (const watcher of watchers) watcher();
+  }, tickMs);
+  return () => {
+    watchers.delete(notify);
+    if (watchers.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
 }
 
 function currentTickMs(): number {

@@ -1,4 +1,4 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useCallback, useEffect } from "react";
 import { ErrorNotice } from "../notice.tsx";
 import { usePrinting } from "../screen.ts";
@@ -96,8 +96,17 @@ export function useLoadMore({
 /** Up to this number, all rows are in the page, so that the browser's own search finds them. */
 const maxWhole = 100;
 const rowHeightPx = 40;
-const rowsBeyond = 12;
+/** How many rows are drawn beyond those in sight, before and after the user has begun to scroll. */
+const rowsBeyond = { atFirst: 4, later: 12 };
 const rowsBeforeEnd = 40;
+
+type Rows = Virtualizer<HTMLDivElement, HTMLTableRowElement>;
+
+/** Measures the first rows after they are laid out, as the table can be drawn without their heights; others at once. */
+function measureRow(row: Element, entry: unknown, { scrollOffset, options }: Rows): number {
+  const isFirst = entry === undefined && !scrollOffset;
+  return isFirst ? options.estimateSize(0) : heightOf(row);
+}
 
 /** A row's height, including its group's name above it. */
 export function heightOf(row: Element): number {
@@ -114,14 +123,18 @@ function useVirtualRows<Row>(
 ): RenderedRows {
   const isPrinting = usePrinting();
   const isOn = !isPrinting && (sortedRows.length > maxWhole || onNearEnd !== undefined);
-  const virtualizer = useVirtualizer({
+  const virtualizer: Rows = useVirtualizer({
     count: sortedRows.length,
     enabled: isOn,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeightPx,
     getItemKey: (index) => sortedRows[index]?.id ?? index,
-    overscan: rowsBeyond,
-    measureElement: heightOf,
+    rangeExtractor: (range) =>
+      defaultRangeExtractor({
+        ...range,
+        overscan: virtualizer.scrollOffset ? rowsBeyond.later : rowsBeyond.atFirst,
+      }),
+    measureElement: measureRow,
   });
   const shown = virtualizer.getVirtualItems();
   const last = shown.at(-1);
@@ -137,6 +150,8 @@ function useVirtualRows<Row>(
     beforePx: shown.at(0)?.start ?? 0,
     afterPx: virtualizer.getTotalSize() - (last?.end ?? 0),
     measure: virtualizer.measureElement,
-    scrollTo: (index) => virtualizer.scrollToIndex(index),
+    scrollTo(index) {
+      if (index > 0 || virtualizer.scrollOffset) virtualizer.scrollToIndex(index);
+    },
   };
 }
