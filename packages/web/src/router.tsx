@@ -211,7 +211,7 @@ const routeTree = rootRoute.addChildren([
 export function createAppRouter() {
   const [visit] = performance.getEntriesByType("navigation");
   // A new page is at its top already. To scroll there would lay it out while most of it is missing.
-  let isAtTop = visit instanceof PerformanceNavigationTiming && visit.type === "navigate";
+  let isAtTop = visit !== undefined && "type" in visit && visit.type === "navigate";
   return createRouter({
     routeTree,
     parseSearch,

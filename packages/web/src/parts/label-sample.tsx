@@ -68,8 +68,7 @@ export function Agreement({ of, existing, isShort = false }: AgreementProps) {
         <Explained text={[data.sentence, data.note].join(" ")}>
           {name} agrees with people on {formatPercent(data.agreement.value)} of{" "}
           {counted(data.agreement.count, "verdict")}.
-        </Explained>{" "}
-        {name !== "" && `${name} judged this one.`}
+        </Explained>
       </p>
     );
   return (

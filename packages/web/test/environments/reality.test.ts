@@ -69,10 +69,7 @@ dashboardTest("From an alarm on the overview to where an episode leaves reality"
   await exploits.getByRole("rowheader", { name: "look" }).waitFor();
   await page.getByRole("slider", { name: "False success by policy, by policy" }).waitFor();
 
-  await page
-    .getByText("succeeds in simulation, fails in reality; reward 1, really 0; differs from step 2 on")
-    .first()
-    .waitFor();
+  await page.getByText("reward 1, really 0; differs from step 2 on").first().waitFor();
   await page.getByRole("list", { name: "Episodes of the check" }).getByRole("link").first().click();
   await page.getByRole("heading", { name: "Step 2", exact: true }).waitFor();
   await page.getByText("first divergence", { exact: true }).waitFor();

@@ -49,7 +49,7 @@ browserTest("Results are reviewed with one key each, and a key takes the last on
   await page.getByText("0 labelled, 3 left").waitFor();
   await page.getByText("Nobody has labelled a verdict of contains yet.").waitFor();
   await page.getByText("95 more labels for ±10 points").waitFor();
-  await region(page).getByText("Evaluators disagree: 1 pass, 1 fail").waitFor();
+  await region(page).getByText("1 of 2 evaluators passes it").waitFor();
   const first = await shownId(page);
   await press(page, "p");
   await page.getByText("1 labelled, 2 left").waitFor();

@@ -108,7 +108,7 @@ export function tenQuestions(dataset: string): Question[] {
     {
       question: "What should I label?",
       clicks: [(page) => page.getByRole("link", { name: /verdicts? to label$/ })],
-      answer: (page) => page.getByText(/^Evaluators disagree: \d+ pass, \d+ fail/),
+      answer: (page) => page.getByText(/^\d+ of \d+ evaluators pass/),
     },
     {
       question: "What changed since the last run?",

@@ -85,9 +85,10 @@ export function ReviewCard({ result, item }: ReviewCardProps) {
 }
 
 function whyOf({ reason, distance, evaluators, repeats }: ReviewQueueItem): string {
-  if (evaluators !== null)
-    return `Evaluators disagree: ${evaluators.passed} pass, ${evaluators.not_passed} fail`;
-  if (repeats !== null) return `Repeats disagree: ${repeats.passed} pass, ${repeats.not_passed} fail`;
+  const passes = (of: { passed: number; not_passed: number }, what: string) =>
+    `${of.passed} of ${of.passed + of.not_passed} ${what} ${of.passed === 1 ? "passes" : "pass"}`;
+  if (evaluators !== null) return `${passes(evaluators, "evaluators")} it`;
+  if (repeats !== null) return passes(repeats, "repeats");
   if (distance !== null) return `Its score is ${distance.toFixed(3)} from its threshold`;
   return reason === "drawn" ? "Drawn at random" : "Judged by a model";
 }

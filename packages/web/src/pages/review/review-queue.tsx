@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
 import { CircleCheck, CircleX, SkipForward, Undo2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { useEffect } from "react";
@@ -70,7 +71,7 @@ export function ReviewQueue({
       )}
       <section
         aria-label="Result to review"
-        className="flex min-h-0 min-w-0 flex-col rounded-lg border border-line bg-surface"
+        className="flex min-h-0 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
       >
         {!isNothing && <Progress review={review} search={search} />}
         {failure !== null && (
@@ -78,7 +79,12 @@ export function ReviewQueue({
             <ErrorNotice error={failure} />
           </div>
         )}
-        <ScrollRegion key={openId} label="The output" className="min-h-0 overflow-y-auto -outline-offset-2">
+        {/* Takes the height that is left, so that the buttons stay where they are. */}
+        <ScrollRegion
+          key={openId}
+          label="The output"
+          className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+        >
           {openId === undefined && queue.data !== undefined ? (
             <NothingLeft review={review} search={search} />
           ) : result === undefined ? (
@@ -113,7 +119,7 @@ function Progress({ review, search: { run: runId, drawn } }: Pick<NothingLeftPro
         aria-valuemin={0}
         aria-valuemax={all}
         aria-valuenow={given + skipped}
-        className="h-1 overflow-hidden rounded-full bg-sunken"
+        className={clsx("h-1 overflow-hidden rounded-full bg-sunken", given + skipped === 0 && "invisible")}
       >
         <div
           className="h-1 rounded-full bg-accent transition-[width]"

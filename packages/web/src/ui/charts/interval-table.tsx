@@ -1,3 +1,4 @@
+import { clsx } from "clsx";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { formatCount } from "../../format/numbers.ts";
 import { Button } from "../button.tsx";
@@ -35,6 +36,8 @@ interface IntervalTableProps {
 }
 
 const defaultMost = 12;
+/** Names of up to this length stay on one line. */
+const longestUnbroken = 12;
 
 /** A table whose values are drawn on one axis. It is its own text alternative. */
 export function IntervalTable(props: IntervalTableProps) {
@@ -61,7 +64,7 @@ export function IntervalTable(props: IntervalTableProps) {
   const hasCount = rows.some(({ count }) => count !== undefined);
   const hasReference = rows.some(({ reference }) => reference != null);
   return (
-    <figure aria-label={label} className="relative flex min-w-0 flex-col pb-2">
+    <figure aria-label={label} className="@container relative flex min-w-0 flex-col pb-2">
       <ScrollRegion
         label={label}
         onKeyDown={moveInTable}
@@ -83,7 +86,7 @@ export function IntervalTable(props: IntervalTableProps) {
                   <ExplainedName name={valueLabel} explanation={explanation} />
                 </th>
                 {hasIntervals && (
-                  <th scope="col" className="text-right">
+                  <th scope="col" className="text-right @max-lg:hidden">
                     95&nbsp;% interval
                   </th>
                 )}
@@ -115,7 +118,10 @@ export function IntervalTable(props: IntervalTableProps) {
                 >
                   <th
                     scope="row"
-                    className="max-w-44 truncate text-left font-normal phone:max-w-36 phone:whitespace-normal"
+                    className={clsx(
+                      "max-w-44 truncate text-left font-normal phone:max-w-36",
+                      row.label.length > longestUnbroken && "phone:whitespace-normal",
+                    )}
                     title={row.label}
                   >
                     {row.shown ?? row.label}
@@ -126,13 +132,16 @@ export function IntervalTable(props: IntervalTableProps) {
                   <td className="text-right font-medium whitespace-nowrap">
                     <Explained text={row.basis}>{show(row.value, format)}</Explained>
                     {hasIntervals && (
-                      <span aria-hidden className="hidden text-xs font-normal text-ink-2 phone:block">
+                      <span
+                        aria-hidden
+                        className="hidden text-xs font-normal text-ink-2 @max-lg:block phone:block"
+                      >
                         {intervalText(row, format)}
                       </span>
                     )}
                   </td>
                   {hasIntervals && (
-                    <td className="text-right text-xs whitespace-nowrap text-ink-2">
+                    <td className="text-right text-xs whitespace-nowrap text-ink-2 @max-lg:hidden">
                       {intervalText(row, format)}
                     </td>
                   )}

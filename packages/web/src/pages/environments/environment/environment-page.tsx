@@ -51,6 +51,7 @@ function LoadedEnvironment({ environment }: { environment: EnvironmentDetail }) 
   const [isReviseOpen, setReviseOpen] = useState(false);
   const [isDeleteOpen, setDeleteOpen] = useState(false);
   const figures = useQuery(episodeFiguresQuery(usePresage(), "environment", name));
+  const { tab = "episodes" } = environmentRoute.useSearch();
   const play = () => navigate({ to: "/environments/$name/play", params: { name } });
   useShortcut({ keys: "p", label: "Play it yourself", group: "Environment", run: () => void play() });
   return (
@@ -81,10 +82,12 @@ function LoadedEnvironment({ environment }: { environment: EnvironmentDetail }) 
       }
     >
       {figures.error !== null && <ErrorNotice error={figures.error} onRetry={figures.refetch} />}
-      <EnvironmentFigures
-        environment={environment}
-        figures={figures.data === undefined ? undefined : (figures.data[0] ?? null)}
-      />
+      {(tab === "episodes" || tab === "success") && (
+        <EnvironmentFigures
+          environment={environment}
+          figures={figures.data === undefined ? undefined : (figures.data[0] ?? null)}
+        />
+      )}
       <Card>
         <EnvironmentTabs environment={environment} />
       </Card>

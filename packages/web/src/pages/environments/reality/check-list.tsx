@@ -7,7 +7,6 @@ import { usePresage } from "../../../data/client.ts";
 import { checkedEpisodesQuery, mostListed, useChangeCheck, useRunOfCheck } from "../../../data/reality.ts";
 import { counted, formatCount, formatScore, formatShare } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
-import { ShareButton } from "../../../parts/share.tsx";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Segmented } from "../../../ui/form/choices.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
@@ -19,21 +18,19 @@ type Limited = NonNullable<EnvironmentReality["limited_check"]>;
 
 interface CheckListProps {
   checks: readonly RealityCheck[];
+  /** The check whose episodes are listed. */
+  shown: RealityCheck;
+  onShow(id: string): void;
   limited: Limited | null;
   /** Whether the parts above fill their rows, both in two and in three columns. */
   isEven: boolean;
 }
 
 /** The checks, and the episodes of one check. */
-export function CheckList({ checks, limited, isEven }: CheckListProps) {
-  const [chosen, choose] = useState<string>();
-  const shown =
-    checks.find(({ id }) => id === chosen) ??
-    checks.find(({ episodes, failed }) => episodes + failed > 0) ??
-    checks[0];
+export function CheckList({ checks, shown, onShow, limited, isEven }: CheckListProps) {
   return (
     <>
-      {shown && <Episodes key={shown.id} check={shown} />}
+      <Episodes key={shown.id} check={shown} />
       <Section title="Checks" className={isEven ? "xl:col-span-2" : "lg:col-span-2"}>
         <ul aria-label="Reality checks" className="max-h-60 divide-y divide-line overflow-y-auto text-sm">
           {checks.map((check) => (
@@ -42,12 +39,24 @@ export function CheckList({ checks, limited, isEven }: CheckListProps) {
               check={check}
               limited={limited?.id === check.id ? limited : null}
               isShown={check === shown}
-              onShow={() => choose(check.id)}
+              onShow={() => onShow(check.id)}
             />
           ))}
         </ul>
       </Section>
     </>
+  );
+}
+
+/** The chosen check, else the newest with episodes; undefined if there is none. */
+export function chooseCheck(
+  checks: readonly RealityCheck[],
+  chosen: string | undefined,
+): RealityCheck | undefined {
+  return (
+    checks.find(({ id }) => id === chosen) ??
+    checks.find(({ episodes, failed }) => episodes + failed > 0) ??
+    checks[0]
   );
 }
 
@@ -59,7 +68,7 @@ const tones: Record<RealityCheck["status"], Tone> = {
   completed: "neutral",
 };
 const sources: Record<RealityCheck["source"], string> = {
-  pairs: "known outcomes",
+  pairs: "uploaded outcomes",
   episodes: "episodes",
   recordings: "recordings",
   continuous: "continuous",
@@ -163,22 +172,21 @@ function Episodes({ check }: { check: RealityCheck }) {
         <>
           {count === undefined ? "…" : data?.length === mostListed ? `The first ${count}` : count} of{" "}
           <InlineText text={check.name} />
+          {show === "false-successes" && ": they succeed in simulation and fail in reality"}
         </>
       }
       actions={
-        <div className="flex flex-wrap gap-2">
-          <ShareButton kind="reality-check" ids={[check.id]} />
-          {hasSteps && (check.status === "completed" || check.status === "cancelled") && (
-            <AllowedButton
-              needs="evaluate"
-              title="The check as a run: what really happened, and what was simulated, step by step"
-              isBusy={run.isPending}
-              onClick={() => run.mutate()}
-            >
-              Steps as a run
-            </AllowedButton>
-          )}
-        </div>
+        hasSteps &&
+        (check.status === "completed" || check.status === "cancelled") && (
+          <AllowedButton
+            needs="evaluate"
+            title="The check as a run: what really happened, and what was simulated, step by step"
+            isBusy={run.isPending}
+            onClick={() => run.mutate()}
+          >
+            Steps as a run
+          </AllowedButton>
+        )
       }
     >
       {run.error !== null && <ErrorNotice error={run.error} />}
@@ -190,7 +198,7 @@ function Episodes({ check }: { check: RealityCheck }) {
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       <ul
         aria-label="Episodes of the check"
-        className="max-h-52 divide-y divide-line overflow-y-auto text-sm"
+        className="max-h-96 divide-y divide-line overflow-y-auto text-sm print:columns-3"
       >
         {data?.map((episode) => (
           <li key={episode.position} className="px-4 py-1.5">
@@ -202,7 +210,7 @@ function Episodes({ check }: { check: RealityCheck }) {
                 </span>
               )}
             </p>
-            <p className="text-xs wrap-anywhere text-ink-3">{describeEpisode(episode)}</p>
+            <p className="text-xs wrap-anywhere text-ink-3 empty:hidden">{describeEpisode(episode)}</p>
           </li>
         ))}
       </ul>
@@ -226,12 +234,11 @@ function describeTask(id: string): string {
   return id.replace(/^own\//, "A task of its own, ").replace(/^(?!A task)(task\s+)?/i, "Task ");
 }
 
-/** How the episode ended in simulation and in reality, and where they diverge; or why that is not known. */
+/** How far simulation and reality of a false success are apart; or why that is not known. */
 function describeEpisode({ diverged_at, steps, error, ...episode }: RealityEpisode): string {
-  const { simulated, real, simulated_reward: paid, real_reward: really } = episode;
+  const { simulated_reward: paid, real_reward: really } = episode;
   if (error !== null) return error;
-  const end = (isSuccess: boolean | null) => (isSuccess ? "succeeds" : "fails");
-  const ends = [`${end(simulated)} in simulation, ${end(real)} in reality`];
+  const ends: string[] = [];
   if (paid !== null && really !== null)
     ends.push(`reward ${formatScore(paid)}, really ${formatScore(really)}`);
   if (steps !== null)

@@ -18,12 +18,12 @@ import { EpisodeLink, Section, SmallTable } from "./section.tsx";
 type Figure = RealityFigures["agreement"];
 
 /** How often success is real. */
-export function Outcomes({ figures }: { figures: EnvironmentReality }) {
+export function Outcomes({ figures, checks }: { figures: EnvironmentReality; checks: number }) {
   const { both, only_simulated, only_real, neither } = figures.counts;
   return (
     <Section
       title="How often success is real"
-      hint={`All checks of all revisions. Intervals are at 95\u00a0%, clustered by task. ${figures.divergence?.sentence ?? ""}`}
+      hint={`${counted(checks, "check")}, ${counted(figures.agreement.count, "episode")}. Intervals are at 95\u00a0%, clustered by task. ${figures.divergence?.sentence ?? ""}`}
     >
       <SmallTable
         label="Episodes by their two outcomes"
@@ -91,7 +91,7 @@ function rowsOf(all: EnvironmentReality): FigureRow[] {
 function intervalOf({ interval, note }: Figure, format: (value: number) => string): string {
   if (interval === null) return note ?? "no interval";
   if (format === formatShare) return describeInterval(interval);
-  return `${format(interval.lower)} – ${format(interval.upper)}`;
+  return `${format(interval.lower)} to ${format(interval.upper)}`;
 }
 
 /** Whether exploitation grows during the training of a policy. */

@@ -1,11 +1,12 @@
 import type { Environment, EnvironmentReality, RealityCheck } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetsQuery } from "../../../data/datasets.ts";
 import { alarmIn, checksQuery, useCheckReality } from "../../../data/reality.ts";
 import { formatShare, unbroken } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
+import { ShareButton } from "../../../parts/share.tsx";
 import { commandName } from "../../../session.ts";
 import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
@@ -15,18 +16,26 @@ import { SelectField } from "../../../ui/form/fields.tsx";
 import { Awaited, ErrorNotice } from "../../../ui/notice.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { CheckList, LimitBadge } from "./check-list.tsx";
+import { CheckList, chooseCheck, LimitBadge } from "./check-list.tsx";
 import { Exploits, Outcomes, PolicyCurve } from "./reality-figures.tsx";
 
 /** Whether success in this environment is success in the real one, and so whether to stop training in it. */
 export function RealityTab({ environment }: { environment: Environment }) {
   const { data, error, refetch } = useQuery(checksQuery(usePresage(), environment.name));
+  const [chosen, choose] = useState<string>();
   if (data === undefined) return <Awaited error={error} onRetry={refetch} count={3} className="h-8" />;
   const { checks, figures } = data;
   const isEmpty = figures.agreement.count === 0;
   const hasExploits = !isEmpty && figures.exploits.verbs.length > 0;
+  const shown = chooseCheck(checks, chosen);
   return (
     <>
+      {shown && (
+        <h2 className="hidden px-4 pt-3 text-base font-semibold print:block">
+          Reality check: <InlineText text={shown.name} /> · {environment.name}, revision{" "}
+          {shown.environment_revision}
+        </h2>
+      )}
       <div className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 py-3">
         <div className="flex min-w-0 flex-1 basis-80 flex-col gap-1 text-sm">
           {isEmpty ? (
@@ -35,18 +44,26 @@ export function RealityTab({ environment }: { environment: Environment }) {
             <State environment={environment} figures={figures} checks={checks} />
           )}
         </div>
-        <NewCheck environment={environment} />
+        <NewCheck environment={environment}>
+          {shown && <ShareButton kind="reality-check" ids={[shown.id]} />}
+        </NewCheck>
       </div>
       <div className="grid gap-px border-t border-line bg-line *:min-w-0 *:bg-surface lg:grid-cols-2 xl:grid-cols-[5fr_4fr_4fr]">
         {!isEmpty && (
           <>
-            <Outcomes figures={figures} />
+            <Outcomes figures={figures} checks={checks.length} />
             <PolicyCurve figures={figures} />
             {hasExploits && <Exploits exploits={figures.exploits} />}
           </>
         )}
-        {checks.length > 0 && (
-          <CheckList checks={checks} limited={figures.limited_check} isEven={!hasExploits} />
+        {shown && (
+          <CheckList
+            checks={checks}
+            shown={shown}
+            onShow={choose}
+            limited={figures.limited_check}
+            isEven={!hasExploits}
+          />
         )}
       </div>
     </>
@@ -149,8 +166,8 @@ function HowTo({ environment: { name, config } }: { environment: Environment }) 
         {config.real
           ? `Check against reality replays its ended episodes in ${config.real.name}. `
           : "Revise the environment to name the real one that it simulates: then its episodes can be replayed there. "}
-        Play recordings lets the environment play the actions of recorded trajectories. Outcomes that are
-        known already are stored as lines of JSON with <code>task_id</code>, <code>simulated</code> and{" "}
+        Check with recordings lets the environment play the actions of recorded trajectories. Outcomes that
+        are known already are stored as lines of JSON with <code>task_id</code>, <code>simulated</code> and{" "}
         <code>real</code>:
       </p>
       <CodeBlock
@@ -163,7 +180,13 @@ function HowTo({ environment: { name, config } }: { environment: Environment }) 
 }
 
 /** Starts a new check. */
-function NewCheck({ environment: { name, config } }: { environment: Environment }) {
+function NewCheck({
+  environment: { name, config },
+  children,
+}: {
+  environment: Environment;
+  children: ReactNode;
+}) {
   const [isOpen, setOpen] = useState(false);
   const check = useCheckReality();
   return (
@@ -180,8 +203,9 @@ function NewCheck({ environment: { name, config } }: { environment: Environment 
           </AllowedButton>
         )}
         <AllowedButton needs="evaluate" onClick={() => setOpen(true)}>
-          Play recordings
+          Check with recordings
         </AllowedButton>
+        {children}
       </div>
       {check.error !== null && <ErrorNotice error={check.error} />}
       <PlayRecordingsDialog environment={name} isOpen={isOpen} onClose={() => setOpen(false)} />
@@ -205,7 +229,7 @@ function PlayRecordingsDialog({ isOpen, onClose, environment }: PlayRecordingsDi
     <Dialog
       isOpen={isOpen}
       onClose={onClose}
-      title="Play recordings"
+      title="Check with recordings"
       hint="The environment plays the actions of 1,000 recorded trajectories at most, each from its first state. What was recorded is the reality."
     >
       <div className="flex flex-col gap-4">

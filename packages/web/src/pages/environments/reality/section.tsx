@@ -60,7 +60,7 @@ interface SmallTableProps {
 /** A table of numbers, narrow enough for a third of the page. */
 export function SmallTable({ label, head, rows }: SmallTableProps) {
   return (
-    <Table label={label} className="text-xs">
+    <Table label={label} className="mb-2 text-xs">
       <thead>
         <tr>
           {head.map((name, index) => (
