@@ -141,7 +141,7 @@ test("The share to keep is said in one sentence, and never as more than it is", 
   expect([say(0.6299), say(1), say(0), say(null, "Too few.")]).toEqual([
     "If you keep only the 62 % it is surest of, at most 5 % are wrong.",
     "Of all predictions, at most 5 % are wrong.",
-    "No threshold is shown to keep the error rate under 5 %.",
+    "No confidence is high enough: even the surest answers may be wrong more than 5 % of the time.",
     "Too few.",
   ]);
 });

@@ -269,7 +269,8 @@ export function describeSurvivalMethod({ seed }: Pick<RunSurvival, "seed">): str
 export function describeCoverage({ value, risk, note }: RunCalibration["coverage_at_risk"]): string {
   const few = `at most ${percent(risk)} are wrong`;
   if (value === null) return note ?? "";
-  if (value === 0) return `No threshold is shown to keep the error rate under ${percent(risk)}.`;
+  if (value === 0)
+    return `No confidence is high enough: even the surest answers may be wrong more than ${percent(risk)} of the time.`;
   if (value === 1) return `Of all predictions, ${few}.`;
   return `If you keep only the ${percent(value)} it is surest of, ${few}.`;
 }

@@ -78,7 +78,8 @@ onAnyDatabase((database) => {
       preliminary: false,
       of: "confidence",
       without_confidence: 5,
-      sentence: "No threshold is shown to keep the error rate under 5 %.",
+      sentence:
+        "No confidence is high enough: even the surest answers may be wrong more than 5 % of the time.",
       auroc: { value: 1, count: 70, trajectories: 18 },
       coverage_at_risk: { value: 0, threshold: null, risk: 0.05 },
     });

@@ -314,7 +314,12 @@ onAnyDatabase((database) => {
     await opened.database.insertInto("runs").values(others).execute();
     expect(await ofWorld()).toEqual([200, first]);
     await presage.call("POST", "/v1/worlds/fitted/calibrations", { run_id: first });
-    expect(await card(first)).toEqual([false, 0, 120, expect.stringMatching(/^No threshold is shown/)]);
+    expect(await card(first)).toEqual([
+      false,
+      0,
+      120,
+      expect.stringMatching(/^No confidence is high enough/),
+    ]);
     const second = await run();
     expect(await leak(first)).toEqual([undefined, false]);
     expect(await leak(second)).toEqual([true, true]);
@@ -323,7 +328,12 @@ onAnyDatabase((database) => {
     ]);
     const request = { run_id: second, split: "calibration" };
     await presage.call("POST", "/v1/worlds/fitted/calibrations", request);
-    expect(await card(await run())).toEqual([false, 60, 60, expect.stringMatching(/^No threshold is shown/)]);
+    expect(await card(await run())).toEqual([
+      false,
+      60,
+      60,
+      expect.stringMatching(/^No confidence is high enough/),
+    ]);
     const more = lines.map((line) => ({ ...line, trajectory_id: `more-${line.trajectory_id}` }));
     await datasets.uploadNew(dataset, more, { query: "?append=true" });
     expect((await card(await run())).slice(0, 3)).toEqual([false, 120, 120]);

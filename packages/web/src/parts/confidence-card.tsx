@@ -53,7 +53,7 @@ export function ConfidenceCharts({ of }: { of: RunCalibration }) {
     <>
       {risks.length > 0 && (
         <div>
-          <h3 className={title}>How many are wrong, by how many are kept</h3>
+          <h3 className={title}>Wrong answers, if only the surest are kept</h3>
           <CurveChart
             shape="line"
             label="Risk by what is kept"
@@ -76,7 +76,7 @@ export function ConfidenceCharts({ of }: { of: RunCalibration }) {
       )}
       {bins.length > 0 && (
         <div>
-          <h3 className={title}>How often it is as sure as right</h3>
+          <h3 className={title}>Is 80&nbsp;% sure right 80&nbsp;% of the time?</h3>
           <CurveChart
             shape="line"
             label="Right by confidence"
@@ -84,7 +84,7 @@ export function ConfidenceCharts({ of }: { of: RunCalibration }) {
             yLabel="Right"
             series={[
               { key: "bins", label: "Right", points: bins },
-              { ...reference, label: "As sure as right", points: across(bins, (x) => x / 100) },
+              { ...reference, label: "Perfect", points: across(bins, (x) => x / 100) },
             ]}
             format={formatShare}
             formatTick={formatPercent}

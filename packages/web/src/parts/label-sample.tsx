@@ -76,10 +76,12 @@ export function Agreement({ of, existing, isShort = false }: AgreementProps) {
       {data !== undefined && <InlineText text={unbroken(data.sentence)} />}{" "}
       {more != null && more.count !== null && (
         <b className="font-medium whitespace-nowrap text-ink">
-          {counted(more.count, "more label")} for ±{Math.round(100 * more.half_width)} points
+          {isTooFew
+            ? `Its ${counted(existing, "evaluation")} are too few`
+            : counted(more.count, "more label")}{" "}
+          for ±{Math.round(100 * more.half_width)} points
         </b>
       )}
-      {isTooFew && `: more than its ${counted(existing, "evaluation")}.`}
       {data?.note != null && <span className="block text-xs text-ink-3">{data.note}</span>}
     </p>
   );

@@ -74,7 +74,7 @@ export function worldFacts({ config, pinned }: Pick<World, "config" | "pinned">)
     "In a prompt":
       made &&
       `at most ${counted(retrieval?.k ?? worldDefaults.k, "example")} with ${counted(retrieval?.max_chars ?? worldDefaults.max_chars, "character")}`,
-    "Place in it":
+    "Where examples stand":
       made && (retrieval?.place === "system" ? "in the system turn" : "as turns before the step"),
     Weights: made && formatFields(retrieval?.weights ?? worldDefaults.weights),
     "Similar enough": retrieval?.min_similarity ? `from ${retrieval.min_similarity}` : null,

@@ -127,17 +127,20 @@ export function MenuCheck({
 
 export function MenuDownload({
   href,
+  fileName = "",
   icon,
   children,
 }: {
   href: string;
+  /** Absent: the server names the file. */
+  fileName?: string;
   icon?: ReactNode;
   children: ReactNode;
 }) {
   const { Item } = floatingParts().DropdownMenu;
   return (
     <Item asChild>
-      <a href={href} download className={clsx(itemLook, "text-ink [&_svg]:size-4")}>
+      <a href={href} download={fileName} className={clsx(itemLook, "text-ink [&_svg]:size-4")}>
         {icon}
         {children}
       </a>

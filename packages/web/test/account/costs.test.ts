@@ -53,8 +53,8 @@ dashboardTest(
     expect(await cells("Owner")).toEqual(["2", "0", "36", "€2.50 +"]);
     // The only person's keys are shown from the start.
     await table.getByRole("button", { name: "bootstrap" }).click();
-    expect(await cells("org/priced")).toEqual(["", "", "18", "€2.50"]);
-    expect(await cells("org/unpriced")).toEqual(["", "", "18", "–"]);
+    expect(await cells("org/priced")).toEqual(["–", "–", "18", "€2.50"]);
+    expect(await cells("org/unpriced")).toEqual(["–", "–", "18", "–"]);
 
     const keys = await visitor.visit("/api-keys");
     await keys.getByRole("columnheader", { name: "Cost this month" }).waitFor();

@@ -161,7 +161,7 @@ slowDashboardTest(
         expect(await control.getAttribute("aria-description")).toContain("Your role is viewer.");
       }
     };
-    await expectRefused("/environments/cellar", ["Delete the environment", "Revise", "To a dataset"]);
+    await expectRefused("/environments/cellar", ["Delete the environment", "Revise", "Make a dataset"]);
     await expectRefused("/runs", ["New run"]);
     await expectRefused(`/datasets/${dataset.id}`, ["Run on this", "Make a world"]);
     const [result] = await client.results.search({ evaluation_run_id: run.id, limit: 1 });

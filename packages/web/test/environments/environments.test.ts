@@ -149,7 +149,7 @@ slowDashboardTest(
     await fill(client);
     const page = await visit("/environments/house", { viewport: wide });
     await page.getByText("3 episodes", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "To a dataset" }).click();
+    await page.getByRole("button", { name: "Make a dataset" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Make the revision" }).click();
     await page.getByRole("heading", { level: 1, name: "house-rollouts" }).waitFor();
     await page.getByText("2 trajectories", { exact: true }).waitFor();

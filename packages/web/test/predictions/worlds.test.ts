@@ -58,7 +58,7 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
   await leanedOn.getByText("The whole prompt").click();
   await leanedOn.getByText("Action: open cupboard").waitFor();
 
-  await page.getByRole("button", { name: "Go on from here" }).click();
+  await page.getByRole("button", { name: "Continue from this answer" }).click();
   expect(await page.getByRole("textbox", { name: "State" }).inputValue()).toBe("You open the cupboard.");
   await page.getByRole("textbox", { name: "Action" }).fill("close cupboard");
   await page.getByRole("button", { name: "Answer", exact: true }).click();
@@ -133,7 +133,7 @@ dashboardTest("A recorded step is answered without its own trajectory", async ({
   await page.getByRole("alertdialog").waitFor({ state: "detached" });
   expect(await field.inputValue()).toBe("sing");
   await field.fill(action);
-  await page.getByRole("button", { name: "Go on from here" }).click();
+  await page.getByRole("button", { name: "Continue from this answer" }).click();
   await page.reload();
   await page.getByRole("textbox", { name: "Action" }).fill("look around");
   await page.getByRole("button", { name: "Answer", exact: true }).click();
@@ -197,7 +197,8 @@ dashboardTest("Revisions say in words what changed; an archived world is in no l
   await client.environments.delete("played");
   expect(await page.getByRole("tab", { name: "Quality" }).count()).toBe(0);
 
-  await page.getByRole("button", { name: "Archive the world" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Archive the world" }).click();
   await page.getByText("archived: lists leave it out").waitFor();
   await page.getByRole("link", { name: "Worlds" }).click();
   await page.getByRole("heading", { level: 1, name: "Worlds" }).waitFor();
@@ -305,7 +306,7 @@ dashboardTest("Runs that asked a world are its quality", async ({ visit, client 
   await page.getByRole("tab", { name: "Quality 2" }).click();
   await page.getByRole("row").filter({ hasText: "beside it" }).getByText("no-change").waitFor();
   const row = page.getByRole("row").filter({ hasText: "by its records" });
-  await row.getByText("measured@1").waitFor();
+  await row.getByText("revision 1").waitFor();
   await row.getByText("exact-match").waitFor();
   await row.getByText("50.0 %", { exact: true }).waitFor();
   await row.getByText("best baseline no change").waitFor();
@@ -321,7 +322,7 @@ dashboardTest("Runs that asked a world are its quality", async ({ visit, client 
   await page.goto(new URL("/worlds/measured?tab=quality", page.url()).href);
   const newest = page.getByRole("row").filter({ hasText: "with one" });
   await newest.getByRole("link", { name: "no difference shown, 0.0 points" }).waitFor();
-  await newest.getByText("6 samples in 3 trajectories, from measured@1").waitFor();
+  await newest.getByText("6 samples in 3 trajectories, from revision 1").waitFor();
 });
 
 slowBrowserTest("A calibrated world says what its confidences are worth", async (visitor) => {

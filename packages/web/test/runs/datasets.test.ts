@@ -193,7 +193,8 @@ slowDashboardTest("A deletion names the runs that go with the dataset", async ({
   });
   await client.runs.waitUntilEnded(run.id, { pollEveryMs: 50 });
   const page = await visit(`/datasets/${id}`);
-  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete the dataset" }).click();
   await page.getByRole("alertdialog").getByText("on the doomed").waitFor();
   await page.getByRole("button", { name: "Delete dataset and 1 run" }).click();
   await page.getByRole("heading", { level: 1, name: "Datasets" }).waitFor();

@@ -68,7 +68,12 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
       shows: "A dark room.",
       opens: { press: "Add tasks" },
     },
-    { path: () => "/environments/attic", title: "attic", shows: "train 0", opens: { press: "To a dataset" } },
+    {
+      path: () => "/environments/attic",
+      title: "attic",
+      shows: "train 0",
+      opens: { press: "Make a dataset" },
+    },
     { path: () => "/environments/attic", title: "attic", shows: "train 0", opens: { press: "Revise" } },
     {
       path: () => "/environments/attic",

@@ -166,7 +166,7 @@ const columns: DataColumn<DatasetRow>[] = [
   },
   {
     id: "made",
-    label: "Made",
+    label: "Created",
     hint: "When the dataset was created",
     value: ({ created_at }) => created_at,
     isNewestFirst: true,

@@ -55,15 +55,15 @@ function DeploymentsPage() {
       {deployments !== undefined && (
         <Card
           title={`The last ${periodLabels[period]}`}
-          hint="What your account stored of their predictions, runs included, through every process; at most the newest 10,000 of each. What failed did so in its last try."
+          hint="What your account stored of their predictions, runs included, through every process; at most the newest 10,000 of each."
         >
           <Table label="Deployments" isStacked className="min-w-160">
             <thead>
               <tr className="border-b border-line">
                 <HeaderCell>Deployment</HeaderCell>
                 <HeaderCell>Now</HeaderCell>
-                <HeaderCell isNumber>Stored</HeaderCell>
-                <HeaderCell isNumber>Failed of them</HeaderCell>
+                <HeaderCell isNumber>Predictions</HeaderCell>
+                <HeaderCell isNumber>Failed</HeaderCell>
                 <HeaderCell isNumber short="Median">
                   Latency, median
                 </HeaderCell>
@@ -144,7 +144,7 @@ function TrafficCard({ period }: { period: Period }) {
   return (
     <Card
       title={`Calls by ${step}, UTC`}
-      hint="Of your account to all deployments, stored or not. Runs call again where a try failed, so that its prediction need not."
+      hint="Of your account to all deployments, stored or not. A run tries again, so a failed try is not a failed prediction."
     >
       {data === undefined ? (
         <ChartSkeleton />

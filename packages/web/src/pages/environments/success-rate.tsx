@@ -51,23 +51,20 @@ export function SuccessRate({
   if (figures === undefined) return <span className="text-ink-3">–</span>;
   const { success_rate: rate, success_interval: interval } = figures;
   return (
-    <Explained
-      text={explainSuccess(figures)}
-      className="flex flex-wrap items-center gap-x-2 tabular-nums md:flex-nowrap"
-    >
+    <Explained text={explainSuccess(figures)} className="flex flex-wrap items-center gap-x-2 tabular-nums">
       {rate !== null && interval !== null && (
         <>
           <span className="w-14 shrink-0 text-ink">{formatShare(rate)}</span>
           <span aria-hidden className="w-16 shrink-0 max-md:hidden">
             <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />
           </span>
-          <span className="text-xs whitespace-nowrap text-ink-2 md:sr-only">
+          <span className="text-xs whitespace-nowrap text-ink-2">
             <span className="sr-only">, </span>
             {describeInterval(interval)}
           </span>
         </>
       )}
-      <span className="text-xs text-ink-3">{countSuccess(figures)}</span>
+      <span className="text-xs whitespace-nowrap text-ink-3">{countSuccess(figures)}</span>
     </Explained>
   );
 }

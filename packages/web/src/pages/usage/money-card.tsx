@@ -69,12 +69,14 @@ export function MoneyCard({ month, budgets }: MoneyCardProps) {
             )}
           </dd>
         </div>
-        <div className="col-span-2 min-w-0 md:col-span-1">
-          <dt className="text-xs text-ink-3">Without a price, this month</dt>
-          <dd className="text-sm">
-            <Unpriced month={month} />
-          </dd>
-        </div>
+        {(currency === null || total.unpriced_tokens > 0) && (
+          <div className="col-span-2 min-w-0 md:col-span-1">
+            <dt className="text-xs text-ink-3">Without a price, this month</dt>
+            <dd className="text-sm">
+              <Unpriced month={month} />
+            </dd>
+          </div>
+        )}
       </dl>
       <BudgetDialog holder={holder} budgets={budgets} onClose={() => setHolder(undefined)} />
     </Card>
@@ -102,7 +104,6 @@ function Unpriced({ month: { currency, total, unpriced_models: models } }: { mon
         <AddPrice models={["the-model"]} />
       </>
     );
-  if (total.unpriced_tokens === 0) return <p className="text-ink-2">Nothing: all tokens have a price.</p>;
   return (
     <>
       <p className="tabular-nums">

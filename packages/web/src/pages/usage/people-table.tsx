@@ -166,10 +166,12 @@ function Row({ depth, name, note, figures, currency, isStrong = false, opened }:
         </span>
       </RowHeader>
       <Cell isNumber className={wideOnly}>
-        {requests === undefined ? "" : formatCount(requests)}
+        {requests === undefined ? <span className="text-ink-3">–</span> : formatCount(requests)}
       </Cell>
       <Cell isNumber className={wideOnly}>
-        {requests !== undefined && failed !== undefined && (
+        {requests === undefined || failed === undefined ? (
+          <span className="text-ink-3">–</span>
+        ) : (
           <>
             {formatCount(failed)}
             {failed > 0 && <span className="text-ink-3"> · {formatShare(failed / requests)}</span>}

@@ -17,6 +17,7 @@ import { TextAreaField } from "../../ui/form/fields.tsx";
 import { fieldIssues, focusFirstIssue, issueAt, useDraft } from "../../ui/form/form.tsx";
 import { lazyPart } from "../../ui/load.ts";
 import { EmptyState, ErrorNotice } from "../../ui/notice.tsx";
+import { Explained } from "../../ui/tooltip.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
 const LeanedOn = lazyPart(async () => (await import("../../parts/leaned-on.tsx")).LeanedOn);
@@ -142,7 +143,7 @@ export function AnswerTab({ world }: { world: World }) {
                 title="The answer becomes the state of the next step"
                 className="self-start"
               >
-                Go on from here
+                Continue from this answer
               </Button>
             )}
           </Answer>
@@ -200,10 +201,9 @@ function Answer({ answered, expected, children }: AnswerProps) {
       <header className="flex flex-col gap-0.5">
         {sure !== undefined && (
           <p className={clsx("font-medium", prediction.abstained && "text-warn")}>
-            {sure}{" "}
-            <span className="text-xs font-normal text-ink-3">
-              {formatFields(prediction.explain?.scores ?? {})}
-            </span>
+            <Explained text={`Before calibration: ${formatFields(prediction.explain?.scores ?? {})}`}>
+              {sure}
+            </Explained>
           </p>
         )}
         <Effort prediction={prediction} headers={headers} />

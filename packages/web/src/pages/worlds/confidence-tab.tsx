@@ -104,7 +104,6 @@ function Threshold({ world, confidence, figures }: ThresholdProps) {
           ? "No answer abstains."
           : `The world needs ${formatShare(needed)}: answers with less ${below}.`}
       </p>
-      {figures.of === "score" && <MeasureLink world={world} />}
       {figures.of === "confidence" && least !== null && needed !== least && (
         <AllowedButton
           needs="evaluate"
@@ -148,7 +147,9 @@ function Figures({ world, run, evaluator }: { world: World; run: Run; evaluator:
       says: `The share that is kept at a risk of ${formatShare(kept.risk)}.`,
     },
   ];
-  const withNote = figures.filter(({ figure: { note } }) => note !== null && !data.sentence.endsWith(note));
+  // The sentence says that nothing can be kept.
+  const drawn = figures.filter(({ figure }) => figure !== kept || kept.value !== 0);
+  const withNote = drawn.filter(({ figure: { note } }) => note !== null && !data.sentence.endsWith(note));
   return (
     <section aria-label="What they are worth" className="flex min-w-0 flex-col gap-2 py-4">
       <div className="flex flex-col gap-2 px-4">
@@ -171,7 +172,7 @@ function Figures({ world, run, evaluator }: { world: World; run: Run; evaluator:
           domain={[0, 1]}
           format={(value) => value.toFixed(3)}
           formatTick={formatScore}
-          rows={figures.map(({ name, figure: { value, interval, count, trajectories }, says }) => ({
+          rows={drawn.map(({ name, figure: { value, interval, count, trajectories }, says }) => ({
             key: name,
             label: name,
             shown: <ExplainedName name={name} explanation={says} />,

@@ -1,6 +1,7 @@
 import type { Run, World, WorldCoverage } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
 import { usePresage } from "../../data/client.ts";
 import { referenceOf, worldCoverageQuery } from "../../data/worlds.ts";
 import { counted, formatCount, formatShare } from "../../format/numbers.ts";
@@ -140,7 +141,11 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
                 </RowHeader>
                 <Cell isNumber>{formatCount(example.chosen)}</Cell>
                 <Cell>
-                  <Share of={example.wrong / example.chosen} text={outOf(example.wrong, example.chosen)} />
+                  <Share
+                    of={example.wrong / example.chosen}
+                    color="bg-fail"
+                    text={outOf(example.wrong, example.chosen)}
+                  />
                 </Cell>
                 <Cell>
                   <Beginning text={example.action} />
@@ -175,18 +180,24 @@ function ActionRow({ action }: { action: WorldCoverage["actions"][number] }) {
     <tr className="border-b border-line last:border-b-0">
       <RowHeader>{verb === null ? "none" : <InlineText text={verb} />}</RowHeader>
       <Cell isNumber>{formatCount(predictions)}</Cell>
-      <Cell>{nearest === null ? "none" : <Share of={nearest} text={nearest.toFixed(3)} />}</Cell>
-      <Cell>{judged === 0 ? "none judged" : <Share of={right / judged} text={outOf(right, judged)} />}</Cell>
+      <Cell className="tabular-nums">{nearest?.toFixed(3) ?? "none"}</Cell>
+      <Cell>
+        {judged === 0 ? (
+          "none judged"
+        ) : (
+          <Share of={right / judged} color="bg-accent" text={outOf(right, judged)} />
+        )}
+      </Cell>
     </tr>
   );
 }
 
 /** A share as a bar, with its figure. */
-function Share({ of, text }: { of: number; text: string }) {
+function Share({ of, color, text }: { of: number; color: string; text: string }) {
   return (
     <span className="flex items-center gap-3 tabular-nums">
       <span aria-hidden className="h-1.5 w-24 shrink-0 overflow-hidden rounded-full bg-sunken max-sm:hidden">
-        <span className="block h-full bg-accent" style={{ width: `${of * 100}%` }} />
+        <span className={clsx("block h-full", color)} style={{ width: `${of * 100}%` }} />
       </span>
       {text}
     </span>

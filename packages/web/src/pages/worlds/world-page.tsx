@@ -1,7 +1,7 @@
 import type { World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
-import { Archive, ArchiveRestore, Pencil, Trash2 } from "lucide-react";
+import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { Suspense, useState } from "react";
 import { usePresage } from "../../data/client.ts";
 import {
@@ -12,14 +12,16 @@ import {
   worldQuery,
 } from "../../data/worlds.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { AllowedButton, AllowedIconButton } from "../../parts/allowed.tsx";
+import { AllowedButton, AllowedMenuItem } from "../../parts/allowed.tsx";
 import { MeasureLink } from "../../parts/runs.tsx";
 import { UnavailablePage } from "../../parts/unavailable-page.tsx";
 import { answererOf } from "../../parts/worlds.ts";
 import { inPlace } from "../../search-params.ts";
+import { IconButton } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { lazyPart } from "../../ui/load.ts";
+import { Menu } from "../../ui/menu.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
@@ -63,19 +65,23 @@ function LoadedWorld({ world }: { world: World }) {
       }
       actions={
         <>
-          <AllowedIconButton
-            needs="evaluate"
-            label="Delete the world"
-            icon={<Trash2 aria-hidden />}
-            onClick={() => setDeleteOpen(true)}
-          />
-          <AllowedIconButton
-            needs="evaluate"
-            label={archived ? "Show it in lists again" : "Archive the world"}
-            icon={archived ? <ArchiveRestore aria-hidden /> : <Archive aria-hidden />}
-            aria-disabled={archive.isPending}
-            onClick={() => archive.mutate(!archived)}
-          />
+          <Menu trigger={<IconButton label="More actions" icon={<Ellipsis aria-hidden />} />}>
+            <AllowedMenuItem
+              needs="evaluate"
+              icon={archived ? <ArchiveRestore aria-hidden /> : <Archive aria-hidden />}
+              onSelect={() => archive.mutate(!archived)}
+            >
+              {archived ? "Show it in lists again" : "Archive the world"}
+            </AllowedMenuItem>
+            <AllowedMenuItem
+              needs="evaluate"
+              icon={<Trash2 aria-hidden />}
+              isDangerous
+              onSelect={() => setDeleteOpen(true)}
+            >
+              Delete the world
+            </AllowedMenuItem>
+          </Menu>
           <MeasureLink world={world} />
           <AllowedButton needs="evaluate" icon={<Pencil aria-hidden />} onClick={() => setReviseOpen(true)}>
             Revise

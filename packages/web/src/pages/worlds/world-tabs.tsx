@@ -10,7 +10,7 @@ import { isThrough, worldRevisionsQuery } from "../../data/worlds.ts";
 import { countedIn, formatCount } from "../../format/numbers.ts";
 import { describeTarget } from "../../format/words.ts";
 import { DatasetLink } from "../../parts/datasets.tsx";
-import { HeadlineRate, MeasureLink, RunStatus } from "../../parts/runs.tsx";
+import { HeadlineRate, RunStatus } from "../../parts/runs.tsx";
 import { changesInWords } from "../../parts/worlds.ts";
 import { Fold } from "../../ui/card.tsx";
 import { configChanges, RevisionChanges } from "../../ui/config-changes.tsx";
@@ -111,9 +111,7 @@ export function QualityTab({ world, runs }: QualityTabProps) {
   return (
     <>
       {!shown.some((run) => revisionIn(world.name, run) === world.revision) && (
-        <p className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-3 text-sm">
-          Revision {world.revision} is not measured. <MeasureLink world={world} />
-        </p>
+        <p className="border-b border-line px-4 py-3 text-sm">Revision {world.revision} is not measured.</p>
       )}
       <Table label="Runs of the world" isStacked className="min-w-2xl">
         <thead className="border-b border-line">
@@ -135,7 +133,11 @@ export function QualityTab({ world, runs }: QualityTabProps) {
                   {run.status !== "finished" && <RunStatus status={run.status} />}
                 </span>
               </RowHeader>
-              <Cell className="whitespace-nowrap">{describeTarget(run.target)}</Cell>
+              <Cell className="whitespace-nowrap">
+                {isThrough(world.name, run)
+                  ? `revision ${revisionOf(run.target)}`
+                  : describeTarget(run.target)}
+              </Cell>
               <Cell>{run.dataset_id !== null && <DatasetLink id={run.dataset_id} />}</Cell>
               <Cell>
                 <HeadlineRate of={{ run }} />
@@ -213,7 +215,7 @@ function Change({ of }: ChangeProps) {
         of the {measureNames[measure]}
       </span>
       <span className="text-xs text-ink-3">
-        {bounds ?? "no interval"}, {countedIn(count, trajectories)}, from {describeTarget(before.target)}
+        {bounds ?? "no interval"}, {countedIn(count, trajectories)}, from revision {revisionOf(before.target)}
       </span>
     </span>
   );

@@ -2,7 +2,7 @@ import type { Dataset, DatasetRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { Download, Orbit, Play, Trash2, Upload } from "lucide-react";
+import { Download, Ellipsis, Orbit, Play, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import {
@@ -14,14 +14,15 @@ import {
 import { headlinesQuery } from "../../../data/runs.ts";
 import { worldsQuery } from "../../../data/worlds.ts";
 import { counted, countedIn, formatCount, formatSize } from "../../../format/numbers.ts";
-import { AllowedButton, AllowedLink } from "../../../parts/allowed.tsx";
+import { AllowedButton, AllowedLink, AllowedMenuItem } from "../../../parts/allowed.tsx";
 import { TagList } from "../../../parts/datasets.tsx";
 import { HeadlineRate, NewRunLink, RunLink } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { Badge } from "../../../ui/badge.tsx";
-import { Button, buttonClass, CopyButton } from "../../../ui/button.tsx";
+import { Button, buttonClass, CopyButton, IconButton } from "../../../ui/button.tsx";
 import { Card, Fact } from "../../../ui/card.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
+import { Menu, MenuDownload } from "../../../ui/menu.tsx";
 import { EmptyState, ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
@@ -133,25 +134,25 @@ function DatasetActions({ dataset, revision, onUpload }: DatasetActionsProps) {
   const [isDeleteOpen, setDeleteOpen] = useState(false);
   return (
     <>
-      {revision !== undefined && (
-        <a
-          href={`/v1/datasets/${dataset.id}/export?revision=${revision.revision}`}
-          download={`${dataset.name}-r${revision.revision}.jsonl`}
-          title="All lines of this revision. Their SHA-256 is its digest."
-          className={buttonClass({})}
+      <Menu trigger={<IconButton label="More actions" icon={<Ellipsis aria-hidden />} />}>
+        {revision !== undefined && (
+          <MenuDownload
+            href={`/v1/datasets/${dataset.id}/export?revision=${revision.revision}`}
+            fileName={`${dataset.name}-r${revision.revision}.jsonl`}
+            icon={<Download aria-hidden />}
+          >
+            Download all lines
+          </MenuDownload>
+        )}
+        <AllowedMenuItem
+          needs="evaluate"
+          icon={<Trash2 aria-hidden />}
+          isDangerous
+          onSelect={() => setDeleteOpen(true)}
         >
-          <Download aria-hidden />
-          Download
-        </a>
-      )}
-      <AllowedButton
-        needs="evaluate"
-        variant="quiet"
-        icon={<Trash2 aria-hidden />}
-        onClick={() => setDeleteOpen(true)}
-      >
-        Delete
-      </AllowedButton>
+          Delete the dataset
+        </AllowedMenuItem>
+      </Menu>
       <AllowedButton needs="evaluate" icon={<Upload aria-hidden />} onClick={onUpload}>
         Upload revision
       </AllowedButton>
@@ -199,6 +200,14 @@ function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
   return (
     <Card title={revision === undefined ? "Facts" : `Revision ${revision.revision}`}>
       <dl className="grid grid-cols-[8rem_1fr] text-sm tabular-nums">
+        {latest?.run.headline != null && (
+          <Fact look="lined" name="Newest run">
+            <span className="flex min-w-0 flex-col">
+              <RunLink id={latest.run.id} />
+              <HeadlineRate of={latest} />
+            </span>
+          </Fact>
+        )}
         <Fact look="lined" name="Samples">
           {number(samples)}
         </Fact>
@@ -207,7 +216,7 @@ function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
           <span className="text-xs text-ink-3">{perTrajectory} steps each on average</span>
         </Fact>
         {worlds.length > 0 && (
-          <Fact look="lined" name="Worlds of it">
+          <Fact look="lined" name="Worlds">
             <span className="flex min-w-0 flex-wrap gap-x-2">
               {worlds.map(({ name }) => (
                 <Link
@@ -219,14 +228,6 @@ function DatasetFacts({ dataset, revision }: DatasetFactsProps) {
                   {name}
                 </Link>
               ))}
-            </span>
-          </Fact>
-        )}
-        {latest?.run.headline != null && (
-          <Fact look="lined" name="Newest run">
-            <span className="flex min-w-0 flex-col">
-              <RunLink id={latest.run.id} />
-              <HeadlineRate of={latest} />
             </span>
           </Fact>
         )}

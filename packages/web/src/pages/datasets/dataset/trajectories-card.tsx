@@ -131,7 +131,7 @@ const columns: DataColumn<DatasetTrajectorySummary>[] = [
   },
   {
     id: "tags",
-    label: "First tags",
+    label: "Tags",
     hint: "The tags of the trajectory’s first sample",
     value: ({ tags }) =>
       Object.entries(tags ?? {})

@@ -96,7 +96,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
             disabled={rows === undefined || rows.length === 0}
             onClick={() => setDatasetOpen(true)}
           >
-            To a dataset
+            Make a dataset
           </AllowedButton>
           <TableTools table={table} hasMore={list.hasNextPage} />
         </div>

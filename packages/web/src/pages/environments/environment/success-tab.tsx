@@ -50,8 +50,8 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
           onChange={onChange}
         />
         <p className="text-xs text-ink-3">
-          Of the ended episodes; those that their client left are in no rate. Intervals are at 95&nbsp;%;
-          episodes of one task count as one group.
+          Of the ended episodes; episodes that were never finished are not counted. Intervals are at
+          95&nbsp;%; episodes of one task count as one group.
         </p>
       </div>
       {rows === undefined ? (

@@ -32,7 +32,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
         )}
       </>
     ),
-    widthPx: 160,
+    widthPx: 240,
     isElastic: true,
     isFixed: true,
   },
@@ -50,7 +50,17 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     hint: "Of the simulated successes that were checked, those that fail in reality. Its page has the interval, under Reality.",
     value: ({ figures, reality }) =>
       reality?.false_success_rate.value ?? (figures?.successes ? "not checked" : undefined),
-    cell: ({ figures, reality }) => <FalseSuccess figures={figures} reality={reality} />,
+    cell({ figures, reality }) {
+      const limit = reality?.state?.false_success_limit ?? reality?.limited_check?.false_success_limit;
+      return (
+        <>
+          <FalseSuccess figures={figures} reality={reality} />
+          {limit !== undefined && (
+            <span className="block text-xs text-ink-3">limit {formatShare(limit)}</span>
+          )}
+        </>
+      );
+    },
     isNumber: true,
     widthPx: 184,
   },

@@ -200,6 +200,9 @@ const maxListed = 50;
 /** More rows would push the rest of the page out of sight. */
 const maxAtFirst = 6;
 
+/** With fewer, an interval covers nearly everything. */
+const fewestVerdicts = 10;
+
 const runOf = ({ key }: EvaluationSummaryGroup) => key.evaluation_run_id ?? "";
 
 interface RunRatesCardProps {
@@ -212,11 +215,13 @@ interface RunRatesCardProps {
 function RunRatesCard({ figures, newest: { revision } }: RunRatesCardProps) {
   const [showsAll, setShowsAll] = useState(false);
   const ofRevision = figures?.filter(({ key }) => key.evaluator_profile_revision === revision);
+  const telling = ofRevision?.filter((of) => verdictsOf(of) >= fewestVerdicts);
   // Ids from Presage sort by time.
-  const listed = ofRevision
+  const listed = telling
     ?.toSorted((one, other) => runOf(other).localeCompare(runOf(one)))
     .slice(0, maxListed);
-  const all = ofRevision?.length ?? 0;
+  const all = telling?.length ?? 0;
+  const others = (ofRevision?.length ?? 0) - all;
   return (
     <Card
       title={`Pass rate by run${revision > 1 ? ` of revision ${revision}` : ""}`}
@@ -224,8 +229,13 @@ function RunRatesCard({ figures, newest: { revision } }: RunRatesCardProps) {
       className="min-h-28"
     >
       {listed === undefined && <SkeletonRows count={5} className="h-9" />}
-      {all === 0 && figures !== undefined && (
+      {all + others === 0 && figures !== undefined && (
         <p className="px-4 py-3 text-sm text-ink-2">No run has used it.</p>
+      )}
+      {others > 0 && (
+        <p className="border-b border-line px-4 py-2 text-xs text-ink-3 last:border-b-0">
+          {counted(others, all === 0 ? "run" : "other run")} with fewer than {fewestVerdicts} verdicts each.
+        </p>
       )}
       <Table label="Pass rate by run">
         <tbody>

@@ -33,7 +33,7 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
   return (
     <Card
       title={revisions.length > 1 ? "Revisions" : "How far it can be trusted"}
-      hint={`${hasRates ? "Pass rates are of direct evaluations, with people’s corrections; those of runs are below. " : ""}Corrections and confirmations, in the table, are not labels. Intervals are at 95 %, clustered by trajectory or sample.`}
+      hint={`${hasRates ? "Pass rates are of direct evaluations, with people’s corrections; those of runs are below. " : ""}Intervals are at 95 %, clustered by trajectory or sample.`}
     >
       <div className="border-b border-line px-4 py-2.5">{children}</div>
       <Table label="Revisions" isStacked className="min-w-160">
@@ -43,12 +43,11 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
             <HeaderCell>Created</HeaderCell>
             <HeaderCell isNumber>Evaluations</HeaderCell>
             {hasRates && <HeaderCell className="w-72">Pass rate</HeaderCell>}
-            <HeaderCell className="w-52">
-              <span title="The share that people confirmed of the verdicts that they confirmed or corrected.">
+            <HeaderCell className="w-72">
+              <span title="The share that people confirmed of the verdicts that they confirmed or corrected. These are not labels.">
                 Confirmed by people
               </span>
             </HeaderCell>
-            <HeaderCell isNumber>Looked at by people</HeaderCell>
           </tr>
         </thead>
         <tbody>
@@ -67,9 +66,9 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
                 <Cell className="text-ink-2">{is_managed ? "Built-in" : <Time at={created_at} />}</Cell>
                 <Cell isNumber>
                   {figuresOf && runsOf && formatCount(totals.count)}
-                  {inRuns > 0 && (
+                  {inRuns > 0 && inRuns < totals.count && (
                     <span className="block text-xs whitespace-nowrap text-ink-3">
-                      {inRuns === totals.count ? "all" : formatCount(inRuns)} in runs
+                      {formatCount(inRuns)} in runs
                     </span>
                   )}
                   {totals.failed > 0 && (
@@ -90,21 +89,14 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
                 <Cell>
                   {agreement === undefined ? (
                     <Skeleton className="h-4 w-40" />
+                  ) : reviews === undefined || reviews.corrected === 0 ? (
+                    <span className="text-ink-3">none checked</span>
                   ) : (
                     <RateCell
-                      rate={reviews?.agreement ?? null}
-                      interval={reviews?.agreement_interval ?? null}
+                      rate={reviews.agreement}
+                      interval={reviews.agreement_interval}
+                      note={describeReviews(reviews)}
                     />
-                  )}
-                </Cell>
-                <Cell isNumber>
-                  {reviews && formatCount(reviews.corrected)}
-                  {reviews && reviews.clusters !== null && (
-                    <span className="block text-xs text-ink-3">
-                      {reviews.clusters < reviews.corrected && `in ${counted(reviews.clusters, "cluster")}; `}
-                      {formatCount(reviews.should_fail)} should fail, {formatCount(reviews.should_pass)}{" "}
-                      should pass
-                    </span>
                   )}
                 </Cell>
               </tr>
@@ -121,6 +113,15 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
       )}
     </Card>
   );
+}
+
+/** “5 checked in 3 trajectories or samples: 1 should fail, 0 should pass” */
+function describeReviews({ corrected, clusters, should_fail, should_pass }: RevisionAgreement): string {
+  const groups =
+    clusters === null || clusters === corrected
+      ? ""
+      : ` in ${counted(clusters, "trajectory or sample", "trajectories or samples")}`;
+  return `${formatCount(corrected)} checked${groups}: ${formatCount(should_fail)} should fail, ${formatCount(should_pass)} should pass`;
 }
 
 type FiguresOfRevision = (publicId: string, revision: number) => EvaluationSummaryGroup[];
