@@ -12,30 +12,26 @@ import { isSqlite } from "../platform/storage/sqlite/sqlite.ts";
 import type { WriterData } from "../platform/storage/sqlite/sqlite-file.ts";
 import type { OpenedDatabase, OpenOptions } from "../platform/storage/store.ts";
 import { isStoreUnavailable } from "../platform/storage/store-error.ts";
-import { smallHeap, type Writer, writerThread } from "../platform/storage/thread.ts";
+import { smallHeap, writerThread } from "../platform/storage/thread.ts";
 import type { BackgroundWrites, LiveWrites, WriterRole } from "./writer-thread.ts";
-
-/** The threads that write into an SQLite file. There are two, so that live writes do not wait for deleting or counting. */
-export interface Writers {
-  /** Its writes are on disk when they return. */
-  live: Writer<LiveWrites>;
-  /** Its writes are repeated if a power failure undoes them. */
-  background: Writer<BackgroundWrites>;
-  end(): Promise<void>;
-}
 
 /** An idle thread takes 10 MB. Longer than the time between two counts by tag while results arrive. */
 const idleMs = 5_000;
 
+/** The threads that write into an SQLite file. There are two, so that live writes do not wait for deleting or counting. */
+export type Writers = ReturnType<typeof startWriters>;
+
 /** Threads start with the first write. */
-export function startWriters(sqlitePath: string, startWorker = startWriterWorker): Writers {
+export function startWriters(sqlitePath: string, startWorker = startWriterWorker) {
   const start = (role: WriterRole) => (data: WriterData) => startWorker(role, data);
   const live = writerThread<LiveWrites>(sqlitePath, start("live"));
   const background = writerThread<BackgroundWrites>(sqlitePath, start("background"), idleMs);
   return {
+    /** Its writes are on disk when they return. */
     live,
+    /** Its writes are repeated if a power failure undoes them. */
     background,
-    async end() {
+    async end(): Promise<void> {
       // One after the other: the last SQLite connection to close removes the log, and if several closed together, none would be the last.
       await background.end();
       await live.end();
@@ -60,7 +56,9 @@ export async function openStore(config: Config, log: Log): Promise<OpenedStore> 
   const open = async () => {
     const store = await composeStore(config, log);
     try {
-      await refuseWrongClock(store);
+      // This process dates keys and sessions, and the database dates results, so their clocks must agree.
+      const skew = await findClockSkew(store.database);
+      if (skew !== undefined) throw new ClockSkewError(skew);
     } catch (error) {
       await store.destroy();
       throw error;
@@ -77,12 +75,6 @@ export async function openStore(config: Config, log: Log): Promise<OpenedStore> 
         `PostgreSQL is unavailable; waiting for it for up to ${postgresPatienceMs / 1000} s`,
       ),
   });
-}
-
-/** This process dates keys and sessions, and the database dates results, so their clocks must agree. */
-async function refuseWrongClock({ database }: OpenedStore): Promise<void> {
-  const skew = await findClockSkew(database);
-  if (skew !== undefined) throw new ClockSkewError(skew);
 }
 
 export interface OpenedStore extends Omit<OpenedDatabase, "migrated"> {

@@ -183,30 +183,17 @@ function createSlots(
 /** Longer than the supervisor waits for the other workers' answers. */
 const responseTimeoutMs = 3_000;
 
-/** A worker's channel to its supervisor. */
-export interface SupervisorLink {
-  /** Reports that the server listens, but is not ready. */
-  listening(port: number): void;
-  ready(started: Started): void;
-  readMetrics(): Promise<string>;
-  /** Returns once all other workers have forgotten the key, or their time is up. */
-  forgetKey(digest: string): Promise<void>;
-  /** Sets the answers to the supervisor's questions from now on. */
-  answerWith(answers: Answers): void;
-  /** To be called before the worker ends, so that its counts remain. */
-  sendLastFigures(): Promise<void>;
-  /** Resolves when the supervisor has ended. */
-  readonly closed: Promise<string>;
-}
-
 interface Answers {
   figures(): Promise<Figures>;
   forgetKey(digest: string): void;
   rereadFiles(): Promise<void>;
 }
 
+/** A worker's channel to its supervisor. */
+export type SupervisorLink = NonNullable<ReturnType<typeof connectToSupervisor>>;
+
 /** Connects to the process that started this one, or returns undefined if that is not a supervisor. */
-export function connectToSupervisor(): SupervisorLink | undefined {
+export function connectToSupervisor() {
   if (process.send === undefined) return undefined;
   const waiting = new Map<number, (text: string | undefined) => void>();
   const closed = Promise.withResolvers<string>();
@@ -255,25 +242,30 @@ export function connectToSupervisor(): SupervisorLink | undefined {
   process.on("disconnect", () => closed.resolve("the supervisor ended"));
 
   return {
-    listening: (port) => send({ kind: "listening", port }),
-    ready: (started) => send({ kind: "ready", started }),
-    async readMetrics() {
+    /** Reports that the server listens, but is not ready. */
+    listening: (port: number): void => send({ kind: "listening", port }),
+    ready: (started: Started): void => send({ kind: "ready", started }),
+    async readMetrics(): Promise<string> {
       return (await request({ kind: "metrics" })) ?? "";
     },
-    async forgetKey(digest) {
+    /** Returns once all other workers have forgotten the key, or their time is up. */
+    async forgetKey(digest: string): Promise<void> {
       // The database has the revocation: a worker that is not told looks the key up again within 5 s.
       await request({ kind: "forget-key", digest }).catch(() => {});
     },
-    answerWith(given) {
+    /** Sets the answers to the supervisor's questions from now on. */
+    answerWith(given: Answers): void {
       answers = given;
       if (missedReread) void given.rereadFiles();
     },
-    async sendLastFigures() {
+    /** To be called before the worker ends, so that its counts remain. */
+    async sendLastFigures(): Promise<void> {
       const figures = await answers?.figures();
       // A supervisor that has ended shows no metrics.
       if (figures === undefined || !process.connected) return;
       await request({ kind: "last-figures", figures }).catch(() => {});
     },
+    /** Resolves when the supervisor has ended. */
     closed: closed.promise,
   };
 }

@@ -12,17 +12,6 @@ import {
 } from "./environment.ts";
 import { anyDomain, expectedOf, type RawEnvironment } from "./values.ts";
 
-/** One line for each contradiction between variables that are each valid alone. `values` is absent if a variable is invalid. */
-function contradictionsOf(set: RawEnvironment, values: Environment | undefined): string[] {
-  return [
-    ...missingForWorkers(values),
-    ...contradictionsOfDeployments(set),
-    ...contradictionOfRetention(set, values),
-    ...missingForSignIn(set),
-    ...missingRestriction(set),
-  ];
-}
-
 /** Several processes share a database only if it is a server, and a port only where the system balances connections. */
 function missingForWorkers(values: Environment | undefined): string[] {
   if (values === undefined || values.PRESAGE_WORKERS === 1) return [];
@@ -292,7 +281,12 @@ function readEnvironment(raw: RawEnvironment): Environment {
   const lines = [
     // A set, because a list has an issue for each item.
     ...new Set((parsed.error?.issues ?? []).map((issue) => issueLine(issue, set))),
-    ...contradictionsOf(set, parsed.data),
+    // Contradictions between variables that are each valid alone.
+    ...missingForWorkers(parsed.data),
+    ...contradictionsOfDeployments(set),
+    ...contradictionOfRetention(set, parsed.data),
+    ...missingForSignIn(set),
+    ...missingRestriction(set),
   ];
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines);
   return parsed.data;

@@ -167,7 +167,15 @@ function bodyOf({ body: schema, bodyExample, bodyIsOptional = false }: Described
 /** The 403 for a caller whose role or key forbids the operation and, if it changes something, for a session without its page's token. */
 function forbidden({ method, needs }: Described): ZodOpenApiResponsesObject {
   if (method === "GET" && needs === "nothing") return {};
-  return { "403": forbiddenResponse(method !== "GET") };
+  const why = "The role of the user or the scopes of the key do not allow it";
+  return {
+    "403": errorResponse(
+      method === "GET"
+        ? why
+        : `${why}, or the request uses a session, and its X-CSRF-Token is missing or invalid`,
+      'This API key does not have the scope "evaluate"; it has "predict", "read". Use a key with that scope.',
+    ),
+  };
 }
 
 type Open = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary" | "security"> & {
@@ -178,14 +186,6 @@ type Open = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary" |
 /** A probe: it needs no authentication, and fails only as `responses` says; `summary` is its title. */
 export function openOperation(operationId: string, summary: string, rest: Open): ZodOpenApiOperationObject {
   return { operationId, tags: ["probes"], summary, ...rest, security: [] };
-}
-
-function forbiddenResponse(isChange: boolean) {
-  const why = "The role of the user or the scopes of the key do not allow it";
-  return errorResponse(
-    isChange ? `${why}, or the request uses a session, and its X-CSRF-Token is missing or invalid` : why,
-    'This API key does not have the scope "evaluate"; it has "predict", "read". Use a key with that scope.',
-  );
 }
 
 /** The failures of an operation with a key or session, depending on what it reads. */

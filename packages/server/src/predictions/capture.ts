@@ -23,11 +23,8 @@ export type Captures = "off" | "failures" | "all";
  */
 export function captureOf(setting: string, requestId: string): Captures {
   if (setting === "off" || setting === "failures" || setting === "all") return setting;
-  return fractionOf(requestId) < Number(setting) ? "all" : "off";
-}
-
-function fractionOf(requestId: string): number {
-  return new Bun.CryptoHasher("sha256").update(requestId).digest().readUInt32BE() / 2 ** 32;
+  const fraction = new Bun.CryptoHasher("sha256").update(requestId).digest().readUInt32BE() / 2 ** 32;
+  return fraction < Number(setting) ? "all" : "off";
 }
 
 /** Predictions that wait for their response or for the store may take this part of the memory of requests. */

@@ -307,16 +307,8 @@ interface IdleConnection {
   idleSinceMs: number;
 }
 
-interface IdleConnections<Connection extends IdleConnection> {
-  /** The connection that was used last among those that have rested. */
-  take(): Connection | undefined;
-  add(connection: Connection): void;
-}
-
 /** Connections of one origin that wait for their next call. `close` is called for those that have waited too long, or are too many. */
-function keepIdle<Connection extends IdleConnection>(
-  close: (connection: Connection) => void,
-): IdleConnections<Connection> {
+function keepIdle<Connection extends IdleConnection>(close: (connection: Connection) => void) {
   /** Both oldest first. */
   const resting: Connection[] = [];
   const rested: Connection[] = [];
@@ -344,7 +336,8 @@ function keepIdle<Connection extends IdleConnection>(
   }
 
   return {
-    take() {
+    /** The connection that was used last among those that have rested. */
+    take(): Connection | undefined {
       for (let last = rested.pop(); last !== undefined; last = rested.pop()) {
         if (last.isClosed) continue;
         // A process that was suspended has not ticked.
@@ -353,7 +346,7 @@ function keepIdle<Connection extends IdleConnection>(
       }
       return undefined;
     },
-    add(connection) {
+    add(connection: Connection): void {
       if (resting.length + rested.length >= maxIdle) {
         close(connection);
         return;

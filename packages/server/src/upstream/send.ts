@@ -40,15 +40,13 @@ export function createConnectionPools(url: string, sharedBy: number): { take(): 
     take() {
       const pool =
         pools.find(({ inFlight }, index) => inFlight < roomIn(index)) ??
-        (pools.length < maxPools ? add() : leastUsed(pools));
+        (pools.length < maxPools
+          ? add()
+          : pools.reduce((least, one) => (one.inFlight < least.inFlight ? one : least)));
       pool.inFlight += 1;
       return pool;
     },
   };
-}
-
-function leastUsed(pools: readonly ConnectionPool[]): ConnectionPool {
-  return pools.reduce((least, pool) => (pool.inFlight < least.inFlight ? pool : least));
 }
 
 /** Sessions with the same TLS configuration share their connections, so this one's differs in a setting that has no effect. */

@@ -3,7 +3,7 @@ import { CommandError } from "../command.ts";
 import { type Connection, getDataset } from "../connect.ts";
 
 /** Which revision of a dataset, by its name or id; the latest if no number is given. */
-export interface WantedSamples {
+interface WantedSamples {
   dataset: string;
   revision?: number | undefined;
 }

@@ -8,7 +8,7 @@ import { CommandError, examples, onServer, printNotice } from "../command.ts";
 import { findDataset } from "../connect.ts";
 import { checkFiles, type NumberedLine, readLines } from "../files.ts";
 import { onRunConnection, type RunConnection } from "../open-connection.ts";
-import { linesOf, type WantedSamples } from "./samples.ts";
+import { linesOf } from "./samples.ts";
 
 /** `presage worlds export` and `import`: a world as a line of JSON, then the lines of its dataset. */
 export function addFileVerbs(worlds: Command): void {
@@ -21,8 +21,10 @@ export function addFileVerbs(worlds: Command): void {
       onRunConnection(async (connection, name: string) => {
         const world = await connection.call((client) => client.worlds.get(name));
         await print(JSON.stringify({ world }));
-        const from = datasetOf(world);
-        if (from !== undefined) for await (const line of linesOf(connection, from)) await print(line);
+        const { examples: of } = world.pinned;
+        if (of === null) return;
+        const from = { dataset: of.dataset_id, revision: of.revision };
+        for await (const line of linesOf(connection, from)) await print(line);
       }),
     );
   worlds
@@ -33,10 +35,6 @@ export function addFileVerbs(worlds: Command): void {
     .option(...onServer)
     .addHelpText(...examples("presage worlds import shop.world.jsonl --name shop-copy"))
     .action(onRunConnection(importWorld));
-}
-
-function datasetOf({ pinned: { examples: of } }: World): WantedSamples | undefined {
-  return of === null ? undefined : { dataset: of.dataset_id, revision: of.revision };
 }
 
 async function print(line: string): Promise<void> {

@@ -137,19 +137,15 @@ export function wordUserTurn({ content, answerKeys }: Question, formName: string
   return `${content}\n\n${again}${howToAnswer[turn.format](formName)}\n${answerKeys}`;
 }
 
-/** Marks texts as data. */
-interface Fence {
-  open: string;
-  close: string;
-  around(name: string, text: string): string;
-}
+type Fence = ReturnType<typeof createFence>;
 
-/** A fence that no text can close, because its mark was not known when the text was written. */
-function createFence(): Fence {
+/** Marks texts as data: a fence that no text can close, because its mark was not known when the text was written. */
+function createFence() {
   const mark = crypto.randomUUID();
   const open = `<<<DATA ${mark}`;
   const close = `<<<END ${mark}>>>`;
-  return { open, close, around: (name, text) => `${open} ${name}>>>\n${text}\n${close}` };
+  const around = (name: string, text: string) => `${open} ${name}>>>\n${text}\n${close}`;
+  return { open, close, around };
 }
 
 function aboutFences({ open, close }: Fence): string {

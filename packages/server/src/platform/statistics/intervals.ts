@@ -295,13 +295,7 @@ export interface GroupSums extends ClusteredMoments {
 }
 
 /** Collects values by group and cluster; those of a group's cluster follow one another. */
-interface ClusterSums {
-  add(group: number, cluster: number, value: number): void;
-  /** The sums by the number of each group that has values, once all are added. */
-  end(): ReadonlyMap<number, GroupSums>;
-}
-
-export function createClusterSums(groups: number): ClusterSums {
+export function createClusterSums(groups: number) {
   const current = new Int32Array(groups).fill(-1);
   const openCount = new Float64Array(groups);
   const openSum = new Float64Array(groups);
@@ -318,13 +312,14 @@ export function createClusterSums(groups: number): ClusterSums {
   }
 
   return {
-    add(group, cluster, value) {
+    add(group: number, cluster: number, value: number): void {
       if (current[group] !== cluster) endCluster(group);
       current[group] = cluster;
       openCount[group] = (openCount[group] ?? 0) + 1;
       openSum[group] = (openSum[group] ?? 0) + value;
     },
-    end() {
+    /** The sums by the number of each group that has values, once all are added. */
+    end(): ReadonlyMap<number, GroupSums> {
       for (let group = 0; group < groups; group++) endCluster(group);
       const found = new Map<number, GroupSums & { squares: number }>();
       for (let index = 0; index < ended.groups.length; index++) {

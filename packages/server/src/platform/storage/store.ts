@@ -27,21 +27,18 @@ export interface Requester {
   rows?: number;
 }
 
-/** The database for one requester's reads. */
-type Reader = (requester: Requester) => Database;
-
-/** The database for one requester's changes. */
-type Writer = (requester: Requester) => Database;
+/** The database for one requester. */
+type OpenFor = (requester: Requester) => Database;
 
 /** The database through connections for different kinds of operations. */
 export interface Store {
   readonly database: Database;
   /** For reads that may take long; they delay nothing else. Sees committed data. */
-  readonly reader: Reader;
+  readonly reader: OpenFor;
   /** For reads of a few milliseconds that must neither block the main thread nor wait for `reader`. */
-  readonly briefReader: Reader;
+  readonly briefReader: OpenFor;
   /** For changes that may wait for locked rows. Takes turns by what is locked: an account, or one of its users. */
-  readonly writer: Writer;
+  readonly writer: OpenFor;
 }
 
 /** Makes a requester's changes, all or none. */
@@ -110,7 +107,7 @@ export function createReader(dialect: Dialect, limits: FairSlotLimits) {
  * A writer whose requesters wait for their turn before they acquire a connection. An aborted signal ends the wait; work that has
  * started is finished. The connections of `dialect` are shared, so the writer does not close them.
  */
-export function createWriter(dialect: Dialect, limits: FairSlotLimits): Writer {
+export function createWriter(dialect: Dialect, limits: FairSlotLimits): OpenFor {
   return openInTurns(dialect, limits, () => neverAborted).open;
 }
 

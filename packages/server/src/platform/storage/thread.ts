@@ -1,6 +1,7 @@
 import { setPriority } from "node:os";
 import { parentPort, type Worker, type WorkerOptions, workerData } from "node:worker_threads";
 import { ServiceError, type ServiceErrorCode } from "../errors.ts";
+import { defined } from "../words.ts";
 import type { Database } from "./schema/tables.ts";
 import { type WriterData, writerData } from "./sqlite/sqlite-file.ts";
 import { isStoreUncertain, storeUncertain } from "./store-error.ts";
@@ -72,12 +73,9 @@ export function serveRequests<Request, Result>(handlers: {
 
 function toThreadError(error: unknown): ThreadError {
   if (!(error instanceof Error)) return { message: String(error), code: undefined, service: undefined };
-  const service = error instanceof ServiceError ? servicePartsOf(error) : undefined;
+  const service =
+    error instanceof ServiceError ? defined({ code: error.code, retryAfterS: error.retryAfterS }) : undefined;
   return { message: error.message, code: "code" in error ? String(error.code) : undefined, service };
-}
-
-function servicePartsOf({ code, retryAfterS }: ServiceError) {
-  return { code, ...(retryAfterS === undefined ? {} : { retryAfterS }) };
 }
 
 export type ThreadClient<Request, Result> = ReturnType<typeof threadClient<Request, Result>>;
