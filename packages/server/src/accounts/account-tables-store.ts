@@ -3,10 +3,9 @@ import { conflict } from "../platform/errors.ts";
 import { neverAborted } from "../platform/limits/deadline.ts";
 import { deleteInBatches, inTimedTransaction } from "../platform/storage/batches.ts";
 import { isHeldClosed } from "../platform/storage/closed-accounts-store.ts";
-import { nowMicros } from "../platform/storage/columns.ts";
-import type { UsersTable } from "../platform/storage/schema/accounts.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
+import { insertUser, selectUserByIdentity, type User } from "./users-store.ts";
 
 /** How a table's rows belong to an account: by the account's id, or by the ids of rows of another table that belong to it. */
 export type RowOwner =
@@ -229,7 +228,7 @@ export async function selectResultNumbers(database: Database, accountId: string)
   return { first: row.first, last: row.last };
 }
 
-export type AccountUser = Omit<UsersTable, "account_id">;
+export type AccountUser = Omit<User, "account_id">;
 
 /** An account's users, in an order that depends only on their identities. */
 export async function selectAccountUsers(database: Database, accountId: string): Promise<AccountUser[]> {
@@ -290,33 +289,13 @@ async function deleteSomeOf(
   return rows.length;
 }
 
-/** The id of the account with this name, which is created if it does not exist. */
-export async function findOrAddAccount(transaction: Database, name: string) {
-  const found = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("name", "=", name)
-    .executeTakeFirst();
-  if (found !== undefined) return found.id;
-  const id = Bun.randomUUIDv7();
-  await transaction.insertInto("accounts").values({ id, name, created_at: nowMicros() }).execute();
-  return id;
-}
-
 /** Whether any of these users exists here. Such a user has an account already and cannot join another. */
 export async function isAnyKnown(
   transaction: Database,
   users: readonly Pick<AccountUser, "oidc_issuer" | "oidc_subject">[],
 ) {
-  for (const { oidc_issuer, oidc_subject } of users) {
-    const known = await transaction
-      .selectFrom("users")
-      .select("id")
-      .where("oidc_issuer", "=", oidc_issuer)
-      .where("oidc_subject", "=", oidc_subject)
-      .executeTakeFirst();
-    if (known !== undefined) return true;
-  }
+  for (const { oidc_issuer, oidc_subject } of users)
+    if ((await selectUserByIdentity(transaction, oidc_issuer, oidc_subject)) !== undefined) return true;
   return false;
 }
 
@@ -328,21 +307,14 @@ export async function findOrAddUsers(
 ) {
   const ids: string[] = [];
   for (const user of users) {
-    const known = await transaction
-      .selectFrom("users")
-      .select(["id", "account_id", "created_at"])
-      .where("oidc_issuer", "=", user.oidc_issuer)
-      .where("oidc_subject", "=", user.oidc_subject)
-      .executeTakeFirst();
+    const known = await selectUserByIdentity(transaction, user.oidc_issuer, user.oidc_subject);
     if (known !== undefined && known.account_id !== accountId)
       throw conflict(
         `The user ${user.email ?? user.name ?? user.oidc_subject} has another account here. Import into a database that does not know them.`,
       );
     const id = known?.id ?? Bun.randomUUIDv7();
-    if (known === undefined) {
-      const row = { id, account_id: accountId, ...user };
-      await transaction.insertInto("users").values(row).execute();
-    } else if (user.created_at < known.created_at) {
+    if (known === undefined) await insertUser(transaction, { id, account_id: accountId, ...user });
+    else if (user.created_at < known.created_at) {
       // The owner that a new server creates is younger than the imported user.
       const { created_at } = user;
       await transaction.updateTable("users").set({ created_at }).where("id", "=", id).execute();

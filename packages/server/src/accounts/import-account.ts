@@ -2,6 +2,7 @@ import type { ColumnMetadata } from "kysely";
 import { z } from "zod";
 import { conflict, type ServiceError } from "../platform/errors.ts";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
+import { nowMicros } from "../platform/storage/columns.ts";
 import { inSavepoint, insertRows } from "../platform/storage/rows.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { allowPauses, longestPauseMs } from "../platform/storage/store.ts";
@@ -11,7 +12,6 @@ import {
   type AccountTable,
   accountTables,
   type Columns,
-  findOrAddAccount,
   findOrAddUsers,
   insertRevision,
   isAnyKnown,
@@ -27,7 +27,7 @@ import {
   repeatedRow,
   toStored,
 } from "./export-account.ts";
-import { lockAccount } from "./users-store.ts";
+import { ensureAccount, lockAccount } from "./users-store.ts";
 
 /** The number of rows in one statement. */
 const rowsAtOnce = 200;
@@ -87,7 +87,11 @@ export async function importAccount(
         `The export is from another version of Presage (its schema is ${header.schema}, here it is ${options.schema}). Use the same version for both.`,
       );
     const accountName = options.accountName ?? header.account;
-    const accountId = await findOrAddAccount(transaction, accountName);
+    const accountId = await ensureAccount(
+      transaction,
+      { account_id: Bun.randomUUIDv7(), created_at: nowMicros() },
+      accountName,
+    );
     await lockAccount(transaction, accountId);
     if ((await selectClosed(transaction, [accountId])).size > 0)
       throw conflict(

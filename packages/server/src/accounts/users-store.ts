@@ -88,40 +88,39 @@ export async function selectMembers(
   const query = reader
     .selectFrom("users")
     .select(["id", "email", "name", "role", "created_at"])
+    .select((user) => [
+      user
+        .selectFrom("sessions")
+        .select((of) => of.fn.max("last_seen_at").as("seen"))
+        .whereRef("sessions.user_id", "=", "users.id")
+        .as("session_seen"),
+      user
+        .selectFrom("api_keys")
+        .select((of) => of.fn.max("last_used_at").as("used"))
+        .whereRef("api_keys.user_id", "=", "users.id")
+        .as("key_used"),
+      countActiveKeys(user, nowMicros()).as("active_keys"),
+    ])
     .where("account_id", "=", accountId);
   const { rows, next } = await selectNewestFirst(query, page);
-  const ids = rows.map(({ id }) => id);
-  const seen = await selectLastSeen(reader, ids);
-  return { rows: rows.map((row) => ({ ...row, ...(seen.get(row.id) ?? never) })), next };
+  return {
+    rows: rows.map(({ session_seen, key_used, active_keys, ...member }) => ({
+      ...member,
+      last_seen_at: Math.max(session_seen ?? 0, key_used ?? 0) || null,
+      active_keys: Number(active_keys),
+    })),
+    next,
+  };
 }
 
-const never: Presence = { last_seen_at: null, active_keys: 0 };
-
-/** When each user last used a session or a key, and how many active keys they have. */
-async function selectLastSeen(reader: Database, userIds: readonly string[]) {
-  if (userIds.length === 0) return new Map();
-  const sessions = await reader
-    .selectFrom("sessions")
-    .select((of) => ["user_id", of.fn.max("last_seen_at").as("last")])
-    .where("user_id", "in", userIds)
-    .groupBy("user_id")
-    .execute();
-  const keys = await reader
+/** How many keys of a query's user are active. */
+function countActiveKeys(user: ExpressionBuilder<Tables, "users">, now: Micros) {
+  return user
     .selectFrom("api_keys")
-    .select(["user_id", "last_used_at", "revoked_at", "expires_at"])
-    .where("user_id", "in", userIds)
-    .execute();
-  const now = nowMicros();
-  const found = new Map<string, Presence>();
-  const add = (userId: string, last: Micros | null, active: number) => {
-    const known = found.get(userId) ?? never;
-    const last_seen_at = last === null ? known.last_seen_at : Math.max(known.last_seen_at ?? 0, last);
-    found.set(userId, { last_seen_at, active_keys: known.active_keys + active });
-  };
-  for (const { user_id, last } of sessions) add(user_id, last, 0);
-  for (const { user_id, last_used_at, revoked_at, expires_at } of keys)
-    add(user_id, last_used_at, revoked_at === null && (expires_at === null || expires_at > now) ? 1 : 0);
-  return found;
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .whereRef("api_keys.user_id", "=", "users.id")
+    .where("revoked_at", "is", null)
+    .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", now)]));
 }
 
 /** Changes a user's role. Links that they may no longer make are deleted: changing the role back does not restore them. */
@@ -189,21 +188,17 @@ export async function selectUsersAccess(database: Database, live: Liveness): Pro
       "users.created_at",
       "users.role",
     ])
-    .select(({ selectFrom, fn }) => [
-      selectFrom("sessions")
-        .select(fn.countAll<number>().as("count"))
+    .select((user) => [
+      user
+        .selectFrom("sessions")
+        .select((of) => of.fn.countAll<number>().as("count"))
         .whereRef("sessions.user_id", "=", "users.id")
         .where("issuer", "=", live.issuer)
         .where("ended_at", "is", null)
         .where("expires_at", ">", live.now)
         .where("last_seen_at", ">", live.seenSince)
         .as("live_sessions"),
-      selectFrom("api_keys")
-        .select(fn.countAll<number>().as("count"))
-        .whereRef("api_keys.user_id", "=", "users.id")
-        .where("revoked_at", "is", null)
-        .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", live.now)]))
-        .as("active_keys"),
+      countActiveKeys(user, live.now).as("active_keys"),
     ])
     .orderBy("users.created_at")
     .orderBy("users.id")
@@ -242,19 +237,15 @@ export async function selectUser(database: Database, userId: string): Promise<Us
   return await database.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
 }
 
-export async function selectAccount(database: Database, accountId: string): Promise<Account | undefined> {
+export async function selectAccount(
+  database: Database,
+  by: keyof Account,
+  value: string,
+): Promise<Account | undefined> {
   return await database
     .selectFrom("accounts")
     .select(["id", "name"])
-    .where("id", "=", accountId)
-    .executeTakeFirst();
-}
-
-export async function selectAccountByName(database: Database, name: string): Promise<Account | undefined> {
-  return await database
-    .selectFrom("accounts")
-    .select(["id", "name"])
-    .where("name", "=", name)
+    .where(by, "=", value)
     .executeTakeFirst();
 }
 
@@ -378,18 +369,17 @@ async function hasUsersOf(transaction: Database, accountId: string, issuer: stri
 }
 
 /** The id of the account with this name; created with the user's `account_id` if it does not exist. */
-async function ensureAccount(transaction: Database, { account_id, created_at }: User, name: string) {
+export async function ensureAccount(
+  transaction: Database,
+  { account_id, created_at }: Pick<User, "account_id" | "created_at">,
+  name: string,
+) {
   await transaction
     .insertInto("accounts")
     .values({ id: account_id, name, created_at })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .execute();
-  const account = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("name", "=", name)
-    .executeTakeFirstOrThrow();
-  return account.id;
+  return (await selectAccount(transaction, "name", name))?.id ?? account_id;
 }
 
 export async function selectAccountIds(database: Database) {

@@ -85,7 +85,7 @@ const whoAmI = route("GET", "/v1/whoami", {
     "404": errorResponse("The key's account no longer exists", "The caller's account no longer exists."),
   },
   async handle({ store }: { store: Store }, { call }) {
-    const account = await selectAccount(store.database, call.caller.accountId);
+    const account = await selectAccount(store.database, "id", call.caller.accountId);
     if (account === undefined) throw new ServiceError("not_found", "The caller's account no longer exists.");
     const { id, name } = account;
     return reply(200, toWhoAmI(call.caller, { id, name }));
@@ -260,7 +260,7 @@ export async function getUser(database: Database, idOrEmail: string): Promise<Us
 const operatorsAccount = "default";
 
 export async function isOperator(database: Database, { accountId }: Caller): Promise<boolean> {
-  return (await selectAccount(database, accountId))?.name === operatorsAccount;
+  return (await selectAccount(database, "id", accountId))?.name === operatorsAccount;
 }
 
 async function setRole(

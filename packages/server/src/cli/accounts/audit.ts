@@ -2,7 +2,7 @@ import { AuditAction, AuditEventListQuery, readInstant } from "@presage/contract
 import type { Command } from "commander";
 import { toAuditEvent } from "../../accounts/audit-log-route.ts";
 import { getUser } from "../../accounts/users.ts";
-import { selectAccountByName } from "../../accounts/users-store.ts";
+import { selectAccount } from "../../accounts/users-store.ts";
 import type { Config } from "../../config/config.ts";
 import { type AuditFilter, type StoredAuditEvent, selectAuditEvents } from "../../platform/audit.ts";
 import { toIsoInstant } from "../../platform/storage/columns.ts";
@@ -51,7 +51,8 @@ async function listAuditEvents(config: Config, options: AuditOptions): Promise<v
   await withDatabase(config, async ({ database, owner }) => {
     const user = options.user === undefined ? undefined : await getUser(database, options.user);
     const accountName = options.account;
-    const account = accountName === undefined ? undefined : await selectAccountByName(database, accountName);
+    const account =
+      accountName === undefined ? undefined : await selectAccount(database, "name", accountName);
     if (accountName !== undefined && account === undefined)
       throw new CommandError(`There is no account ${accountName}.`);
     const accountId = account?.id ?? user?.account_id ?? owner.account_id;
