@@ -1,6 +1,7 @@
 import type { ColumnMetadata } from "kysely";
 import { z } from "zod";
 import { conflict, type ServiceError } from "../platform/errors.ts";
+import { orAborted, withDeadline } from "../platform/limits/deadline.ts";
 import { selectClosed } from "../platform/storage/closed-accounts-store.ts";
 import { nowMicros } from "../platform/storage/columns.ts";
 import { inSavepoint, insertRows } from "../platform/storage/rows.ts";
@@ -117,22 +118,18 @@ export async function importAccount(
 /** The lines as long as each arrives in time. */
 async function* unlessSilent(
   lines: AsyncIterable<NumberedLine>,
-  maxSilenceMs: number,
+  timeoutMs: number,
 ): AsyncGenerator<NumberedLine, void> {
+  const timeoutError = () =>
+    invalidImport(
+      `The file gave nothing for ${timeoutMs / 1_000} s, while others wait for the import. Nothing was stored.`,
+    );
   const read = lines[Symbol.asyncIterator]();
   for (;;) {
-    const { promise: silence, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(tooSilent(maxSilenceMs)), maxSilenceMs);
-    const next = await Promise.race([read.next(), silence]).finally(() => clearTimeout(timer));
+    const next = await withDeadline({ timeoutMs, timeoutError }, (signal) => orAborted(read.next(), signal));
     if (next.done === true) return;
     yield next.value;
   }
-}
-
-function tooSilent(maxSilenceMs: number): ServiceError {
-  return invalidImport(
-    `The file gave nothing for ${maxSilenceMs / 1_000} s, while others wait for the import. Nothing was stored.`,
-  );
 }
 
 /** Stores the lines after the header, batched by table. Returns the number of rows. */

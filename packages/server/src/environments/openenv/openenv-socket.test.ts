@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CallWithCaller } from "../../http/call.ts";
 import { closeCode, createOpenSockets, type SocketEvents, socketHandler } from "../../http/sockets.ts";
 import { ClientDisconnectedError, UpstreamError } from "../../platform/errors.ts";
-import { orAborted } from "../../platform/limits/deadline.ts";
-import { acceptSocket, orLate, type SocketServices, untilDeadline } from "./openenv-socket.ts";
+import { orAborted, orLate } from "../../platform/limits/deadline.ts";
+import { acceptSocket, type SocketServices, untilDeadline } from "./openenv-socket.ts";
 
 // The part of a server and of a call that accepting needs; opening thousands of sockets would take too long.
 const services = { phase: () => "serving", sockets: createOpenSockets(4) } as unknown as SocketServices;

@@ -8,7 +8,7 @@ import { readJsonBytes } from "../../http/request.ts";
 import { answerInOrder, closeCode, type OpenSockets, type Reply } from "../../http/sockets.ts";
 import { InvalidRequestError } from "../../http/validate.ts";
 import { ClientDisconnectedError, ServiceError, UpstreamError } from "../../platform/errors.ts";
-import { withDeadline } from "../../platform/limits/deadline.ts";
+import { orLate, withDeadline } from "../../platform/limits/deadline.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../platform/storage/store-error.ts";
 import { isObject } from "../../platform/words.ts";
@@ -29,6 +29,7 @@ export interface SocketServices extends HttpServices, MessageServices {
 
 /** OpenEnv's client gives up after 60 s. Older clients would then mistake a late answer for the reply to their next message. */
 const deadlineMs = 50_000;
+/** Only a stalled database takes longer than the deadline: whether the step is stored is unknown until the client is back. */
 const latestMs = 57_000;
 
 /** Handles a message until its deadline, when the work's signal is aborted. */
@@ -52,24 +53,6 @@ function timeoutError(timeoutMs: number): UpstreamError {
     "timeout",
     `There was no answer within ${timeoutMs / 1000} s. Send the message again.`,
   );
-}
-
-/**
- * The answer, or `late` if there is none in time. Only a stalled database takes longer than the deadline: whether the step is stored
- * is unknown until the client is back.
- */
-export async function orLate<Answer>(
-  answer: Promise<Answer>,
-  late: Answer,
-  timeoutMs = latestMs,
-): Promise<Answer> {
-  const timeout = Promise.withResolvers<Answer>();
-  const timer = setTimeout(() => timeout.resolve(late), timeoutMs);
-  try {
-    return await Promise.race([answer, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A client's message, whose data are not validated yet. */
@@ -123,7 +106,7 @@ async function answerMessage(
     return { close: { code: closeCode.normal, reason: "" } };
   }
   const answer = answerInTime(services, conversation, message, signal);
-  const reply = await orLate(answer, late);
+  const reply = await orLate(answer, late, latestMs);
   if (reply === late) void answer.then(({ onRead }) => onRead?.());
   return reply;
 }

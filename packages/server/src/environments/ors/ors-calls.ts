@@ -1,25 +1,19 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCategory, OrsCallRequest, type OrsCallResult, orsText } from "@presage/contract";
 import { type CallWithCaller, requesterOf } from "../../http/call.ts";
-import { keyIdOf, limitHolders } from "../../http/caller.ts";
+import { limitHolders } from "../../http/caller.ts";
 import { countUsage, type HttpServices } from "../../http/exchange.ts";
 import { readBody } from "../../http/request.ts";
 import { eventStreamHeaders, logBrokenResponse, streamTexts } from "../../http/response.ts";
 import type { Admission } from "../../platform/limits/admission.ts";
+import { orLate } from "../../platform/limits/deadline.ts";
 import { reserveBytesAnyway } from "../../platform/limits/memory.ts";
 import { nowMicros } from "../../platform/storage/columns.ts";
 import { type AskServices, askForRequest } from "../episodes/ask.ts";
 import { showReality, toStep } from "../episodes/show-episode.ts";
-import { type OpenSession, openSession, type SessionServices } from "./ors-sessions.ts";
+import { openSessionOf } from "./ors-route.ts";
+import type { OpenSession, SessionServices } from "./ors-sessions.ts";
 import type { Delivery } from "./ors-sessions-store.ts";
-import {
-  comment,
-  environmentRoutes,
-  readEnvironmentName,
-  readSessionId,
-  toChunks,
-  toEvent,
-} from "./protocol.ts";
+import { comment, environmentRoutes, toChunks, toEvent } from "./protocol.ts";
 import {
   type CallError,
   type CallOutcome,
@@ -67,11 +61,7 @@ type Services = HttpServices &
 /** Calls of an environment's tool: each takes a step, and its response lasts until the step is taken. */
 export const orsCallRoutes = environmentRoutes("POST", "/call", async (services: Services, call) => {
   const body = await readBody(call, OrsCallRequest, services.settings.maxShortBodyBytes);
-  const open = await openSession(services, requesterOf(call), {
-    sessionId: readSessionId(call),
-    environment: readEnvironmentName(call),
-    apiKeyId: keyIdOf(call.caller),
-  });
+  const open = await openSessionOf(services, call);
   const wanted = { name: body.name, input: body.input, taskId: body.task_id ?? undefined };
   const found = await findCall(services, open, wanted);
   if (found === undefined) return eventStream(toEvent("error", "unknown task_id"));
@@ -142,7 +132,8 @@ async function* eventsOf(
   try {
     yield toEvent("task_id", taskId);
     const taken = step.take();
-    while (await isPending(taken)) yield comment;
+    const answered = taken.then(() => false);
+    while (await orLate(answered, true, commentEveryMs)) yield comment;
     const outcome = await taken;
     const reality = outcome.kind === "step" ? await showReality(services, requester, episode) : {};
     const chunks = toChunks(JSON.stringify(toCallResult(outcome, reality)));
@@ -180,17 +171,6 @@ function categoryOf(outcome: CallOutcome): ErrorCategory | undefined {
   if (outcome.kind !== "failed") return undefined;
   const { category } = JSON.parse(outcome.episode.error ?? "{}") as Partial<CallError>;
   return ErrorCategory.safeParse(category).data;
-}
-
-/** Whether a promise is still pending after the time between two comments. */
-async function isPending(promise: Promise<unknown>): Promise<boolean> {
-  const stopped = new AbortController();
-  const time = sleep(commentEveryMs, true, { signal: stopped.signal }).catch(() => true);
-  try {
-    return await Promise.race([time, promise.then(() => false)]);
-  } finally {
-    stopped.abort();
-  }
 }
 
 function eventStream(body: string | ReadableStream<Uint8Array>): Response {

@@ -72,7 +72,8 @@ function toTools({ config }: Pick<EnvironmentRevision, "config">) {
   return { tools: [{ name, description, input_schema }] };
 }
 
-function open(services: Services, call: CallWithCaller) {
+/** The session that a request names, with its episode. */
+export function openSessionOf(services: SessionServices, call: CallWithCaller) {
   return openSession(services, requesterOf(call), {
     sessionId: readSessionId(call),
     environment: readEnvironmentName(call),
@@ -109,11 +110,11 @@ export const orsSessionRoutes = [
     return Response.json({ status: "ok" });
   }),
   ...environmentRoutes("GET", "/prompt", async (services: Services, call) => {
-    const { task } = (await open(services, call)).episode;
+    const { task } = (await openSessionOf(services, call)).episode;
     const text = task.prompt ? `${task.prompt}\n\n${task.initial_state}` : task.initial_state;
     return Response.json([orsText(text)]);
   }),
   ...environmentRoutes("GET", "/task_tools", async (services: Services, call) =>
-    Response.json(toTools((await open(services, call)).episode)),
+    Response.json(toTools((await openSessionOf(services, call)).episode)),
   ),
 ];

@@ -164,6 +164,17 @@ export async function orAborted<Value>(work: Promise<Value>, signal: Cancellatio
   }
 }
 
+/** The result of work, or `late` if there is none in time. The work goes on. */
+export async function orLate<Value>(work: Promise<Value>, late: Value, timeoutMs: number): Promise<Value> {
+  const timeout = Promise.withResolvers<Value>();
+  const timer = setTimeout(() => timeout.resolve(late), timeoutMs);
+  try {
+    return await Promise.race([work, timeout.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** A request has at most this many evaluators: one retry for each. */
 const retriesOfRequest = 20;
 
