@@ -9,19 +9,14 @@ import {
   tooLong,
 } from "../../layout.ts";
 import { turnsOfMessage, usageIn } from "../../messages.ts";
-import type { Turn } from "../../turns.ts";
+import { branchTo, countTurns, type Event, joinedTurns, type Part, type Turn } from "../../turns.ts";
 
-interface Entry {
-  id: string | undefined;
-  parent: Entry | undefined;
-  turns: Turn[];
-}
+interface Entry extends Event, Part {}
 
 interface Session {
   id: string | undefined;
   agent: string | undefined;
   entries: Entry[];
-  byId: Map<string, Entry>;
   bytes: number;
 }
 
@@ -49,7 +44,7 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
       if (value.type === "session") {
         yield* close();
         const agent = textIn(value, "harness");
-        session = { id: textIn(value, "id"), agent, entries: [], byId: new Map(), bytes: 0 };
+        session = { id: textIn(value, "id"), agent, entries: [], bytes: 0 };
         return;
       }
       if (session === undefined) throw new LineError("The first line should be of type session", ["type"]);
@@ -57,36 +52,28 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
       session.bytes += bytes;
       if (session.bytes > maxHeldBytes) {
         session.entries = [];
-        session.byId.clear();
         throw tooLong("The session");
       }
       const isOwn = isObject(value.message) && ownMessages.test(String(value.message.role));
       const turns = value.type === "message" && !isOwn ? turnsOfEntry(value, leftOut) : undefined;
       if (turns === undefined) leftOut.count("other_event");
-      add(session, value, turns ?? []);
+      session.entries.push({
+        id: textIn(value, "id"),
+        parent: value.parentId === null ? null : String(value.parentId),
+        message: undefined,
+        turns: turns ?? [],
+      });
     },
     end: close,
   };
 }
 
-/** Pi's entries name their parent; one that names none follows the line before it. */
-function add({ entries, byId }: Session, value: Record<string, unknown>, turns: Turn[]): void {
-  const id = textIn(value, "id");
-  const parent = value.parentId === null ? undefined : (byId.get(String(value.parentId)) ?? entries.at(-1));
-  const entry = { id, parent, turns };
-  entries.push(entry);
-  if (id !== undefined) byId.set(id, entry);
-}
-
-/** The turns that lead to the last entry. Others were abandoned. */
+/** The turns that lead to the last entry. Others were abandoned. Pi's entries name their parents. */
 function turnsOf({ entries }: Session, leftOut: LeftOut): Turn[] {
-  const path = new Set<Entry>();
-  for (let entry = entries.at(-1); entry !== undefined; entry = entry.parent) path.add(entry);
-  return entries.flatMap((entry) => {
-    if (path.has(entry)) return entry.turns;
-    leftOut.count("branch", entry.turns.length);
-    return [];
-  });
+  const branch = branchTo(entries, entries.length - 1);
+  const kept = entries.filter((_, at) => branch.has(at));
+  leftOut.count("branch", countTurns(entries) - countTurns(kept));
+  return joinedTurns(kept);
 }
 
 function turnsOfEntry({ message, timestamp }: Record<string, unknown>, leftOut: LeftOut): Turn[] {
