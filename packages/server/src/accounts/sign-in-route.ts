@@ -45,15 +45,7 @@ export interface OpenidSignIn {
   /** The origin to which the provider redirects browsers. */
   publicUrl: string;
   provider: OpenidProvider;
-  attempts: AttemptCookie;
-}
-
-/** Stores a sign-in attempt in the browser; each tab has its own cookie. */
-interface AttemptCookie {
-  /** `Set-Cookie` headers that store an attempt, and delete old ones if there are too many. */
-  set(headers: Headers, attempt: SignInAttempt): Promise<string[]>;
-  read(headers: Headers, state: string): Promise<SignInAttempt | undefined>;
-  clear(state: string): string;
+  attempts: ReturnType<typeof createAttemptCookie>;
 }
 
 type Services = SessionServices & SignInServices;
@@ -163,12 +155,14 @@ function openidSignInRoutes(
   ];
 }
 
-export function createAttemptCookie(settings: CookieSettings, seal: AttemptSeal): AttemptCookie {
+/** Stores sign-in attempts in the browser; each tab has its own cookie. */
+export function createAttemptCookie(settings: CookieSettings, seal: AttemptSeal) {
   const stem = cookieName("presage_sign_in", settings);
   const nameFor = (state: string) => `${stem}_${state.slice(0, statePartLength)}`;
   const clearByName = (name: string) => writeCookie({ name, value: "", maxAge: 0 }, settings);
   return {
-    async set(headers, attempt) {
+    /** `Set-Cookie` headers that store an attempt, and delete old ones if there are too many. */
+    async set(headers: Headers, attempt: SignInAttempt): Promise<string[]> {
       const stored = [...readCookies(headers).keys()].filter((name) => name.startsWith(stem));
       const name = nameFor(attempt.state);
       const cookie = writeCookie(
@@ -177,11 +171,11 @@ export function createAttemptCookie(settings: CookieSettings, seal: AttemptSeal)
       );
       return [cookie, ...(stored.length < maxAttempts ? [] : stored.map(clearByName))];
     },
-    async read(headers, state) {
+    async read(headers: Headers, state: string): Promise<SignInAttempt | undefined> {
       const sealed = readCookies(headers).get(nameFor(state));
       return sealed === null ? undefined : await seal.open(sealed);
     },
-    clear: (state) => clearByName(nameFor(state)),
+    clear: (state: string) => clearByName(nameFor(state)),
   };
 }
 

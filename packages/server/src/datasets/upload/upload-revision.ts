@@ -29,14 +29,6 @@ const maxBatchBytes = 1_000_000;
 /** How many digests of stored parts are remembered. Other parts are sent to the store again, which ignores them. */
 const maxKnownParts = 20_000;
 
-interface RevisionFiller {
-  /** Adds a sample, and writes the batch if it is full. Await it before adding the next sample. */
-  add(sample: CanonicalSample, at?: Place): Promise<void> | undefined;
-  /** Writes what is left. */
-  flush(): Promise<void>;
-  samples(): number;
-}
-
 interface Batch {
   samples: DatasetSamplesTable[];
   payloads: DatasetPayloadsTable[];
@@ -58,7 +50,7 @@ interface FillerOptions {
 }
 
 /** Writes samples into a revision, in batches that occupy the writer for about 20 ms. */
-function createRevisionFiller(database: Database, options: FillerOptions): RevisionFiller {
+function createRevisionFiller(database: Database, options: FillerOptions) {
   const { accountId, revisionId, quotaBytes, onText } = options;
   const known = new Set<string>();
   let batch = emptyBatch();
@@ -88,7 +80,8 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
   }
 
   return {
-    add(sample, at) {
+    /** Adds a sample, and writes the batch if it is full. Await it before adding the next sample. */
+    add(sample: CanonicalSample, at?: Place): Promise<void> | undefined {
       count += 1;
       const { parts, body, ...key } = sample;
       let bytes = 1;
@@ -110,6 +103,7 @@ function createRevisionFiller(database: Database, options: FillerOptions): Revis
       batch.lineBytes += bytes;
       return rowsOf(batch) >= pace.maxRows() || batch.textBytes >= maxBatchBytes ? flush() : undefined;
     },
+    /** Writes what is left. */
     flush,
     samples: () => count,
   };

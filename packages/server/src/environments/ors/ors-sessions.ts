@@ -25,8 +25,8 @@ import {
 
 export interface SessionServices extends Pick<StartServices, "store" | "realityOf" | "startTurns"> {
   ors: {
-    ids: SessionIds;
-    known: KnownSessions;
+    ids: ReturnType<typeof createSessionIds>;
+    known: ReturnType<typeof createKnownSessions>;
     /** Stores a session, unless it exists. Returns whether it was stored. */
     storeSession(session: NewSession): Promise<boolean>;
     /** Starts the episode of a session, unless it has one. Returns whether it was started. */
@@ -185,30 +185,18 @@ const trustForMs = 60_000;
 const writeEveryMs = 60_000;
 const maxSessions = 50_000;
 
-/** The sessions in use that a process knows, so that not every ping reads or writes the database. */
-export interface KnownSessions {
-  /** Whether the session existed a short time ago. */
-  has(id: string): boolean;
-  /** Notes that the session exists and is in use. */
-  note(id: string): void;
-  /** Notes that the session was stored just now. */
-  noteCreated(id: string): void;
-  forget(id: string): void;
-  /** Writes pending uses and stops. */
-  stop(): Promise<void>;
-}
-
 interface Known {
   seenAtMs: number;
   writtenAtMs: number;
 }
 
+/** The sessions in use that a process knows, so that not every ping reads or writes the database. */
 export function createKnownSessions({
   write,
   ...batching
 }: Pick<Batching<Micros>, "intervalMs" | "onFailure"> & {
   write(uses: Uses): Promise<void>;
-}): KnownSessions {
+}) {
   const sessions = new LRUCache<string, Known>(lruLimit(maxSessions));
   const { pending, stop } = writeInBatches<Micros>({
     write: (batch) => write({ ids: [...batch.keys()].sort(), at: Math.max(...batch.values()) }),
@@ -216,26 +204,30 @@ export function createKnownSessions({
   });
 
   return {
-    has(id) {
+    /** Whether the session existed a short time ago. */
+    has(id: string): boolean {
       const known = sessions.get(id);
       if (known === undefined || performance.now() - known.seenAtMs > trustForMs) return false;
       use(id, known);
       return true;
     },
-    note(id) {
+    /** Notes that the session exists and is in use. */
+    note(id: string): void {
       const known = sessions.get(id) ?? { seenAtMs: 0, writtenAtMs: Number.NEGATIVE_INFINITY };
       known.seenAtMs = performance.now();
       sessions.set(id, known);
       use(id, known);
     },
-    noteCreated(id) {
+    /** Notes that the session was stored just now. */
+    noteCreated(id: string): void {
       const nowMs = performance.now();
       sessions.set(id, { seenAtMs: nowMs, writtenAtMs: nowMs });
     },
-    forget(id) {
+    forget(id: string): void {
       sessions.delete(id);
       pending().delete(id);
     },
+    /** Writes pending uses and stops. */
     stop,
   };
 
@@ -280,18 +272,11 @@ export async function openSession(
 const idPattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{22})$/;
 const taskPattern = /^(\d{1,9})-([0-9a-f-]{36})\.([\w-]{22})$/;
 
-/** Creates and checks the ids of sessions and of their calls, so that neither is stored before it is used. */
-export interface SessionIds {
-  newSession(accountId: string): string;
-  /** The id under which a session is stored; undefined if the session is not this account's. */
-  storedIdOf(accountId: string, sessionId: string): string | undefined;
-  newTask(storedId: string, step: number): string;
-  /** The step that a call takes; undefined if the task is not this session's. */
-  stepOf(storedId: string, taskId: string): number | undefined;
-}
-
-/** Ids are random, with a MAC made with a secret that all processes on the database share. */
-export function createSessionIds(secret: string): SessionIds {
+/**
+ * Creates and checks the ids of sessions and of their calls, so that neither is stored before it is used. Ids are random, with a MAC
+ * made with a secret that all processes on the database share.
+ */
+export function createSessionIds(secret: string) {
   /** 128 bits of the MAC. */
   function macOf(...parts: readonly string[]): string {
     const hasher = new Bun.CryptoHasher("sha256", secret).update(JSON.stringify(parts));
@@ -299,20 +284,22 @@ export function createSessionIds(secret: string): SessionIds {
   }
 
   return {
-    newSession(accountId) {
+    newSession(accountId: string): string {
       const id = Bun.randomUUIDv7();
       return `${id}.${macOf("session", accountId, id)}`;
     },
-    storedIdOf(accountId, sessionId) {
+    /** The id under which a session is stored; undefined if the session is not this account's. */
+    storedIdOf(accountId: string, sessionId: string): string | undefined {
       const [, id, mac] = idPattern.exec(sessionId) ?? [];
       if (id === undefined || mac === undefined) return undefined;
       return isSameSecret(mac, macOf("session", accountId, id)) ? id : undefined;
     },
-    newTask(storedId, step) {
+    newTask(storedId: string, step: number): string {
       const name = crypto.randomUUID();
       return `${step}-${name}.${macOf("task", storedId, String(step), name)}`;
     },
-    stepOf(storedId, taskId) {
+    /** The step that a call takes; undefined if the task is not this session's. */
+    stepOf(storedId: string, taskId: string): number | undefined {
       const [, step, name, mac] = taskPattern.exec(taskId) ?? [];
       if (step === undefined || name === undefined || mac === undefined) return undefined;
       return isSameSecret(mac, macOf("task", storedId, step, name)) ? Number(step) : undefined;

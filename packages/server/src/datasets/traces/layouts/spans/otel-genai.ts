@@ -29,7 +29,7 @@ const agentOperation = /agent|workflow/;
 /** The event that has a span's messages if the span itself does not. */
 const details = "gen_ai.client.inference.operation.details";
 
-function genAiItems(span: Span, leftOut: LeftOut, inputs: Inputs): GenAiItem[] {
+function genAiItems(span: Span, leftOut: LeftOut, inputs: ReturnType<typeof createInputs>): GenAiItem[] {
   const { start, trace, id, parent } = span;
   const event = span.events.find(({ name }) => name === details)?.attributes;
   const attributes = event === undefined ? span.attributes : { ...event, ...span.attributes };
@@ -136,12 +136,6 @@ interface SharedInput {
   leftOut: LeftOut;
 }
 
-/** Reads models' inputs. Each call of a conversation repeats the previous call's input, which is read and kept once. */
-interface Inputs {
-  /** Undefined if the input is not a list of messages as a text. */
-  read(trace: string, attributes: Fields): SharedInput | undefined;
-}
-
 /** The most traces, recorded in parallel, whose last input is remembered. */
 const maxRemembered = 1_000;
 
@@ -152,7 +146,8 @@ interface Told extends Pick<SharedInput, "number" | "leftOut"> {
   systemHash: string;
 }
 
-function createInputs(): Inputs {
+/** Reads models' inputs. Each call of a conversation repeats the previous call's input, which is read and kept once. */
+function createInputs() {
   const last = new Map<string, Told>();
   const seed = BigInt(randomInt(2 ** 47));
   const hashOf = (text: string) => Bun.hash(text, seed).toString(36);
@@ -175,7 +170,8 @@ function createInputs(): Inputs {
   }
 
   return {
-    read(trace, attributes) {
+    /** Undefined if the input is not a list of messages as a text. */
+    read(trace: string, attributes: Fields): SharedInput | undefined {
       const told = attributes[inputMessages];
       if (typeof told !== "string" || !told.startsWith("[{") || !told.endsWith("}]")) return undefined;
       number += 1;

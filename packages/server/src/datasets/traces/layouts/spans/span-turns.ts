@@ -40,16 +40,6 @@ export interface TraceItem extends SpanItem {
   trace: string;
 }
 
-/** The spans of a file until all of it is read: a trace's spans may be anywhere in the file. */
-interface SpanCollector<Item extends Kept> {
-  /** Keeps a span as JSON, grouped with spans that share a key. False if the group gets too long: then the whole group is dropped. */
-  add(keys: readonly string[], item: Item): boolean;
-  /** The spans that belong together, sorted by start; groups come in the order of their first spans. */
-  release(): Generator<Item[], void>;
-  /** Closes the temporary file, which also deletes it. */
-  close(): void;
-}
-
 interface SpanLimits {
   heldBytes?: number;
   /** Limit for the spans of one trace. */
@@ -263,7 +253,8 @@ function turnsOfConversation(
 export const byStart = (one: Kept, other: Kept) =>
   one.start < other.start ? -1 : one.start > other.start ? 1 : 0;
 
-export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCollector<Item> {
+/** The spans of a file until all of it is read: a trace's spans may be anywhere in the file. */
+export function collectSpans<Item extends Kept>(limits: SpanLimits = {}) {
   const log = createTextLog(limits);
   const { traceBytes = maxHeldBytes } = limits;
   const byKey = new Map<string, SpanGroup>();
@@ -290,7 +281,8 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
     return group;
   };
   return {
-    add(keys, item) {
+    /** Keeps a span as JSON, grouped with spans that share a key. False if the group gets too long: then all of it is dropped. */
+    add(keys: readonly string[], item: Item): boolean {
       const group = groupOf(keys);
       if (group.bytes > traceBytes && group.entries.length === 0) return true;
       const [at, bytes] = log.append(jsonAsWritten(item));
@@ -300,7 +292,8 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
       group.entries = [];
       return false;
     },
-    *release() {
+    /** The spans that belong together, sorted by start; groups come in the order of their first spans. */
+    *release(): Generator<Item[], void> {
       byKey.clear();
       for (const group of groups.sort((one, other) => one.place - other.place)) {
         if (group.entries.length === 0) continue;
@@ -309,6 +302,7 @@ export function collectSpans<Item extends Kept>(limits: SpanLimits = {}): SpanCo
           .sort(byStart);
       }
     },
+    /** Closes the temporary file, which also deletes it. */
     close: log.close,
   };
 }
