@@ -287,10 +287,7 @@ export const EnvironmentRevision = z
   .object({
     revision: z.int().meta({ description: "Counts the environment's changes from 1." }),
     config: EnvironmentConfig.meta({ description: "Its configuration." }),
-    created_at: z.iso
-      .datetime({ offset: true })
-      .nullable()
-      .meta({ description: "When it was made. Null if it is built in." }),
+    created_at: instant.nullable().meta({ description: "When it was made. Null if it is built in." }),
   })
   .meta({ id: "EnvironmentRevision" });
 export type EnvironmentRevision = z.infer<typeof EnvironmentRevision>;

@@ -303,9 +303,7 @@ export const EpisodeFigures = z
     rewarded: count("Ended episodes with a reward."),
     mean_reward: figure("Their mean sum of rewards. Null without any."),
     failed_steps: count("How often a step could not be predicted. None of them is part of an episode."),
-    last_started_at: z.iso
-      .datetime({ offset: true })
-      .meta({ description: "When the newest of them was started." }),
+    last_started_at: instant.meta({ description: "When the newest of them was started." }),
   })
   .meta({ id: "EpisodeFigures" });
 export type EpisodeFigures = z.infer<typeof EpisodeFigures>;

@@ -219,9 +219,7 @@ export const RecentErrorFindingsResponse = z
               .array(
                 z.object({
                   id: z.string().meta({ description: "The result's id." }),
-                  created_at: z.iso
-                    .datetime({ offset: true })
-                    .meta({ description: "When the result was stored." }),
+                  created_at: instant.meta({ description: "When the result was stored." }),
                   model: modelName,
                   baseline: baselineName,
                   reason: z

@@ -245,9 +245,7 @@ export const ClientEvaluationBatchResponse = z
         z.object({
           id: z.string().meta({ description: "The id of the evaluation's result." }),
           log_id: z.string().meta({ description: "The client's id, as given." }),
-          created_at: z.iso
-            .datetime({ offset: true })
-            .meta({ description: "When the evaluation was stored." }),
+          created_at: instant.meta({ description: "When the evaluation was stored." }),
           app: z.string().meta({ description: "The application that the result belongs to." }),
           evaluator_id: z.string().meta({ description: "The evaluator, as results name it." }),
           evaluation_type: z.literal("client_evaluation").meta({ description: "Always this text." }),

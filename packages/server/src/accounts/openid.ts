@@ -60,14 +60,7 @@ export const SignInAttempt = z.object({
 
 export type SignInAttempt = z.infer<typeof SignInAttempt>;
 
-export interface OpenidProvider {
-  /** The address where the browser signs in, and what must be remembered until it returns. */
-  begin(returnTo: string): Promise<{ address: URL; attempt: SignInAttempt }>;
-  /** Verifies the provider's response: the query of the callback address. */
-  complete(attempt: SignInAttempt, query: string): Promise<{ identity: Identity; idToken: string }>;
-  /** The address where the browser signs out of the provider; undefined if it has none or is unavailable. */
-  endSessionAddress(idToken: string | undefined): Promise<URL | undefined>;
-}
+export type OpenidProvider = ReturnType<typeof createOpenidProvider>;
 
 /** Encrypts an attempt, so that the browser that stores it can neither read nor change it. */
 export type AttemptSeal = ReturnType<typeof createAttemptSeal>;
@@ -94,7 +87,7 @@ export interface Identity {
   accountName: string;
 }
 
-export function createOpenidProvider(settings: OpenidProviderSettings): OpenidProvider {
+export function createOpenidProvider(settings: OpenidProviderSettings) {
   const { callbackUrl, signedOutUrl, rules } = settings;
   const discover = createDiscovery(settings);
 
@@ -107,7 +100,8 @@ export function createOpenidProvider(settings: OpenidProviderSettings): OpenidPr
   }
 
   return {
-    async begin(returnTo) {
+    /** The address where the browser signs in, and what must be remembered until it returns. */
+    async begin(returnTo: string): Promise<{ address: URL; attempt: SignInAttempt }> {
       const attempt = {
         state: randomState(),
         nonce: randomNonce(),
@@ -125,7 +119,8 @@ export function createOpenidProvider(settings: OpenidProviderSettings): OpenidPr
       return { address: await discovered((config) => buildAuthorizationUrl(config, parameters)), attempt };
     },
 
-    async complete({ state, nonce, codeVerifier }, query) {
+    /** Verifies the provider's response: the query of the callback address. */
+    async complete({ state, nonce, codeVerifier }: SignInAttempt, query: string) {
       const config = await discovered((found) => found);
       try {
         const tokens = await authorizationCodeGrant(config, new URL(callbackUrl + query), {
@@ -147,7 +142,8 @@ export function createOpenidProvider(settings: OpenidProviderSettings): OpenidPr
       }
     },
 
-    async endSessionAddress(idToken) {
+    /** The address where the browser signs out of the provider; undefined if it has none or is unavailable. */
+    async endSessionAddress(idToken: string | undefined): Promise<URL | undefined> {
       const parameters = {
         post_logout_redirect_uri: signedOutUrl,
         ...(idToken === undefined || idToken.length > maxIdTokenHint ? {} : { id_token_hint: idToken }),

@@ -96,12 +96,7 @@ const maxEntries = 50_000;
 /** How a key was checked; `unavailable`: the database could not be asked. */
 type Verification = "cached" | "looked_up" | "refused" | "unavailable";
 
-export interface KeyVerifier {
-  /** The caller with this key; undefined if the key is invalid. Throws `store_unavailable` if it cannot be checked. */
-  verify(key: string): Caller | undefined | Promise<Caller | undefined>;
-  /** Makes the next check of this key look it up. Call it after a revocation is committed. */
-  forget(digest: string): void;
-}
+export type KeyVerifier = ReturnType<typeof createKeyVerifier>;
 
 interface Entry {
   record: KeyRecord;
@@ -117,7 +112,7 @@ export interface KeyVerifierOptions {
   count(verification: Verification): void;
 }
 
-export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerifierOptions): KeyVerifier {
+export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerifierOptions) {
   const entries = new LRUCache<string, Entry>(lruLimit(maxEntries));
   const lookups = new Map<string, Promise<Entry | undefined>>();
   /** Digests forgotten while they were being looked up. */
@@ -203,7 +198,8 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
   }
 
   return {
-    verify(key) {
+    /** The caller with this key; undefined if the key is invalid. Throws `store_unavailable` if it cannot be checked. */
+    verify(key: string): Caller | undefined | Promise<Caller | undefined> {
       const digest = digestOf(key);
       const known = entries.get(digest);
       // Nearly every request takes this path without waiting.
@@ -212,7 +208,8 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
       }
       return entryFor(digest, known).then(({ entry, how }) => accept(entry, how));
     },
-    forget(digest) {
+    /** Makes the next check of this key look it up. Call it after a revocation is committed. */
+    forget(digest: string): void {
       if (lookups.has(digest)) forgotten.add(digest);
       entries.delete(digest);
     },

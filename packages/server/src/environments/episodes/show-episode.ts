@@ -33,27 +33,7 @@ interface CountedEpisodes {
 }
 
 /** The outcomes of a group's episodes, and the sums for the interval of the success rate. */
-interface EpisodeCounts {
-  environment: string;
-  /** The value of the column that is grouped by: a number, a name, or null. */
-  part: string | number | null;
-  episodes: number;
-  open: number;
-  finished: number;
-  successes: number;
-  failures: number;
-  /** Tasks with ended episodes. */
-  tasks: number;
-  /** Σ successes², over tasks; Σ ended · successes; Σ ended². */
-  success_squares: number;
-  count_successes: number;
-  count_squares: number;
-  finished_steps: number;
-  rewarded: number;
-  rewards: number | null;
-  failed_steps: number;
-  last_started_at: Micros;
-}
+type EpisodeCounts = Awaited<ReturnType<typeof selectEpisodeCounts>>[number];
 
 export function toEpisodeStart({ row, config, task, reality }: Episode): EpisodeStart {
   return {
@@ -292,31 +272,36 @@ function countByTask(
   );
 }
 
-/** Counts an account's episodes by environment and one more column. */
+const summed = [
+  "episodes",
+  "open",
+  "finished",
+  "successes",
+  "failures",
+  "finished_steps",
+  "rewarded",
+  "failed_steps",
+] as const;
+
+/** Counts an account's episodes by environment and one more column, `part`: a number, a name, or null. */
 export async function selectEpisodeCounts(
   reader: Database,
   accountId: string,
   by: EpisodeGrouping,
   counted: CountedEpisodes,
-): Promise<EpisodeCounts[]> {
+) {
   const rows = await reader
     .selectFrom(countByTask(reader, accountId, by, counted))
     .select(["environment_id", "part"])
     .select((of) => [
       of.fn.max("environment").as("environment"),
-      of.fn.sum<number>("episodes").as("episodes"),
-      of.fn.sum<number>("open").as("open"),
-      of.fn.sum<number>("finished").as("finished"),
-      of.fn.sum<number>("successes").as("successes"),
-      of.fn.sum<number>("failures").as("failures"),
+      ...summed.map((name) => of.fn.sum<number>(name).as(name)),
+      of.fn.sum<number | null>("rewards").as("rewards"),
+      // Tasks with ended episodes.
       sql<number>`sum(case when finished > 0 then 1 else 0 end)`.as("tasks"),
       sql<number>`sum(successes * successes)`.as("success_squares"),
       sql<number>`sum(finished * successes)`.as("count_successes"),
       sql<number>`sum(finished * finished)`.as("count_squares"),
-      of.fn.sum<number>("finished_steps").as("finished_steps"),
-      of.fn.sum<number>("rewarded").as("rewarded"),
-      of.fn.sum<number | null>("rewards").as("rewards"),
-      of.fn.sum<number>("failed_steps").as("failed_steps"),
       of.fn.max("last_started_at").as("last_started_at"),
     ])
     .groupBy(["environment_id", "part"])
