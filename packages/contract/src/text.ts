@@ -81,7 +81,10 @@ export function readInstant(text: string): number {
 }
 
 // Fields with nothing but a description.
+export const string = (description: string) => z.string().meta({ description });
+export const stringOrNull = (description: string) => z.string().nullable().meta({ description });
 export const count = (description: string) => z.int().meta({ description });
+export const countOrNull = (description: string) => z.int().nullable().meta({ description });
 export const number = (description: string) => z.number().meta({ description });
 /** A figure that is null where there is nothing to compute it from. */
 export const figure = (description: string) => z.number().nullable().meta({ description });

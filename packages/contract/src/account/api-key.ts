@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CaptureSetting } from "../prediction/stored-prediction.ts";
 import { listOf, pageQuery } from "../query.ts";
-import { dateTime, instant, shortText } from "../text.ts";
+import { dateTime, instant, shortText, string } from "../text.ts";
 import { KeyScope, scopesField } from "./user.ts";
 
 const maxKeyLimit = 1_000_000_000;
@@ -48,9 +48,9 @@ export const ApiKeyResponse = z
   .object({
     id: z.uuid().meta({ description: "The key's id. It is not secret." }),
     user_id: z.uuid().optional().meta({ description: "The user whom the key belongs to and acts as." }),
-    name: z.string().meta({ description: "What the key is for." }),
-    prefix: z.string().meta({ description: "The key's first 8 characters." }),
-    last_four: z.string().meta({ description: "The key's last 4 characters." }),
+    name: string("What the key is for."),
+    prefix: string("The key's first 8 characters."),
+    last_four: string("The key's last 4 characters."),
     created_at: instant.meta({ description: "When the key was created." }),
     expires_at: instant
       .nullable()
@@ -71,7 +71,7 @@ export type ApiKeyResponse = z.infer<typeof ApiKeyResponse>;
 
 /** Response of `POST /v1/api-keys`, the only one with the full key. */
 export const ApiKeyCreateResponse = ApiKeyResponse.extend({
-  key: z.string().meta({ description: "The full key. It is shown only once." }),
+  key: string("The full key. It is shown only once."),
 }).meta({ id: "ApiKeyCreateResponse" });
 export type ApiKeyCreateResponse = z.infer<typeof ApiKeyCreateResponse>;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { listOf, pageQuery } from "../query.ts";
-import { dateTime, instant, shortText } from "../text.ts";
+import { dateTime, instant, shortText, string, stringOrNull } from "../text.ts";
 
 /** What was done. The part before the dot is the kind of object; the event has the object's id. */
 export const AuditAction = z.enum([
@@ -73,34 +73,20 @@ export const AuditEvent = z
     id: z.uuid().meta({ description: "The event's id." }),
     created_at: instant.meta({ description: "When it happened." }),
     action: AuditAction.meta({ description: "What was done." }),
-    object_id: z.string().meta({
-      description: "The id of what it was done to; its kind is the part of `action` before the dot.",
-    }),
+    object_id: string("The id of what it was done to; its kind is the part of `action` before the dot."),
     actor: z
       .object({
         kind: AuditActorKind.meta({
           description:
             "`api_key` or `session`: what authenticated the request; `sign_in`: the user, who signed in; `command_line`: `presage` on the server's machine.",
         }),
-        user_id: z
-          .string()
-          .nullable()
-          .meta({ description: "Whose key or session it is; null for the command line." }),
-        email: z
-          .string()
-          .nullable()
-          .meta({ description: "The user's address now; null if it is not known, or the user is gone." }),
-        id: z.string().nullable().meta({ description: "The key's or session's id." }),
-        name: z
-          .string()
-          .nullable()
-          .meta({ description: "The key's name; for the command line, the operating system's user." }),
+        user_id: stringOrNull("Whose key or session it is; null for the command line."),
+        email: stringOrNull("The user's address now; null if it is not known, or the user is gone."),
+        id: stringOrNull("The key's or session's id."),
+        name: stringOrNull("The key's name; for the command line, the operating system's user."),
       })
       .meta({ description: "Who did it." }),
-    request_id: z
-      .string()
-      .nullable()
-      .meta({ description: "The `x-request-id` of the request, also in the log; null if there was none." }),
+    request_id: stringOrNull("The `x-request-id` of the request, also in the log; null if there was none."),
     detail: z.record(z.string(), z.unknown()).meta({
       description: "A few words on what changed, such as names, scopes and counts; no texts and no secrets.",
     }),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { maxComparedRuns } from "../evaluation/comparison.ts";
 import { listOf, pageQuery } from "../query.ts";
-import { dateTime, instant, storableText } from "../text.ts";
+import { dateTime, instant, storableText, string } from "../text.ts";
 
 /** What a link can show. */
 export const ShareKind = z.enum(["run", "comparison", "reality-check"]);
@@ -55,10 +55,9 @@ export type Share = z.infer<typeof Share>;
 
 /** Response of `POST /v1/shares`, the only one with the link itself. */
 export const ShareCreateResponse = Share.extend({
-  path: z.string().meta({
-    description:
-      "The link, relative to the address of the server. Anyone who has it sees what it shows. It is not stored, and is returned only once.",
-  }),
+  path: string(
+    "The link, relative to the address of the server. Anyone who has it sees what it shows. It is not stored, and is returned only once.",
+  ),
 }).meta({ id: "ShareCreateResponse" });
 export type ShareCreateResponse = z.infer<typeof ShareCreateResponse>;
 

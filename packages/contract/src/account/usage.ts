@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ErrorCategory } from "../responses.ts";
-import { dateTime, instant } from "../text.ts";
+import { count, countOrNull, dateTime, figure, instant, number, string, stringOrNull } from "../text.ts";
 
 /** What a request was for. `judge`: one of an evaluation's calls to the judges' model. `run`: one of a run's calls to a deployment. */
 export const UsageOperation = z.enum(["predict", "chat", "evaluate", "judge", "run"]);
@@ -52,32 +52,24 @@ export const UsageRow = z
         "The user whose key it is, or who was signed in; null if not known, or if the user is gone.",
     }),
     operation: UsageOperation.meta({ description: "What the requests were for." }),
-    requests: z.int().meta({ description: "All requests, including failed ones." }),
+    requests: count("All requests, including failed ones."),
     failures: z.partialRecord(UsageFailure, z.int()).meta({ description: "Failed requests by cause." }),
-    prompt_tokens: z.int().nullable().meta({
-      description:
-        "Prompt tokens, as counted by the upstream. These three are null if predictions succeeded and the upstream counted none.",
-    }),
-    completion_tokens: z
-      .int()
-      .nullable()
-      .meta({ description: "Completion tokens, as counted by the upstream." }),
-    cached_tokens: z.int().nullable().meta({
-      description:
-        "Prompt and completion tokens of predictions that came from the cache, or from a concurrent equal request, and so not from the upstream.",
-    }),
-    example_tokens: z.int().meta({
-      description:
-        "About how many of the prompt tokens were examples of worlds, by their share of the characters.",
-    }),
-    cost: z.number().nullable().meta({
-      description:
-        "What the tokens cost at today's prices, in `currency`: prompt and completion tokens of models that have a price. Null if none of them has one, or the server has no price list.",
-    }),
-    unpriced_tokens: z.int().meta({
-      description:
-        "Prompt and completion tokens that `cost` leaves out, as their model has no price or is not known. 0 if the server has no price list.",
-    }),
+    prompt_tokens: countOrNull(
+      "Prompt tokens, as counted by the upstream. These three are null if predictions succeeded and the upstream counted none.",
+    ),
+    completion_tokens: countOrNull("Completion tokens, as counted by the upstream."),
+    cached_tokens: countOrNull(
+      "Prompt and completion tokens of predictions that came from the cache, or from a concurrent equal request, and so not from the upstream.",
+    ),
+    example_tokens: count(
+      "About how many of the prompt tokens were examples of worlds, by their share of the characters.",
+    ),
+    cost: figure(
+      "What the tokens cost at today's prices, in `currency`: prompt and completion tokens of models that have a price. Null if none of them has one, or the server has no price list.",
+    ),
+    unpriced_tokens: count(
+      "Prompt and completion tokens that `cost` leaves out, as their model has no price or is not known. 0 if the server has no price list.",
+    ),
   })
   .meta({ id: "UsageRow" });
 export type UsageRow = z.infer<typeof UsageRow>;
@@ -86,9 +78,9 @@ export type UsageRow = z.infer<typeof UsageRow>;
 export const UsageKey = z
   .object({
     id: z.uuid().meta({ description: "The key's id." }),
-    name: z.string().meta({ description: "What the key is for." }),
-    prefix: z.string().meta({ description: "The key's first 8 characters." }),
-    last_four: z.string().meta({ description: "The key's last 4 characters." }),
+    name: string("What the key is for."),
+    prefix: string("The key's first 8 characters."),
+    last_four: string("The key's last 4 characters."),
     revoked_at: instant.nullable().meta({ description: "When the key was revoked; null if it was not." }),
   })
   .meta({ id: "UsageKey" });
@@ -98,28 +90,27 @@ export type UsageKey = z.infer<typeof UsageKey>;
 export const UsageResponse = z
   .object({
     ...coveredPeriod,
-    currency: z.string().nullable().meta({
-      description: "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
-    }),
+    currency: stringOrNull(
+      "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
+    ),
     data: z.array(UsageRow).meta({ description: "Oldest first." }),
     api_keys: z.array(UsageKey).meta({ description: "The keys in the rows." }),
   })
   .meta({ id: "UsageResponse" });
 export type UsageResponse = z.infer<typeof UsageResponse>;
 
-const cost = z.number().nullable().meta({
-  description:
-    "What the tokens cost at today's prices, in `currency`; null if none of the models has a price, or the server has no price list.",
-});
-const unpricedTokens = z.int().meta({
-  description: "Prompt and completion tokens that `cost` leaves out. 0 if the server has no price list.",
-});
+const cost = figure(
+  "What the tokens cost at today's prices, in `currency`; null if none of the models has a price, or the server has no price list.",
+);
+const unpricedTokens = count(
+  "Prompt and completion tokens that `cost` leaves out. 0 if the server has no price list.",
+);
 
 /** Tokens and their cost. */
 export const Spent = z
   .object({
-    prompt_tokens: z.int().meta({ description: "Prompt tokens that upstreams processed." }),
-    completion_tokens: z.int().meta({ description: "Completion tokens that upstreams wrote." }),
+    prompt_tokens: count("Prompt tokens that upstreams processed."),
+    completion_tokens: count("Completion tokens that upstreams wrote."),
     cost,
     unpriced_tokens: unpricedTokens,
   })
@@ -127,20 +118,14 @@ export const Spent = z
 export type Spent = z.infer<typeof Spent>;
 
 const requestCounts = {
-  requests: z
-    .int()
-    .meta({ description: "All requests, including failed ones, and calls of runs and judges." }),
-  failed: z.int().meta({ description: "How many of them failed." }),
-  example_tokens: z.int().meta({
-    description: "About how many of the prompt tokens were examples of worlds.",
-  }),
+  requests: count("All requests, including failed ones, and calls of runs and judges."),
+  failed: count("How many of them failed."),
+  example_tokens: count("About how many of the prompt tokens were examples of worlds."),
 };
 
 /** What one key or a user's sessions spent on a model, in their own requests, in runs or on judges. */
 export const SpentOnModel = Spent.extend({
-  model: z.string().nullable().meta({
-    description: "The name that was sent to the upstream; null for tokens whose model is not known.",
-  }),
+  model: stringOrNull("The name that was sent to the upstream; null for tokens whose model is not known."),
   operation: UsageOperation.meta({ description: "What the model was asked for." }),
 }).meta({ id: "SpentOnModel" });
 export type SpentOnModel = z.infer<typeof SpentOnModel>;
@@ -148,10 +133,7 @@ export type SpentOnModel = z.infer<typeof SpentOnModel>;
 /** What was spent with one key, or in a user's sessions. */
 export const SpentWithKey = Spent.extend({
   api_key_id: z.uuid().nullable().meta({ description: "The key; null for dashboard sessions." }),
-  name: z
-    .string()
-    .nullable()
-    .meta({ description: "What the key is for; null if it is gone, and for sessions." }),
+  name: stringOrNull("What the key is for; null if it is gone, and for sessions."),
   ...requestCounts,
   models: z.array(SpentOnModel).meta({ description: "The most expensive first." }),
 }).meta({ id: "SpentWithKey" });
@@ -163,10 +145,7 @@ export const SpentByPerson = Spent.extend({
     description:
       "The user; null for users who are gone, and for sessions from before users were counted separately.",
   }),
-  name: z
-    .string()
-    .nullable()
-    .meta({ description: "The user's name or e-mail address; null if none is known." }),
+  name: stringOrNull("The user's name or e-mail address; null if none is known."),
   ...requestCounts,
   keys: z.array(SpentWithKey).meta({ description: "The most expensive first." }),
 }).meta({ id: "SpentByPerson" });
@@ -176,16 +155,16 @@ export type SpentByPerson = z.infer<typeof SpentByPerson>;
 export const SpendingResponse = z
   .object({
     ...coveredPeriod,
-    currency: z.string().nullable().meta({
-      description: "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
-    }),
+    currency: stringOrNull(
+      "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
+    ),
     total: Spent.extend(requestCounts).meta({ description: "The whole account." }),
     today: Spent.meta({ description: "The current UTC day, as far as it is in the period." }),
     unpriced_models: z
       .array(
         z.object({
-          model: z.string().meta({ description: "The name that was sent." }),
-          tokens: z.int().meta({ description: "Prompt and completion tokens." }),
+          model: string("The name that was sent."),
+          tokens: count("Prompt and completion tokens."),
         }),
       )
       .meta({ description: "Models without a price that used tokens, the most tokens first; at most 20." }),
@@ -195,8 +174,8 @@ export const SpendingResponse = z
         z.object({
           start: instant.meta({ description: "Start of the step." }),
           user_id: z.uuid().nullable().meta({ description: "As in `people`." }),
-          model: z.string().nullable().meta({ description: "As in `models`." }),
-          tokens: z.int().meta({ description: "Prompt and completion tokens." }),
+          model: stringOrNull("As in `models`."),
+          tokens: count("Prompt and completion tokens."),
           cost,
         }),
       )
@@ -215,8 +194,8 @@ export type LatencyQuery = z.infer<typeof LatencyQuery>;
 
 const quantiles = z
   .object({
-    p50: z.number().meta({ description: "Median, in ms." }),
-    p95: z.number().meta({ description: "95 % took at most this long, in ms." }),
+    p50: number("Median, in ms."),
+    p95: number("95 % took at most this long, in ms."),
   })
   .nullable();
 const milliseconds = "In milliseconds, accurate to about 5 %; null if nothing was measured.";
@@ -224,7 +203,7 @@ const milliseconds = "In milliseconds, accurate to about 5 %; null if nothing wa
 /** Latency of predictions: in total, and without the upstream's part. */
 export const Latency = z
   .object({
-    count: z.int().meta({ description: "Predictions that reached the upstream." }),
+    count: count("Predictions that reached the upstream."),
     total_ms: quantiles.meta({ description: `From the request's arrival to its response. ${milliseconds}` }),
     overhead_ms: quantiles.meta({
       description: `Presage's part of it, without the upstream's. ${milliseconds}`,
@@ -263,14 +242,10 @@ export const Budget = z
       description:
         "Whether requests that ask a model are refused with 402 once the limit is reached, and those for a model without a price with 422. Otherwise the budget only warns.",
     }),
-    spent: z.number().nullable().meta({
-      description:
-        "What this month's tokens cost at today's prices; null if the server has no price list. Other processes' spending is known within about 10 s.",
-    }),
-    share: z
-      .number()
-      .nullable()
-      .meta({ description: "`spent` divided by `limit`; null if one is unknown or 0." }),
+    spent: figure(
+      "What this month's tokens cost at today's prices; null if the server has no price list. Other processes' spending is known within about 10 s.",
+    ),
+    share: figure("`spent` divided by `limit`; null if one is unknown or 0."),
     state: BudgetState.meta({
       description:
         "`warning`: at least 80 % is spent; `stopped`: all of it, and requests are refused. Without `stops` it stays `warning`.",
@@ -282,9 +257,9 @@ export type Budget = z.infer<typeof Budget>;
 /** Response of `GET` and `PATCH /v1/budgets`. */
 export const BudgetListResponse = z
   .object({
-    currency: z.string().nullable().meta({
-      description: "The currency of the price list, as an ISO 4217 code; null if the server has none.",
-    }),
+    currency: stringOrNull(
+      "The currency of the price list, as an ISO 4217 code; null if the server has none.",
+    ),
     since: instant.meta({ description: "Start of the month." }),
     resets_at: instant.meta({ description: "When the next month begins, and spending is 0 again." }),
     data: z.array(Budget).meta({ description: "The account's budget first, if it has one." }),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CaptureSetting } from "../prediction/stored-prediction.ts";
 import { listOf, pageQuery } from "../query.ts";
-import { instant } from "../text.ts";
+import { count, instant, string, stringOrNull } from "../text.ts";
 import { keyScopes, roles } from "./permissions.ts";
 
 /** What a user may do in their account. */
@@ -38,18 +38,18 @@ export const MeResponse = z
     name: z.string().nullable().optional().meta({
       description: "As the identity provider last reported it; null if it did not.",
     }),
-    oidc_issuer: z.string().meta({ description: "The identity provider; urn:presage:local in local mode." }),
-    oidc_subject: z.string().meta({ description: "The user's subject (sub) at the identity provider." }),
+    oidc_issuer: string("The identity provider; urn:presage:local in local mode."),
+    oidc_subject: string("The user's subject (sub) at the identity provider."),
     role: roleField,
     capture: z
       .object({
         setting: CaptureSetting.meta({
           description: "Which predictions are stored, unless their API key has its own setting.",
         }),
-        max_age_days: z.int().meta({ description: "After how many days they are deleted." }),
+        max_age_days: count("After how many days they are deleted."),
       })
       .meta({ description: "What this server keeps of predictions." }),
-    server_version: z.string().meta({ description: "The version of this server, as in its changelog." }),
+    server_version: string("The version of this server, as in its changelog."),
   })
   .meta({ id: "MeResponse" });
 export type MeResponse = z.infer<typeof MeResponse>;
@@ -59,7 +59,7 @@ const credential = z.object({
   account: z
     .object({
       id: z.uuid().meta({ description: "The account's id." }),
-      name: z.string().meta({ description: "The account's name." }),
+      name: string("The account's name."),
     })
     .meta({ description: "The account that it belongs to." }),
   role: roleField,
@@ -87,8 +87,8 @@ export type WhoAmIResponse = z.infer<typeof WhoAmIResponse>;
 export const Member = z
   .object({
     id: z.uuid().meta({ description: "The user's id." }),
-    email: z.string().nullable().meta({ description: "As the identity provider last reported it." }),
-    name: z.string().nullable().meta({ description: "As the identity provider last reported it." }),
+    email: stringOrNull("As the identity provider last reported it."),
+    name: stringOrNull("As the identity provider last reported it."),
     role: Role.meta({ description: "The most that the user, and each of their keys, may do." }),
     created_at: instant.meta({ description: "When the user first signed in, or was added." }),
     last_seen_at: instant.nullable().optional().meta({
@@ -128,9 +128,7 @@ export type MemberUpdateRequest = z.infer<typeof MemberUpdateRequest>;
 export const SessionResponse = z
   .object({
     id: z.uuid().meta({ description: "The session's id. It is not secret." }),
-    user_agent: z.string().nullable().meta({
-      description: "The browser's User-Agent at sign-in, up to 200 characters.",
-    }),
+    user_agent: stringOrNull("The browser's User-Agent at sign-in, up to 200 characters."),
     created_at: instant.meta({ description: "When the browser signed in." }),
     last_seen_at: instant.meta({
       description: "When the session was last used, accurate to about a minute.",
@@ -160,10 +158,9 @@ export const SessionPath = z.object({
 /** Response of `POST /auth/sign-out`. */
 export const SignOutResponse = z
   .object({
-    redirect_to: z.string().meta({
-      description:
-        "Where to send the browser next: to the identity provider, to sign out there too, or to the sign-in page.",
-    }),
+    redirect_to: string(
+      "Where to send the browser next: to the identity provider, to sign out there too, or to the sign-in page.",
+    ),
   })
   .meta({ id: "SignOutResponse" });
 export type SignOutResponse = z.infer<typeof SignOutResponse>;

@@ -7,10 +7,13 @@ import { defaultRevisionLimit, listOf, numberedPageQuery, pageQuery, queryBoolea
 import {
   boundedObject,
   boundedText,
+  count,
   instant,
   maxDescriptionCharacters,
   shortText,
   storableText,
+  string,
+  stringOrNull,
 } from "../text.ts";
 import { RealityState } from "./reality-figures.ts";
 import { EpisodeStop, maxStops } from "./stop.ts";
@@ -168,10 +171,8 @@ export type TaskSplitName = z.infer<typeof TaskSplitName>;
 /** An environment that a world model plays. */
 export const Environment = z
   .object({
-    name: z.string().meta({ description: "Unique in the account." }),
-    revision: z
-      .int()
-      .meta({ description: "Counts its changes from 1. An episode keeps the one that it was started with." }),
+    name: string("Unique in the account."),
+    revision: count("Counts its changes from 1. An episode keeps the one that it was started with."),
     config: EnvironmentConfig.meta({ description: "Its configuration, as given." }),
     tasks: z.record(z.string(), z.int()).meta({ description: "The number of tasks of each split." }),
     is_built_in: z.boolean().meta({ description: "Whether it comes with Presage and cannot be changed." }),
@@ -250,11 +251,11 @@ export type TasksFromDataset = z.infer<typeof TasksFromDataset>;
 export const EnvironmentTask = z
   .object({
     split: TaskSplitName.meta({ description: "What the task is for." }),
-    index: z.int().meta({ description: "Its place in the split, from 0." }),
-    initial_state: z.string().meta({ description: "The first observation." }),
-    prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
+    index: count("Its place in the split, from 0."),
+    initial_state: string("The first observation."),
+    prompt: stringOrNull("What the agent is told to do."),
     context: Context.nullable().meta({ description: "Background for the world model." }),
-    goal: z.string().nullable().meta({ description: "What success is." }),
+    goal: stringOrNull("What success is."),
     metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "As given." }),
   })
   .meta({ id: "EnvironmentTask" });
@@ -285,7 +286,7 @@ export type TaskListResponse = z.infer<typeof TaskListResponse>;
 /** A revision of an environment. */
 export const EnvironmentRevision = z
   .object({
-    revision: z.int().meta({ description: "Counts the environment's changes from 1." }),
+    revision: count("Counts the environment's changes from 1."),
     config: EnvironmentConfig.meta({ description: "Its configuration." }),
     created_at: instant.nullable().meta({ description: "When it was made. Null if it is built in." }),
   })

@@ -2,7 +2,17 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { listOf, pageQuery, queryInteger } from "../query.ts";
 import { intervalOf } from "../responses.ts";
-import { count, dateTime, figure, instant, shortText, storableText } from "../text.ts";
+import {
+  count,
+  countOrNull,
+  dateTime,
+  figure,
+  instant,
+  shortText,
+  storableText,
+  string,
+  stringOrNull,
+} from "../text.ts";
 import { TaskLine, TaskSplitName } from "./environment.ts";
 import { RealityState } from "./reality-figures.ts";
 import { EpisodeOutcome } from "./stop.ts";
@@ -54,31 +64,25 @@ const described = {
 /** What is known about a step besides what an agent learns from. */
 export const StepInfo = z
   .object({
-    step: z.int().meta({ description: "Counts the episode's steps from 1." }),
+    step: count("Counts the episode's steps from 1."),
     outcome: EpisodeOutcome.nullable().meta({ description: "How the episode ended, if a rule says so." }),
-    stop_reason: z.string().nullable().meta({ description: "Why the episode ended." }),
+    stop_reason: stringOrNull("Why the episode ended."),
     prediction_id: z.uuid().meta({
       description:
         "The step's prediction, which `GET /v1/predictions/{id}` returns with the prompt that was sent.",
     }),
-    reward_error: z.string().nullable().meta({
-      description:
-        "Why there is no reward where there should be one: its evaluator failed, or the world abstained.",
-    }),
-    deployment: z.string().nullable().meta({ description: "The deployment that answered." }),
-    model: z.string().nullable().meta({ description: "The model, as the upstream named it." }),
-    finish_reason: z.string().nullable().meta({
-      description: "Why the completion ended, as the upstream reports it.",
-    }),
-    prompt_tokens: z.int().nullable().meta({
-      description: "As the upstream counted them. These three are null if it counted none.",
-    }),
-    cached_tokens: z.int().nullable().meta({
-      description:
-        "Prompt tokens that the upstream had in its own cache; or, for an observation from Presage's cache, all its tokens: then the other two are 0.",
-    }),
-    completion_tokens: z.int().nullable().meta({ description: "As the upstream counted them." }),
-    latency_ms: z.number().nullable().meta({ description: "From the call to its response." }),
+    reward_error: stringOrNull(
+      "Why there is no reward where there should be one: its evaluator failed, or the world abstained.",
+    ),
+    deployment: stringOrNull("The deployment that answered."),
+    model: stringOrNull("The model, as the upstream named it."),
+    finish_reason: stringOrNull("Why the completion ended, as the upstream reports it."),
+    prompt_tokens: countOrNull("As the upstream counted them. These three are null if it counted none."),
+    cached_tokens: countOrNull(
+      "Prompt tokens that the upstream had in its own cache; or, for an observation from Presage's cache, all its tokens: then the other two are 0.",
+    ),
+    completion_tokens: countOrNull("As the upstream counted them."),
+    latency_ms: figure("From the call to its response."),
   })
   .meta({ id: "StepInfo" });
 
@@ -86,16 +90,16 @@ export const StepInfo = z
 export const EpisodeStart = z
   .object({
     episode_id: z.uuid().meta({ description: "The episode's id." }),
-    observation: z.string().meta({ description: described.observation }),
+    observation: string(described.observation),
     info: z
       .object({
-        environment: z.string().meta({ description: "The environment's name." }),
-        revision: z.int().meta({ description: "The revision of the environment that the episode keeps." }),
+        environment: string("The environment's name."),
+        revision: count("The revision of the environment that the episode keeps."),
         split: TaskSplitName.meta({ description: "The task's split." }),
-        index: z.int().nullable().meta({ description: described.index }),
-        prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
+        index: countOrNull(described.index),
+        prompt: stringOrNull("What the agent is told to do."),
         metadata: z.record(z.string(), z.unknown()).nullable().meta({ description: "The task's metadata." }),
-        max_steps: z.int().meta({ description: "After how many steps the episode is truncated." }),
+        max_steps: count("After how many steps the episode is truncated."),
         reality: RealityState.omit({ policies: true })
           .extend({
             policy: RealityState.shape.policies.element.nullable().meta({
@@ -121,8 +125,8 @@ export const StepRequest = z
   .meta({ id: "StepRequest" });
 
 const stepFields = {
-  observation: z.string().meta({ description: described.observation }),
-  reward: z.number().nullable().meta({ description: described.reward }),
+  observation: string(described.observation),
+  reward: figure(described.reward),
   terminated: z.boolean().meta({ description: described.terminated }),
   truncated: z.boolean().meta({ description: described.truncated }),
   info: StepInfo.meta({ description: "What else is known about the step." }),
@@ -134,26 +138,24 @@ export type StepResponse = z.infer<typeof StepResponse>;
 
 /** A step of an episode. */
 export const EpisodeStep = z
-  .object({ action: z.string().meta({ description: "What the agent did." }), ...stepFields })
+  .object({ action: string("What the agent did."), ...stepFields })
   .meta({ id: "EpisodeStep" });
 export type EpisodeStep = z.infer<typeof EpisodeStep>;
 
 const episodeFields = {
   id: z.uuid().meta({ description: "The episode's id." }),
-  environment: z.string().meta({ description: "The environment's name." }),
-  revision: z.int().meta({ description: "The environment's revision." }),
+  environment: string("The environment's name."),
+  revision: count("The environment's revision."),
   split: TaskSplitName.meta({ description: "The task's split." }),
-  index: z.int().nullable().meta({ description: described.index }),
-  seed: z.int().nullable().meta({ description: "As given." }),
-  policy: z.string().nullable().meta({ description: "As given." }),
+  index: countOrNull(described.index),
+  seed: countOrNull("As given."),
+  policy: stringOrNull("As given."),
   status: EpisodeStatus.meta({ description: expired }),
   outcome: EpisodeOutcome.nullable().meta({ description: "How it ended, if a rule says so." }),
-  stop_reason: z.string().nullable().meta({ description: "Why it ended." }),
-  steps_taken: z.int().meta({ description: "The number of its steps." }),
-  reward: z.number().nullable().meta({ description: "The sum of its rewards; null without any." }),
-  failed_steps: z.int().meta({
-    description: "How often a step could not be predicted. None of them is part of the episode.",
-  }),
+  stop_reason: stringOrNull("Why it ended."),
+  steps_taken: count("The number of its steps."),
+  reward: figure("The sum of its rewards; null without any."),
+  failed_steps: count("How often a step could not be predicted. None of them is part of the episode."),
   created_at: instant.meta({ description: "When it was started." }),
   last_active_at: instant.meta({ description: "When it was last used." }),
 };
@@ -162,10 +164,9 @@ const episodeFields = {
 export const EpisodeSummary = z
   .object({
     ...episodeFields,
-    instruction: z.string().nullable().meta({
-      description:
-        "The first 200 characters of what the agent is told to do; without that, of the task's goal or of its `task_context`. Null if the task has none of them in its first 65,536 characters.",
-    }),
+    instruction: stringOrNull(
+      "The first 200 characters of what the agent is told to do; without that, of the task's goal or of its `task_context`. Null if the task has none of them in its first 65,536 characters.",
+    ),
   })
   .meta({ id: "EpisodeSummary" });
 export type EpisodeSummary = z.infer<typeof EpisodeSummary>;
@@ -174,9 +175,9 @@ export type EpisodeSummary = z.infer<typeof EpisodeSummary>;
 export const Episode = z
   .object({
     ...episodeFields,
-    initial_state: z.string().meta({ description: "The first observation." }),
-    prompt: z.string().nullable().meta({ description: "What the agent is told to do." }),
-    goal: z.string().nullable().meta({ description: "What success is." }),
+    initial_state: string("The first observation."),
+    prompt: stringOrNull("What the agent is told to do."),
+    goal: stringOrNull("What success is."),
     steps: z.array(EpisodeStep).meta({ description: "In their order." }),
   })
   .meta({ id: "Episode" });
@@ -281,12 +282,9 @@ export type EpisodeFiguresQuery = z.infer<typeof EpisodeFiguresQuery>;
 /** How the episodes of one group went. */
 export const EpisodeFigures = z
   .object({
-    environment: z.string().meta({ description: "The environment's name." }),
-    revision: z.int().nullable().meta({ description: "Null unless grouped by it." }),
-    deployment: z
-      .string()
-      .nullable()
-      .meta({ description: "Null unless grouped by it, or if no step was taken." }),
+    environment: string("The environment's name."),
+    revision: countOrNull("Null unless grouped by it."),
+    deployment: stringOrNull("Null unless grouped by it, or if no step was taken."),
     split: TaskSplitName.nullable().meta({ description: "Null unless grouped by it." }),
     episodes: count("All episodes."),
     open: count("Episodes that can be continued."),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { boundedObject, storableText } from "../text.ts";
+import { boundedObject, count, storableText, string, stringOrNull } from "../text.ts";
 import { EnvironmentPath, EnvironmentTask } from "./environment.ts";
 import { EpisodeCreateRequest, StepRequest } from "./episode.ts";
 
@@ -35,9 +35,7 @@ export const OpenEnvReset = z
 /** What an agent sees. */
 export const OpenEnvObservation = z
   .object({
-    prompt: z.string().meta({
-      description: "The observation. At the start of an episode, the task's prompt comes before it.",
-    }),
+    prompt: string("The observation. At the start of an episode, the task's prompt comes before it."),
     truncated: z.boolean().meta({
       description: "Whether the episode was cut short, by its number of steps or a guard.",
     }),
@@ -53,9 +51,9 @@ export const OpenEnvObservation = z
 /** Where an episode stands. */
 export const OpenEnvState = z
   .object({
-    episode_id: z.string().nullable().meta({
-      description: "The episode, by the client's own name if it gave one. Null before the first reset.",
-    }),
+    episode_id: stringOrNull(
+      "The episode, by the client's own name if it gave one. Null before the first reset.",
+    ),
     step_count: z.int().min(0).meta({ description: "How many steps it has." }),
   })
   .meta({ title: "State" });
@@ -75,9 +73,9 @@ export type OpenEnvSchemaResponse = z.infer<typeof OpenEnvSchemaResponse>;
 /** Response of `GET …/openenv/metadata`. */
 export const OpenEnvMetadataResponse = z
   .object({
-    name: z.string().meta({ description: "The environment's name." }),
-    description: z.string().meta({ description: "What the environment is." }),
-    version: z.string().meta({ description: "Its revision." }),
+    name: string("The environment's name."),
+    description: string("What the environment is."),
+    version: string("Its revision."),
   })
   .meta({ id: "OpenEnvMetadataResponse" });
 
@@ -101,8 +99,8 @@ export const OpenEnvMcpResponse = z
     id: rpcId.meta({ description: "The request's id; null if it has none." }),
     error: z
       .object({
-        code: z.int().meta({ description: "A JSON-RPC error code." }),
-        message: z.string().meta({ description: "What it means." }),
+        code: count("A JSON-RPC error code."),
+        message: string("What it means."),
       })
       .meta({ description: "Why there is no result." }),
   })
@@ -136,7 +134,7 @@ export const OpenEnvTaskCountResponse = z
 
 const OpenEnvTask = EnvironmentTask.omit({ initial_state: true, context: true });
 
-const env_name = z.string().meta({ description: "The environment's name." });
+const env_name = string("The environment's name.");
 
 /** Response of `POST …/openenv/{env_name}/task`. */
 export const OpenEnvTaskResponse = z

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { storableText } from "../text.ts";
+import { count, storableText } from "../text.ts";
 
 // The bodies of the Open Reward Standard, as its public client sends them. Unknown fields are ignored.
 
 const text = storableText();
 const split = text.meta({ description: "`train`, `validation` or `test`." });
-const index = z.int().meta({ description: "Where in the split the task is; counted from 0." });
+const index = count("Where in the split the task is; counted from 0.");
 
 /** The beginning of a path. */
 export const OrsPath = z.object({ env: text });

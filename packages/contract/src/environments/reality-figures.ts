@@ -1,19 +1,19 @@
 import { z } from "zod";
 import { SurvivalStep } from "../evaluation/run-report.ts";
 import { intervalOf } from "../responses.ts";
-import { count, instant } from "../text.ts";
+import { count, countOrNull, figure, instant, number, string, stringOrNull } from "../text.ts";
 
 /** A figure computed from episodes. */
 export const RealityFigure = z
   .object({
-    value: z.number().nullable().meta({ description: "Null if it is not defined." }),
+    value: figure("Null if it is not defined."),
     interval: intervalOf("At 95 %, clustered by task. Null with the reason in `note`."),
     count: count("Episodes that it is computed from."),
     tasks: count("Their tasks."),
-    effective_tasks: z.number().nullable().meta({
-      description: "The number of tasks with equally many episodes that would carry as much information.",
-    }),
-    note: z.string().nullable().meta({ description: "Why there is no value, or no interval." }),
+    effective_tasks: figure(
+      "The number of tasks with equally many episodes that would carry as much information.",
+    ),
+    note: stringOrNull("Why there is no value, or no interval."),
   })
   .meta({ id: "RealityFigure" });
 export type RealityFigure = z.infer<typeof RealityFigure>;
@@ -60,25 +60,20 @@ const ofEach = {
 
 const Exploit = z
   .object({
-    verb: z.string().meta({ description: "The first word of an action, or the tool that it calls." }),
+    verb: string("The first word of an action, or the tool that it calls."),
     false_successes: count("False successes that have it."),
     true_successes: count("True successes that have it."),
     log_odds_ratio: RealityFigure.meta({
       description:
         "False against true successes: 0 if the verb is as common in both, more if it is more common in false ones. Half an episode is added to each of the four counts.",
     }),
-    p_value: z.number().nullable().meta({
-      description: "For the hypothesis that the verb is as common in both. Null without an interval.",
-    }),
-    p_adjusted: z
-      .number()
-      .nullable()
-      .meta({ description: "After Holm's correction for all verbs that were tested." }),
+    p_value: figure("For the hypothesis that the verb is as common in both. Null without an interval."),
+    p_adjusted: figure("After Holm's correction for all verbs that were tested."),
     examples: z
       .array(
         z.object({
-          episode_id: z.string().nullable().meta({ description: "The episode, if its id is known." }),
-          check_id: z.string().nullable().meta({ description: "Its reality check, if known." }),
+          episode_id: stringOrNull("The episode, if its id is known."),
+          check_id: stringOrNull("Its reality check, if known."),
           position: count("Its place in the reality check."),
         }),
       )
@@ -103,7 +98,7 @@ const beyondOutcomes = {
         description:
           "The share of episodes whose observations have not differed yet, by step. Intervals come from resampling tasks; there are none for fewer than 6 tasks.",
       }),
-      median: z.int().nullable().meta({ description: "The first step after which at most half are left." }),
+      median: countOrNull("The first step after which at most half are left."),
     })
     .nullable()
     .meta({
@@ -140,14 +135,14 @@ export const RealityFigures = z
       description:
         "The consistency with equal weight for each policy: means over policies. Null if fewer than two have replays.",
     }),
-    policies: z.array(z.object({ policy: z.string().meta({ description: "The label." }), ...ofEach })).meta({
+    policies: z.array(z.object({ policy: string("The label."), ...ofEach })).meta({
       description: "The same for each policy, in the order in which they came; the latest 200.",
     }),
     policy_order: z
       .object({
-        kendall_tau: z.number().nullable().meta({ description: "τ-b, from −1 to 1." }),
+        kendall_tau: figure("τ-b, from −1 to 1."),
         policies: count("Policies that were ranked."),
-        note: z.string().nullable().meta({ description: "Why there is none." }),
+        note: stringOrNull("Why there is none."),
       })
       .meta({ description: "Whether simulation ranks policies by success as reality does." }),
   })
@@ -160,16 +155,12 @@ const state = {
       "`alarm` once the interval was above the limit, until it is below. `too-few`: fewer than 20 tasks with a simulated success.",
   }),
   since: instant.nullable().meta({ description: "When the alarm began." }),
-  value: z.number().nullable().meta({
-    description: "Of the episodes that succeeded in simulation, the share that fails in reality.",
-  }),
+  value: figure("Of the episodes that succeeded in simulation, the share that fails in reality."),
   interval: z
     .object({
-      level: z.number().meta({
-        description: "0.95; higher for policies, so that all of them together are wrong as rarely as one.",
-      }),
-      lower: z.number().meta({ description: "Lower end." }),
-      upper: z.number().meta({ description: "Upper end." }),
+      level: number("0.95; higher for policies, so that all of them together are wrong as rarely as one."),
+      lower: number("Lower end."),
+      upper: number("Upper end."),
       kind: z.literal("anytime-valid").meta({ description: "Valid however often one looks." }),
     })
     .nullable()
@@ -182,10 +173,10 @@ const state = {
 /** Whether an environment's successes are shown to be false too often. */
 export const RealityState = z
   .object({
-    false_success_limit: z.number().meta({ description: "The share that may fail in reality." }),
+    false_success_limit: number("The share that may fail in reality."),
     ...state,
     policies: z
-      .array(z.object({ policy: z.string().meta({ description: "The label." }), ...state }))
+      .array(z.object({ policy: string("The label."), ...state }))
       .meta({ description: "The same for each policy alone; the latest 200." }),
   })
   .meta({ id: "RealityState" });

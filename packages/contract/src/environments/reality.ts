@@ -3,7 +3,18 @@ import { list } from "../custom-schemas.ts";
 import { EvaluatorReference } from "../evaluation/evaluate.ts";
 import { maxRunEvaluators } from "../evaluation/run.ts";
 import { listOf, numberedPageQuery, pageQuery, queryInteger, queryNumber } from "../query.ts";
-import { count, dateTime, instant, shortText, storableText } from "../text.ts";
+import {
+  count,
+  countOrNull,
+  dateTime,
+  figure,
+  instant,
+  number,
+  shortText,
+  storableText,
+  string,
+  stringOrNull,
+} from "../text.ts";
 import { TaskSplitName } from "./environment.ts";
 import { describedFilter, EpisodeEnding, policyDescription, policyLabel } from "./episode.ts";
 import { RealityFigures, RealityState } from "./reality-figures.ts";
@@ -14,18 +25,18 @@ const RealFailure = z.object({
     description:
       "`refused`: it refused a message or the key. `invalid`: its answer broke the protocol. `too_large`: it sent more than 1 MiB at once.",
   }),
-  message: z.string().meta({ description: "What happened, without texts from the other side." }),
+  message: string("What happened, without texts from the other side."),
 });
 
 /** A real environment that the operator has declared. */
 export const RealEnvironmentStatus = z
   .object({
-    name: z.string().meta({ description: "Its name in the file." }),
+    name: string("Its name in the file."),
     protocol: z.enum(["openenv", "ors", "http"]).meta({
       description: "OpenEnv, the Open Reward Standard, or Presage's own episodes.",
     }),
-    in_flight: z.int().meta({ description: "Episodes that the answering process plays there now." }),
-    max_in_flight: z.int().meta({ description: "The most episodes that it plays there at once." }),
+    in_flight: count("Episodes that the answering process plays there now."),
+    max_in_flight: count("The most episodes that it plays there at once."),
     last_failure: RealFailure.nullable().meta({ description: "Null if it has not failed." }),
   })
   .meta({ id: "RealEnvironmentStatus" });
@@ -179,18 +190,18 @@ export const RealityCheck = z
   .object({
     id: z.uuid().meta({ description: "The reality check's id." }),
     name: checkName,
-    environment: z.string().nullable().meta({ description: "The environment that simulated, if known." }),
-    environment_revision: z.int().nullable().meta({ description: "Its revision; null for any." }),
+    environment: stringOrNull("The environment that simulated, if known."),
+    environment_revision: countOrNull("Its revision; null for any."),
     source: RealityCheckSource.meta({
       description:
         "`pairs`: known before. `episodes`: replayed in a real environment. `recordings`: recorded trajectories that the environment plays. `continuous`: its episodes are drawn as they end.",
     }),
-    real: z.string().nullable().meta({ description: "The real environment that episodes are replayed in." }),
+    real: stringOrNull("The real environment that episodes are replayed in."),
     status: RealityCheckStatus.meta({
       description: "A continuous check runs until its environment is revised.",
     }),
-    reason: z.string().nullable().meta({ description: "Why it is paused." }),
-    false_success_limit: z.number().nullable().meta({ description: "As given." }),
+    reason: stringOrNull("Why it is paused."),
+    false_success_limit: figure("As given."),
     episodes: count("Episodes whose two outcomes are known."),
     waiting: count("Episodes that are still to be replayed."),
     failed: count("Episodes that could not be replayed. No figure includes them."),
@@ -269,19 +280,18 @@ const known = z.boolean().nullable();
 export const RealityEpisode = z
   .object({
     position: count("Its place in the check, from 1."),
-    episode_id: z.string().nullable().meta({ description: "The simulated episode." }),
-    task_id: z.string().nullable().meta({ description: "Its task. Null until it was replayed." }),
-    policy: z.string().nullable().meta({ description: "The label of its agent." }),
+    episode_id: stringOrNull("The simulated episode."),
+    task_id: stringOrNull("Its task. Null until it was replayed."),
+    policy: stringOrNull("The label of its agent."),
     simulated: known.meta({ description: "Whether it succeeded in simulation. Null until it was replayed." }),
     real: known.meta({ description: "Whether it succeeded in reality. Null until it was replayed." }),
-    simulated_reward: z.number().nullable().meta({ description: "The sum of its simulated rewards." }),
-    real_reward: z.number().nullable().meta({ description: "The sum of its real rewards." }),
-    steps: z.int().nullable().meta({ description: "Steps that were compared. Null for pairs." }),
-    diverged_at: z.int().nullable().meta({
-      description:
-        "The first step, from 1, whose observation differs. Null if none does, or if it is not known.",
-    }),
-    error: z.string().nullable().meta({ description: "Why it could not be replayed." }),
+    simulated_reward: figure("The sum of its simulated rewards."),
+    real_reward: figure("The sum of its real rewards."),
+    steps: countOrNull("Steps that were compared. Null for pairs."),
+    diverged_at: countOrNull(
+      "The first step, from 1, whose observation differs. Null if none does, or if it is not known.",
+    ),
+    error: stringOrNull("Why it could not be replayed."),
   })
   .meta({ id: "RealityEpisode" });
 export type RealityEpisode = z.infer<typeof RealityEpisode>;
@@ -308,20 +318,17 @@ export const RealityEpisodeListResponse = listOf(
 export const EpisodeReality = RealityEpisode.omit({ error: true })
   .extend({
     check_id: z.uuid().meta({ description: "The newest reality check that has replayed it." }),
-    real_environment: z.string().nullable().meta({ description: "Null for a recorded trajectory." }),
-    first_observation: z
-      .string()
-      .nullable()
-      .meta({ description: "What is seen in reality before any action." }),
+    real_environment: stringOrNull("Null for a recorded trajectory."),
+    first_observation: stringOrNull("What is seen in reality before any action."),
     real_steps: z
       .array(
         z.object({
           step: count("Counts from 1."),
-          action: z.string().meta({ description: "What was sent." }),
-          observation: z.string().meta({ description: "What was seen." }),
-          reward: z.number().nullable().meta({ description: "Null without one." }),
+          action: string("What was sent."),
+          observation: string("What was seen."),
+          reward: figure("Null without one."),
           done: z.boolean().meta({ description: "Whether the real episode ended with it." }),
-          latency_ms: z.number().nullable().meta({ description: "From the action to its observation." }),
+          latency_ms: figure("From the action to its observation."),
         }),
       )
       .meta({ description: "What happened in the real environment." }),
@@ -337,7 +344,7 @@ export const EnvironmentReality = RealityFigures.extend({
   limited_check: z
     .object({
       ...RealityCheck.pick({ id: true, name: true }).shape,
-      false_success_limit: z.number().meta({ description: "The check's limit." }),
+      false_success_limit: number("The check's limit."),
       outcome: z.enum(["above", "below", "undecided"]).meta({ description: "As in its figures." }),
       sentence: RealityFigures.shape.sentence,
     })
