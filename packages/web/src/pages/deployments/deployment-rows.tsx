@@ -143,6 +143,11 @@ export function ReplicaRow({ deployment, replica }: { deployment: string; replic
   );
 }
 
+/** Whether there is nothing to say of a replica but that it is up. */
+export function isFine({ state, is_failing, last_failure, recent }: Replica): boolean {
+  return state === "up" && !is_failing && last_failure === null && recent.failed === 0;
+}
+
 const looks: Record<Replica["state"], { tone: Tone; label: string }> = {
   up: { tone: "pass", label: "Up" },
   ejected: { tone: "fail", label: "Ejected" },

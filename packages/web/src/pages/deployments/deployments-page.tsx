@@ -17,7 +17,7 @@ import { ChartSkeleton, SkeletonRows } from "../../ui/skeleton.tsx";
 import { HeaderCell, Table } from "../../ui/table.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { ExplainedName } from "../../ui/tooltip.tsx";
-import { DeploymentRow, ReplicaRow } from "./deployment-rows.tsx";
+import { DeploymentRow, isFine, ReplicaRow } from "./deployment-rows.tsx";
 
 const refreshMs = 5_000;
 
@@ -34,6 +34,8 @@ function DeploymentsPage() {
   const replicas = deployments?.flatMap(({ name, replicas = [] }) =>
     replicas.map((replica) => ({ name, replica })),
   );
+  // The row of a deployment says as much of its only replica.
+  const isSaid = replicas?.length === 1 && replicas.every(({ replica }) => isFine(replica));
   return (
     <Page
       title="Deployments"
@@ -78,7 +80,7 @@ function DeploymentsPage() {
           </Table>
         </Card>
       )}
-      {replicas !== undefined && replicas.length > 0 && (
+      {replicas !== undefined && replicas.length > 0 && !isSaid && (
         <Card
           title="Replicas, now"
           hint={

@@ -61,7 +61,7 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
   useStepKeys(numbers, current, (to) => navigate({ search: { step: to }, ...inPlace }));
   return (
     <Page
-      title={`Episode of ${environment}, ${taskNameOf(episode)}`}
+      title={titleOf(episode)}
       hint={<EpisodeOrigin episode={episode} />}
       actions={<EpisodeActions episode={episode} />}
     >
@@ -108,6 +108,15 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
   );
 }
 
+const longestTitle = 100;
+
+/** What the agent was told to do, if that is short; else the task. */
+function titleOf(episode: Episode): string {
+  const told = (episode.prompt ?? "").trim();
+  const isTitle = told !== "" && told.length <= longestTitle && !told.includes("\n");
+  return isTitle ? told : `Episode of ${episode.environment}, ${taskNameOf(episode)}`;
+}
+
 /** The environment and the task of an episode. */
 function EpisodeOrigin({ episode }: { episode: Episode }) {
   const { environment, revision, split, index, steps } = episode;
@@ -120,7 +129,7 @@ function EpisodeOrigin({ episode }: { episode: Episode }) {
       >
         {environment}
       </Link>
-      , revision {revision} ·{" "}
+      , revision {revision} · {taskNameOf(episode)} ·{" "}
       {index !== null && (
         <>
           <Link
@@ -215,9 +224,11 @@ function EpisodeFacts({ episode }: { episode: Episode }) {
       <div className="flex flex-col gap-2 px-4 py-3">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <EpisodeBadge episode={episode} />
-          <span className="min-w-0 text-sm font-medium wrap-anywhere">
-            {prompt === null ? "No prompt" : <InlineText text={prompt} />}
-          </span>
+          {titleOf(episode) !== prompt?.trim() && (
+            <span className="min-w-0 text-sm font-medium wrap-anywhere">
+              {prompt === null ? "No prompt" : <InlineText text={prompt} />}
+            </span>
+          )}
           {goal !== null && (
             <span className="min-w-0 text-xs wrap-anywhere text-ink-3">
               Goal: <InlineText text={goal} />

@@ -10,7 +10,7 @@ import { RunLink } from "../../parts/runs.tsx";
 import { Fold } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { useNarrow } from "../../ui/screen.ts";
-import { actionOf, StepTexts, stateOf } from "../../ui/steps/step-texts.tsx";
+import { actionOf, StepTexts, sharesLines, stateOf } from "../../ui/steps/step-texts.tsx";
 import { SampleName } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
 
@@ -108,8 +108,8 @@ function Asked({ result }: { result: EvaluationResult }) {
     ...runSampleQuery(presage, runId ?? "", String(sampleId)),
     enabled: run?.dataset_id != null,
   });
-  // On a phone, the recording would be shown twice, as the prediction is compared with it below.
-  const isRepeated = useNarrow() && result.evaluated_model_gold_answer !== null && output !== null;
+  const isNarrow = useNarrow();
+  const isCompared = result.evaluated_model_gold_answer !== null && output !== null;
   const sample = samples.data?.[0];
   const place = {
     datasetId: result.dataset_id ?? "",
@@ -121,14 +121,21 @@ function Asked({ result }: { result: EvaluationResult }) {
   const failure = findQueryError([samples, recording]);
   if (failure) return <ErrorNotice error={failure.error} onRetry={failure.retry} />;
   const recorded = recording.data;
+  // The prediction is compared with the recording: again, it is shown only for what changed in it.
+  const isRepeated =
+    isCompared && recorded && (isNarrow || !sharesLines(stateOf(recorded), recorded.next_state));
   if (recorded)
     return (
       <>
         <PlainText text={actionOf(recorded)} label="Action" />
         {isRepeated ? (
-          <Fold title="State before">
-            <PlainText text={stateOf(recorded)} label="State" />
-          </Fold>
+          isNarrow ? (
+            <Fold title="State before">
+              <PlainText text={stateOf(recorded)} label="State" />
+            </Fold>
+          ) : (
+            <PlainText text={stateOf(recorded)} label="State before" />
+          )
         ) : (
           <StepTexts
             before={stateOf(recorded)}

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
+import { useRefusal } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { usedRatesQuery } from "../../data/review.ts";
 import { profileOf, rateId, searchOfRate, verdictsOf } from "../../data/summaries.ts";
@@ -16,12 +17,17 @@ export const reviewRoute = createLazyRoute("/review")({ component: ReviewPage })
 function ReviewPage() {
   const search = reviewRoute.useSearch();
   const navigate = reviewRoute.useNavigate();
+  const mayLabel = useRefusal("evaluate") === undefined;
   const { result: _result, ...filter } = search;
   const change = (next: ReviewSearch) => navigate({ search: next, ...inPlace });
   return (
     <Page
       title="Review"
-      hint="Say what you think of each output: it shows how far evaluators can be trusted, and corrects them."
+      hint={
+        mayLabel
+          ? "Say what you think of each output: it shows how far evaluators can be trusted, and corrects them."
+          : "What members and owners label. You may read it."
+      }
       actions={
         search.drawn === undefined && (
           <ReviewFilter

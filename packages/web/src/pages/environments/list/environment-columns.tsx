@@ -42,7 +42,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     hint: "Successes among the episodes that have ended, with the 95\u00a0% interval clustered by task; with a single task there is none, and no rate. Those left were not used for 15 minutes, and count in no rate.",
     value: ({ figures }) => figures?.success_interval && figures.success_rate,
     cell: ({ environment, figures }) => <SuccessRate figures={figures} config={environment.config} />,
-    widthPx: 216,
+    widthPx: 200,
   },
   {
     id: "reality",
@@ -62,7 +62,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
       );
     },
     isNumber: true,
-    widthPx: 184,
+    widthPx: 160,
   },
   {
     id: "episodes",
@@ -109,7 +109,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
         <InlineText text={playedBy(environment.config)} />
       </span>
     ),
-    widthPx: 168,
+    widthPx: 152,
   },
   {
     id: "last",
@@ -117,7 +117,7 @@ export const environmentColumns: DataColumn<EnvironmentRow>[] = [
     hint: "When the newest episode was started",
     value: ({ figures }) => figures?.last_started_at,
     isNewestFirst: true,
-    widthPx: 128,
+    widthPx: 120,
   },
 ];
 

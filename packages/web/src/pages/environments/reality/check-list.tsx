@@ -206,7 +206,7 @@ function Episodes({ check }: { check: RealityCheck }) {
               <EpisodeName episode={episode} isPresages={check.source !== "pairs"} />
               {episode.policy !== null && (
                 <span className="text-ink-2">
-                  , played by the policy <InlineText text={episode.policy} />
+                  , policy <InlineText text={episode.policy} />
                 </span>
               )}
             </p>

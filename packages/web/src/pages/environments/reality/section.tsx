@@ -48,7 +48,7 @@ export function EpisodeLink({ id, step, children }: EpisodeLinkProps) {
   );
 }
 
-const tight = "px-1.5! py-1! first:pl-4! last:pr-4!";
+const tight = "px-1.5! py-1! max-sm:px-1! first:pl-4! last:pr-4!";
 
 interface SmallTableProps {
   label: string;

@@ -225,8 +225,7 @@ function RunRatesCard({ figures, newest: { revision } }: RunRatesCardProps) {
   return (
     <Card
       title={`Pass rate by run${revision > 1 ? ` of revision ${revision}` : ""}`}
-      hint={`${figures === undefined ? "…" : counted(all, "run")}${all > maxListed ? `, the newest ${maxListed} below` : ""}, the newest first. With people’s corrections and 95\u00a0% intervals.`}
-      className="min-h-28"
+      hint={`${figures === undefined ? "…" : counted(all + others, "run")}${all > maxListed ? `, the newest ${maxListed} below` : ""}. With people’s corrections and 95\u00a0% intervals.`}
     >
       {listed === undefined && <SkeletonRows count={5} className="h-9" />}
       {all + others === 0 && figures !== undefined && (
@@ -237,21 +236,23 @@ function RunRatesCard({ figures, newest: { revision } }: RunRatesCardProps) {
           {counted(others, all === 0 ? "run" : "other run")} with fewer than {fewestVerdicts} verdicts each.
         </p>
       )}
-      <Table label="Pass rate by run">
-        <tbody>
-          {listed?.slice(0, showsAll ? maxListed : maxAtFirst).map((of) => {
-            const { evaluation_run_id: id, evaluator_id } = of.key;
-            return (
-              <tr key={`${id} ${evaluator_id}`} className="border-b border-line last:border-0">
-                <RowHeader>{id && <RunLink id={id} />}</RowHeader>
-                <Cell>
-                  <PassRate figures={of} />
-                </Cell>
-              </tr>
-            );
-          })}
-        </tbody>
-      </Table>
+      {all > 0 && (
+        <Table label="Pass rate by run">
+          <tbody>
+            {listed?.slice(0, showsAll ? maxListed : maxAtFirst).map((of) => {
+              const { evaluation_run_id: id, evaluator_id } = of.key;
+              return (
+                <tr key={`${id} ${evaluator_id}`} className="border-b border-line last:border-0">
+                  <RowHeader>{id && <RunLink id={id} />}</RowHeader>
+                  <Cell>
+                    <PassRate figures={of} />
+                  </Cell>
+                </tr>
+              );
+            })}
+          </tbody>
+        </Table>
+      )}
       {all > maxAtFirst && (
         <div className="border-t border-line px-2 py-1.5">
           <Button variant="quiet" size="small" onClick={() => setShowsAll(!showsAll)}>
