@@ -115,7 +115,7 @@ export class TraceTexts {
   }
 }
 
-type Part = string | { type?: unknown; text?: unknown; content?: unknown };
+type Part = string | { type?: unknown; text?: unknown; content?: unknown; value?: unknown };
 
 /** Whether a value is a part of what a turn says: text or media. */
 export function isPart(value: unknown): value is Part {
@@ -138,14 +138,16 @@ function areParts(content: unknown): content is unknown[] {
   return content.every(isPart) || content.some((one) => isObject(one) && isTextPart(one));
 }
 
-function isTextPart({ type, text, content }: Record<string, unknown>): boolean {
-  return /^(text|input_text|output_text)$/.test(String(type)) && typeof (text ?? content) === "string";
+function isTextPart(part: Record<string, unknown>): boolean {
+  // LLaMA-Factory's parts have nothing but a value.
+  const said = part.text ?? part.content ?? (Object.keys(part).length === 2 ? part.value : undefined);
+  return /^(text|input_text|output_text)$/.test(String(part.type)) && typeof said === "string";
 }
 
 function textOfPart(part: Part, leftOut: LeftOut): string {
   if (typeof part === "string") return part;
   const placeholder = placeholderOf(String(part.type));
-  if (placeholder === undefined) return String(part.text ?? part.content);
+  if (placeholder === undefined) return String(part.text ?? part.content ?? part.value);
   leftOut.count("media");
   return placeholder;
 }

@@ -114,6 +114,44 @@ export function withoutNeighbours(turns: readonly Turn[]): Turn[] {
   return joined;
 }
 
+/** A text's parts inside these tags, and the rest of it. */
+function inTags(text: string, tag: string): { inside: string[]; rest: string } {
+  const [before = "", ...pieces] = text.split(`<${tag}>`);
+  const parts = pieces.map((piece) => piece.split(`</${tag}>`));
+  const after = parts.map(([, ...others]) => others.join(""));
+  return { inside: parts.map(([inside = ""]) => inside.trim()), rest: [before, ...after].join("").trim() };
+}
+
+/** The turns, with the calls and answers that models of Hermes' and Qwen's kind write into texts, in tags. */
+export function withTaggedCalls(turns: readonly Turn[]): Turn[] {
+  let unanswered = 0;
+  return turns.flatMap((turn): Turn[] => {
+    if (turn.by === "system") return [turn];
+    if (turn.by === "agent") {
+      const told = taggedTurn(turn);
+      unanswered = told?.calls?.length ?? 0;
+      return [told ?? turn];
+    }
+    if (unanswered === 0 || typeof turn.content !== "string") return [turn];
+    const { inside, rest } = inTags(turn.content, "tool_response");
+    // What follows a call without tags is its answer as well.
+    const answers = inside.length > 0 ? inside : [turn.content];
+    unanswered -= Math.min(unanswered, answers.length);
+    const said = inside.length > 0 && rest !== "" ? [{ by: "environment" as const, content: rest }] : [];
+    return [...answers.map((content): Turn => ({ ...turn, by: "answer", content })), ...said];
+  });
+}
+
+/** The turn with the calls in its text; undefined if there are none, or if one of them is not JSON. */
+function taggedTurn(turn: AgentTurn): AgentTurn | undefined {
+  if (typeof turn.content !== "string" || (turn.calls?.length ?? 0) > 0) return undefined;
+  const thought = inTags(turn.content, "think");
+  const { inside, rest } = inTags(thought.rest, "tool_call");
+  const calls = callsIn({ tool_calls: inside });
+  if (calls.length === 0 || calls.length < inside.length) return undefined;
+  return { ...turn, content: rest, calls, reasoning: [...(turn.reasoning ?? []), ...thought.inside] };
+}
+
 /** The content, unless it is an empty list, which says nothing. */
 export function saidIn(content: unknown): unknown {
   return Array.isArray(content) && content.length === 0 ? undefined : content;
@@ -168,7 +206,15 @@ function agentTurn(message: Record<string, unknown>, facts: MessageFacts, leftOu
   const said = blocks?.filter((block) => {
     if (!isObject(block)) return true;
     if (typeof block.type === "string" && thinking.test(block.type))
-      reasoning.push(textIn(block, "thinking") ?? textIn(block, "reasoning") ?? textIn(block, "text") ?? "");
+      reasoning.push(
+        textIn(block, "thinking") ??
+          textIn(block, "reasoning") ??
+          textIn(block, "text") ??
+          textIn(block, "value") ??
+          "",
+      );
+    else if (block.type === "tool_call" && block.value !== undefined)
+      calls.push(...callsIn({ tool_call: block.value }));
     else if (block.type === "tool_use")
       calls.push({ id: refIn(block, "id"), name: textIn(block, "name") ?? "", input: block.input });
     else if (typeof block.type === "string" && !isPart(block)) leftOut.count("other_event");
@@ -251,7 +297,9 @@ export function conversations(
     if (messages === undefined || !isObject(value)) throw new LineError("Field required", ["messages"]);
     const { turns = [], ...about } = aboutOf(value);
     const id = idIn(value) ?? `line-${place[1]}`;
-    yield { trace: { id, turns: [...turns, ...turnsOfMessages(messages, leftOut)], ...about } };
+    const told = turnsOfMessages(messages, leftOut);
+    const said = about.stated === undefined ? withTaggedCalls(told) : told;
+    yield { trace: { id, turns: [...turns, ...said], ...about } };
   });
   return (options) => {
     const reader = (options.assistantIs === "environment" ? asEnvironment : asAgent)(options);

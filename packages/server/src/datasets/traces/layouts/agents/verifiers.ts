@@ -9,7 +9,14 @@ import {
   optionalObjectsIn,
   type TraceDocument,
 } from "../../layout.ts";
-import { idIn, type MessageFacts, rewardIn, turnsOfMessage, usageIn } from "../../messages.ts";
+import {
+  idIn,
+  type MessageFacts,
+  rewardIn,
+  turnsOfMessage,
+  usageIn,
+  withTaggedCalls,
+} from "../../messages.ts";
 import type { Trace } from "../../turns.ts";
 
 const areMessages = (value: unknown) => typeof value === "string" || Array.isArray(value);
@@ -111,7 +118,7 @@ function traceOfRow({ value }: At, [prompt, completion]: [string, string], leftO
   const wasCut = value.is_timeout === true || value.is_truncated === true;
   return {
     id: idIn(value),
-    turns: [...turnsIn(prompt, "user"), ...turnsIn(completion, "assistant")],
+    turns: withTaggedCalls([...turnsIn(prompt, "user"), ...turnsIn(completion, "assistant")]),
     tools: value.tools,
     reward: rewardIn(value),
     isDone: value.is_completed === true && !wasCut,
@@ -122,7 +129,7 @@ function traceOfRow({ value }: At, [prompt, completion]: [string, string], leftO
 /** Rollouts of verifiers, and rows of a prompt and its completion. */
 export const verifiers: Layout = {
   format: "verifiers",
-  version: 1,
+  version: 2,
   about: {
     title: "verifiers' traces",
     recognised_by:

@@ -43,6 +43,10 @@ reasons.push(
     { messages: [user, { role: "assistant", tool_call: { name: "ls" } }, ofTool] },
   ],
 );
+reasons.push([
+  "messages with <tool_call>",
+  { messages: [user, { role: "assistant", content: '<tool_call>{"name":"ls"}</tool_call>' }, answer] },
+]);
 for (const [reason, value] of reasons)
   test(`the assistant is the agent by ${reason}: ${JSON.stringify(value).slice(0, 60)}`, async () => {
     const { figures } = await importText(JSON.stringify(value), { skipsFaults: true });
@@ -161,4 +165,20 @@ test("the assistant of messages by themselves, or under another name, can be the
     const { samples } = await importText(JSON.stringify(value), { assistantIs: "environment" });
     expect(samples).toMatchObject([{ messages: [user], next_state: "x" }]);
   }
+});
+
+test("parts can have their text, reasoning and calls as values", async () => {
+  const part = (type: string, value: string) => ({ type, value });
+  const messages = [
+    { role: "user", content: [part("text", "Go.")] },
+    {
+      role: "assistant",
+      content: [part("reasoning", "A drawer?"), part("tool_call", '{"name":"ls","arguments":{}}')],
+    },
+    { role: "tool", content: [part("text", "key.txt")] },
+  ];
+  const { samples, figures } = await importText(JSON.stringify({ messages }));
+  const interaction = { state: "Go.", action: '{"input":{},"tool":"ls"}' };
+  expect(samples).toMatchObject([{ interaction, next_state: "key.txt" }]);
+  expect(figures.left_out).toEqual({ reasoning: 1 });
 });

@@ -1,4 +1,4 @@
-import { isObject, statedIn } from "../../content.ts";
+import { isObject, statedIn, textIn } from "../../content.ts";
 import type { Layout, TraceDocument } from "../../layout.ts";
 import { callsIn, conversations, isItem, messagesField, messagesIn, rewardIn } from "../../messages.ts";
 
@@ -15,6 +15,8 @@ function reasonOf(messages: readonly unknown[]): string | undefined {
     if (message.role === "tool" || message.role === "function") return "messages of tools";
     if (Array.isArray(message.content)) return "messages with content parts";
     if ("loss" in message) return "messages with loss";
+    if (message.role === "assistant" && textIn(message, "content")?.includes("<tool_call>"))
+      return "messages with <tool_call>";
   }
   return undefined;
 }
@@ -26,9 +28,10 @@ export const openAiChat: Layout = {
   about: {
     title: "OpenAI's Chat Completions",
     recognised_by:
-      "`messages` with `tool_calls`, a message of role `tool` or `function`, content parts, or `loss`; messages in `conversation`, `history`, `trajectory`, `traj`, `turns` or AgentBench's `output.history`, or by themselves as one conversation",
+      "`messages` with `tool_calls`, a message of role `tool` or `function`, content parts, `loss` or `<tool_call>`; messages in `conversation`, `history`, `trajectory`, `traj`, `turns` or AgentBench's `output.history`, or by themselves as one conversation",
     trajectory: "a line; `trajectory_id`, `id` or `item_id`, else `line-N`",
-    action: "`tool_calls[].function` or `function_call`; without calls, the assistant's text",
+    action:
+      "`tool_calls[].function`, `function_call`, or the calls in `<tool_call>` of a text; without calls, the assistant's text",
     answer: "the message of role `tool` with the call's `tool_call_id`; after a text, the user's",
     context: "first user message; `tools`; `system` and `developer` messages",
     also: "reward from the line's `reward`, `score` or `success`",

@@ -157,3 +157,55 @@ for (const [name, value, path] of faults)
     const { figures } = await importText(text, { format: "sharegpt", skipsFaults: true });
     expect(figures.faults.map(({ loc }) => loc)).toEqual([["body", "line", 3, ...path]]);
   });
+
+test.each([
+  ["tool", "function_call"],
+  ["function", "gpt"],
+  ["tool_response", "tool_call"],
+  ["function-response", "function-call"],
+])("answers of %s after turns of %s", async (answers, calls) => {
+  const value = calls === "gpt" ? "Action: ls" : '{"name": "ls", "arguments": {}}';
+  const conversations = [
+    { from: "human", value: "Go." },
+    { from: calls, value },
+    { from: answers, value: "key.txt" },
+  ];
+  const { samples } = await importText(JSON.stringify({ conversations }));
+  const action = calls === "gpt" ? "ls" : '{"input":{},"tool":"ls"}';
+  expect(samples).toMatchObject([{ interaction: { state: "Go.", action }, next_state: "key.txt" }]);
+});
+
+const inTags = (name: string, ...values: unknown[]) =>
+  values
+    .map((value) => `<${name}>\n${typeof value === "string" ? value : JSON.stringify(value)}\n</${name}>`)
+    .join("\n");
+const called = `<think>\nA drawer?\n</think>\nI look.\n${inTags("tool_call", { name: "ls", arguments: { of: "a" } }, { name: "ls" })}`;
+
+test.each([
+  ["of a tool", { from: "tool", value: inTags("tool_response", "x", "y") }, []],
+  [
+    "in the user's turn",
+    { from: "human", value: `${inTags("tool_response", "x", "y")}\nGo on.` },
+    ["Go on."],
+  ],
+  ["without tags, each in a turn", { from: "tool", value: "x" }, [], { from: "tool", value: "y" }],
+] as const)("calls in tags are calls, with answers %s", async (_, answer, said, ...more) => {
+  const conversations = [{ from: "human", value: "Go." }, { from: "gpt", value: called }, answer, ...more];
+  const { samples, figures } = await importText(JSON.stringify({ conversations }));
+  expect(samples.map(({ interaction, next_state }) => [interaction?.action, next_state])).toEqual([
+    ['{"input":{"of":"a"},"tool":"ls"}', "x"],
+    ['{"input":{},"tool":"ls"}', ["y", ...said].join("\n\n")],
+  ]);
+  expect(figures.left_out).toEqual({ reasoning: 1, text_beside_call: 1 });
+});
+
+test("tags that hold no JSON stay a text, which any turn answers", async () => {
+  const value = inTags("tool_call", "{'name': 'ls'}");
+  const conversations = [
+    { from: "human", value: "Go." },
+    { from: "gpt", value },
+    { from: "tool", value: "x" },
+  ];
+  const { samples } = await importText(JSON.stringify({ conversations }));
+  expect(samples).toMatchObject([{ interaction: { action: value }, next_state: "x" }]);
+});

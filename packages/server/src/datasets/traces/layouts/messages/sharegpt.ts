@@ -2,7 +2,7 @@ import { type ReadSample, readChatTrajectory } from "../../../formats.ts";
 import { LineError } from "../../../upload/lines.ts";
 import { isObject, type LeftOut, listIn, textIn } from "../../content.ts";
 import { eachDocument, type Layout } from "../../layout.ts";
-import { callsIn, idIn, rewardIn, turnsOfMessage } from "../../messages.ts";
+import { callsIn, idIn, rewardIn, turnsOfMessage, withTaggedCalls } from "../../messages.ts";
 import type { Trace, Turn } from "../../turns.ts";
 
 type Message = Record<string, unknown>;
@@ -15,8 +15,13 @@ const roles = new Map<unknown, string>([
   ["gpt", "assistant"],
   ["assistant", "assistant"],
   ["function_call", "call"],
+  ["function-call", "call"],
+  ["tool_call", "call"],
   ["observation", "tool"],
   ["function_response", "tool"],
+  ["function-response", "tool"],
+  ["tool_response", "tool"],
+  ["function", "tool"],
   ["tool", "tool"],
 ]);
 
@@ -54,7 +59,7 @@ function traceOf(value: Message, leftOut: LeftOut): Trace {
   }
   return {
     id: idIn(value, ["item_id", "id", "trajectory_id"]),
-    turns,
+    turns: withTaggedCalls(turns),
     task: task.filter((text) => typeof text === "string").join("\n\n") || undefined,
     tools: value.tools,
     reward: rewardIn(value, ["reward", "success"]),
@@ -88,14 +93,16 @@ function* readAsChat(value: Message, line: number): Generator<ReadSample, void> 
 /** Conversations in ShareGPT's form, as AgentGym and Word2World use it, with the assistant as the agent. */
 export const sharegpt: Layout = {
   format: "sharegpt",
-  version: 2,
+  version: 3,
   assistantIs: "agent",
   about: {
     title: "ShareGPT (AgentGym, Word2World)",
     recognised_by: "`conversations` of `from` and `value`, or of `role` and `content`",
     trajectory: "a line; `item_id` or `id`",
-    action: "a turn of `gpt` or `assistant`; the calls of a turn of `function_call`",
-    answer: "the turns of `human`, `user`, `observation` or `function_response` until the next action",
+    action:
+      "a turn of `gpt` or `assistant`, or its calls in `<tool_call>`; the calls of a turn of `function_call`",
+    answer:
+      "the turns of `human`, `user`, `observation`, `function_response` or `tool` until the next action; of calls, the parts in `<tool_response>`",
     context: "first human text; `tools`; `system`, a field or turns",
     also: "reward from the line's `reward` or `success`",
     left_out: "turns with `loss: false`; before the first action, the human text before them is the task",
