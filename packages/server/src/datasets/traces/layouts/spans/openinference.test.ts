@@ -267,3 +267,57 @@ test("a span without a trace is a fault, and odd values are passed over", async 
   ]);
   expect((await importText(lines(...odd))).samples).toHaveLength(7);
 });
+
+test("MLflow's traces are read by the same names", async () => {
+  const user = { role: "user", content: "Find the key." };
+  const call = { id: "c1", type: "function", function: { name: "shell", arguments: '{"cmd":"ls"}' } };
+  const of = (second: number, type: string, inputs: unknown, outputs: unknown, more: object = {}) => ({
+    ...{
+      trace_id: "t1",
+      span_id: `s${second}`,
+      parent_span_id: second === 0 ? null : "s0",
+      name: type.toLowerCase(),
+    },
+    ...{ start_time_unix_nano: (1767225600 + second) * 1e9, end_time_unix_nano: (1767225601 + second) * 1e9 },
+    status: { code: "STATUS_CODE_OK" },
+    attributes: {
+      "mlflow.spanType": JSON.stringify(type),
+      "mlflow.spanInputs": JSON.stringify(inputs),
+      "mlflow.spanOutputs": JSON.stringify(outputs),
+      ...more,
+    },
+  });
+  const usage = { "mlflow.chat.tokenUsage": JSON.stringify({ input_tokens: 12, output_tokens: 5 }) };
+  const tools = [{ type: "function", function: { name: "shell" } }];
+  const answer = { choices: [{ message: { role: "assistant", content: null, tool_calls: [call] } }] };
+  const trace = {
+    info: { trace_id: "tr-1", state: "OK" },
+    data: {
+      spans: [
+        of(0, "AGENT", { question: "Find the key." }, "In the drawer."),
+        of(1, "CHAT_MODEL", { model: "m-1", messages: [user], tools }, answer, usage),
+        {
+          ...of(2, "TOOL", { cmd: "ls" }, { type: "tool", content: "key.txt", tool_call_id: "c1" }),
+          name: "shell",
+        },
+      ],
+    },
+  };
+  const { samples, figures } = await importText(JSON.stringify(trace));
+  expect(figures.files).toMatchObject([{ format: "openinference" }]);
+  expect(samples).toEqual([
+    {
+      trajectory_id: "t1",
+      step: 0,
+      context: {
+        task_context: "Find the key.",
+        tool_schemas: JSON.stringify(tools),
+      },
+      interaction: { state: "Find the key.", action: '{"input":{"cmd":"ls"},"tool":"shell"}' },
+      next_state: "key.txt",
+      at: "2026-01-01T00:00:03.000Z",
+      usage: { prompt_tokens: 12, completion_tokens: 5 },
+      tags: { source: "openinference", model: "m-1" },
+    },
+  ]);
+});

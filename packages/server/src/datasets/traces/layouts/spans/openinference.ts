@@ -1,7 +1,7 @@
 import { exactIn, fieldAt, type LeftOut, refIn, textIn } from "../../content.ts";
 import type { Layout, TraceDocument } from "../../layout.ts";
 import { usageIn } from "../../messages.ts";
-import { firstUserIn, looseCall } from "./loose-messages.ts";
+import { firstUserIn, looseCall, toolAnswer } from "./loose-messages.ts";
 import { type SpanItem, type TraceItem, traceReader } from "./span-turns.ts";
 import { attributesOf, hasSpans, listAt, parsed, type Span, spansIn, spanValues } from "./span-values.ts";
 
@@ -10,10 +10,11 @@ const kindName = "openinference.span.kind";
 /** Spans with OpenInference's attributes, as Phoenix and its instrumentations have them. */
 export const openInference: Layout = {
   format: "openinference",
-  version: 1,
+  version: 2,
   about: {
     title: "OpenInference spans",
-    recognised_by: "spans with `openinference.span.kind`, or with `span_kind` and `context.trace_id`",
+    recognised_by:
+      "spans with `openinference.span.kind`, or with `span_kind` and `context.trace_id`; MLflow's traces (`mlflow.spanType`)",
     trajectory: "the spans of one trace; `trace_id`",
     action: "spans of kind `TOOL`, by start: `tool.name`, `input.value`",
     answer: "`output.value`; status `ERROR` is an error",
@@ -57,7 +58,7 @@ function toolOf({ attributes, name, isError, message, end }: Span): NonNullable<
       name: textIn(attributes, "tool.name") ?? name,
       input: fieldAt(attributes, "input.value") ?? undefined,
     },
-    result: exactIn(attributes, "output.value") ?? (isError ? message : undefined),
+    result: toolAnswer(exactIn(attributes, "output.value")).content ?? (isError ? message : undefined),
     isError,
     at: end,
   };

@@ -38,6 +38,8 @@ const nests = [
 
 function within(value: unknown, path: (string | number)[]): [Record<string, unknown>, (string | number)[]][] {
   if (!isObject(value)) return [];
+  // MLflow's traces have their spans in `data`, next to `info`.
+  if (Array.isArray(fieldAt(value.data, "spans"))) return within(value.data, [...path, "data"]);
   const nest = nests.find((name) => Array.isArray(value[name]));
   if (nest === undefined) return [[value, path]];
   return listIn(value, nest).flatMap((one, index) => within(one, [...path, nest, index]));
@@ -128,6 +130,28 @@ function hasErrorStatus({ status, status_code }: Record<string, unknown>): boole
 
 /** A span's attributes by name: from OTLP's list, an object, or a table whose columns are named after them. */
 export function attributesOf(value: Record<string, unknown>): Record<string, unknown> {
+  return withKnownNames(ownAttributes(value));
+}
+
+/** MLflow's attributes, which are JSON texts, under OpenInference's names as well. */
+function withKnownNames(attributes: Record<string, unknown>): Record<string, unknown> {
+  const type = parsed(attributes["mlflow.spanType"]);
+  if (typeof type !== "string") return attributes;
+  const input = parsed(attributes["mlflow.spanInputs"]);
+  const usage = parsed(attributes["mlflow.chat.tokenUsage"]);
+  return {
+    ...attributes,
+    "openinference.span.kind": type === "CHAT_MODEL" ? "LLM" : type,
+    "input.value": input,
+    "output.value": parsed(attributes["mlflow.spanOutputs"]),
+    "llm.model_name": fieldAt(input, "model"),
+    "llm.tools": parsed(attributes["mlflow.chat.tools"]) ?? fieldAt(input, "tools"),
+    "llm.token_count.prompt": fieldAt(usage, "input_tokens"),
+    "llm.token_count.completion": fieldAt(usage, "output_tokens"),
+  };
+}
+
+function ownAttributes(value: Record<string, unknown>): Record<string, unknown> {
   const { attributes, properties, metadata, root_span_id } = value;
   if (attributes !== undefined && attributes !== null) return recordOf(attributes);
   if (isObject(properties)) return properties;
