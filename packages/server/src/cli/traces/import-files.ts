@@ -133,7 +133,9 @@ export function isUnrecognised(error: unknown): boolean {
 export function refusal(error: unknown, files: readonly ImportFile[]): unknown {
   const [faults, total] = faultsOf(error);
   if (faults.length === 0) return error;
-  const hint = isUnrecognised(error) ? `\n${commandName} formats lists what each format needs.` : "";
+  const hint = isUnrecognised(error)
+    ? `\n${commandName} formats lists what each format needs. Other records can be written as lines of the format presage.`
+    : "";
   return new CommandError(describeFaults(faults, total, files) + hint);
 }
 
