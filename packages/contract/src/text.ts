@@ -83,6 +83,8 @@ export function readInstant(text: string): number {
 // Fields with nothing but a description.
 export const string = (description: string) => z.string().meta({ description });
 export const stringOrNull = (description: string) => z.string().nullable().meta({ description });
+export const boolean = (description: string) => z.boolean().meta({ description });
+export const booleanOrNull = (description: string) => z.boolean().nullable().meta({ description });
 export const count = (description: string) => z.int().meta({ description });
 export const countOrNull = (description: string) => z.int().nullable().meta({ description });
 export const number = (description: string) => z.number().meta({ description });

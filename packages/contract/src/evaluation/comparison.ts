@@ -1,7 +1,17 @@
 import { z } from "zod";
 import { listOf, pageQuery } from "../query.ts";
 import { intervalOf } from "../responses.ts";
-import { count, figure, storableText } from "../text.ts";
+import {
+  boolean,
+  booleanOrNull,
+  count,
+  countOrNull,
+  figure,
+  number,
+  storableText,
+  string,
+  stringOrNull,
+} from "../text.ts";
 import { ReportEvaluator, Run } from "./run.ts";
 import { noVerdicts, RunReportQuery, statisticsOf } from "./run-report.ts";
 
@@ -112,10 +122,9 @@ const ComparisonCandidate = z
       description:
         "Why it is undecided. `few_trajectories`: fewer than six, so that no result could decide. `few_differ`: the runs differ in fewer than six. Null if it is decided.",
     }),
-    survives_one_failure: z.boolean().nullable().meta({
-      description:
-        "Whether the difference would keep its sign and a `p_value` under 0.05 with one more trajectory, of the mean length, in which the better run scores 0 and the other its mean. Null if undecided.",
-    }),
+    survives_one_failure: booleanOrNull(
+      "Whether the difference would keep its sign and a `p_value` under 0.05 with one more trajectory, of the mean length, in which the better run scores 0 and the other its mean. Null if undecided.",
+    ),
     unseen_share: figure(
       "The share of all trajectories that a kind can have and still be missing here with a probability of 5 %: 1 − 0.05^(1/trajectories).",
     ),
@@ -128,23 +137,23 @@ const ComparisonCandidate = z
     min_detectable: figure(
       "The true difference that a test of such data finds in 80 % of the cases. 1 or more: no difference could be found with so few trajectories, as scores differ by 1 at most. Null if nothing varies.",
     ),
-    trajectories_for_1_point: z.int().nullable().meta({
-      description: "How many such trajectories it takes to find a difference of 0.01 as often.",
-    }),
+    trajectories_for_1_point: countOrNull(
+      "How many such trajectories it takes to find a difference of 0.01 as often.",
+    ),
     strata: ComparisonStrata.meta({ description: "Differences in groups of samples." }),
     corrected: z
       .object({
         difference: figure("Candidate − reference, for the whole runs. Null without a label that counts."),
         interval: intervalOf("At 95 %, clustered by trajectory. Null with the reason in `note`."),
-        raw: z.number().meta({ description: "The same for the evaluator's own pass rates." }),
+        raw: number("The same for the evaluator's own pass rates."),
         labels: z
           .object({
             reference: count("Those of the reference."),
             candidate: count("Those of the candidate."),
           })
           .meta({ description: "Labelled verdicts that it is computed from." }),
-        note: z.string().nullable().meta({ description: "Why there is no interval." }),
-        sentence: z.string().meta({ description: "The same in words." }),
+        note: stringOrNull("Why there is no interval."),
+        sentence: string("The same in words."),
       })
       .optional()
       .meta({
@@ -152,9 +161,7 @@ const ComparisonCandidate = z
         description:
           "The difference of the pass rates that people would give, where verdicts of both have labels.",
       }),
-    note: z.string().nullable().meta({
-      description: "A warning, for example that too few trajectories were compared to decide.",
-    }),
+    note: stringOrNull("A warning, for example that too few trajectories were compared to decide."),
   })
   .meta({ id: "ComparisonCandidate" });
 /** A run, and how it differs from the reference according to one evaluator. */
@@ -176,7 +183,7 @@ export const Comparison = z
     runs: z
       .array(ComparedRun)
       .meta({ description: "In the order of the query; the first is the reference." }),
-    preliminary: z.boolean().meta({ description: "Whether a run that is not external has not ended." }),
+    preliminary: boolean("Whether a run that is not external has not ended."),
     evaluators: z.array(ComparisonEvaluator).meta({
       description:
         "Evaluators that the reference and another run share, at the same revision of the same profile.",
@@ -184,9 +191,7 @@ export const Comparison = z
     evaluators_left_out: z.array(z.object({ run_id: runId, ...ReportEvaluator.shape })).meta({
       description: "Evaluators that cannot be compared, because only the reference has them or does not.",
     }),
-    seed: z
-      .int()
-      .meta({ description: "The seed of the random signs, used where there are too many to try all." }),
+    seed: count("The seed of the random signs, used where there are too many to try all."),
     provenance: z
       .object({ statistics: statisticsOf("comparison") })
       .meta({ id: "ComparisonProvenance", description: "What the comparison was made with." }),
@@ -219,27 +224,24 @@ export type ComparedSampleListQuery = z.infer<typeof ComparedSampleListQuery>;
 
 const ComparedSide = z
   .object({
-    position: z.int().meta({ description: "The sample's place in the run's revision, from 1." }),
-    score: z.number().nullable().meta({
-      description: "The mean score of its repeats. Null if no verdict of them has one.",
-    }),
-    pass_rate: z.number().meta({ description: "The share of its repeats that pass." }),
-    evaluation_result_id: z.string().nullable().meta({
-      description: "The evaluation result of the first of these repeats, which has the texts.",
-    }),
+    position: count("The sample's place in the run's revision, from 1."),
+    score: figure("The mean score of its repeats. Null if no verdict of them has one."),
+    pass_rate: number("The share of its repeats that pass."),
+    evaluation_result_id: stringOrNull(
+      "The evaluation result of the first of these repeats, which has the texts.",
+    ),
   })
   .meta({ id: "ComparedSide" });
 
 /** A sample with different scores in two runs. */
 export const ComparedSample = z
   .object({
-    dataset_sample_id: z.string().meta({ description: "The sample's id in the dataset." }),
-    trajectory_id: z.string().meta({ description: "The trajectory that the step belongs to." }),
-    step: z.int().meta({ description: "The place in the trajectory." }),
-    difference: z.number().meta({
-      description:
-        "The candidate's score − the reference's; the difference of pass rates where one has no score.",
-    }),
+    dataset_sample_id: string("The sample's id in the dataset."),
+    trajectory_id: string("The trajectory that the step belongs to."),
+    step: count("The place in the trajectory."),
+    difference: number(
+      "The candidate's score − the reference's; the difference of pass rates where one has no score.",
+    ),
     reference: ComparedSide.meta({ description: "In the first run." }),
     candidate: ComparedSide.meta({ description: "In the second run." }),
   })

@@ -12,11 +12,14 @@ import {
 } from "../query.ts";
 import {
   boundedText,
+  count,
   dateTime,
   instant,
   maxDescriptionCharacters,
   shortText,
   storableText,
+  string,
+  stringOrNull,
 } from "../text.ts";
 import { DatasetImport, importOptions, importPreviewOf, SampleUsage } from "./imports.ts";
 import { newTags } from "./result.ts";
@@ -40,7 +43,7 @@ const described = {
 };
 
 /** The number of a revision in its dataset, from 1. */
-const revisionNumber = z.int().meta({ description: "Counts the dataset's revisions from 1." });
+const revisionNumber = count("Counts the dataset's revisions from 1.");
 
 /** The warnings in responses to uploads. */
 export const uploadWarnings = z
@@ -56,9 +59,9 @@ export const DatasetRevision = z
       description: "SHA-256 of the revision's lines as they are exported, in hexadecimal.",
       pattern: "^[0-9a-f]{64}$",
     }),
-    samples: z.int().meta({ description: "The number of samples." }),
-    trajectories: z.int().meta({ description: "The number of trajectories." }),
-    bytes: z.int().meta({ description: "The length of the exported lines, which counts against the quota." }),
+    samples: count("The number of samples."),
+    trajectories: count("The number of trajectories."),
+    bytes: count("The length of the exported lines, which counts against the quota."),
     created_at: instant.meta({ description: "When its upload was complete." }),
     warnings: uploadWarnings,
     import: DatasetImport.nullish().meta({
@@ -107,8 +110,8 @@ const change =
 export const Dataset = z
   .object({
     id: z.uuid().meta({ description: "Results name it in dataset_id." }),
-    name: z.string().meta({ description: "Unique in the account." }),
-    description: z.string().nullable().meta({ description: "What the dataset is." }),
+    name: string("Unique in the account."),
+    description: stringOrNull("What the dataset is."),
     tags: z.record(z.string(), z.string()).nullable().meta({ description: "Texts by name, as given." }),
     change: DatasetChange.nullable().meta({ description: change }),
     latest_revision: DatasetRevision.nullable().meta({
@@ -138,7 +141,7 @@ export type DatasetCreateRequest = z.infer<typeof DatasetCreateRequest>;
 
 const SampleMessage = z.strictObject({
   role: z.enum(["system", "user", "assistant"]).meta({ description: "Who wrote the message." }),
-  content: z.string().meta({ description: "The message's text." }),
+  content: string("The message's text."),
 });
 
 const stepFields = {
@@ -324,7 +327,7 @@ export type DatasetSampleListResponse = z.infer<typeof DatasetSampleListResponse
 export const DatasetTrajectory = z
   .object({
     samples: z.array(DatasetSample).meta({ description: "Its samples, by step." }),
-    trajectory_id: z.string().meta({ description: "The trajectory's id." }),
+    trajectory_id: string("The trajectory's id."),
     next: nextCursor,
   })
   .meta({ id: "DatasetTrajectory" });
@@ -333,13 +336,13 @@ export type DatasetTrajectory = z.infer<typeof DatasetTrajectory>;
 /** A trajectory of a revision, without its samples. */
 export const DatasetTrajectorySummary = z
   .object({
-    trajectory_id: z.string().meta({ description: "The trajectory's id." }),
-    steps: z.int().meta({ description: "The number of its samples." }),
-    first_step: z.int().meta({ description: "The lowest step." }),
-    last_step: z.int().meta({ description: "The highest step." }),
-    first_action: z.string().meta({
-      description: "The first 200 characters of its first sample's action, or of the last message there.",
-    }),
+    trajectory_id: string("The trajectory's id."),
+    steps: count("The number of its samples."),
+    first_step: count("The lowest step."),
+    last_step: count("The highest step."),
+    first_action: string(
+      "The first 200 characters of its first sample's action, or of the last message there.",
+    ),
     tags: z.record(z.string(), z.string()).nullable().meta({ description: "The tags of its first sample." }),
   })
   .meta({ id: "DatasetTrajectorySummary" });

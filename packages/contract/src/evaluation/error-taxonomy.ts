@@ -4,11 +4,14 @@ import { defaultRevisionLimit, pageFields, queryBoolean } from "../query.ts";
 import {
   boundedObject,
   boundedText,
+  count,
   dateTime,
   instant,
   maxDescriptionCharacters,
   shortText,
   storableText,
+  string,
+  stringOrNull,
 } from "../text.ts";
 import { maxTaxonomyLevels } from "./read-taxonomy.ts";
 
@@ -64,9 +67,9 @@ export const ErrorTaxonomyRevision = z
   .object({
     id: z.uuid().meta({ description: "The revision's id." }),
     error_taxonomy_id: z.uuid().meta({ description: "The taxonomy's id, the same for all its revisions." }),
-    error_taxonomy_name: z.string().meta({ description: "The taxonomy's name." }),
-    error_taxonomy_description: z.string().nullable().meta({ description: "What the taxonomy is for." }),
-    revision: z.int().meta({ description: "Starts at 1 in each taxonomy." }),
+    error_taxonomy_name: string("The taxonomy's name."),
+    error_taxonomy_description: stringOrNull("What the taxonomy is for."),
+    revision: count("Starts at 1 in each taxonomy."),
     body: tree.meta({ description: "The tree of categories and errors." }),
     metadata: z
       .record(z.string(), z.unknown())
@@ -138,7 +141,7 @@ export type ErrorTaxonomyFindingsQuery = z.infer<typeof ErrorTaxonomyFindingsQue
 export const ErrorTaxonomyFinding = z
   .object({
     path: z.array(z.string()).meta({ description: "The names from the root to the leaf." }),
-    count: z.int().meta({ description: "Evaluations that found it." }),
+    count: count("Evaluations that found it."),
     last_found_on: z.iso.date().meta({ description: "A UTC day." }),
   })
   .meta({ id: "ErrorTaxonomyFinding" });
@@ -147,16 +150,15 @@ export type ErrorTaxonomyFinding = z.infer<typeof ErrorTaxonomyFinding>;
 /** Response of `GET …/{revision_id}/findings`: the errors that the account's evaluations against a revision found. */
 export const ErrorTaxonomyFindingsResponse = z
   .object({
-    evaluated: z.int().meta({ description: "Evaluations with a verdict, whether or not they found errors." }),
+    evaluated: count("Evaluations with a verdict, whether or not they found errors."),
     findings: z.array(ErrorTaxonomyFinding).meta({ description: "The errors found, most frequent first." }),
   })
   .meta({ id: "ErrorTaxonomyFindingsResponse" });
 export type ErrorTaxonomyFindingsResponse = z.infer<typeof ErrorTaxonomyFindingsResponse>;
 
-const modelName = z.string().nullable().meta({
-  description:
-    "The model that wrote the evaluated outputs, as the results name it, or the world as `name@revision`. Null if neither is known.",
-});
+const modelName = stringOrNull(
+  "The model that wrote the evaluated outputs, as the results name it, or the world as `name@revision`. Null if neither is known.",
+);
 
 const baselineName = z.enum(["no-change", "most-frequent", "retrieval"]).nullable().meta({
   description: "The rule that wrote the outputs in place of a model. Null: a model did, or it is unknown.",
@@ -166,7 +168,7 @@ const findingCounts = z
   .array(
     z.object({
       path: z.array(z.string()).meta({ description: "The names from the root to the leaf." }),
-      count: z.int().meta({ description: "Evaluations that found it." }),
+      count: count("Evaluations that found it."),
     }),
   )
   .meta({ description: "The errors found, most frequent first." });
@@ -174,10 +176,8 @@ const findingCounts = z
 /** Response of `GET …/{revision_id}/recent-findings`: what the newest evaluations against a revision found, by model and run, with examples. */
 export const RecentErrorFindingsResponse = z
   .object({
-    considered: z.int().meta({
-      description: "How many of the newest verdicts of error taxonomies were looked at, at most 2,000.",
-    }),
-    evaluated: z.int().meta({ description: "How many of them are of this revision." }),
+    considered: count("How many of the newest verdicts of error taxonomies were looked at, at most 2,000."),
+    evaluated: count("How many of them are of this revision."),
     models: z
       .array(
         z
@@ -187,7 +187,7 @@ export const RecentErrorFindingsResponse = z
               description:
                 "The rule that wrote them instead of a model. Null: a model did, or it is unknown.",
             }),
-            evaluated: z.int().meta({ description: "Evaluations of its outputs." }),
+            evaluated: count("Evaluations of its outputs."),
             findings: findingCounts,
           })
           .meta({ id: "ErrorFindingsOfModel" }),
@@ -197,14 +197,9 @@ export const RecentErrorFindingsResponse = z
       .array(
         z
           .object({
-            evaluation_run_id: z.string().nullable().meta({
-              description: "As the results name it. Null for results that name no run.",
-            }),
-            name: z
-              .string()
-              .nullable()
-              .meta({ description: "The run's name if it is one of the account's, otherwise null." }),
-            evaluated: z.int().meta({ description: "Evaluations of its outputs." }),
+            evaluation_run_id: stringOrNull("As the results name it. Null for results that name no run."),
+            name: stringOrNull("The run's name if it is one of the account's, otherwise null."),
+            evaluated: count("Evaluations of its outputs."),
             findings: findingCounts,
           })
           .meta({ id: "ErrorFindingsOfRun" }),
@@ -218,14 +213,11 @@ export const RecentErrorFindingsResponse = z
             results: z
               .array(
                 z.object({
-                  id: z.string().meta({ description: "The result's id." }),
+                  id: string("The result's id."),
                   created_at: instant.meta({ description: "When the result was stored." }),
                   model: modelName,
                   baseline: baselineName,
-                  reason: z
-                    .string()
-                    .nullable()
-                    .meta({ description: "What the judge says about this error." }),
+                  reason: stringOrNull("What the judge says about this error."),
                 }),
               )
               .meta({ description: "The newest three." }),

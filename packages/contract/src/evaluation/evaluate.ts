@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { list, objectWithRules, type Rule } from "../custom-schemas.ts";
-import { boundedObject, boundedText, instant, shortText } from "../text.ts";
+import { boundedObject, boundedText, instant, shortText, string, stringOrNull } from "../text.ts";
 import {
   appOrExperiment,
   DeprecatedExplain,
@@ -94,11 +94,11 @@ export type EvaluateRequest = z.infer<typeof EvaluateRequest>;
 /** The outcome of one evaluator. If it did not succeed, there is an error message and no result. */
 export const EvaluateItem = z
   .object({
-    evaluator_id: z.string().meta({ description: "The evaluator that ran, with its version." }),
-    profile_name: z.string().meta({ description: "The profile that configured it; empty if none did." }),
-    criteria: z.string().meta({ description: "Same as profile_name." }),
+    evaluator_id: string("The evaluator that ran, with its version."),
+    profile_name: string("The profile that configured it; empty if none did."),
+    criteria: string("Same as profile_name."),
     status: EvaluationStatus.meta({ description: "Whether there is a verdict, and if not, why." }),
-    error_message: z.string().nullable().meta({ description: "An error code, a colon and a sentence." }),
+    error_message: stringOrNull("An error code, a colon and a sentence."),
     evaluation_result: EvaluationResult.nullable().meta({
       description: "The verdict; null if there is none.",
     }),
@@ -172,10 +172,10 @@ export const EvaluationResultBatchResponse = z
     evaluation_results: z
       .array(
         z.object({
-          id: z.string().meta({ description: "The result's new id." }),
+          id: string("The result's new id."),
           app: z.string().meta(described.app),
           created_at: instant.meta({ description: "When the result was stored." }),
-          evaluator_id: z.string().meta({ description: "The evaluator, as results name it." }),
+          evaluator_id: string("The evaluator, as results name it."),
         }),
       )
       .meta({ description: "The stored results, in request order." }),
@@ -243,11 +243,11 @@ export const ClientEvaluationBatchResponse = z
     evaluations: z
       .array(
         z.object({
-          id: z.string().meta({ description: "The id of the evaluation's result." }),
-          log_id: z.string().meta({ description: "The client's id, as given." }),
+          id: string("The id of the evaluation's result."),
+          log_id: string("The client's id, as given."),
           created_at: instant.meta({ description: "When the evaluation was stored." }),
-          app: z.string().meta({ description: "The application that the result belongs to." }),
-          evaluator_id: z.string().meta({ description: "The evaluator, as results name it." }),
+          app: string("The application that the result belongs to."),
+          evaluator_id: string("The evaluator, as results name it."),
           evaluation_type: z.literal("client_evaluation").meta({ description: "Always this text." }),
         }),
       )

@@ -2,12 +2,17 @@ import { z } from "zod";
 import { defaultRevisionLimit, pageFields, queryBoolean, queryInteger } from "../query.ts";
 import { intervalOf } from "../responses.ts";
 import {
+  boolean,
   boundedObject,
   boundedText,
+  count,
+  countOrNull,
   instant,
   maxDescriptionCharacters,
   shortText,
   storableText,
+  string,
+  stringOrNull,
 } from "../text.ts";
 import { deprecated } from "./result.ts";
 import { IntervalMethod } from "./result-summary.ts";
@@ -15,25 +20,19 @@ import { IntervalMethod } from "./result-summary.ts";
 /** An id of an evaluator family. */
 export const Evaluator = z
   .object({
-    id: z.string().meta({
-      description:
-        "The family's name and the version's date, for example exact-match-2026-11-21. An older id runs the newest version.",
-    }),
-    name: z.string().meta({ description: "Its name in lists." }),
-    evaluator_family: z.string().meta({ description: "Its family." }),
+    id: string(
+      "The family's name and the version's date, for example exact-match-2026-11-21. An older id runs the newest version.",
+    ),
+    name: string("Its name in lists."),
+    evaluator_family: string("Its family."),
     aliases: z
       .array(z.string())
       .meta({ description: "Other names. The family's name refers to its newest version." }),
-    description: z.string().meta({ description: "What it checks." }),
-    profile_required: z
-      .boolean()
-      .meta({ description: "Whether a profile must be named, because the family has no default." }),
-    default_criteria: z
-      .string()
-      .nullable()
-      .meta({ description: "The profile that is used if none is named; null if one must be named." }),
-    evaluation_enabled: z.boolean().meta({ description: "Whether it can be used in `POST /v1/evaluate`." }),
-    evaluation_run_enabled: z.boolean().meta({ description: "Whether it can be used in evaluation runs." }),
+    description: string("What it checks."),
+    profile_required: boolean("Whether a profile must be named, because the family has no default."),
+    default_criteria: stringOrNull("The profile that is used if none is named; null if one must be named."),
+    evaluation_enabled: boolean("Whether it can be used in `POST /v1/evaluate`."),
+    evaluation_run_enabled: boolean("Whether it can be used in evaluation runs."),
   })
   .meta({ id: "Evaluator" });
 export type Evaluator = z.infer<typeof Evaluator>;
@@ -54,20 +53,18 @@ export type EvaluatorListResponse = z.infer<typeof EvaluatorListResponse>;
 /** A kind of evaluator: the fields it reads and how it can be configured. */
 export const EvaluatorFamily = z
   .object({
-    family_name: z.string().meta({ description: "The family's name." }),
-    description: z.string().meta({ description: "What its evaluators check." }),
+    family_name: string("The family's name."),
+    description: string("What its evaluators check."),
     required_input_fields: z
       .array(z.string())
       .meta({ description: "The fields of an evaluation that its evaluators need." }),
     optional_input_fields: z
       .array(z.string())
       .meta({ description: "The fields of an evaluation that its evaluators also read." }),
-    uses_model: z.boolean().meta({
-      description: "Whether an evaluation calls a model. That costs tokens and may fail.",
-    }),
-    needs_model: z.boolean().meta({
-      description: "Whether it calls a model and none is configured: every evaluation ends in an error.",
-    }),
+    uses_model: boolean("Whether an evaluation calls a model. That costs tokens and may fail."),
+    needs_model: boolean(
+      "Whether it calls a model and none is configured: every evaluation ends in an error.",
+    ),
     profile_config_schema: z
       .record(z.string(), z.unknown())
       .meta({ description: "JSON Schema of a profile's config." }),
@@ -96,12 +93,12 @@ const described = {
 export const EvaluatorProfile = z
   .object({
     public_id: z.uuid().meta({ description: "The same for every revision of the profile." }),
-    evaluator_family: z.string().meta({ description: "The family that the profile configures." }),
-    name: z.string().meta({ description: "The profile's name, unique in its family." }),
-    revision: z.int().meta({ description: "Starts at 1." }),
+    evaluator_family: string("The family that the profile configures."),
+    name: string("The profile's name, unique in its family."),
+    revision: count("Starts at 1."),
     config: config.meta({ description: "Must match the family's schema." }),
-    description: z.string().nullable().meta({ description: "What the profile checks." }),
-    is_managed: z.boolean().meta({ description: "Whether the profile is built-in and cannot be changed." }),
+    description: stringOrNull("What the profile checks."),
+    is_managed: boolean("Whether the profile is built-in and cannot be changed."),
     created_at: instant.meta({ description: "When the revision was created." }),
     archived_at: instant
       .nullable()
@@ -208,21 +205,18 @@ const share = z.number().min(0).max(1);
 /** How far people agreed with the verdicts of one revision of a profile. */
 export const RevisionAgreement = z
   .object({
-    revision: z.int().meta({ description: "The profile's revision." }),
-    corrected: z.int().meta({ description: "Verdicts that people have corrected or confirmed." }),
-    agreed: z.int().meta({ description: "Of these, those in which the person agreed with the evaluator." }),
-    should_fail: z.int().meta({ description: "The evaluator said pass, the person fail." }),
-    should_pass: z.int().meta({ description: "The evaluator said fail, the person pass." }),
+    revision: count("The profile's revision."),
+    corrected: count("Verdicts that people have corrected or confirmed."),
+    agreed: count("Of these, those in which the person agreed with the evaluator."),
+    should_fail: count("The evaluator said pass, the person fail."),
+    should_pass: count("The evaluator said fail, the person pass."),
     agreement: share.nullable().meta({ description: "agreed / corrected; null if nothing was corrected." }),
     agreement_interval: intervalOf(
       "At 95 %. Null if nothing was corrected, or if everything is in one cluster.",
       share,
     ),
     interval_method: IntervalMethod,
-    clusters: z
-      .int()
-      .nullable()
-      .meta({ description: "The number of clusters of the corrected results if the interval is clustered." }),
+    clusters: countOrNull("The number of clusters of the corrected results if the interval is clustered."),
   })
   .meta({ id: "RevisionAgreement" });
 export type RevisionAgreement = z.infer<typeof RevisionAgreement>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { listOf, pageQuery } from "../query.ts";
-import { instant, shortText, storableText } from "../text.ts";
+import { instant, shortText, storableText, string } from "../text.ts";
 
 const described = {
   evaluator: "An evaluator, by its id or its family's name.",
@@ -36,7 +36,7 @@ const goal = {
 /** The goal of the runs of a name. */
 export const Goal = z
   .object({
-    run_name: z.string().meta({ description: "The name of the runs." }),
+    run_name: string("The name of the runs."),
     ...goal,
     set_by: z.uuid().meta({ description: "The id of the user who set it." }),
     set_at: instant.meta({ description: "When it was set." }),
@@ -53,7 +53,7 @@ export const GoalListResponse = listOf("GoalListResponse", Goal, "The latest fir
 /** The goal of a run's name, and whether the run reaches it. */
 export const RunGoal = z
   .object({
-    run_name: z.string().meta({ description: "The name of the runs that it is set for." }),
+    run_name: string("The name of the runs that it is set for."),
     ...goal,
     state: z.enum(["met", "missed", "undecided"]).meta({
       description:

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { storableText } from "../text.ts";
+import { boolean, count, storableText, string, stringOrNull } from "../text.ts";
 
 /** The formats of recorded traces, in the order in which they are tried. */
 export const DatasetFormat = z.enum([
@@ -68,7 +68,7 @@ const ImportFault = z
     loc: z
       .array(z.union([z.string(), z.int()]))
       .meta({ description: "`body`, then `line` or `document`, its number from 1, and the field." }),
-    msg: z.string().meta({ description: "What is wrong there." }),
+    msg: string("What is wrong there."),
     file: z.string().optional().meta({ description: "The file, if the upload has several." }),
   })
   .meta({ id: "ImportFault" });
@@ -80,10 +80,10 @@ const figures = {
   files: z
     .array(
       z.object({
-        file: z.string().nullable().meta({ description: "Its name, if it was given." }),
+        file: stringOrNull("Its name, if it was given."),
         format: DatasetFormat.meta({ description: "Its format." }),
-        recognised_by: z.string().meta({ description: "What the format was recognised by." }),
-        reader_version: z.int().meta({ description: "Counts the changes to how its reader reads a file." }),
+        recognised_by: string("What the format was recognised by."),
+        reader_version: count("Counts the changes to how its reader reads a file."),
       }),
     )
     .meta({ description: "The files, in their order; of many, the first 100." }),
@@ -91,8 +91,8 @@ const figures = {
     .partialRecord(LeftOutReason, z.int())
     .meta({ description: "What is in no sample: numbers of turns or blocks by reason." }),
   redacted: counts.meta({ description: "Numbers of secrets that were replaced, by kind." }),
-  repaired: z.int().meta({ description: "Texts from which NUL characters or lone surrogates were taken." }),
-  skipped: z.int().meta({ description: "Lines or documents that were skipped as faulty." }),
+  repaired: count("Texts from which NUL characters or lone surrogates were taken."),
+  skipped: count("Lines or documents that were skipped as faulty."),
   faults: z.array(ImportFault).meta({ description: "The first 100 faults." }),
 };
 
@@ -172,28 +172,28 @@ export const ImportPreviewQuery = z.object(importOptions);
 export type ImportPreviewQuery = z.infer<typeof ImportPreviewQuery>;
 
 const withCounts = z.object({
-  time: z.int().meta({ description: "Samples with a time." }),
-  usage: z.int().meta({ description: "Samples with token counts." }),
-  reward: z.int().meta({ description: "Samples with a reward." }),
-  done: z.int().meta({ description: "Samples with which a trajectory is said to end." }),
+  time: count("Samples with a time."),
+  usage: count("Samples with token counts."),
+  reward: count("Samples with a reward."),
+  done: count("Samples with which a trajectory is said to end."),
 });
 
 /** What an import would store. `Sample` is a dataset's sample. */
 export function importPreviewOf<Sample extends z.ZodType>(sample: Sample) {
   return z.object({
     ...figures,
-    trajectories: z.int().meta({ description: "The number of trajectories." }),
-    samples: z.int().meta({ description: "The number of samples." }),
+    trajectories: count("The number of trajectories."),
+    samples: count("The number of samples."),
     tools: z.array(z.string()).meta({ description: "The tools that are called, by name; at most 100." }),
     with: withCounts.meta({ description: "How many samples have what." }),
     warnings: z.array(z.string()).optional().meta({ description: "What would be passed over, if anything." }),
     first: z.array(sample).meta({ description: "The first three samples." }),
-    complete: z.boolean().meta({ description: "False if only the first 64 MiB were read." }),
+    complete: boolean("False if only the first 64 MiB were read."),
     other_formats: z
       .array(
         z.object({
           format: DatasetFormat.meta({ description: "Its name." }),
-          why_not: z.string().meta({ description: "What it needs." }),
+          why_not: string("What it needs."),
         }),
       )
       .meta({ description: "The other formats, and what each needs that is not there." }),
@@ -204,15 +204,15 @@ export function importPreviewOf<Sample extends z.ZodType>(sample: Sample) {
 export const ImportFormat = z
   .object({
     format: DatasetFormat.meta({ description: "The format's name." }),
-    title: z.string().meta({ description: "Whose format it is." }),
-    recognised_by: z.string().meta({ description: "How it is recognised." }),
-    trajectory: z.string().meta({ description: "What is a trajectory, and where its id comes from." }),
-    action: z.string().meta({ description: "What is an action." }),
-    answer: z.string().meta({ description: "What is the environment's answer." }),
-    context: z.string().meta({ description: "Where task, tools and system text come from." }),
-    also: z.string().meta({ description: "Where reward, end, time and usage come from." }),
-    left_out: z.string().meta({ description: "What is left out." }),
-    example: z.string().meta({ description: "A small file of it." }),
+    title: string("Whose format it is."),
+    recognised_by: string("How it is recognised."),
+    trajectory: string("What is a trajectory, and where its id comes from."),
+    action: string("What is an action."),
+    answer: string("What is the environment's answer."),
+    context: string("Where task, tools and system text come from."),
+    also: string("Where reward, end, time and usage come from."),
+    left_out: string("What is left out."),
+    example: string("A small file of it."),
   })
   .meta({ id: "ImportFormat" });
 export type ImportFormat = z.infer<typeof ImportFormat>;

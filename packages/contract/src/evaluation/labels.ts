@@ -1,7 +1,18 @@
 import { z } from "zod";
 import { listOf, pageQuery, queryInteger } from "../query.ts";
 import { intervalOf } from "../responses.ts";
-import { count, figure, instant, shortText, storableText } from "../text.ts";
+import {
+  boolean,
+  count,
+  countOrNull,
+  figure,
+  instant,
+  number,
+  shortText,
+  storableText,
+  string,
+  stringOrNull,
+} from "../text.ts";
 import { Correction, EvaluationLabel, LabelVerdict, score } from "./result.ts";
 import { EvaluationResultFilter } from "./result-search.ts";
 
@@ -107,10 +118,10 @@ export type LabelSampleRequest = z.input<typeof LabelSampleRequest>;
 /** Verdicts that were drawn to be labelled. */
 export const LabelSample = z
   .object({
-    id: z.string().meta({ description: "The draw's id." }),
-    run_id: z.string().meta({ description: "The run's id." }),
-    evaluator: z.string().meta({ description: "Whose verdicts they are." }),
-    profile_name: z.string().nullable().meta({ description: "The evaluator's profile." }),
+    id: string("The draw's id."),
+    run_id: string("The run's id."),
+    evaluator: string("Whose verdicts they are."),
+    profile_name: stringOrNull("The evaluator's profile."),
     by: z.enum(["uniform", "verdict"]).meta({ description: "How they were drawn." }),
     seed: count("What decided the draw."),
     drawn_from: count("Verdicts that could be drawn."),
@@ -119,11 +130,11 @@ export const LabelSample = z
     data: z
       .array(
         z.object({
-          result_id: z.string().meta({ description: "The result's id." }),
-          probability: z.number().meta({
-            description: "The probability with which it was drawn. Its label has the inverse as its weight.",
-          }),
-          labelled: z.boolean().meta({ description: "Whether anybody has labelled it." }),
+          result_id: string("The result's id."),
+          probability: number(
+            "The probability with which it was drawn. Its label has the inverse as its weight.",
+          ),
+          labelled: boolean("Whether anybody has labelled it."),
         }),
       )
       .meta({ description: "In the order in which they were drawn." }),
@@ -175,27 +186,24 @@ const AgreementFigure = z
     effective_trajectories: figure(
       "The number of equally long trajectories that would carry as much information.",
     ),
-    note: z.string().nullable().meta({ description: "Why there is no value, or no interval." }),
+    note: stringOrNull("Why there is no value, or no interval."),
   })
   .meta({ id: "AgreementFigure" });
 
 /** Response of `GET /v1/agreement`. */
 export const LabelAgreement = z
   .object({
-    run_id: z
-      .string()
-      .nullable()
-      .meta({ description: "The run's id; null for all verdicts of the evaluator." }),
-    evaluator: z.string().nullable().meta({
-      description: "Whose verdicts are compared; null if no run is given and nobody has labelled anything.",
-    }),
-    profile_name: z.string().nullable().meta({ description: "The evaluator's profile." }),
-    against: z.string().meta({ description: "`human`, or the other evaluator." }),
-    sentence: z.string().meta({ description: "What the figures say." }),
-    note: z.string().nullable().meta({ description: "What qualifies them." }),
-    weighted: z.boolean().meta({
-      description: "Whether only drawn verdicts count, each with the inverse of the probability of its draw.",
-    }),
+    run_id: stringOrNull("The run's id; null for all verdicts of the evaluator."),
+    evaluator: stringOrNull(
+      "Whose verdicts are compared; null if no run is given and nobody has labelled anything.",
+    ),
+    profile_name: stringOrNull("The evaluator's profile."),
+    against: string("`human`, or the other evaluator."),
+    sentence: string("What the figures say."),
+    note: stringOrNull("What qualifies them."),
+    weighted: boolean(
+      "Whether only drawn verdicts count, each with the inverse of the probability of its draw.",
+    ),
     counts: z
       .object({
         both_pass: count("Both pass."),
@@ -232,18 +240,14 @@ export const LabelAgreement = z
     }),
     more_labels: z
       .object({
-        half_width: z
-          .number()
-          .meta({ description: "Half of the width of the interval of `agreement` to aim at." }),
-        count: z.int().nullable().meta({
-          description: "How many more labels it takes; null if it is narrower than 2 points either way.",
-        }),
+        half_width: number("Half of the width of the interval of `agreement` to aim at."),
+        count: countOrNull("How many more labels it takes; null if it is narrower than 2 points either way."),
       })
       .meta({ description: "What more labels would bring." }),
     annotators: z
       .array(
         z.object({
-          annotator: z.string().meta({ description: "The person's name." }),
+          annotator: string("The person's name."),
           labels: count("Labels given."),
           agreed: count("Those that equal the evaluator's verdict."),
         }),
@@ -294,15 +298,14 @@ const bothSides = (of: string) =>
 /** A result that no one has corrected or labelled. */
 export const ReviewQueueItem = z
   .object({
-    id: z.string().meta({ description: "The result's id." }),
+    id: string("The result's id."),
     reason: ReviewReason.meta({
       description:
         "Why it is in this place. `near-threshold`: its score is within 0.1 of its threshold. `drawn`: for none of the other reasons.",
     }),
-    distance: z.number().nullable().meta({
-      description:
-        "The distance from its score to the threshold that its profile's revision sets, both from 0 to 1. Null unless it is near: evaluators such as `exact-match` and imported ones have no threshold, and a full score is near none.",
-    }),
+    distance: figure(
+      "The distance from its score to the threshold that its profile's revision sets, both from 0 to 1. Null unless it is near: evaluators such as `exact-match` and imported ones have no threshold, and a full score is near none.",
+    ),
     evaluators: bothSides("Evaluators").meta({
       description:
         "The evaluators of its run by their verdict on its sample, if they disagree. One result stands for all results of the sample.",
@@ -318,10 +321,9 @@ export type ReviewQueueItem = z.infer<typeof ReviewQueueItem>;
 export const ReviewQueueResponse = z
   .object({
     considered: count("How many matching verdicts were read and compared: all, up to 5,000."),
-    has_more: z.boolean().meta({
-      description:
-        "Whether more match. A random queue is then drawn from all of them; the least certain are those nearest to their threshold among all, and those that disagree among the newest 5,000 and as many that were drawn.",
-    }),
+    has_more: boolean(
+      "Whether more match. A random queue is then drawn from all of them; the least certain are those nearest to their threshold among all, and those that disagree among the newest 5,000 and as many that were drawn.",
+    ),
     reviewed: count("How many of those that were read have been corrected or labelled."),
     data: z.array(ReviewQueueItem).meta({ description: "What to look at, in this order." }),
   })
@@ -338,14 +340,14 @@ export const DisagreementQuery = z.object({
 /** A result whose verdict a person has reversed. */
 export const Disagreement = z
   .object({
-    result_id: z.string().meta({ description: "The result's id." }),
-    evaluator_id: z.string().meta({ description: "The evaluator that gave the verdict." }),
-    revision: z.int().nullable().meta({ description: "The profile's revision that it was made with." }),
-    pass: z.boolean().meta({ description: "The evaluator's verdict." }),
-    score_raw: z.number().nullable().meta({ description: "The evaluator's score, from 0 to 1." }),
+    result_id: string("The result's id."),
+    evaluator_id: string("The evaluator that gave the verdict."),
+    revision: countOrNull("The profile's revision that it was made with."),
+    pass: boolean("The evaluator's verdict."),
+    score_raw: figure("The evaluator's score, from 0 to 1."),
     created_at: instant.meta({ description: "When the result was stored." }),
     correction: Correction.meta({ description: "The person's verdict." }),
-    output: z.string().nullable().meta({ description: "The first 300 characters of the output." }),
+    output: stringOrNull("The first 300 characters of the output."),
   })
   .meta({ id: "Disagreement" });
 export type Disagreement = z.infer<typeof Disagreement>;

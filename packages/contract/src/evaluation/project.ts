@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { nextCursor, pageFields } from "../query.ts";
-import { boundedObject, instant, shortText, storableText } from "../text.ts";
+import { boundedObject, instant, shortText, storableText, string } from "../text.ts";
 import { newTags } from "./result.ts";
 
 /** Experiments and results that belong together. */
 export const Project = z
   .object({
     id: z.uuid().meta({ description: "Results name it in project_id." }),
-    name: z.string().meta({ description: "Unique in the account." }),
+    name: string("Unique in the account."),
     created_by: z.uuid().nullable().meta({ description: "The id of the user who created it." }),
     created_at: instant.meta({ description: "When it was created." }),
   })
@@ -51,7 +51,7 @@ export const Experiment = z
   .object({
     id: z.uuid().meta({ description: "Results name it in experiment_id." }),
     project_id: z.uuid().meta({ description: "The project that it belongs to." }),
-    name: z.string().meta({ description: "Several experiments may have the same name." }),
+    name: string("Several experiments may have the same name."),
     tags: z.record(z.string(), z.string()).nullable().meta({ description: "Texts by name, as given." }),
     metadata: z
       .record(z.string(), z.unknown())
@@ -118,7 +118,7 @@ export const AppListQuery = z.object({
 export const AppListResponse = z
   .object({
     apps: z
-      .array(z.object({ name: z.string().meta({ description: "The app's name, as in results." }) }))
+      .array(z.object({ name: string("The app's name, as in results.") }))
       .meta({ description: "The apps." }),
     next: nextCursor,
   })

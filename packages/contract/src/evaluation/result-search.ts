@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { list, valuesByName } from "../custom-schemas.ts";
 import { queryBoolean, queryInteger, queryNumber } from "../query.ts";
-import { dateTime, storableText } from "../text.ts";
+import { count, dateTime, storableText } from "../text.ts";
 import { deprecated, EvaluationResult, EvaluationStatus, ExplainStrategy } from "./result.ts";
 
 /**
@@ -214,10 +214,8 @@ export const EvaluationResultDeleteQuery = EvaluationResultExportQuery.omit({
 /** What `DELETE /v1/evaluation-results` would delete. */
 export const EvaluationResultDeletionCount = z
   .object({
-    count: z.int().meta({ description: "How many results would be deleted." }),
-    kept: z.int().meta({
-      description: "How many results match as well and stay, because a run or an experiment has them.",
-    }),
+    count: count("How many results would be deleted."),
+    kept: count("How many results match as well and stay, because a run or an experiment has them."),
   })
   .meta({ id: "EvaluationResultDeletionCount" });
 export type EvaluationResultDeletionCount = z.infer<typeof EvaluationResultDeletionCount>;
@@ -227,8 +225,8 @@ export const EvaluationResultDeletion = z
   .object({
     id: z.uuid().meta({ description: "The deletion's id." }),
     status: z.enum(["running", "finished"]).meta({ description: "Whether results are still being deleted." }),
-    count: z.int().meta({ description: "How many results matched at the request." }),
-    deleted: z.int().meta({ description: "How many are deleted." }),
+    count: count("How many results matched at the request."),
+    deleted: count("How many are deleted."),
     created_at: z.iso.datetime().meta({ description: "When it was requested." }),
     finished_at: z.iso.datetime().nullable().meta({ description: "When it ended; null if it is running." }),
   })

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { nextCursor, queryInteger } from "../query.ts";
 import { intervalOf } from "../responses.ts";
-import { instant, storableText } from "../text.ts";
+import { count, countOrNull, figure, instant, storableText, string } from "../text.ts";
 import { EvaluationResultFilter } from "./result-search.ts";
 
 /** How an interval was made. */
@@ -72,44 +72,32 @@ export const EvaluationSummaryGroup = z
         }),
       })
       .meta({ description: "The group's values for the requested dimensions." }),
-    count: z.int().meta({ description: "All evaluations, including those without a verdict." }),
-    scored: z.int().meta({
-      description:
-        "Evaluations with a score. `mean_score` is over these; `pass_rate` also counts ungraded verdicts.",
-    }),
-    passed: z.int().meta({ description: "Evaluations with the verdict pass." }),
-    not_passed: z.int().meta({ description: "Evaluations with the verdict fail." }),
-    failed: z.int().meta({
-      description:
-        "Evaluations without a verdict, except those with the status `not_applicable`. They do not count as fails.",
-    }),
-    not_applicable: z.int().meta({
-      description: "Evaluations with this status, which is neither a verdict nor a failure.",
-    }),
+    count: count("All evaluations, including those without a verdict."),
+    scored: count(
+      "Evaluations with a score. `mean_score` is over these; `pass_rate` also counts ungraded verdicts.",
+    ),
+    passed: count("Evaluations with the verdict pass."),
+    not_passed: count("Evaluations with the verdict fail."),
+    failed: count(
+      "Evaluations without a verdict, except those with the status `not_applicable`. They do not count as fails.",
+    ),
+    not_applicable: count("Evaluations with this status, which is neither a verdict nor a failure."),
     interval_method: IntervalMethod.nullable().meta({
       description:
         "Null: intervals were not requested, or more than 2,000,000 results name a trajectory or a sample; use a narrower filter.",
     }),
-    clusters: z.int().nullable().meta({
-      description:
-        "The number of clusters of the verdicts (of the scores, without verdicts) if the intervals are clustered. With fewer than 10, intervals are wide and themselves uncertain.",
-    }),
-    pass_rate: z.number().nullable().meta({
-      description:
-        "passed / (passed + not_passed). Rates of several evaluators or profiles in one group say little: group by `evaluator` and `profile`.",
-    }),
+    clusters: countOrNull(
+      "The number of clusters of the verdicts (of the scores, without verdicts) if the intervals are clustered. With fewer than 10, intervals are wide and themselves uncertain.",
+    ),
+    pass_rate: figure(
+      "passed / (passed + not_passed). Rates of several evaluators or profiles in one group say little: group by `evaluator` and `profile`.",
+    ),
     pass_rate_interval: interval,
-    mean_score: z.number().nullable().meta({ description: "Mean score; null if there are no scores." }),
+    mean_score: figure("Mean score; null if there are no scores."),
     mean_score_interval: interval,
-    p10: z
-      .number()
-      .nullable()
-      .meta({ description: "10 % of the scores are at most this, by nearest rank, to three decimals." }),
-    p50: z.number().nullable().meta({ description: "Median score, to three decimals." }),
-    p90: z
-      .number()
-      .nullable()
-      .meta({ description: "90 % of the scores are at most this, by nearest rank, to three decimals." }),
+    p10: figure("10 % of the scores are at most this, by nearest rank, to three decimals."),
+    p50: figure("Median score, to three decimals."),
+    p90: figure("90 % of the scores are at most this, by nearest rank, to three decimals."),
   })
   .meta({ id: "EvaluationSummaryGroup" });
 export type EvaluationSummaryGroup = z.infer<typeof EvaluationSummaryGroup>;
@@ -131,8 +119,8 @@ export type EvaluationSummaryResponse = z.infer<typeof EvaluationSummaryResponse
 /** A tag that results of the account have. */
 export const EvaluationTag = z
   .object({
-    key: z.string().meta({ description: "The tag's name." }),
-    value: z.string().meta({ description: "The tag's text." }),
+    key: string("The tag's name."),
+    value: string("The tag's text."),
     created_at: instant.meta({ description: "When the first result with this tag was stored." }),
     last_used: instant.meta({ description: "When the latest result with this tag was stored." }),
   })

@@ -1,6 +1,17 @@
 import { z } from "zod";
 import { list, type Rule, valuesByName } from "../custom-schemas.ts";
-import { boundedObject, boundedText, instant, shortText, storableText } from "../text.ts";
+import {
+  boolean,
+  boundedObject,
+  boundedText,
+  countOrNull,
+  instant,
+  number,
+  shortText,
+  storableText,
+  string,
+  stringOrNull,
+} from "../text.ts";
 
 /** A score from 0, the worst, to 1. */
 export const score = z.number().min(0).max(1);
@@ -169,7 +180,7 @@ const duration = z
 export const ConfidenceInterval = z
   .object({
     strategy: z.literal("full-history").meta({ description: "All earlier scores were used." }),
-    alpha: z.number().meta({ description: "Significance level, for example 0.05." }),
+    alpha: number("Significance level, for example 0.05."),
     lower: score.nullable().meta({ description: "Lower end; null if there are too few scores." }),
     median: score.nullable().meta({ description: "Median of the scores; null if there are none." }),
     upper: score.nullable().meta({ description: "Upper end; null if there are too few scores." }),
@@ -183,9 +194,9 @@ export const Position = z.tuple([z.int(), z.int()]);
 /** A person's correction of a verdict. */
 export const Correction = z
   .object({
-    pass: z.boolean().meta({ description: "The person's verdict." }),
+    pass: boolean("The person's verdict."),
     score_raw: score.nullable().meta({ description: "The person's score, from 0 to 1." }),
-    comment: z.string().nullable().meta({ description: "Why the verdict was corrected." }),
+    comment: stringOrNull("Why the verdict was corrected."),
     created_at: instant.meta({ description: "When the correction was made." }),
   })
   .meta({ id: "EvaluationCorrection" });
@@ -194,40 +205,30 @@ export type Correction = z.infer<typeof Correction>;
 /** One evaluation and its verdict. */
 export const EvaluationResult = z
   .object({
-    id: z
-      .string()
-      .nullable()
-      .meta({ description: "An increasing integer; null if the result was not stored." }),
+    id: stringOrNull("An increasing integer; null if the result was not stored."),
     app: z.string().meta(described.app),
     created_at: instant.meta({
       description: "When the result was stored, or if it was not stored, when the response was made.",
     }),
-    evaluator_id: z.string().meta({
-      description:
-        "The evaluator that gave the verdict, with its version. For an imported result, `external:` and the name given at the import.",
-    }),
-    evaluator_family: z
-      .string()
-      .nullable()
-      .meta({ description: "The evaluator's family; null for an imported result." }),
-    profile_name: z.string().nullable().meta({ description: "The profile that configured the evaluator." }),
-    criteria: z.string().nullable().meta({ description: "Same as profile_name." }),
+    evaluator_id: string(
+      "The evaluator that gave the verdict, with its version. For an imported result, `external:` and the name given at the import.",
+    ),
+    evaluator_family: stringOrNull("The evaluator's family; null for an imported result."),
+    profile_name: stringOrNull("The profile that configured the evaluator."),
+    criteria: stringOrNull("Same as profile_name."),
     evaluator_profile_public_id: z.uuid().nullable().meta({ description: "The profile's id." }),
-    evaluator_profile_revision: z.int().nullable().meta({ description: "The profile's revision." }),
+    evaluator_profile_revision: countOrNull("The profile's revision."),
     evaluated_model_system_prompt: z.string().nullable().meta(described.systemPrompt),
     evaluated_model_retrieved_context: z
       .array(z.string())
       .nullable()
       .meta({ description: "The texts that the model was given to draw on." }),
     evaluated_model_input: z.string().nullable().meta(described.input),
-    evaluated_model_output: z.string().nullable().meta({ description: "The output that was evaluated." }),
+    evaluated_model_output: stringOrNull("The output that was evaluated."),
     evaluated_model_gold_answer: z.string().nullable().meta(described.goldAnswer),
     explain_strategy: ExplainStrategy.meta({ description: "When the verdict was to be explained." }),
     status: EvaluationStatus.meta({ description: "Whether there is a verdict, and if not, why." }),
-    error_message: z
-      .string()
-      .nullable()
-      .meta({ description: "Why there is no verdict: an error code, a colon and a sentence." }),
+    error_message: stringOrNull("Why there is no verdict: an error code, a colon and a sentence."),
     pass: z.boolean().nullable().meta(described.pass),
     score_raw: score.nullable().meta(described.score),
     additional_info: z
@@ -254,9 +255,9 @@ export const EvaluationResult = z
       description: "How long the explanation took, in ISO 8601, for example PT0.25S.",
     }),
     evaluation_run_project_id: z.string().nullable().meta(described.projectId),
-    evaluation_run_id: z.string().nullable().meta({ description: "The run that the result belongs to." }),
-    project_id: z.string().nullable().meta({ description: "The project that the result belongs to." }),
-    experiment_id: z.string().nullable().meta({ description: "The experiment that the result belongs to." }),
+    evaluation_run_id: stringOrNull("The run that the result belongs to."),
+    project_id: stringOrNull("The project that the result belongs to."),
+    experiment_id: stringOrNull("The experiment that the result belongs to."),
     evaluated_model_id: z.string().nullable().meta(described.modelId),
     evaluated_model_name: z.string().nullable().meta(described.modelName),
     evaluated_model_provider: z.string().nullable().meta(described.modelProvider),
@@ -271,7 +272,7 @@ export const EvaluationResult = z
       .nullable()
       .meta({ description: "The sample's number or name in its dataset, as given." }),
     tags: z.record(z.string(), z.string()).nullable().meta({ description: "Texts by name, as given." }),
-    external: z.boolean().meta({ description: "Whether the result was imported." }),
+    external: boolean("Whether the result was imported."),
     correction: Correction.nullable().meta({
       description: "The latest correction. It leaves the fields above unchanged.",
     }),
@@ -291,14 +292,11 @@ export const LabelVerdict = z.enum(["pass", "fail"]);
 /** A person's verdict on an output, independent of the evaluator's. */
 export const EvaluationLabel = z
   .object({
-    result_id: z.string().meta({ description: "The labelled result's id." }),
+    result_id: string("The labelled result's id."),
     label: LabelVerdict.meta({ description: "The person's verdict." }),
     score: score.nullable().meta({ description: "The person's score, from 0 to 1." }),
-    annotator: z.string().meta({ description: "The given name; for a user, the e-mail address or the id." }),
-    user_id: z
-      .string()
-      .nullable()
-      .meta({ description: "The user whose label it is; null if the annotator was named." }),
+    annotator: string("The given name; for a user, the e-mail address or the id."),
+    user_id: stringOrNull("The user whose label it is; null if the annotator was named."),
     created_at: instant.meta({ description: "When the label was given." }),
   })
   .meta({ id: "EvaluationLabel" });
@@ -329,7 +327,7 @@ export type EvaluationResultResponse = z.infer<typeof EvaluationResultResponse>;
 /** Body of `POST /v1/evaluation-results/{id}/correction`. */
 export const CorrectionRequest = z
   .strictObject({
-    pass: z.boolean().meta({ description: "The correct verdict. The evaluator's own confirms it." }),
+    pass: boolean("The correct verdict. The evaluator's own confirms it."),
     score_raw: score.nullish().meta({
       description:
         "The correct score. Defaults to the evaluator's own if its verdict is confirmed, otherwise to 1 for a pass and 0 for a fail. No score if the evaluator gave none.",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { intervalOf } from "../responses.ts";
-import { count, figure, number, storableText } from "../text.ts";
+import { boolean, count, figure, number, storableText, string, stringOrNull } from "../text.ts";
 import { ReportEvaluator } from "./run.ts";
 
 /** A figure of predictions whose trajectories are clusters. */
@@ -15,7 +15,7 @@ const ConfidenceFigure = z
     effective_trajectories: figure(
       "The number of equally long trajectories that would carry as much information. Null without predictions.",
     ),
-    note: z.string().nullable().meta({ description: "Why there is no value, or no interval." }),
+    note: stringOrNull("Why there is no value, or no interval."),
   })
   .meta({ id: "ConfidenceFigure" });
 
@@ -41,22 +41,19 @@ const ReliabilityBin = z
 
 /** Response of `GET /v1/runs/{id}/calibration`: whether the confidences of a run may be trusted. */
 export const RunCalibration = ReportEvaluator.extend({
-  preliminary: z
-    .boolean()
-    .meta({ description: "Whether the run has not ended, so that figures may change." }),
+  preliminary: boolean("Whether the run has not ended, so that figures may change."),
   of: z.enum(["confidence", "score"]).meta({
     description:
       "What the figures describe: calibrated confidences, if any prediction has one; otherwise raw scores.",
   }),
   without_confidence: count("Predictions with a verdict but no confidence; they do not count."),
-  fitted_on_it: z.boolean().meta({
-    description:
-      "Whether the world's confidences were fitted on a revision of this dataset, which may flatter the figures; if so, the sentence says it.",
-  }),
+  fitted_on_it: boolean(
+    "Whether the world's confidences were fitted on a revision of this dataset, which may flatter the figures; if so, the sentence says it.",
+  ),
   left_out: count(
     "Predictions with a verdict on the split that the world was calibrated on; they do not count.",
   ),
-  sentence: z.string().meta({ description: "What can be kept, in words." }),
+  sentence: string("What can be kept, in words."),
   brier: ConfidenceFigure.extend({
     parts: z
       .object({

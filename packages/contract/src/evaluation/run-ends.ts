@@ -2,7 +2,7 @@ import { z } from "zod";
 import { list } from "../custom-schemas.ts";
 import { EpisodeStop, maxStops } from "../environments/stop.ts";
 import { intervalOf } from "../responses.ts";
-import { count, shortText } from "../text.ts";
+import { count, figure, shortText, stringOrNull } from "../text.ts";
 
 const fieldPath = z
   .string()
@@ -47,17 +47,17 @@ export const PinnedEnds = z
   .meta({ id: "PinnedEnds" });
 export type PinnedEnds = z.infer<typeof PinnedEnds>;
 
-const figure = (description: string) =>
+const clusteredFigure = (description: string) =>
   z
     .object({
-      value: z.number().nullable().meta({ description: "Null if it is not defined." }),
+      value: figure("Null if it is not defined."),
       interval: intervalOf("At 95 %, clustered by trajectory. Null with the reason in `note`."),
       count: count("Predictions that it is computed from."),
       trajectories: count("Their trajectories."),
-      effective_trajectories: z.number().nullable().meta({
-        description: "The number of equally long trajectories that would carry as much information.",
-      }),
-      note: z.string().nullable().meta({ description: "Why there is no value, or no interval." }),
+      effective_trajectories: figure(
+        "The number of equally long trajectories that would carry as much information.",
+      ),
+      note: stringOrNull("Why there is no value, or no interval."),
     })
     .meta({ description });
 
@@ -70,11 +70,13 @@ const ends = {
       neither: count("Goes on in both."),
     })
     .meta({ id: "EndCounts", description: "Predictions by what the world and the recording say." }),
-  agreement: figure("The share of predictions that end where the real environment ends, and only there."),
+  agreement: clusteredFigure(
+    "The share of predictions that end where the real environment ends, and only there.",
+  ),
 };
-const absolute_error = figure("The mean of |predicted − recorded|.");
-const spearman = figure("Spearman's rank correlation of predicted and recorded rewards.");
-const key = z.int().meta({ description: "The place in the trajectory." });
+const absolute_error = clusteredFigure("The mean of |predicted − recorded|.");
+const spearman = clusteredFigure("Spearman's rank correlation of predicted and recorded rewards.");
+const key = count("The place in the trajectory.");
 const without = count(
   "Predictions for samples that have it, which do not say it themselves: they failed, or the answer has no such field, or is too long for the patterns.",
 );
@@ -82,12 +84,12 @@ const without = count(
 /** Whether a run's predictions end where the real environment ends, and pay what it pays. */
 export const RunEndsReport = z
   .object({
-    sentence: z.string().nullable().meta({ description: "What it says about ends, in words." }),
+    sentence: stringOrNull("What it says about ends, in words."),
     done: z
       .object({
         ...ends,
-        false_ends: figure("The share of predicted ends that are not real."),
-        missed_ends: figure("The share of real ends that are not predicted."),
+        false_ends: clusteredFigure("The share of predicted ends that are not real."),
+        missed_ends: clusteredFigure("The share of real ends that are not predicted."),
         without,
         step: z
           .array(z.object({ key, ...ends }))
@@ -106,7 +108,7 @@ export const RunEndsReport = z
       })
       .nullable()
       .meta({ id: "RunRewardReport", description: "Figures for samples with a reward." }),
-    note: z.string().nullable().meta({ description: "Why `done` or `reward` is null." }),
+    note: stringOrNull("Why `done` or `reward` is null."),
   })
   .meta({ id: "RunEndsReport" });
 export type RunEndsReport = z.infer<typeof RunEndsReport>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { listOf } from "../query.ts";
+import { figure, stringOrNull } from "../text.ts";
 import { RunGoal } from "./goal.ts";
 import { ReportEvaluator, Run } from "./run.ts";
 import { bestBaseline, previousFields, RunCost, RunFigures, runDifference } from "./run-report.ts";
@@ -29,9 +30,7 @@ export const RunHeadline = z
     baseline: bestBaseline,
     cost: RunCost.pick({ currency: true, total: true, unpriced_tokens: true })
       .extend({
-        per_1000: z.number().nullable().meta({
-          description: "The cost of 1,000 predictions. Null if the price of some is not known.",
-        }),
+        per_1000: figure("The cost of 1,000 predictions. Null if the price of some is not known."),
       })
       .nullable()
       .meta({ description: "The cost of the predictions, as in the report." }),
@@ -63,7 +62,7 @@ export type RunListResponse = z.infer<typeof RunListResponse>;
 export const Headline = z
   .object({
     run: ListedRun.meta({ description: "The newest finished run of this target, mode and dataset." }),
-    dataset_name: z.string().nullable().meta({ description: "Null if the dataset is gone." }),
+    dataset_name: stringOrNull("Null if the dataset is gone."),
     baseline: bestBaseline,
     change: z
       .object({ ...previousFields, ...runDifference })

@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { intervalOf } from "../responses.ts";
-import { count, figure, number } from "../text.ts";
+import { boolean, count, countOrNull, figure, number, string, stringOrNull } from "../text.ts";
 import { RunGoal } from "./goal.ts";
 import { ReportEvaluator, Run, RunEvaluator } from "./run.ts";
 import { RunEndsReport } from "./run-ends.ts";
-
-const counted = (description: string) => z.int().nullable().meta({ description });
 
 /** Part of the descriptions of figures of verdicts. */
 export const noVerdicts = "Null without verdicts.";
@@ -86,9 +84,7 @@ const figures = {
   ),
   pass_rate_failures_as_zero: figure("Pass rate if failures do not pass."),
   no_change: noChange,
-  note: z.string().nullable().meta({
-    description: "A warning, for example of what so few trajectories cannot show.",
-  }),
+  note: stringOrNull("A warning, for example of what so few trajectories cannot show."),
 };
 
 /** Figures of some of a run's samples. */
@@ -136,11 +132,11 @@ export const CorrectedRate = z
     interval: intervalOf("At 95 %, clustered by trajectory. Null with fewer than 6 labelled trajectories."),
     raw: number("The evaluator's own pass rate on the same verdicts."),
     labels: count("Labelled verdicts that it is computed from."),
-    drawn: z.boolean().meta({ description: "Whether they were drawn, and are weighted accordingly." }),
+    drawn: boolean("Whether they were drawn, and are weighted accordingly."),
     lambda: number("How much the verdicts without labels count, from 0 to 1."),
     gain: figure("How many times as many labels would be needed without them."),
-    note: z.string().nullable().meta({ description: "What qualifies it." }),
-    sentence: z.string().meta({ description: "The same in words." }),
+    note: stringOrNull("What qualifies it."),
+    sentence: string("The same in words."),
   })
   .meta({ id: "CorrectedRate" });
 export type CorrectedRate = z.infer<typeof CorrectedRate>;
@@ -174,9 +170,7 @@ export const SurvivalStep = z
 
 const curve = {
   steps: z.array(SurvivalStep).meta({ description: "By step. In between, nothing changes." }),
-  median: z.int().nullable().meta({
-    description: "The first step after which at most half have not diverged; null if there is none.",
-  }),
+  median: countOrNull("The first step after which at most half have not diverged; null if there is none."),
 };
 const SurvivalCurve = z.object(curve).meta({ id: "SurvivalCurve" });
 
@@ -197,9 +191,9 @@ export const RunSurvival = z
     failures_as_divergence: SurvivalCurve.meta({
       description: "The bound: the same if each failure is a divergence.",
     }),
-    seed: z.int().nullable().meta({
-      description: "The seed of the bootstrap that makes the intervals if there are repeats; otherwise null.",
-    }),
+    seed: countOrNull(
+      "The seed of the bootstrap that makes the intervals if there are repeats; otherwise null.",
+    ),
   })
   .meta({ id: "RunSurvival" });
 export type RunSurvival = z.infer<typeof RunSurvival>;
@@ -216,7 +210,7 @@ const TeacherForcedEvaluator = z
 export const TeacherForced = z
   .object({
     run_id: z.uuid().meta({ description: "The run's id." }),
-    name: z.string().meta({ description: "The run's name." }),
+    name: string("The run's name."),
     evaluators: z.array(TeacherForcedEvaluator).meta({
       description:
         "Its figures by those evaluators that both runs have, at the same revision of the profile.",
@@ -227,16 +221,16 @@ export type TeacherForced = z.infer<typeof TeacherForced>;
 
 const RunTokens = z
   .object({
-    prompt: counted("Tokens of the prompts."),
-    cached: counted("How many of these the upstream had in its cache."),
-    completion: counted("Tokens of the completions."),
+    prompt: countOrNull("Tokens of the prompts."),
+    cached: countOrNull("How many of these the upstream had in its cache."),
+    completion: countOrNull("Tokens of the completions."),
   })
   .meta({ id: "RunTokens" });
 
 /** What a run's predictions cost. */
 export const RunCost = z
   .object({
-    currency: z.string().meta({ description: "An ISO 4217 code." }),
+    currency: string("An ISO 4217 code."),
     total: figure(
       "What the tokens of models with a price cost at today's prices. Null if none of the models has one.",
     ),
@@ -246,9 +240,7 @@ export const RunCost = z
     models: z
       .array(
         z.object({
-          model: z.string().nullable().meta({
-            description: "The name that was sent to the deployment. Null where it is not known.",
-          }),
+          model: stringOrNull("The name that was sent to the deployment. Null where it is not known."),
           prompt_tokens: count("Tokens of the prompts."),
           cached_tokens: count("How many of these the upstream had in its cache."),
           completion_tokens: count("Tokens of the completions."),
@@ -293,7 +285,7 @@ const ReportWorld = z
 const ReportRecords = z
   .object({
     run_id: z.uuid().meta({ description: "The run's id." }),
-    name: z.string().meta({ description: "The run's name." }),
+    name: string("The run's name."),
     evaluators: z
       .array(
         z.object({
@@ -301,7 +293,7 @@ const ReportRecords = z
           difference: figure("As in `GET /v1/comparisons`: this run − the records' run."),
           interval: intervalOf("The interval of the difference, at 95 %, clustered by trajectory."),
           outcome: z.enum(["better", "worse", "undecided"]).meta({ description: "What the test says." }),
-          sentence: z.string().meta({ description: "The same in words." }),
+          sentence: string("The same in words."),
         }),
       )
       .meta({ description: "By the evaluators that both runs have." }),
@@ -311,19 +303,17 @@ const ReportRecords = z
 /** How a run differs from the previous one according to an evaluator. */
 export const runDifference = {
   measure: z.enum(["score", "pass_rate"]).meta({ description: "What the difference compares." }),
-  difference: z.number().nullable().meta({
-    description: "As in `GET /v1/comparisons`: this run − the previous one.",
-  }),
+  difference: figure("As in `GET /v1/comparisons`: this run − the previous one."),
   interval: intervalOf("The interval of the difference, at 95 %, clustered by trajectory."),
   outcome: z.enum(["better", "worse", "undecided"]).meta({ description: "What the test says." }),
-  count: z.int().meta({ description: "Samples that are compared." }),
-  trajectories: z.int().meta({ description: "Trajectories that they are in." }),
+  count: count("Samples that are compared."),
+  trajectories: count("Trajectories that they are in."),
 };
 
 /** Which run was the previous one. */
 export const previousFields = {
   run_id: z.uuid().meta({ description: "The previous run's id." }),
-  name: z.string().meta({ description: "Its name." }),
+  name: string("Its name."),
   by: z.enum(["name", "target"]).meta({
     description:
       "What it has in common with this run besides the dataset: the name or, if no earlier run has that name, target and mode.",
@@ -337,9 +327,9 @@ export const RunPrevious = z
     changes: z
       .array(
         z.object({
-          what: z.string().meta({ description: "For example `model`, `prompt revision`, `world revision`." }),
-          before: z.string().nullable().meta({ description: "In the previous run. Null if it has none." }),
-          after: z.string().nullable().meta({ description: "In this run." }),
+          what: string("For example `model`, `prompt revision`, `world revision`."),
+          before: stringOrNull("In the previous run. Null if it has none."),
+          after: stringOrNull("In this run."),
         }),
       )
       .meta({ description: "What the runs were made with, where it differs." }),
@@ -355,10 +345,9 @@ export type RunPrevious = z.infer<typeof RunPrevious>;
 export const RunReport = z
   .object({
     run: Run.meta({ description: "The run." }),
-    preliminary: z.boolean().meta({
-      description:
-        "Whether the run has not ended, so that the figures cover what there is so far. False for external runs.",
-    }),
+    preliminary: boolean(
+      "Whether the run has not ended, so that the figures cover what there is so far. False for external runs.",
+    ),
     evaluators: z.array(RunEvaluatorReport).meta({
       description:
         "In the order of the run's evaluators. For an external run, those of its results, by name.",
@@ -387,9 +376,9 @@ export const RunReport = z
       description:
         "Latency of a deployment's successful predictions, in milliseconds. Null if there are none.",
     }),
-    predictions_per_second: z.number().nullable().meta({
-      description: "Predictions of a deployment, from the run's start to its last prediction.",
-    }),
+    predictions_per_second: figure(
+      "Predictions of a deployment, from the run's start to its last prediction.",
+    ),
     tokens: RunTokens.meta({
       description: "Tokens of all predictions, as the upstream counted them; nulls if it counted none.",
     }),

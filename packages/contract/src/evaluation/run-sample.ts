@@ -1,21 +1,19 @@
 import { z } from "zod";
 import { PredictionFailure, RunVerdict, StoredPrediction } from "../prediction/stored-prediction.ts";
 import { listOf, pageLimit, queryBoolean, queryInteger, wrongCursor } from "../query.ts";
-import { storableText } from "../text.ts";
+import { count, countOrNull, figure, storableText, string, stringOrNull } from "../text.ts";
 import { uploadWarnings } from "./dataset.ts";
 import { maxRepeats } from "./run.ts";
 
 /** One prediction of a run. */
 export const RunSample = z
   .object({
-    dataset_sample_id: z.string().meta({ description: "The sample's id in its dataset." }),
-    trajectory_id: z.string().meta({ description: "The trajectory that the step belongs to." }),
-    step: z.int().meta({ description: "The place in the trajectory." }),
-    repeat: z.int().meta({ description: "Counts from 0." }),
-    changes: z.int().nullable().meta({
-      description: "How much the state changed in the recording; null if that cannot be counted.",
-    }),
-    verb: z.string().nullable().meta({ description: "The action's first word, or its first call." }),
+    dataset_sample_id: string("The sample's id in its dataset."),
+    trajectory_id: string("The trajectory that the step belongs to."),
+    step: count("The place in the trajectory."),
+    repeat: count("Counts from 0."),
+    changes: countOrNull("How much the state changed in the recording; null if that cannot be counted."),
+    verb: stringOrNull("The action's first word, or its first call."),
     action: z.string().nullable().optional().meta({
       description:
         "The beginning of the whole action, if text_limit was sent: the last message, if the sample has messages.",
@@ -32,14 +30,14 @@ export const RunSample = z
           description:
             "Why there is no prediction. `missing`: it was not uploaded, or the run was finished without it. `error`, `skipped`: the uploaded line says so. `not_reached`: an earlier step of a free-running trajectory failed.",
         }),
-        finish_reason: z.string().nullable().meta({ description: "As the upstream reports it." }),
+        finish_reason: stringOrNull("As the upstream reports it."),
         usage: z
           .object({
-            prompt_tokens: z.int().nullable().meta({ description: "Tokens of the prompt." }),
-            completion_tokens: z.int().nullable().meta({ description: "Tokens of the completion." }),
+            prompt_tokens: countOrNull("Tokens of the prompt."),
+            completion_tokens: countOrNull("Tokens of the completion."),
           })
           .meta({ description: "As the upstream counted tokens; nulls if it counted none." }),
-        latency_ms: z.number().nullable().meta({ description: "How long the prediction took." }),
+        latency_ms: figure("How long the prediction took."),
         excerpt: z.string().nullable().optional().meta({
           description:
             "The beginning of its text, if text_limit was sent; null if it failed. The whole text is at `GET /v1/predictions/{id}`.",
@@ -54,9 +52,9 @@ export type RunSample = z.infer<typeof RunSample>;
 /** A line of `GET /v1/runs/{id}/export`. */
 export const RunExportLine = RunSample.omit({ prediction: true, action: true, expected: true })
   .extend({
-    prediction: z.string().nullable().meta({ description: "The prediction's text; null if it failed." }),
-    reasoning: z.string().nullable().meta({ description: "The model's reasoning." }),
-    error_message: z.string().nullable().meta({ description: "Why there is no prediction." }),
+    prediction: stringOrNull("The prediction's text; null if it failed."),
+    reasoning: stringOrNull("The model's reasoning."),
+    error_message: stringOrNull("Why there is no prediction."),
     details: RunSample.shape.prediction,
   })
   .meta({ id: "RunExportLine" });
@@ -107,7 +105,7 @@ export type RunPredictionLine = z.infer<typeof RunPredictionLine>;
 /** Response of `POST /v1/runs/{id}/predictions`. */
 export const RunUpload = z
   .object({
-    predictions: z.int().meta({ description: "How many were stored." }),
+    predictions: count("How many were stored."),
     warnings: uploadWarnings,
   })
   .meta({ id: "RunUpload" });
@@ -181,11 +179,8 @@ export const RunSampleListResponse = listOf("", RunSample, "The predictions, in 
   .extend({
     trajectory: z
       .object({
-        previous: z
-          .string()
-          .nullable()
-          .meta({ description: "The id of the one before; null for the first." }),
-        next: z.string().nullable().meta({ description: "The id of the one after; null for the last." }),
+        previous: stringOrNull("The id of the one before; null for the first."),
+        next: stringOrNull("The id of the one after; null for the last."),
       })
       .optional()
       .meta({

@@ -3,7 +3,16 @@ import { list } from "../custom-schemas.ts";
 import { Params } from "../prediction/prediction.ts";
 import { WorldReference } from "../prediction/through-world.ts";
 import { pageQuery } from "../query.ts";
-import { count, instant, shortText, storableText } from "../text.ts";
+import {
+  boolean,
+  count,
+  countOrNull,
+  instant,
+  shortText,
+  storableText,
+  string,
+  stringOrNull,
+} from "../text.ts";
 import { DatasetChange } from "./dataset.ts";
 import { EvaluatorReference } from "./evaluate.ts";
 import { newTags } from "./result.ts";
@@ -135,10 +144,10 @@ export const RunEvaluatorsRequest = z
 /** An evaluator of a run. */
 export const RunEvaluator = z
   .object({
-    evaluator: z.string().meta({ description: "The evaluator's id." }),
-    profile_name: z.string().meta({ description: "The profile's name." }),
+    evaluator: string("The evaluator's id."),
+    profile_name: string("The profile's name."),
     profile_id: z.uuid().meta({ description: "The profile's id." }),
-    profile_revision: z.int().meta({ description: "The revision that the run uses." }),
+    profile_revision: count("The revision that the run uses."),
   })
   .meta({ id: "RunEvaluator" });
 export type RunEvaluator = z.infer<typeof RunEvaluator>;
@@ -147,15 +156,11 @@ export type RunEvaluator = z.infer<typeof RunEvaluator>;
 export const ReportEvaluator = z
   .object({
     evaluator: RunEvaluator.shape.evaluator,
-    profile_name: z.string().nullable().meta({
-      description: "The profile's name. Null if a client's own evaluator has none.",
-    }),
+    profile_name: stringOrNull("The profile's name. Null if a client's own evaluator has none."),
     profile_id: z.uuid().nullable().meta({
       description: "The profile's id. Null if a client's own evaluator judged.",
     }),
-    profile_revision: z.int().nullable().meta({
-      description: "The revision that judged. Null if a client's own evaluator did.",
-    }),
+    profile_revision: countOrNull("The revision that judged. Null if a client's own evaluator did."),
   })
   .meta({ id: "ReportEvaluator" });
 export type ReportEvaluator = z.infer<typeof ReportEvaluator>;
@@ -219,11 +224,9 @@ export type RunDraw = z.infer<typeof RunDraw>;
 /** What a run was made with. */
 export const RunProvenance = z
   .object({
-    presage_version: z.string().meta({ description: "The version of Presage." }),
-    prompt_version: z.string().nullable().meta({
-      description: "The version of the composed prompt. Null if the target is external.",
-    }),
-    dataset_digest: z.string().nullable().meta({ description: "The digest of the dataset's revision." }),
+    presage_version: string("The version of Presage."),
+    prompt_version: stringOrNull("The version of the composed prompt. Null if the target is external."),
+    dataset_digest: stringOrNull("The digest of the dataset's revision."),
     change: DatasetChange.optional().meta({ description: "What counts as a change, as its dataset says." }),
     ends: PinnedEnds.optional().meta({ description: "How the run tells that an episode ends, if it does." }),
     models: z.array(z.string()).meta({
@@ -235,9 +238,7 @@ export const RunProvenance = z
     draw: RunDraw.optional().meta({
       description: "For a pilot, which samples it predicts. Absent if it predicts all.",
     }),
-    in_sample: z.boolean().meta({
-      description: "Whether a baseline learnt from the revision that it predicts.",
-    }),
+    in_sample: boolean("Whether a baseline learnt from the revision that it predicts."),
     leaky: z.literal(true).optional().meta({
       description:
         "True if the world was calibrated on samples of the dataset that it predicts. Such a run passes no gate.",
@@ -250,15 +251,15 @@ export type RunProvenance = z.infer<typeof RunProvenance>;
 export const Run = z
   .object({
     id: z.uuid().meta({ description: "Results name it in evaluation_run_id." }),
-    name: z.string().meta({ description: "Several runs may have the same name." }),
+    name: string("Several runs may have the same name."),
     status: RunStatus.meta({ description: "Whether it is running, and how it ended." }),
-    status_reason: z.string().nullable().meta({ description: "Why it waits or failed." }),
+    status_reason: stringOrNull("Why it waits or failed."),
     progress: RunProgress.meta({
       description:
         "How far it is. For an external run: `samples` and `predicted` are the results of the evaluator with the most, `evaluated` those of the one with the fewest, `failed` the most of any that have no verdict.",
     }),
     dataset_id: z.uuid().nullable().meta({ description: "Null if the target is external." }),
-    revision: z.int().nullable().meta({ description: "The dataset's revision." }),
+    revision: countOrNull("The dataset's revision."),
     target: RunTarget.or(ClientTarget).meta({ description: "What predicts." }),
     params: z.record(z.string(), z.unknown()).nullable().meta({ description: "As given." }),
     mode: RunMode.meta({ description: described.mode }),

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { list, objectWithRules } from "../custom-schemas.ts";
+import { count, string } from "../text.ts";
 import { Context, Interaction, Params, samplingFields } from "./prediction.ts";
 
 /** A message of a chat. */
 export const ChatMessage = z
   .looseObject({
     role: z.enum(["system", "user", "assistant"]).meta({ description: "Who wrote the message." }),
-    content: z.string().meta({ description: "The message's text." }),
+    content: string("The message's text."),
   })
   .meta({ id: "ChatMessage" });
 export type ChatMessage = z.infer<typeof ChatMessage>;
@@ -37,10 +38,10 @@ export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 /** The upstream's completion, byte for byte. */
 export const ChatCompletionResponse = z
   .looseObject({
-    id: z.string().meta({ description: "The completion's id at the upstream." }),
-    object: z.string().meta({ description: "`chat.completion`." }),
-    created: z.int().meta({ description: "Seconds since 1970-01-01 UTC." }),
-    model: z.string().meta({ description: "The model that answered." }),
+    id: string("The completion's id at the upstream."),
+    object: string("`chat.completion`."),
+    created: count("Seconds since 1970-01-01 UTC."),
+    model: string("The model that answered."),
     choices: z
       .array(z.looseObject({}))
       .meta({ description: "The generated messages, as OpenAI describes them." }),
@@ -56,7 +57,7 @@ export type ChatCompletionResponse = z.infer<typeof ChatCompletionResponse>;
 const OpenAiTextPart = z
   .looseObject({
     type: z.literal("text").meta({ description: "Parts of other types are refused." }),
-    text: z.string().meta({ description: "The part's text." }),
+    text: string("The part's text."),
   })
   .meta({ id: "OpenAiTextPart" });
 

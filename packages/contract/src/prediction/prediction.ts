@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { samplingDefaults } from "../defaults.ts";
+import { count, string } from "../text.ts";
 import { AnsweringWorld, WorldExplanation, WorldReference, worldRequestFields } from "./through-world.ts";
 
 /** Background for the world model. Empty sections are left out of the prompt. */
@@ -82,7 +83,7 @@ export type WorldModelRequest = z.infer<typeof WorldModelRequest>;
 export const AssistantMessage = z
   .object({
     role: z.literal("assistant").meta({ default: "assistant", description: "Always `assistant`." }),
-    content: z.string().meta({ description: "The predicted next state." }),
+    content: string("The predicted next state."),
   })
   .meta({ id: "AssistantMessage" });
 
@@ -92,7 +93,7 @@ export const PromptMessage = z
     role: z
       .enum(["system", "user", "assistant"])
       .meta({ description: "Background, the step, or what an example's environment answered." }),
-    content: z.string().meta({ description: "The turn's text." }),
+    content: string("The turn's text."),
   })
   .meta({ id: "PromptMessage" });
 export type PromptMessage = z.infer<typeof PromptMessage>;
@@ -100,8 +101,8 @@ export type PromptMessage = z.infer<typeof PromptMessage>;
 /** How many tokens a prediction took. */
 export const Usage = z
   .object({
-    prompt_tokens: z.int().meta({ description: "Prompt tokens, as counted by the upstream." }),
-    completion_tokens: z.int().meta({ description: "Completion tokens, as counted by the upstream." }),
+    prompt_tokens: count("Prompt tokens, as counted by the upstream."),
+    completion_tokens: count("Completion tokens, as counted by the upstream."),
   })
   .meta({ id: "Usage", description: "Zeros if the upstream reports no usage." });
 export type Usage = z.infer<typeof Usage>;

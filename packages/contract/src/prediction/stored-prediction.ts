@@ -2,7 +2,19 @@ import { z } from "zod";
 import { EvaluationStatus } from "../evaluation/result.ts";
 import { nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { ErrorCategory } from "../responses.ts";
-import { dateTime, instant, storableText } from "../text.ts";
+import {
+  boolean,
+  booleanOrNull,
+  count,
+  countOrNull,
+  dateTime,
+  figure,
+  instant,
+  number,
+  storableText,
+  string,
+  stringOrNull,
+} from "../text.ts";
 import { Context, Interaction } from "./prediction.ts";
 import { StoredWorld } from "./through-world.ts";
 
@@ -50,52 +62,36 @@ export const StoredPrediction = z
     }),
     created_at: instant.meta({ description: "When the response or the error arrived." }),
     run_id: z.uuid().nullable().meta({ description: "The id of the run or episode; null if live." }),
-    run_name: z.string().nullable().meta({
-      description: "The run's name, or the episode's environment; null if live, or if it is gone.",
-    }),
-    position: z.int().nullable().meta({
-      description: "The sample's place in the run's revision, or the episode's step; null if live.",
-    }),
-    repeat: z.int().nullable().meta({ description: "Which of a run's repeats; null if live." }),
+    run_name: stringOrNull("The run's name, or the episode's environment; null if live, or if it is gone."),
+    position: countOrNull("The sample's place in the run's revision, or the episode's step; null if live."),
+    repeat: countOrNull("Which of a run's repeats; null if live."),
     status: PredictionStatus.meta({ description: "Whether there is a prediction." }),
     error_category: PredictionFailure.nullable().meta({
       description: "Why it failed. Null if it did not, or for a reason without a category.",
     }),
-    deployment: z.string().nullable().meta({
-      description: "The deployment that answered; for a failure, the one that was asked.",
-    }),
-    model: z.string().nullable().meta({ description: "The model, as the upstream named it." }),
-    replica: z.string().nullable().meta({
-      description:
-        "The address of the replica that answered. Only for callers in the account `default`; null if the prediction failed or was taken from the cache.",
-    }),
-    finish_reason: z.string().nullable().meta({ description: "Why the completion ended." }),
+    deployment: stringOrNull("The deployment that answered; for a failure, the one that was asked."),
+    model: stringOrNull("The model, as the upstream named it."),
+    replica: stringOrNull(
+      "The address of the replica that answered. Only for callers in the account `default`; null if the prediction failed or was taken from the cache.",
+    ),
+    finish_reason: stringOrNull("Why the completion ended."),
     prompt_tokens: tokens("As the upstream counted. These three are null if it counted none."),
     cached_tokens: tokens(
       "Tokens of the prompt that the upstream had in its own cache; or, for a prediction from the cache of Presage, all its tokens: then the other two are 0.",
     ),
     completion_tokens: tokens("As the upstream counted."),
-    latency_ms: z.number().nullable().meta({
-      description: "How long the upstream or the cache took, with retries.",
-    }),
-    score: z.number().nullable().meta({
-      description:
-        "How sure its world is of it, from 0 to 1, before calibration; null if no world was asked.",
-    }),
-    confidence: z.number().nullable().meta({
-      description:
-        "The probability that it is right: the calibrated score, or what an uploaded line said. Null without one.",
-    }),
+    latency_ms: figure("How long the upstream or the cache took, with retries."),
+    score: figure(
+      "How sure its world is of it, from 0 to 1, before calibration; null if no world was asked.",
+    ),
+    confidence: figure(
+      "The probability that it is right: the calibrated score, or what an uploaded line said. Null without one.",
+    ),
     api_key_id: z.uuid().nullable().meta({
       description: "The key that made the request or started the episode; null with a session, or for a run.",
     }),
-    api_key_name: z.string().nullable().meta({
-      description: "The key's name; null without a key, or if it is gone.",
-    }),
-    request_id: z
-      .string()
-      .nullable()
-      .meta({ description: "The request's `x-request-id`; null if not live." }),
+    api_key_name: stringOrNull("The key's name; null without a key, or if it is gone."),
+    request_id: stringOrNull("The request's `x-request-id`; null if not live."),
   })
   // The API document keeps its older names: clients are generated from it.
   .meta({ id: "StoredPrediction" });
@@ -103,12 +99,12 @@ export type StoredPrediction = z.infer<typeof StoredPrediction>;
 
 /** The verdict of a run's evaluator on a prediction. */
 export const RunVerdict = z.object({
-  evaluator: z.string().meta({ description: "The evaluator's id." }),
-  profile_name: z.string().meta({ description: "The profile's name." }),
+  evaluator: string("The evaluator's id."),
+  profile_name: string("The profile's name."),
   status: EvaluationStatus.meta({ description: "Whether there is a verdict." }),
-  pass: z.boolean().nullable().meta({ description: "The evaluator's verdict." }),
-  score: z.number().nullable().meta({ description: "From 0 to 1." }),
-  evaluation_result_id: z.string().nullable().meta({ description: "The stored result." }),
+  pass: booleanOrNull("The evaluator's verdict."),
+  score: figure("From 0 to 1."),
+  evaluation_result_id: stringOrNull("The stored result."),
 });
 export type RunVerdict = z.infer<typeof RunVerdict>;
 
@@ -150,24 +146,15 @@ export const StoredPredictionDetail = StoredPrediction.extend({
   params: z.record(z.string(), z.unknown()).nullable().meta({
     description: "Sampling, decoding and further fields, as they were sent.",
   }),
-  requested_model: z
-    .string()
-    .nullable()
-    .meta({ description: "The `model` of a chat or of a run's target; null if it named none." }),
-  output: z
-    .string()
-    .nullable()
-    .meta({ description: `What was predicted. Null if it failed. ${cut}` }),
-  reasoning: z
-    .string()
-    .nullable()
-    .meta({ description: `The model's reasoning before it. ${cut}` }),
+  requested_model: stringOrNull("The `model` of a chat or of a run's target; null if it named none."),
+  output: stringOrNull(`What was predicted. Null if it failed. ${cut}`),
+  reasoning: stringOrNull(`The model's reasoning before it. ${cut}`),
   world: StoredWorld.nullable().meta({
     description: "The world of a run's or an episode's prediction. Null if it was made without one.",
   }),
-  error_message: z.string().nullable().meta({
-    description: "What the caller was told of the failure, and what the upstream said. Null if it succeeded.",
-  }),
+  error_message: stringOrNull(
+    "What the caller was told of the failure, and what the upstream said. Null if it succeeded.",
+  ),
   ...surroundings,
 }).meta({ id: "StoredPredictionDetail" });
 export type StoredPredictionDetail = z.infer<typeof StoredPredictionDetail>;
@@ -221,10 +208,8 @@ export const maxCountedPredictions = 10_000;
 /** Response of `GET /v1/predictions/count`. */
 export const StoredPredictionCountResponse = z
   .object({
-    count: z.int().meta({
-      description: `How many predictions match, at most ${maxCountedPredictions.toLocaleString("en")}.`,
-    }),
-    has_more: z.boolean().meta({ description: "Whether there are more than were counted." }),
+    count: count(`How many predictions match, at most ${maxCountedPredictions.toLocaleString("en")}.`),
+    has_more: boolean("Whether there are more than were counted."),
   })
   .meta({ id: "StoredPredictionCountResponse" });
 export type StoredPredictionCountResponse = z.infer<typeof StoredPredictionCountResponse>;
@@ -233,12 +218,12 @@ const valuesOf = (what: string) =>
   z
     .array(
       z.object({
-        value: z.string().meta({ description: "A value that the filter takes." }),
+        value: string("A value that the filter takes."),
         name: z
           .string()
           .optional()
           .meta({ description: "The name of the key with this id, unless the key is gone." }),
-        count: z.int().meta({ description: "How many of the counted predictions have it." }),
+        count: count("How many of the counted predictions have it."),
       }),
     )
     .meta({ description: `${what}, the most frequent first, at most 100.` });
@@ -254,8 +239,8 @@ export const StoredPredictionValuesResponse = z
     api_key_id: valuesOf("API keys"),
     latency_ms: z
       .object({
-        p50: z.number().meta({ description: "The median in milliseconds." }),
-        p95: z.number().meta({ description: "95 % took at most this long, in milliseconds." }),
+        p50: number("The median in milliseconds."),
+        p95: number("95 % took at most this long, in milliseconds."),
       })
       .nullable()
       .meta({ description: "Latency of those that succeeded; null if there are none." }),
@@ -299,9 +284,9 @@ export const StoredPredictionListResponse = z
     data: z
       .array(ListedPrediction)
       .meta({ description: "The predictions, newest first unless `order` says otherwise." }),
-    currency: z.string().nullable().meta({
-      description: "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
-    }),
+    currency: stringOrNull(
+      "The currency of the costs, as an ISO 4217 code; null if the server has no price list.",
+    ),
     next: nextCursor,
   })
   .meta({ id: "StoredPredictionListResponse" });
@@ -323,10 +308,8 @@ export type StoredPredictionDeleteQuery = z.infer<typeof StoredPredictionDeleteQ
 /** Response of `DELETE /v1/predictions`. */
 export const StoredPredictionDeleteResponse = z
   .object({
-    deleted: z.int().meta({ description: "How many were deleted." }),
-    has_more: z.boolean().meta({
-      description: "Whether more remain, because one request deletes for only some seconds. Repeat it.",
-    }),
+    deleted: count("How many were deleted."),
+    has_more: boolean("Whether more remain, because one request deletes for only some seconds. Repeat it."),
   })
   .meta({ id: "StoredPredictionDeleteResponse" });
 export type StoredPredictionDeleteResponse = z.infer<typeof StoredPredictionDeleteResponse>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { list, valuesByName } from "../custom-schemas.ts";
-import { boundedText, shortText } from "../text.ts";
+import { boolean, boundedText, count, countOrNull, figure, number, shortText, string } from "../text.ts";
 
 const referencePattern = /^([a-z0-9][a-z0-9-]{0,62})(?:@([1-9]\d{0,8}))?$/;
 const notAReference = "Input should be the name of a world, or one of its revisions as NAME@NUMBER";
@@ -27,7 +27,7 @@ export const exampleTags = valuesByName(shortText(200), boundedText(1_000));
 export const HistoryStep = z
   .strictObject({
     action: z.string().min(1).meta({ description: "What the agent did." }),
-    next_state: z.string().meta({ description: "What the environment answered." }),
+    next_state: string("What the environment answered."),
   })
   .meta({ id: "HistoryStep" });
 export type HistoryStep = z.infer<typeof HistoryStep>;
@@ -55,7 +55,7 @@ const scoresSay: Record<"agreement" | "logprob" | "stated" | "retrieval", string
   retrieval: "The nearest example's similarity, times how far similar examples agree with it.",
 };
 
-const similarity = z.number().meta({ description: "From 0 to 1." });
+const similarity = number("From 0 to 1.");
 
 /** How the certainty of an answer is measured. */
 export const ConfidenceMethod = z.enum(["agreement", "logprob", "stated", "retrieval"]);
@@ -82,11 +82,11 @@ export const WorldExplanation = z
         z.object({
           dataset_sample_id: z.string().optional().meta({ description: "The example's id in its dataset." }),
           trajectory_id: z.string().optional().meta({ description: "Its trajectory." }),
-          similarity: z.number().meta({ description: "Similarity to the request, rounded to 6 decimals." }),
+          similarity: number("Similarity to the request, rounded to 6 decimals."),
           by: z
             .object({ action: similarity, state: similarity, task: similarity })
             .meta({ description: "The similarity of each field." }),
-          chars: z.int().meta({ description: "How much of `max_chars` it takes." }),
+          chars: count("How much of `max_chars` it takes."),
         }),
       )
       .meta({
@@ -95,37 +95,24 @@ export const WorldExplanation = z
       }),
     left_out: z
       .object({
-        trajectory: z
-          .int()
-          .meta({ description: "Those of the request's own trajectory or task, or excluded by it." }),
-        duplicate: z
-          .int()
-          .meta({ description: "Those with the same action and next state as a chosen one." }),
-        budget: z.int().meta({ description: "Those too long for what was left of `max_chars`." }),
-        filter: z
-          .int()
-          .meta({ description: "Samples of the dataset that are not among the world's examples." }),
+        trajectory: count("Those of the request's own trajectory or task, or excluded by it."),
+        duplicate: count("Those with the same action and next state as a chosen one."),
+        budget: count("Those too long for what was left of `max_chars`."),
+        filter: count("Samples of the dataset that are not among the world's examples."),
       })
       .meta({ description: "How many examples were passed over." }),
-    truncated: z.boolean().meta({
-      description: "Whether some were not compared, because 50,000 with more similar actions were.",
-    }),
-    reduced: z.boolean().meta({
-      description: "Whether only half of the examples were sent, because all were too long for the model.",
-    }),
-    score: z.number().nullable().meta({
-      description: "How sure the answer is, before calibration, from 0 to 1; null if the world does not ask.",
-    }),
+    truncated: boolean("Whether some were not compared, because 50,000 with more similar actions were."),
+    reduced: boolean("Whether only half of the examples were sent, because all were too long for the model."),
+    score: figure("How sure the answer is, before calibration, from 0 to 1; null if the world does not ask."),
     scores: WorldScores.meta({ description: "The score by each of the world's methods." }),
-    predictions: z.int().meta({ description: "How many completions the answer took." }),
-    prompt_tokens_of_examples: z.int().nullable().meta({
-      description:
-        "About how many prompt tokens the examples took, by their share of the characters; null in a preview.",
-    }),
-    cost_of_examples: z.number().nullable().meta({
-      description: "What these tokens cost, in the price list's currency; null if the model has no price.",
-    }),
-    retrieval_ms: z.number().meta({ description: "How long finding them took, in milliseconds." }),
+    predictions: count("How many completions the answer took."),
+    prompt_tokens_of_examples: countOrNull(
+      "About how many prompt tokens the examples took, by their share of the characters; null in a preview.",
+    ),
+    cost_of_examples: figure(
+      "What these tokens cost, in the price list's currency; null if the model has no price.",
+    ),
+    retrieval_ms: number("How long finding them took, in milliseconds."),
   })
   .meta({ id: "WorldExplanation" });
 export type WorldExplanation = z.infer<typeof WorldExplanation>;
@@ -133,11 +120,9 @@ export type WorldExplanation = z.infer<typeof WorldExplanation>;
 /** The world that made a prediction. */
 export const AnsweringWorld = z
   .object({
-    name: z.string().meta({ description: "The world's name." }),
-    revision: z.int().meta({ description: "The number of its revision." }),
-    answered_by: z.string().meta({
-      description: "The name of the deployment that answered, or `retrieval`: the records alone.",
-    }),
+    name: string("The world's name."),
+    revision: count("The number of its revision."),
+    answered_by: string("The name of the deployment that answered, or `retrieval`: the records alone."),
   })
   .meta({ id: "AnsweringWorld" });
 export type AnsweringWorld = z.infer<typeof AnsweringWorld>;
