@@ -39,6 +39,11 @@ export function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
 
+/** Items in parts of at most `size`. */
+export function* inParts<Item>(items: readonly Item[], size: number): Generator<Item[], void> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
+}
+
 type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
 } & {

@@ -5,23 +5,24 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { toThousandths } from "./result.ts";
 import { latestCorrectionId, selectResults } from "./write/stored-results-store.ts";
 
+/** The latest correction of a result. */
+function latestOf(database: Database, resultId: number) {
+  return database
+    .selectFrom("evaluation_corrections")
+    .where("result_id", "=", resultId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(1);
+}
+
 /** When a result was last corrected, by `latest` if that is given. */
 export async function selectCorrectedAt(
   database: Database,
   resultId: number,
-  latest?: Micros,
+  latest = Number.MAX_SAFE_INTEGER,
 ): Promise<Micros | undefined> {
-  const corrections = database
-    .selectFrom("evaluation_corrections")
-    .select("created_at")
-    .where("result_id", "=", resultId)
-    .orderBy("created_at", "desc")
-    .limit(1);
-  const row = await (latest === undefined
-    ? corrections
-    : corrections.where("created_at", "<=", latest)
-  ).executeTakeFirst();
-  return row?.created_at;
+  const found = latestOf(database, resultId).select("created_at").where("created_at", "<=", latest);
+  return (await found.executeTakeFirst())?.created_at;
 }
 
 /** Appends a correction and makes its verdict count. */
@@ -35,14 +36,7 @@ export async function insertCorrection(transaction: Database, row: EvaluationCor
 }
 
 export async function selectLatestCorrection(database: Database, resultId: number) {
-  return await database
-    .selectFrom("evaluation_corrections")
-    .select(["id", "user_id"])
-    .where("result_id", "=", resultId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(1)
-    .executeTakeFirst();
+  return await latestOf(database, resultId).select(["id", "user_id"]).executeTakeFirst();
 }
 
 type Verdict = Pick<EvaluationCorrectionsTable, "score"> & { pass: Flag | null };
@@ -53,14 +47,9 @@ export async function selectCountedWithout(
   resultId: number,
   correctionId: string,
 ): Promise<Verdict> {
-  const other = await transaction
-    .selectFrom("evaluation_corrections")
+  const other = await latestOf(transaction, resultId)
     .select(["pass", "score"])
-    .where("result_id", "=", resultId)
     .where("id", "<>", correctionId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(1)
     .executeTakeFirst();
   if (other !== undefined) return other;
   return await transaction

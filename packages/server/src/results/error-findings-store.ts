@@ -1,5 +1,6 @@
 import type { RecentErrorFindingsResponse } from "@presage/contract";
 import { type Micros, microsPerDay } from "../platform/storage/columns.ts";
+import { insertRows } from "../platform/storage/rows.ts";
 import type {
   ErrorFindingCountsTable,
   EvaluationPayloadsTable,
@@ -7,6 +8,7 @@ import type {
 } from "../platform/storage/schema/results.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
+import { inParts } from "../platform/words.ts";
 import type { EvaluatedModel } from "./result.ts";
 
 /** Namespace of path ids; any fixed UUID would do. */
@@ -58,26 +60,12 @@ function pathsOf({ categories = [] }: Partial<ErrorsFound>): Set<string> {
   return new Set([noPath, ...categories.map(({ path }) => JSON.stringify(path))]);
 }
 
-/** Far below the number of parameters that a statement may have. */
-const rowsAtOnce = 1_000;
+const addToCounts =
+  "on conflict (account_id, revision_id, day, path_id) do update set count = count + excluded.count";
 
 export async function addErrorFindings(transaction: Database, counts: readonly ErrorFindingCountsTable[]) {
-  for (let at = 0; at < counts.length; at += rowsAtOnce) {
-    const some = counts.slice(at, at + rowsAtOnce);
-    if (isPostgres(transaction)) {
-      await transaction.insertInto("error_finding_count_deltas").values(some).execute();
-      continue;
-    }
-    await transaction
-      .insertInto("error_finding_counts")
-      .values(some)
-      .onConflict((conflict) =>
-        conflict.columns(["account_id", "revision_id", "day", "path_id"]).doUpdateSet((row) => ({
-          count: row("error_finding_counts.count", "+", row.ref("excluded.count")),
-        })),
-      )
-      .execute();
-  }
+  if (isPostgres(transaction)) await insertRows(transaction, "error_finding_count_deltas", counts);
+  else await insertRows(transaction, "error_finding_counts", counts, addToCounts);
 }
 
 /** Days since 1970-01-01 UTC; `untilDay` is exclusive. */
@@ -152,8 +140,7 @@ export async function selectJudgedResults(reader: Database, ids: readonly number
       .where("result.id", "in", some)
       .execute();
   const rows: Awaited<ReturnType<typeof select>> = [];
-  for (let at = 0; at < ids.length; at += idsAtOnce)
-    rows.push(...(await select(ids.slice(at, at + idsAtOnce))));
+  for (const some of inParts(ids, idsAtOnce)) rows.push(...(await select(some)));
   return rows
     .sort((a, b) => b.id - a.id)
     .map(({ id, created_at, additional_info, evaluated_model, run_id, run_name, ...run }) => {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { inParts } from "../platform/words.ts";
 import type { SearchFilter } from "./search/filter.ts";
 import {
   allOf,
@@ -96,10 +97,8 @@ export type ReviewRow = Awaited<ReturnType<typeof selectReviewRows>>[number];
 
 export async function selectReviewRows(reader: Database, ids: readonly number[]) {
   const rows: Awaited<ReturnType<ReturnType<typeof reviewRows>["execute"]>> = [];
-  for (let at = 0; at < ids.length; at += idsAtOnce) {
-    const some = ids.slice(at, at + idsAtOnce);
+  for (const some of inParts(ids, idsAtOnce))
     rows.push(...(await reviewRows(reader).where("result.id", "in", some).execute()));
-  }
   return rows;
 }
 
@@ -145,8 +144,7 @@ export async function selectOtherVerdicts(
 ): Promise<ReviewRow[]> {
   const known = new Set(rows.map(({ id }) => id));
   const others: ReviewRow[] = [];
-  for (let at = 0; at < rows.length; at += idsAtOnce) {
-    const some = rows.slice(at, at + idsAtOnce);
+  for (const some of inParts(rows, idsAtOnce)) {
     const keys = [...new Set(some.flatMap(({ sample_key }) => sample_key ?? []))];
     const runs = [...new Set(some.flatMap(({ run_id }) => run_id ?? []))];
     if (keys.length === 0 || runs.length === 0) continue;

@@ -48,7 +48,9 @@ export async function mendCorrections(database: Database, lastSound: Micros): Pr
     const some = await selectFutureCorrections(database, lastSound, resultsAtOnce);
     for (const { id, result_id, created_at } of some) {
       const last = await selectCorrectedAt(database, result_id, lastSound);
-      await setCorrectionTime(database, id, Math.max(created_at, last ?? 0) + 1);
+      const soundTime = Math.max(created_at, last ?? 0) + 1;
+      const correction = database.updateTable("evaluation_corrections").where("id", "=", id);
+      await correction.set({ created_at: soundTime }).execute();
     }
     mended += some.length;
     if (some.length < resultsAtOnce) return mended;
@@ -136,11 +138,12 @@ async function mendSome(transaction: Database, lastSound: Micros): Promise<numbe
   const withInfo = (some: typeof rows) =>
     some.map((row) => ({ row, texts: { additional_info: info.get(row.id) ?? null } }));
   for (const [createdAt, same] of Map.groupBy(after, ({ created_at }) => created_at)) {
-    await setTime(
-      transaction,
-      same.map(({ id }) => id),
-      createdAt,
-    );
+    const ids = same.map(({ id }) => id);
+    await transaction
+      .updateTable("evaluation_results")
+      .set({ created_at: createdAt })
+      .where("id", "in", ids)
+      .execute();
   }
   await addCounted(transaction, recount(rows, after));
   await addErrorFindings(transaction, [
@@ -181,14 +184,6 @@ async function selectSoundTimeNear(
       .limit(1)
       .executeTakeFirst();
   return ((await nearest("desc")) ?? (await nearest("asc")))?.created_at;
-}
-
-async function setTime(transaction: Database, ids: readonly number[], createdAt: Micros) {
-  await transaction
-    .updateTable("evaluation_results")
-    .set({ created_at: createdAt })
-    .where("id", "in", ids)
-    .execute();
 }
 
 /** Recomputes the time ranges of the stretches of these results. No process may merge counts meanwhile. */
@@ -235,13 +230,5 @@ async function selectFutureCorrections(database: Database, lastSound: Micros, li
     .orderBy("correction.created_at")
     .orderBy("correction.id")
     .limit(limit)
-    .execute();
-}
-
-async function setCorrectionTime(database: Database, id: string, createdAt: Micros) {
-  await database
-    .updateTable("evaluation_corrections")
-    .set({ created_at: createdAt })
-    .where("id", "=", id)
     .execute();
 }

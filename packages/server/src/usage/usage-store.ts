@@ -10,15 +10,11 @@ import type {
   UsageModelTokensTable,
 } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
+import { inParts } from "../platform/words.ts";
 import type { BucketCounts, UsageTotals } from "./collect-usage.ts";
 
 /** The most ids in one statement; databases limit its parameters. */
 const maxIds = 1_000;
-
-function inChunks(ids: readonly string[]): string[][] {
-  const chunks = Math.ceil(ids.length / maxIds);
-  return Array.from({ length: chunks }, (_, chunk) => ids.slice(chunk * maxIds, (chunk + 1) * maxIds));
-}
 
 /** Whose requests are counted under an id: a key's, or those of a user's sessions. */
 export interface Holder {
@@ -34,7 +30,8 @@ export async function selectHolders(
   accountId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Holder>> {
-  const found = inChunks(ids.filter((id) => id !== "")).map(async (some) => {
+  const wanted = ids.filter((id) => id !== "");
+  const found = [...inParts(wanted, maxIds)].map(async (some) => {
     const keys = await reader
       .selectFrom("api_keys")
       .innerJoin("users", "users.id", "api_keys.user_id")

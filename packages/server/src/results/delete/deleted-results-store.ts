@@ -7,6 +7,7 @@ import type {
 } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
+import { inParts } from "../../platform/words.ts";
 
 import { addErrorFindings, countErrorFindings } from "../error-findings-store.ts";
 import { toTagRows } from "../result.ts";
@@ -133,10 +134,10 @@ async function lockResults(transaction: Database, ids: readonly number[]) {
 
 /** Deletes tags by their whole key, which begins with the account and the name. */
 async function deleteTags(transaction: Database, tags: readonly EvaluationTagsTable[]) {
-  for (let at = 0; at < tags.length; at += tagsAtOnce) {
-    const keys = tags
-      .slice(at, at + tagsAtOnce)
-      .map((tag) => sql`(${tag.account_id}, ${tag.name}, ${tag.value}, ${sql.lit(tag.result_id)})`);
+  for (const some of inParts(tags, tagsAtOnce)) {
+    const keys = some.map(
+      (tag) => sql`(${tag.account_id}, ${tag.name}, ${tag.value}, ${sql.lit(tag.result_id)})`,
+    );
     await sql`delete from evaluation_tags where (account_id, name, value, result_id) in (values ${sql.join(keys)})`.execute(
       transaction,
     );

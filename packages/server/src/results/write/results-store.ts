@@ -12,6 +12,7 @@ import { type Insertion, insertRows, insertTogether } from "../../platform/stora
 import type { EvaluationResultsTable, EvaluationTimesTable } from "../../platform/storage/schema/results.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
+import { inParts } from "../../platform/words.ts";
 import { type ResultRows, toTagRows } from "../result.ts";
 
 /** The numbers (ids) of results that are stored together, ascending, and the time at which they are stored. */
@@ -228,11 +229,8 @@ const idsAtOnce = 10_000;
 
 /** Deletes texts that belong to no result. */
 export async function deletePayloads(database: Database, ids: readonly number[]): Promise<void> {
-  for (let at = 0; at < ids.length; at += idsAtOnce) {
-    await deleteUnusedPayloads(database)
-      .where("result_id", "in", ids.slice(at, at + idsAtOnce))
-      .execute();
-  }
+  for (const some of inParts(ids, idsAtOnce))
+    await deleteUnusedPayloads(database).where("result_id", "in", some).execute();
 }
 
 const textsAhead = "texts_ahead/";

@@ -95,17 +95,6 @@ const longColumns = [
   "tags",
 ] as const;
 
-/** The id, if it is that of one of the account's results. */
-async function selectOwnId(reader: Database, accountId: string, id: number): Promise<number | undefined> {
-  const row = await reader
-    .selectFrom("evaluation_results")
-    .select("id")
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
-  return row?.id;
-}
-
 /** An account's results under some request keys, without their texts. */
 export async function selectRowsByRequestKeys(
   database: Database,
@@ -189,6 +178,11 @@ export async function measureResult(
   id: number,
 ): Promise<number> {
   const reader = store.briefReader(requester);
-  const ownId = await selectOwnId(reader, requester.accountId, id);
-  return ownId === undefined ? 0 : ((await selectPayloadBytes(reader, [ownId])).get(ownId) ?? 0);
+  const own = await reader
+    .selectFrom("evaluation_results")
+    .select("id")
+    .where("id", "=", id)
+    .where("account_id", "=", requester.accountId)
+    .executeTakeFirst();
+  return own === undefined ? 0 : ((await selectPayloadBytes(reader, [id])).get(id) ?? 0);
 }

@@ -22,6 +22,7 @@ import { UploadError } from "../../platform/errors.ts";
 import { sampleKey } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { inTransaction } from "../../platform/storage/store.ts";
+import { inParts } from "../../platform/words.ts";
 import { annotatorOf, type LabelServices, type NewLabel, putLabel } from "../../results/labels/labels.ts";
 import { type NamedResult, selectNamedResults } from "../../results/labels/labels-store.ts";
 import examples from "../examples.json" with { type: "json" };
@@ -64,16 +65,14 @@ async function importLabels(
   const lines = await readLines(isGzip ? gunzip(body) : body, reserve);
   const reader = services.store.reader(requester);
   const labels = await findResults(reader, requester.accountId, lines, { userId, reserve });
-  for (let at = 0; at < labels.length; at += labelsAtOnce) {
-    // Always in the order of results, so that two imports cannot deadlock.
-    const some = labels.slice(at, at + labelsAtOnce);
+  // Always in the order of results, so that two imports cannot deadlock.
+  for (const some of inParts(labels, labelsAtOnce))
     await inTransaction(services.store, requester, async (transaction) => {
       for (const label of some) await putLabel(transaction, requester.accountId, label);
       await recordChange(transaction, requester, "evaluation_result.label", String(some[0]?.resultId), {
         labels: some.length,
       });
     });
-  }
   services.countsMerger.schedule();
   const takenBack = labels.filter(({ label }) => label === null).length;
   return { labels: labels.length - takenBack, taken_back: takenBack };
@@ -167,7 +166,7 @@ async function selectById(
     lines.flatMap(({ line }) => (line.result_id === undefined ? [] : [readResultId(line.result_id)])),
   );
   const found = new Map<number, NamedResult>();
-  for (const some of inParts([...ids])) {
+  for (const some of inParts([...ids], namesAtOnce)) {
     for (const one of await selectNamedResults(reader, accountId, { ids: some })) found.set(one.id, one);
     reserveWith(found.size);
   }
@@ -189,20 +188,13 @@ async function selectBySample(
   );
   let count = 0;
   for (const [runId, ofRun] of Map.groupBy(named, ({ run_id }) => run_id))
-    for (const sampleKeys of inParts([...new Set(ofRun.map(({ key }) => key))])) {
+    for (const sampleKeys of inParts([...new Set(ofRun.map(({ key }) => key))], namesAtOnce)) {
       const results = await selectNamedResults(reader, accountId, { runId, sampleKeys });
       for (const one of results) found.get(JSON.stringify([runId, one.sample_key]))?.push(one);
       count += results.length;
       reserveWith(count);
     }
   return found;
-}
-
-function inParts<Item>(items: readonly Item[]): Item[][] {
-  const parts = Math.ceil(items.length / namesAtOnce);
-  return Array.from({ length: parts }, (_, part) =>
-    items.slice(part * namesAtOnce, (part + 1) * namesAtOnce),
-  );
 }
 
 const drawSample = route("POST", "/v1/runs/:id/label-sample", {
