@@ -23,7 +23,7 @@ export interface ClientResults {
   evaluators: readonly ClientEvaluator[];
 }
 
-interface ClientEvaluator {
+export interface ClientEvaluator {
   names: EvaluatorNames;
   /** Whether its results say if a sample passed, rather than only give a score. */
   hasPasses: boolean;

@@ -4,7 +4,7 @@ import { sampleKey } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
 import { defined } from "../../platform/words.ts";
-import { readClientResults } from "../client/client-results.ts";
+import { type ClientEvaluator, readClientResults } from "../client/client-results.ts";
 import { correctedDifferences } from "../labels/corrected.ts";
 import { type Outcomes, readFailedPredictions, readOutcomes } from "../report/outcomes.ts";
 import { readInRanges, selectLastPosition, selectSampleIds } from "../report/outcomes-store.ts";
@@ -49,10 +49,7 @@ interface ComparedRun {
   evaluators: readonly ComparedEvaluator[];
 }
 
-interface ComparedEvaluator {
-  names: EvaluatorNames;
-  /** Whether its results say if a sample passed, rather than only give a score. */
-  hasPasses: boolean;
+interface ComparedEvaluator extends Pick<ClientEvaluator, "names" | "hasPasses"> {
   /** Outcomes by the index of the run's own samples. */
   outcomes(): Outcomes | Promise<Outcomes>;
 }

@@ -231,7 +231,11 @@ export async function reportRun(
   prices: Prices | undefined,
 ): Promise<RunFindings> {
   const reader = store.reader(requester);
-  const goalOf = (evaluators: RunReport["evaluators"]) => findGoal({ store }, requester, run, evaluators);
+  const goalOf = async (evaluators: RunReport["evaluators"]) => {
+    const goals = await selectGoalsOf(store.briefReader(requester), run.account_id, [run]);
+    const goal = goals.get(run.name);
+    return goal === undefined ? null : judgeGoal(goal, evaluators, run.provenance, isPreliminary(run));
+  };
   if (isClientRun(run)) {
     const findings = await clientFindings(reader, run);
     const goal = await goalOf(findings.evaluators);
@@ -291,17 +295,6 @@ export async function reportRun(
       ],
     },
   };
-}
-
-async function findGoal(
-  { store }: { store: Store },
-  requester: Requester,
-  run: Run,
-  evaluators: RunReport["evaluators"],
-): Promise<RunReport["goal"]> {
-  const goals = await selectGoalsOf(store.briefReader(requester), run.account_id, [run]);
-  const goal = goals.get(run.name);
-  return goal === undefined ? null : judgeGoal(goal, evaluators, run.provenance, isPreliminary(run));
 }
 
 /** A larger share is worth a warning. */

@@ -5,40 +5,14 @@ import {
   type FirstDivergence,
   firstDivergence,
   type StepOutcome,
-  type SurvivalCurve,
   survival,
 } from "../../platform/statistics/survival.ts";
 import { isAfter } from "../../platform/storage/lists.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { hasSamplesOf, type Run, type RunDataset } from "../run.ts";
+import { hasSamplesOf, type Run } from "../run.ts";
 import { selectFinished, selectRun } from "../runs-store.ts";
 import { type Outcomes, outcome } from "./outcomes.ts";
 import type { RunSamples } from "./samples.ts";
-
-/** The fields that are compared to find a run with the same target and params, as JSON. */
-interface TeacherForcedRow {
-  id: string;
-  target: string;
-  params: string | null;
-  provenance: string;
-  created_at: number;
-}
-
-/** Finished teacher-forced runs of a revision, newest first. */
-async function selectTeacherForced(
-  reader: Database,
-  accountId: string,
-  { datasetId, revisionId }: RunDataset,
-  { limit, before }: { limit: number; before: TeacherForcedRow | undefined },
-): Promise<TeacherForcedRow[]> {
-  let query = selectFinished(reader, accountId)
-    .select(["id", "target", "params", "provenance", "created_at"])
-    .where("dataset_id", "=", datasetId)
-    .where("revision_id", "=", revisionId)
-    .where("mode", "=", "teacher-forced");
-  if (before !== undefined) query = query.where(isAfter({ createdAt: before.created_at, id: before.id }));
-  return await query.limit(limit).execute();
-}
 
 const runsAtOnce = 100;
 
@@ -46,18 +20,27 @@ const runsAtOnce = 100;
 export async function findTeacherForced(reader: Database, run: Run): Promise<Run | undefined> {
   const { dataset, account_id: accountId } = run;
   if (dataset === undefined) return undefined;
-  let before: TeacherForcedRow | undefined;
-  for (;;) {
-    const rows = await selectTeacherForced(reader, accountId, dataset, { limit: runsAtOnce, before });
+  const all = selectFinished(reader, accountId)
+    .select(["id", "target", "params", "provenance", "created_at"])
+    .where("dataset_id", "=", dataset.datasetId)
+    .where("revision_id", "=", dataset.revisionId)
+    .where("mode", "=", "teacher-forced")
+    .limit(runsAtOnce);
+  for (let query = all; ; ) {
+    const rows = await query.execute();
     const found = rows.find((row) => isLike(run, row));
     if (found !== undefined) return await selectRun(reader, accountId, found.id);
-    before = rows.at(-1);
-    if (rows.length < runsAtOnce) return undefined;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < runsAtOnce) return undefined;
+    query = all.where(isAfter({ createdAt: last.created_at, id: last.id }));
   }
 }
 
 /** The order of keys does not matter. A pilot's figures cover only its own samples. */
-function isLike({ target, params, provenance }: Run, row: TeacherForcedRow): boolean {
+function isLike(
+  { target, params, provenance }: Run,
+  row: { target: string; params: string | null; provenance: string },
+): boolean {
   return (
     isDeepStrictEqual(JSON.parse(row.target), JSON.parse(JSON.stringify(target))) &&
     isDeepStrictEqual(JSON.parse(row.params ?? "{}"), params ?? {}) &&
@@ -98,12 +81,9 @@ export async function reportSurvival(samples: RunSamples, outcomes: Outcomes): P
 
 /** Repeats of a trajectory depend on each other; with repeats, intervals therefore come from resampled trajectories. */
 async function curveOf(trajectories: readonly (readonly FirstDivergence[])[], hasRepeats: boolean) {
-  return toCurve(
-    hasRepeats ? await bootstrapSurvival(trajectories, bootstrapSeed) : survival(trajectories.flat()),
-  );
-}
-
-function toCurve({ steps, median }: SurvivalCurve): RunSurvival["failures_as_divergence"] {
+  const { steps, median } = hasRepeats
+    ? await bootstrapSurvival(trajectories, bootstrapSeed)
+    : survival(trajectories.flat());
   return { steps: steps.map(({ atRisk, ...step }) => ({ ...step, at_risk: atRisk })), median };
 }
 

@@ -101,24 +101,18 @@ export async function workOnRun(worker: RunWorker): Promise<void> {
   const steps: StepWorker = { ...worker, evaluators, predictor };
   const asks = asksDeployment(run) && !run.provenance.finished_early;
   const concurrency = asks ? run.concurrency : stepsAtOnceWithoutCalls;
-  if (run.mode === "teacher-forced") {
-    const missing = whileGoingOn(worker, missingSteps(reader, run));
-    await pMap(missing, async (step) => skipResult(await workOnStep(steps, step, [])), {
-      concurrency,
-      signal,
-    });
-  } else {
-    const trajectories = whileGoingOn(worker, trajectoriesOf(reader, run));
-    await pMap(trajectories, async (one) => skipResult(await workOnTrajectory(steps, one)), {
-      concurrency,
-      signal,
-    });
+  async function workOnAll<Item>(items: AsyncGenerator<Item, void>, work: (item: Item) => Promise<unknown>) {
+    const workOnOne = async (item: Item) => {
+      await work(item);
+      // Keeps `pMap` from collecting a list of results.
+      return pMapSkip;
+    };
+    await pMap(whileGoingOn(worker, items), workOnOne, { concurrency, signal });
   }
-}
 
-/** Keeps `pMap` from collecting a list of results. */
-function skipResult(_: unknown): typeof pMapSkip {
-  return pMapSkip;
+  if (run.mode === "teacher-forced")
+    await workOnAll(missingSteps(reader, run), (step) => workOnStep(steps, step, []));
+  else await workOnAll(trajectoriesOf(reader, run), (one) => workOnTrajectory(steps, one));
 }
 
 /** Also pauses while others wait for room, so that no more samples are read than there is room for. */
