@@ -98,7 +98,7 @@ export function ConfidenceCharts({ of }: { of: RunCalibration }) {
 
 const title = "px-4 pt-2 text-sm font-semibold";
 
-const reference = { key: "reference", color: "var(--ink-3)", isDashed: true };
+const reference = { key: "reference", color: "var(--color-ink-3)", isDashed: true };
 
 /** A line to compare with across the whole axis, with a value at each place of the other line. */
 function across(points: readonly CurvePoint[], valueAt: (x: number) => number): CurvePoint[] {

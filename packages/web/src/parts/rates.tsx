@@ -78,11 +78,11 @@ export function RateByDayCard({ period, rates: all, title, chosen, onChoose }: R
             {
               key: "rate",
               label: "Pass rate",
-              color: "var(--chart-1)",
+              color: "var(--color-chart-1)",
               shape: "line",
               total: formatShare(rate.pass_rate),
             },
-            { key: "interval", label: "95\u00a0% interval", color: "var(--chart-1)", shape: "band" },
+            { key: "interval", label: "95\u00a0% interval", color: "var(--color-chart-1)", shape: "band" },
           ]}
           format={formatShare}
           formatTick={formatPercent}

@@ -16,7 +16,7 @@ export function markRuns(runs: readonly Run[]): MarkedRun[] {
   return runs.map((run, index) => ({
     run,
     letter: letters[index] ?? String(index + 1),
-    color: `var(--chart-${index + 1})`,
+    color: `var(--color-chart-${index + 1})`,
   }));
 }
 

@@ -141,7 +141,7 @@ function TrafficCard({ period }: { period: Period }) {
   const starts = Map.groupBy(rows, ({ start }) => Date.parse(start));
   const totals = countsOf(rows);
   const bar = (key: keyof typeof totals, label: string, color: string): ChartSeries => {
-    return { key, label, color: `var(--${color})`, shape: "bar", total: formatCount(totals[key]) };
+    return { key, label, color: `var(--color-${color})`, shape: "bar", total: formatCount(totals[key]) };
   };
   return (
     <Card

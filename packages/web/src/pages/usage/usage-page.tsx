@@ -160,7 +160,7 @@ function SpendingChart({ spending }: { spending: SpendingResponse }) {
       ({ key, label }, place): ChartSeries => ({
         key,
         label,
-        color: key === others ? "var(--ink-3)" : `var(--chart-${place + 1})`,
+        color: key === others ? "var(--color-ink-3)" : `var(--color-chart-${place + 1})`,
         shape: "bar",
         total: format(sumOf(rowsOf.get(key) ?? [])),
       }),

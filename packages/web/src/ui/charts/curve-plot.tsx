@@ -31,7 +31,7 @@ interface CurveChartProps {
 export function CurveChart(props: CurveChartProps) {
   const series = props.series.map((one, index) => ({
     ...one,
-    color: one.color ?? `var(--chart-${(index % 6) + 1})`,
+    color: one.color ?? `var(--color-chart-${(index % 6) + 1})`,
   }));
   const xs = placesOf(series);
   // A curve with a single place would be a lone dot.

@@ -64,7 +64,7 @@ interface IntervalRowMarkProps {
 
 /** One value with its interval; ends beyond the axis are cut off with an arrow. */
 export function IntervalRowMark({ mark, row, domain }: IntervalRowMarkProps) {
-  const { value, lower, upper, reference, color = "var(--chart-1)" } = row;
+  const { value, lower, upper, reference, color = "var(--color-chart-1)" } = row;
   const scale = linearScale(domain, inset);
   const toX = (one: number) => percent(scale(Math.min(domain[1], Math.max(domain[0], one))));
   const zero = Math.min(domain[1], Math.max(domain[0], 0));

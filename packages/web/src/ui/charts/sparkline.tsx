@@ -15,7 +15,14 @@ export function IntervalBar({ value, lower, upper, baseline }: IntervalBarProps)
   return (
     <svg aria-hidden className="h-4 w-full min-w-16 overflow-visible">
       <line x1="0" x2="100%" y1="8" y2="8" className="stroke-line" strokeWidth="2" />
-      <line x1={percent(lower)} x2={percent(upper)} y1="8" y2="8" stroke="var(--chart-1)" strokeWidth="2" />
+      <line
+        x1={percent(lower)}
+        x2={percent(upper)}
+        y1="8"
+        y2="8"
+        stroke="var(--color-chart-1)"
+        strokeWidth="2"
+      />
       {[lower, upper].map((end, index) => (
         <line
           key={index === 0 ? "lower" : "upper"}
@@ -23,7 +30,7 @@ export function IntervalBar({ value, lower, upper, baseline }: IntervalBarProps)
           x2={percent(end)}
           y1="4.5"
           y2="11.5"
-          stroke="var(--chart-1)"
+          stroke="var(--color-chart-1)"
           strokeWidth="1.5"
         />
       ))}
@@ -37,7 +44,7 @@ export function IntervalBar({ value, lower, upper, baseline }: IntervalBarProps)
           strokeWidth="2"
         />
       )}
-      <circle cx={percent(value)} cy="8" r="3.5" fill="var(--chart-1)" className="stroke-surface" />
+      <circle cx={percent(value)} cy="8" r="3.5" fill="var(--color-chart-1)" className="stroke-surface" />
     </svg>
   );
 }

@@ -32,7 +32,7 @@ const readings = [
 
 /** Blue for what only the recording contains, amber for what only the prediction contains. */
 const predictedLook =
-  "[--fail:var(--accent-ink)] [--fail-soft:var(--accent-soft)] [--pass:var(--warn)] [--pass-soft:var(--warn-soft)] [&_del]:underline [&_del]:underline-offset-2";
+  "[--color-fail:var(--color-accent-ink)] [--color-fail-soft:var(--color-accent-soft)] [--color-pass:var(--color-warn)] [--color-pass-soft:var(--color-warn-soft)] [&_del]:underline [&_del]:underline-offset-2";
 
 /** Compares two untrusted texts: JSON by meaning, anything else by lines and words. */
 export function TextDifference({

@@ -8,7 +8,7 @@ const named = { evaluator: "exact-match-2026-11-21", profile_name: "system:defau
 const marked = ["a", "b"].map((id, index) => ({
   run: { id, name: id },
   letter: id.toUpperCase(),
-  color: `var(--chart-${index + 1})`,
+  color: `var(--color-chart-${index + 1})`,
 })) as MarkedRun[];
 const interval = { level: 0.95, lower: -1.2, upper: 0.3 };
 const stratum = { key: 2, count: 5, trajectories: 3, mean: 0.5, difference: -0.4, interval };

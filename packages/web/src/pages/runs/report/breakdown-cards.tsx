@@ -45,7 +45,7 @@ export function StepCard({ report, chosen, measure }: StepCardProps) {
     series.push({
       key: "no-change",
       label: "No change",
-      color: "var(--ink-3)",
+      color: "var(--color-ink-3)",
       isDashed: true,
       points: step.map(({ key, no_change }) => ({ x: Number(key), value: no_change?.[measure] ?? null })),
     });
