@@ -6,7 +6,7 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Store } from "../platform/storage/store.ts";
 import { lruLimit } from "../platform/words.ts";
 import {
-  insertProjects,
+  insertProject,
   type NewProject,
   selectOwnRunIds,
   selectProjectsByNames,
@@ -44,17 +44,14 @@ export async function placeResults(
   const { store } = services;
   const { placements, missing } = await resolve(store.database, accountId, wanted);
   if (missing.length === 0) return placements;
-  const rows = missing.map(({ name, userId }) => ({
-    id: Bun.randomUUIDv7(),
-    account_id: accountId,
-    name,
-    created_by: userId,
-    created_at: nowMicros(),
-  }));
   await inTransaction(store, requester, async (transaction) => {
-    for (const row of rows)
-      if ((await insertProjects(transaction, [row])) > 0)
-        await recordChange(transaction, requester, "project.create", row.id, { name: row.name });
+    // Transactions with the same names wait for each other: always in one order, to avoid deadlocks.
+    for (const { name, userId } of missing.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      const id = Bun.randomUUIDv7();
+      const row = { id, account_id: accountId, name, created_by: userId, created_at: nowMicros() };
+      if (await insertProject(transaction, row))
+        await recordChange(transaction, requester, "project.create", id, { name });
+    }
   });
   return await findPlacements(services, accountId, wanted);
 }

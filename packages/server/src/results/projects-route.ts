@@ -18,12 +18,12 @@ import type { Database } from "../platform/storage/schema/tables.ts";
 import type { Store } from "../platform/storage/store.ts";
 import examples from "./examples.json" with { type: "json" };
 import {
-  insertProjects,
+  insertProject,
   type NewProject,
   type ProjectRow,
   selectProject,
-  selectProjectByName,
   selectProjects,
+  selectProjectsByNames,
 } from "./projects-store.ts";
 
 const path = "/v1/projects";
@@ -102,7 +102,7 @@ async function createProject(
   return await doOnce(store.writer(requester), once, {
     async work(transaction) {
       const project = { id: Bun.randomUUIDv7(), name, created_by: userId, created_at: nowMicros() };
-      const isNew = (await insertProjects(transaction, [{ ...project, account_id: accountId }])) > 0;
+      const isNew = await insertProject(transaction, { ...project, account_id: accountId });
       if (isNew) await recordChange(transaction, requester, "project.create", project.id, { name });
       return { project: isNew ? project : await existing(transaction, accountId, name), isNew };
     },
@@ -116,7 +116,7 @@ async function createProject(
 }
 
 async function existing(transaction: Database, accountId: string, name: string): Promise<ProjectRow> {
-  const project = await selectProjectByName(transaction, accountId, name);
+  const [project] = await selectProjectsByNames(transaction, accountId, [name]);
   if (project === undefined) throw new Error("A project's name is taken, and no project has it");
   return project;
 }

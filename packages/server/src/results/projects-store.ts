@@ -30,11 +30,9 @@ const experimentColumns = ["id", "name", "tags", "metadata", "created_at"] as co
 /** Without a parameter, so that the indexes of these runs serve it. */
 const isExperiment: RawBuilder<boolean> = sql`target_kind = 'external' and status <> 'deleted'`;
 
-/** Stores an account's projects, except those whose names are taken; returns how many were stored. */
-export async function insertProjects(transaction: Database, projects: readonly ProjectsTable[]) {
-  // Transactions with the same names wait for each other: always in one order, to avoid deadlocks.
-  const rows = projects.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return (await insertRows(transaction, "projects", rows, unlessNameIsTaken)).length;
+/** Stores a project. Returns false if its name is taken. */
+export async function insertProject(transaction: Database, project: ProjectsTable): Promise<boolean> {
+  return (await insertRows(transaction, "projects", [project], unlessNameIsTaken)).length > 0;
 }
 
 export async function selectProject(
@@ -48,14 +46,6 @@ export async function selectProject(
     .where("id", "=", id)
     .where("account_id", "=", accountId)
     .executeTakeFirst();
-}
-
-export async function selectProjectByName(
-  database: Database,
-  accountId: string,
-  name: string,
-): Promise<ProjectRow | undefined> {
-  return (await selectProjectsByNames(database, accountId, [name]))[0];
 }
 
 /** An account's projects of these names, in no particular order. */

@@ -7,7 +7,7 @@ import {
   ProjectListResponse,
   ProjectResponse,
 } from "@presage/contract";
-import { testKey } from "../support/presage/presage.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
@@ -165,6 +165,18 @@ onAnyDatabase((database) => {
     expect([first.project_id, (await find(imported)).project_id]).toEqual(
       Array(2).fill(project?.id ?? "none"),
     );
+  });
+
+  test("Imports that name the same new projects in different orders do not wait for each other", async () => {
+    const other = await startPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
+    const elsewhere = evaluationResultsClient(() => other);
+    for (const round of [1, 2, 3, 4, 5]) {
+      const names = Array.from({ length: 50 }, (_, at) => `together ${round}/${at}`);
+      const rows = names.map((project_name) => ({ evaluator_id: "theirs", pass: true, project_name }));
+      const imported = await Promise.all([importAll(rows), elsewhere.importAll(rows.toReversed())]);
+      expect(imported.map(({ length }) => length)).toEqual([50, 50]);
+    }
+    await other.stop();
   });
 
   test("A request that stores nothing creates no project", async () => {

@@ -6,8 +6,8 @@ import { findCorrections, selectAgreementCells } from "../../src/results/correct
 import { selectErrorFindings } from "../../src/results/error-findings-store.ts";
 import {
   selectExperimentSizes,
-  selectProjectByName,
   selectProjects,
+  selectProjectsByNames,
 } from "../../src/results/projects-store.ts";
 import type { SearchFilter } from "../../src/results/search/filter.ts";
 import { searchResults } from "../../src/results/search/search-results.ts";
@@ -287,7 +287,7 @@ onAnyDatabase((database) => {
           limit: 50,
         }),
     ]),
-    ["projects of a name", () => selectProjectByName(watched, account, "name1")],
+    ["projects of a name", () => selectProjectsByNames(watched, account, ["name1"])],
   ])("%s are found by an index", async (_, select) => {
     const plans = await plansOf(select);
     expect(plans.filter((line) => /^SCAN|Seq Scan/.test(line))).toEqual([]);
