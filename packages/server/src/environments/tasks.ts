@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
-  type Context,
   type DatasetSample,
   type OrsTaskPlace,
   type OrsTaskRange,
@@ -27,7 +26,6 @@ import {
   type IndexedTask,
   sandboxName,
   sandboxTasks,
-  type Task,
   type TaskCounts,
 } from "./environment.ts";
 import {
@@ -250,14 +248,6 @@ const maxLines = 100_000;
 /** Reading this much takes milliseconds, whatever it contains; then other requests get a turn. */
 const charactersAtOnce = 64 * 1024;
 
-/** A trajectory's first state. */
-interface FirstState {
-  trajectoryId: string;
-  state: string;
-  context: Context | undefined;
-  tags: DatasetSample["tags"];
-}
-
 /** The tasks in a request's body: a task on each line, or a dataset whose trajectories become tasks. */
 export async function readTasks(call: CallWithCaller, maxBodyBytes: number): Promise<GivenTasks> {
   const lines = (await readText(call, maxBodyBytes)).trimEnd().split("\n", maxLines + 1);
@@ -281,51 +271,33 @@ export async function readTasks(call: CallWithCaller, maxBodyBytes: number): Pro
   return tasks;
 }
 
+/** A task for each trajectory of a dataset, from its first state: that of its lowest step, as samples may be in any order. */
 async function readFromDataset(
   services: { store: Store },
   requester: Requester,
   { dataset_id: id, revision, split }: TasksFromDataset,
   reserve: (characters: number) => void,
 ): Promise<NewTask[]> {
-  const tasks: NewTask[] = [];
-  const dataset = { id, number: revision ?? undefined };
-  const firstStates = await readFirstStates(services, requester, dataset, reserve);
-  for (const one of firstStates) tasks.push(toNewTask({ split, ...toTask(one) }));
-  if (tasks.length === 0) {
-    const reason = "No trajectory begins with a state: a conversation has none";
-    throw new InvalidRequestError([valueError(["body", "dataset_id"], reason)]);
-  }
-  return tasks;
-}
-
-/** Samples may be in any order; a trajectory's first state is that of its lowest step. */
-async function readFirstStates(
-  services: { store: Store },
-  requester: Requester,
-  dataset: { id: string; number: number | undefined },
-  reserve: (characters: number) => void,
-): Promise<Iterable<FirstState>> {
-  const first = new Map<string, FirstState & { step: number }>();
+  const first = new Map<string, { step: number; task: NewTask }>();
   let held = 0;
-  for await (const lines of await exportSamples(services, requester, dataset)) {
+  for await (const lines of await exportSamples(services, requester, { id, number: revision ?? undefined })) {
     for (const line of lines) {
-      const sample = JSON.parse(line) as DatasetSample;
-      const { trajectory_id: trajectoryId, step, interaction, context, tags } = sample;
-      const known = first.get(trajectoryId);
-      if (interaction === undefined || (known !== undefined && known.step <= step)) continue;
-      first.set(trajectoryId, { trajectoryId, step, state: interaction.state, context, tags });
+      const { trajectory_id, step, interaction, context, tags } = JSON.parse(line) as DatasetSample;
+      if (interaction === undefined || step >= (first.get(trajectory_id)?.step ?? Infinity)) continue;
+      // They let worlds leave out the records that belong to the task.
+      const metadata = { trajectory_id, ...(tags && { tags }) };
+      const task = toNewTask({ split, initial_state: interaction.state, context, metadata });
+      first.set(trajectory_id, { step, task });
       held += line.length;
       if (first.size > maxTasks) throw tooManyTasks();
     }
     reserve(held);
   }
-  return first.values();
-}
-
-/** A task from a recorded trajectory, whose id and tags let worlds leave out the records that belong to it. */
-function toTask({ trajectoryId, state, context, tags }: FirstState): Task {
-  const metadata = { trajectory_id: trajectoryId, ...(tags && { tags }) };
-  return { initial_state: state, context, metadata };
+  if (first.size === 0) {
+    const reason = "No trajectory begins with a state: a conversation has none";
+    throw new InvalidRequestError([valueError(["body", "dataset_id"], reason)]);
+  }
+  return Array.from(first.values(), ({ task }) => task);
 }
 
 function isDataset(value: unknown): boolean {

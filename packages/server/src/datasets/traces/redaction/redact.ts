@@ -8,13 +8,6 @@ import { findNamed, findSecrets, namedValue, namesSecret, type Secret, secretKin
 /** Loaded by the first upload with rules. */
 const yaml = (): typeof import("yaml") => require("yaml");
 
-/** What an upload wants redacted in addition. */
-export interface RedactRules {
-  rules: readonly { name: string; pattern: string }[];
-  emails: boolean;
-  phones: boolean;
-}
-
 const maxRules = 50;
 /** For all rules together: the worst rules of this size read 50 KB a second. */
 const maxStepsPerCharacter = 2_000;
@@ -37,6 +30,9 @@ const file = z.strictObject({
   emails: z.boolean().default(false),
   phones: z.boolean().default(false),
 });
+
+/** What an upload wants redacted in addition. */
+export type RedactRules = z.infer<typeof file>;
 
 /** Reads rules in YAML or JSON. Throws an `Error` that says what is wrong, without quoting values. */
 export function readRedactRules(text: string): RedactRules {
