@@ -36,26 +36,31 @@ function mapAsker(texts: Row | undefined, map: (user: unknown) => unknown): Row 
 /** The first characters of an export. */
 export const accountExportStart = '{"kind":"presage account"';
 
+/** PostgreSQL has no text with NUL. */
+const text = z.string().refine((value) => !value.includes("\0"));
+/** An import takes as many numbers, also if it is refused later: a damaged one must not take nearly all. */
+const maxResultNumber = 2 ** 48;
+
 /** The first line of an export. */
 export const ExportHeader = z.strictObject({
   kind: z.literal("presage account"),
   /** The last migration of the database: with other migrations, columns may differ. */
   schema: z.string(),
-  account: z.string().min(1),
+  account: text.min(1),
   /** Rows refer to users by their index in this list. */
   users: z.array(
     z.strictObject({
-      oidc_issuer: z.string(),
-      oidc_subject: z.string(),
-      email: z.string().nullable(),
-      name: z.string().nullable(),
+      oidc_issuer: text,
+      oidc_subject: text,
+      email: text.nullable(),
+      name: text.nullable(),
       role: Role,
       created_at: z.int(),
     }),
   ),
   /** The range of the results' numbers. */
   results: z
-    .strictObject({ first: z.int().min(1), last: z.int() })
+    .strictObject({ first: z.int().min(1), last: z.int().max(maxResultNumber) })
     .refine(({ first, last }) => first <= last)
     .nullable(),
 });

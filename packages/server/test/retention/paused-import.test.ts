@@ -15,6 +15,26 @@ onAnyDatabase((database) => {
   const numbered = (lines: readonly object[]) =>
     lines.map((line, index) => ({ number: index + 1, text: JSON.stringify(line) }));
 
+  test("A header that no export has is refused before numbers are taken", async () => {
+    await using opened = await openStore(await database.create());
+    const user = { email: null, name: null, role: "owner", created_at: 1 };
+    for (const wrong of [
+      { account: "a\0b" },
+      { users: [{ ...user, oidc_issuer: "i\0", oidc_subject: "s" }] },
+      { results: { first: 1, last: Number.MAX_SAFE_INTEGER } },
+    ]) {
+      async function* lines() {
+        yield* numbered([
+          { ...header, ...wrong },
+          { kind: "end", rows: 0 },
+        ]);
+      }
+      await expect(importAccount(opened.database, lines(), options)).rejects.toThrow(
+        "Line 1 is not one of an exported account.",
+      );
+    }
+  });
+
   test("An import whose file falls silent ends, and nothing that it locked or stored remains", async () => {
     await using opened = await openStore(await database.create());
     const accounts = () =>
