@@ -212,18 +212,29 @@ function toChecked(row: RealityEpisodesTable): CheckedEpisode {
 const howIntervals =
   "Intervals are at 95 % and take tasks, not episodes, as independent; fewer than 6 tasks have none.";
 
+/** What a check's limit says of its false successes. */
+const heldToLimit = {
+  above: (limit: string) => `Above the check's limit of ${limit}: do not trust its successes.`,
+  below: (limit: string) => `Below the check's limit of ${limit}: its successes may be trusted.`,
+  undecided: (limit: string) =>
+    `Not decided against the check's limit of ${limit}: more episodes are needed.`,
+};
+
 /** A reality check as headings, texts and tables. Without texts, its actions and policies are left out. */
 export function realityDocument(
-  { name, environment, real, created_at, figures }: RealityCheckDetail,
+  { name, environment, real, created_at, figures, false_success_limit: limit }: RealityCheckDetail,
   { withTexts }: { withTexts: boolean },
 ): ReportPart[] {
-  const { sentence, counts, policies } = figures;
+  const { sentence, counts, policies, outcome } = figures;
   const where = environment === null ? "" : `Simulated by the environment ${environment}. `;
   const against = real === null ? "" : `Replayed in the real environment ${real}. `;
   return [
-    heading(1, name),
+    heading(1, `Reality check: ${name}`),
     paragraph(`Reality check of ${dayOf(created_at)}. ${where}${against}${howIntervals}`),
     paragraph(sentence, true),
+    ...(limit === null || outcome === null
+      ? []
+      : [paragraph(heldToLimit[outcome](percent(limit).replace(".0 %", " %")), true)]),
     ...(figures.divergence === null ? [] : [paragraph(figures.divergence.sentence)]),
     ...(withTexts ? [paragraph(figures.exploits.sentence)] : []),
     {

@@ -316,7 +316,7 @@ onAnyDatabase((database) => {
       expect(html).not.toContain("<script");
       expect(html).toContain(" Dataset rooms &amp; halls, revision 1; teacher-forced; finished.</p>");
       expect(html).toMatch(
-        /<p class="lead">exact-match passes 100 % \(95 % interval [\d.]+ to 100 %\) of 6 samples in 2 trajectories/,
+        /<p class="lead">exact-match passes 100 % \(95\u00a0% interval [\d.]+ to 100 %\) of 6 samples in 2 trajectories/,
       );
       expect(html).toContain("<svg");
     }

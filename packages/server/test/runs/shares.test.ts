@@ -99,7 +99,11 @@ onAnyDatabase((database) => {
     const pairs = [..."abcdefghij"].map((episode_id) => ({
       ...{ task_id: "<t>", episode_id, policy: "<p>", simulated: true, real: episode_id < "f" },
     }));
-    const made = await presage.call("POST", "/v1/reality-checks", { name: "in the <lab>", pairs });
+    const made = await presage.call("POST", "/v1/reality-checks", {
+      name: "in the <lab>",
+      pairs,
+      false_success_limit: 0.2,
+    });
     const { id } = RealityCheck.parse(await made.json());
     await using store = await openStore(presage.databaseUrl);
     await store.database
@@ -116,11 +120,14 @@ onAnyDatabase((database) => {
       .execute();
     const link = await share({ kind: "reality-check", ids: [id] });
     const html = await (await open(link)).text();
-    expect(html).toContain("<h1>in the &lt;lab&gt;</h1>");
+    expect(html).toContain("<h1>Reality check: in the &lt;lab&gt;</h1>");
     expect(html).toContain(
       "Of 10 episodes in 1 task that succeeded in simulation, 5 failed in reality: 50.0 %",
     );
-    expect(html).toContain("Shares of episodes, with their 95 % intervals.");
+    expect(html).toContain(
+      `<p class="lead">Not decided against the check&#x27;s limit of 20 %: more episodes are needed.</p>`,
+    );
+    expect(html).toContain("Shares of episodes, with their 95\u00a0% intervals.");
     expect(html).not.toMatch(/verb-of-a-text|&lt;p&gt;/);
     const texts = await share({ kind: "reality-check", ids: [id], with_texts: true });
     expect(await (await open(texts)).text()).toMatch(/&lt;p&gt;.*verb-of-a-text/s);

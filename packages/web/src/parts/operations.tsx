@@ -23,31 +23,31 @@ export function Operations() {
   const others = rows && sumUsage(rows.filter((row) => !isPrediction(row)));
   const p95 = latency.data?.overall.total_ms?.p95;
   const currency = usage.data?.currency;
+  const isPriced =
+    currency != null && [asked, others].some((one) => one?.cost != null || one?.requests === 0);
   const facts = [
     {
       name: `Requests, ${periodLabels[period]}`,
       value: asked && formatCount(asked.requests),
-      note: "for predictions; runs apart",
+      note: "live, for predictions; not of runs",
     },
     {
       name: "Error rate",
       value: asked && (asked.requests === 0 ? "–" : `${formatShare(asked.failed / asked.requests)}`),
-      note: asked && `${formatCount(asked.failed)} of these failed`,
+      note: asked && `${formatCount(asked.failed)} of ${formatCount(asked.requests)} failed`,
     },
     {
       name: "Latency, p95",
       value: latency.data && (p95 === undefined ? "–" : formatDuration(p95)),
-      note: "of these, with the upstream’s time",
+      note: "of live requests, with the upstream’s time",
     },
     {
       name: `Cost, ${periodLabels[period]}`,
       value:
-        asked &&
-        (currency && (asked.cost !== null || asked.requests === 0)
-          ? formatCost(asked.cost, currency)
-          : "no prices"),
-      note:
-        others?.cost && currency ? `and ${formatCost(others.cost, currency)} of runs and judges` : "of these",
+        asked && (isPriced ? formatCost((asked.cost ?? 0) + (others?.cost ?? 0), currency) : "no prices"),
+      note: isPriced
+        ? `${formatCost(asked?.cost ?? 0, currency)} live, ${formatCost(others?.cost ?? 0, currency)} runs and judges`
+        : "of all requests",
     },
   ];
   return (

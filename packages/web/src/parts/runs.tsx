@@ -69,7 +69,7 @@ export function HeadlineRate({ of }: { of: Pick<Headline, "run"> | undefined }) 
           <span>
             {baseline === null
               ? "no baseline measured"
-              : `best baseline ${baseline.kind.replace("-", " ")} ${formatShare(baseline.pass_rate)}`}
+              : `baseline ${baseline.kind.replace("-", " ")} ${formatShare(baseline.pass_rate)}`}
           </span>
         </>
       }

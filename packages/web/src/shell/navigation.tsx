@@ -18,6 +18,8 @@ import { UserMenu } from "./user-menu.tsx";
 
 interface PageLink {
   to: NonNullable<LinkProps["to"]>;
+  /** How the page begins when it is chosen here. */
+  search?: LinkProps["search"];
   label: string;
   /** The shortcut that opens the page. */
   keys?: string;
@@ -62,7 +64,7 @@ export const linkGroups: Section[] = [
     icon: MessagesSquare,
     links: [
       { to: "/predictions", label: "Predictions", keys: "g l" },
-      { to: "/evaluations", label: "Evaluations", keys: "g e" },
+      { to: "/evaluations", search: { view: "samples" }, label: "Evaluations", keys: "g e" },
     ],
   },
   {
@@ -147,10 +149,11 @@ export function SectionPages() {
       aria-label={section?.title}
       className="flex shrink-0 scroll-px-4 gap-x-5 overflow-x-auto border-b border-line bg-surface px-4 pt-1 md:px-6 print:hidden"
     >
-      {links.map(({ to, label }) => (
+      {links.map(({ to, search, label }) => (
         <Link
           key={to}
           to={to}
+          {...(search !== undefined && { search })}
           activeOptions={{ exact: true, includeSearch: false }}
           className="current-in-sight -mb-px shrink-0 border-b-2 border-transparent py-2.5 text-sm font-semibold whitespace-nowrap text-ink-2 -outline-offset-2 hover:text-ink data-[status=active]:border-accent data-[status=active]:text-ink"
         >

@@ -19,9 +19,11 @@ const entries = [
 ];
 const titles = (query: string) => findEntries(entries, query).map(({ title }) => title);
 
-test("all words must be there, in the title or beside it", () => {
+test("all words must be there, in the title or beside it, but those of a question; else half of them", () => {
   expect(titles("nightly fin")).toEqual(["nightly run"]);
-  expect(titles("nightly evaluations")).toEqual([]);
+  expect(titles("how do I report on a run")).toEqual(["Report on a run"]);
+  expect(titles("nightly evaluations")).toEqual(["Evaluations", "nightly run"]);
+  expect(titles("nightly sandbox verdicts")).toEqual([]);
 });
 
 test("the best match comes first, whatever it is", () => {
@@ -31,17 +33,17 @@ test("the best match comes first, whatever it is", () => {
   expect(titles("/v1/runs")).toEqual(["Report on a run"]);
 });
 
-test("without a query pages and actions are listed, and a few of each other kind but the reference", () => {
+test("without a query actions are listed, a few of each other kind but the reference, then pages", () => {
   const many = Array.from({ length: 9 }, (_, index) => entry("Run", `run ${index}`));
   expect(titles("")).not.toContain("Report on a run");
   expect(findEntries([...entries, ...many], "").map(({ group }) => group)).toEqual([
-    "Page",
-    "Page",
     "Action",
     "Run",
     "Run",
     "Run",
     "Run",
+    "Page",
+    "Page",
   ]);
 });
 

@@ -25,6 +25,11 @@ export interface PaletteEntry {
   action: string | (() => void);
 }
 
+/** Words of a question that name nothing. */
+const fillers = new Set(
+  "a an and are can do does for how i in is my of on or the to what where which why".split(" "),
+);
+
 const maxListed = 50;
 /** The greatest number of entries of one kind before something has been typed. */
 const maxOfKind = 4;
@@ -159,7 +164,7 @@ const themeActions: readonly PaletteEntry[] = [
   action("Dark theme", () => storeTheme("dark"), "mode"),
   action("Light theme", () => storeTheme("light"), "mode"),
   action("Theme of the device", () => storeTheme("system"), "system mode"),
-];
+].map((one) => ({ ...one, isOnDemand: true }));
 
 const pages: PaletteEntry[] = [
   ...linkGroups.flatMap(({ links }) =>
@@ -167,23 +172,37 @@ const pages: PaletteEntry[] = [
   ),
 ];
 
-/** The entries with all words of a query, the best match of any kind first; without a query, pages, actions and recent things. */
+/** The entries with all words of a query, else with most of them, the best match of any kind first; without a query, actions, recent things and pages. */
 export function findEntries(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
   const wanted = query.trim().toLowerCase();
   if (wanted === "") {
     const kinds = Map.groupBy(entries, ({ group }) => group);
-    return [...kinds].flatMap(([group, ofKind]) => {
-      const listed = ofKind.filter(({ isOnDemand }) => !isOnDemand);
-      return group === "Page" || group === "Action" ? listed : listed.slice(0, maxOfKind);
-    });
+    const { Action: first = [], Page: last = [], ...others } = Object.fromEntries(kinds);
+    return [first, ...Object.values(others).map((ofKind) => ofKind.slice(0, maxOfKind)), last]
+      .flat()
+      .filter(({ isOnDemand }) => !isOnDemand);
   }
-  const words = wanted.split(/\s+/);
+  const all = wanted.split(/[\s?]+/).filter(Boolean);
+  const telling = all.filter((word) => !fillers.has(word));
+  const words = telling.length === 0 ? wanted.split(/\s+/) : telling;
+  const found = ranked(entries, (entry) => rankOf(entry, wanted, words));
+  return found.length > 0 ? found : ranked(entries, (entry) => countOf(words, entry));
+}
+
+function ranked(entries: readonly PaletteEntry[], rank: (entry: PaletteEntry) => number): PaletteEntry[] {
   return entries
-    .map((entry) => ({ entry, rank: rankOf(entry, wanted, words) }))
+    .map((entry) => ({ entry, rank: rank(entry) }))
     .filter(({ rank }) => rank > 0)
     .sort((one, other) => other.rank - one.rank)
     .slice(0, maxListed)
     .map(({ entry }) => entry);
+}
+
+/** How many of the words an entry has, if that is at least half. */
+function countOf(words: readonly string[], { title, hint = "", keywords = "" }: PaletteEntry): number {
+  const text = `${title} ${hint} ${keywords}`.toLowerCase();
+  const count = words.filter((word) => text.includes(word)).length;
+  return 2 * count < words.length ? 0 : count;
 }
 
 function rankOf({ title, hint = "", keywords = "" }: PaletteEntry, wanted: string, words: string[]): number {

@@ -203,7 +203,7 @@ export function ExplainedName({ name, explanation }: { name: string; explanation
       <button
         type="button"
         tabIndex={tabIndex}
-        className="cursor-help [text-align:inherit] font-medium underline decoration-dotted underline-offset-3"
+        className="cursor-help [text-align:inherit] font-medium underline decoration-dotted underline-offset-3 print:no-underline"
       >
         {name}
       </button>

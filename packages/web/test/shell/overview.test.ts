@@ -39,7 +39,6 @@ slowDashboardTest("A pass rate is of direct evaluations or of one run, never of 
   // Uses are counts, and include those of runs.
   await row().getByRole("cell", { name: "8", exact: true }).waitFor();
   await row().getByRole("link").first().click();
-  await page.getByText("Choose a run to see its pass rates.").waitFor();
   await page.getByRole("combobox", { name: "Run" }).selectOption("bad · 3");
   await page.getByText("33.3 %").first().waitFor();
   await page.getByText("3 verdicts").first().waitFor();
@@ -127,13 +126,13 @@ dashboardTest(
       .locator("tr + tr")
       .first();
     await row.getByText("exact-match", { exact: true }).waitFor();
-    await row.getByText("best baseline no change 50.0 %").waitFor();
+    await row.getByText("baseline no change 50.0 %").waitFor();
     const datasets = await visit("/datasets");
     await datasets.getByRole("row", { name: "rooms" }).getByText("exact-match", { exact: true }).waitFor();
     await row.getByText("Goal 55 %: undecided").first().waitFor();
     await row.getByText("0 of 6").first().waitFor({ state: "attached" });
     expect(await row.getByRole("link", { name: "sandbox" }).getAttribute("href")).toBe(`/runs/${run.id}`);
-    const change = row.getByRole("link", { name: "No change" }).first();
+    const change = row.getByRole("link", { name: "±0.0 points" }).first();
     expect(await change.getAttribute("href")).toBe(`/compare?runs=${before.id}%2C${run.id}`);
     await page
       .getByText("Nothing needs you: no run is paused, every deployment is up, and no verdict is disputed.")

@@ -9,7 +9,6 @@ import {
   formatScore,
   formatShare,
   heading,
-  type IntervalAxis,
   paragraph,
   type ReportPart,
 } from "../report/pages.ts";
@@ -171,7 +170,9 @@ function range(bounds: ComparisonCandidate["interval"]): string {
   return bounds === null ? "–" : `${formatPoints(bounds.lower)} to ${formatPoints(bounds.upper)}`;
 }
 
-/** A chart in percentage points, as wide to both sides as the farthest bound. */
+const partsOfAxis = [0.01, 0.02, 0.05, 0.1, 0.2];
+
+/** A chart in percentage points, from the least bound to the greatest, and always with 0. */
 function differencesChart(
   evaluator: string,
   candidates: readonly ComparisonCandidate[],
@@ -188,10 +189,11 @@ function differencesChart(
     bounds?.lower ?? 0,
     bounds?.upper ?? 0,
   ]);
-  const widest = Math.max(...ends.map(Math.abs));
-  if (widest === 0) return [];
-  const end = Math.ceil(widest * 50) / 50;
-  const axis: IntervalAxis = { from: -end, to: end, format: formatPoints };
+  const [least, greatest] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+  if (least === greatest) return [];
+  const part = partsOfAxis.find((one) => greatest - least <= 4 * one) ?? 0.5;
+  const [first, last] = [Math.floor(least / part), Math.ceil(greatest / part)];
+  const axis = { from: first * part, to: last * part, parts: last - first, format: formatPoints };
   const caption = `${evaluator}: difference in points, with its 95 % interval. Mark: no difference.`;
   return [{ kind: "intervals", caption, axis, rows }];
 }

@@ -17,6 +17,7 @@ import {
   describeTrouble,
   evaluatorName,
   familyOf,
+  mainEvaluator,
   withNote,
 } from "@presage/contract/describe-runs";
 import { countOf } from "../../platform/words.ts";
@@ -86,21 +87,21 @@ export function reportDocument(
   { dataset, withTexts = true }: ReportOptions = {},
 ): ReportPart[] {
   const { run, provenance } = report;
-  const [lead, ...others] = report.evaluators;
+  const lead = mainEvaluator(report.evaluators, report.goal);
+  const decision = describeDecision(report);
   const place = `Dataset ${dataset ?? run.dataset_id}, revision ${run.revision}; ${run.mode}; ${run.status}.`;
   return [
     heading(1, `Run ${run.name}`),
     paragraph(`${describePredictor(run.target)} ${run.dataset_id === null ? "" : place}`),
-    ...describeDecision(report).map((text) => paragraph(text, true)),
+    ...decision.map((text) => paragraph(text, true)),
     ...(report.ends?.sentence ? [paragraph(report.ends.sentence, true)] : []),
-    ...(lead === undefined ? [] : [paragraph(describeEvaluator(lead), true)]),
+    ...(lead === undefined ? [] : [leadParagraph(lead, decision.length > 0)]),
     ...provenance.warnings.map((text) => paragraph(text)),
     ...describeChange(report, { withParams: withTexts }).map((text) => paragraph(`${text}.`)),
     ...leftOutParts(report),
-    heading(2, "Figures"),
+    heading(2, "Pass rates"),
     ...overviewChart(report.evaluators),
     evaluatorTable(report.evaluators),
-    ...others.map((one) => paragraph(describeEvaluator(one))),
     ...(report.records?.evaluators ?? []).map((one) => paragraph(`${evaluatorName(one)}: ${one.sentence}`)),
     ...noteParts(report.evaluators),
     ...report.evaluators.flatMap(({ corrected }) =>
@@ -115,12 +116,20 @@ export function reportDocument(
     ...report.evaluators.flatMap((one, index) =>
       strataParts(one, nameAmong(report.evaluators)(one), { withTexts, isFolded: index > 0 }),
     ),
-    heading(2, "Predictions"),
+    heading(2, "Cost and speed"),
     { kind: "table", columns: ["Figure", "Value"], rows: predictionRows(report) },
     heading(2, "Provenance", true),
     { kind: "table", columns: ["What", "Value"], rows: provenanceRows(report, withTexts) },
     ...(withTexts ? textParts(report) : []),
   ];
+}
+
+/** The run's figure, or beside a decision that has it, only what it is compared with. */
+function leadParagraph(lead: RunEvaluatorReport, isDecided: boolean): ReportPart {
+  const { baseline } = lead;
+  if (!isDecided) return paragraph(describeEvaluator(lead), true);
+  if (baseline === null) return paragraph("No baseline was measured.");
+  return paragraph(`The best baseline, ${baseline.kind}, passes ${formatShare(baseline.pass_rate)}.`);
 }
 
 /** The texts that people wrote, and the target and params of the run. */
@@ -185,7 +194,9 @@ function profileText({ profile_name: name, profile_revision: revision }: ReportE
   return revision === null ? (name ?? "–") : `${name}, revision ${revision}`;
 }
 
-function evaluatorTable(evaluators: readonly (ReportEvaluator & RunFigures)[]): ReportPart {
+type Tabled = ReportEvaluator & RunFigures & Partial<Pick<RunEvaluatorReport, "baseline">>;
+
+function evaluatorTable(evaluators: readonly Tabled[]): ReportPart {
   const distinct = (names: string[]) => new Set(names).size;
   const ids = evaluators.map(({ evaluator }) => evaluator);
   const isOfOneVersion = distinct(ids.map(familyOf)) === distinct(ids);
@@ -194,7 +205,19 @@ function evaluatorTable(evaluators: readonly (ReportEvaluator & RunFigures)[]): 
     const name = isOfOneVersion ? familyOf(one.evaluator) : one.evaluator;
     return { cells: [name, ...profiles.map(() => profileText(one))], figures: one };
   });
-  return { kind: "table", ...figureTable(["Evaluator", ...profiles], rows) };
+  const table = figureTable(["Evaluator", ...profiles], rows);
+  const baselines = evaluators.map(({ baseline }) => baseline);
+  // No change has a column of its own.
+  if (baselines.every((one) => !one || one.kind === "no-change")) return { kind: "table", ...table };
+  const place = table.columns.includes("Interval") ? table.columns.indexOf("Interval") + 1 : 2;
+  return {
+    kind: "table",
+    columns: table.columns.toSpliced(place, 0, "Best baseline"),
+    rows: table.rows.map((cells, index) => {
+      const best = baselines[index];
+      return cells.toSpliced(place, 0, best ? `${formatShare(best.pass_rate)} (${best.kind})` : "–");
+    }),
+  };
 }
 
 function leftOutParts({ world }: RunReport): ReportPart[] {

@@ -28,6 +28,8 @@ export interface IntervalAxis {
   from: number;
   to: number;
   format(value: number): string;
+  /** How many equal parts it is divided into. Default: 4. */
+  parts?: number;
 }
 
 interface IntervalRow {
@@ -148,7 +150,7 @@ function toElement(part: ReportPart): string {
     case "heading":
       return `<h${part.level}>${escapeText(part.text)}</h${part.level}>`;
     case "paragraph":
-      return `<p${part.isLead ? ' class="lead"' : ""}>${escapeText(part.text)}</p>`;
+      return `<p${part.isLead ? ' class="lead"' : ""}>${unbroken(escapeText(part.text))}</p>`;
     case "block":
       return `<pre>${Bun.escapeHTML(toLines(part.text).join("\n"))}</pre>`;
     case "chart":
@@ -156,10 +158,18 @@ function toElement(part: ReportPart): string {
     case "intervals":
       return toFigure(part.caption, intervalsSvg(part.axis, part.rows));
     case "table": {
-      const heads = part.columns.map((column) => `<th scope="col">${escapeText(column)}</th>`).join("");
+      const areFigures = part.columns.map((_, index) =>
+        part.rows.every((cells) => figure.test(cells[index] ?? "")),
+      );
+      const heads = part.columns
+        .map(
+          (column, at) => `<th scope="col"${areFigures[at] ? ' class="n"' : ""}>${escapeText(column)}</th>`,
+        )
+        .join("");
       const labels = part.columns.map(escapeText);
       const rows = part.rows.map(
-        (cells) => `<tr>${cells.map((text, index) => toCell(text, labels[index])).join("")}</tr>`,
+        (cells) =>
+          `<tr>${cells.map((text, at) => toCell(text, areFigures[at] === true, labels[at])).join("")}</tr>`,
       );
       const table = `<div>\n<table${labels.length > mostBesideEachOther ? ' class="wide"' : ""}>\n<thead><tr>${heads}</tr></thead>\n<tbody>\n${rows.join("\n")}\n</tbody>\n</table>\n</div>`;
       if (part.title === undefined) return table;
@@ -174,18 +184,23 @@ function toElement(part: ReportPart): string {
 const mostUnfolded = 5;
 
 function toFigure(caption: string, svg: string): string {
-  return `<figure>\n<figcaption>${escapeText(caption)}</figcaption>\n${svg}\n</figure>`;
+  return `<figure>\n<figcaption>${unbroken(escapeText(caption))}</figcaption>\n${svg}\n</figure>`;
 }
 
-/** Figures, and empty cells, stay on one line and take no more room than they need. */
-const figure = /^[-+−\d.,/%\s]*( (to|of) [-+−\d.]+( %)?)?$|^.$|^< [\d.]+$/;
+/** Columns of figures and empty cells stay on one line, take no more room than they need, and end at the right. */
+const figure = /^[-+−\d.,/%\s]*( (to|of) [-+−\d.]+( %)?)?$|^(.|reference)$|^< [\d.]+$/;
 
 /** On a phone, the cells of rows with more are shown below each other, each with its heading. */
 const mostBesideEachOther = 3;
 
-function toCell(text: string, label = ""): string {
-  const look = figure.test(text) ? ' class="n"' : "";
+function toCell(text: string, isFigure: boolean, label = ""): string {
+  const look = isFigure ? ' class="n"' : "";
   return `<td${look}${label === "" ? "" : ` data-label="${label}"`}>${escapeText(text)}</td>`;
+}
+
+/** Keeps an interval's level on one line. */
+function unbroken(text: string): string {
+  return text.replaceAll("95 %", "95\u00a0%");
 }
 
 function escapeText(text: string): string {
@@ -253,6 +268,7 @@ h1 + p { margin-top: -.5rem; }
 p.lead { border-left: 3px solid #6b63f0; font-size: 1.1rem; font-weight: 600; padding-left: .75rem; }
 td { min-width: 6em; }
 td.n { min-width: 0; white-space: nowrap; }
+@media print, (min-width: 40rem) { .n:not(:first-child) { text-align: right; } }
 pre { background: #8882; font-family: "JetBrains Mono Variable", ui-monospace, monospace; padding: .75rem; white-space: pre-wrap; }
 figure { margin: 1rem 0; max-width: 54rem; }
 svg { display: block; font-size: 13px; overflow: visible; width: 100%; }
@@ -354,16 +370,14 @@ const axisRow = { height: 48, line: 36, left: 28, right: 668, top: 4 };
 /** The most characters of a name; the table has all of it. */
 const mostNameCharacters = 52;
 
-const axisParts = 4;
-
 /** Values with intervals, one below the other, on one axis. */
-function intervalsSvg({ from, to, format }: IntervalAxis, rows: readonly IntervalRow[]): string {
+function intervalsSvg({ from, to, format, parts = 4 }: IntervalAxis, rows: readonly IntervalRow[]): string {
   const bottom = axisRow.top + rows.length * axisRow.height;
   const x = (value: number) => {
     const share = (Math.min(to, Math.max(from, value)) - from) / (to - from);
     return (axisRow.left + share * (axisRow.right - axisRow.left)).toFixed(1);
   };
-  const ticks = Array.from({ length: axisParts + 1 }, (_, index) => from + ((to - from) * index) / axisParts);
+  const ticks = Array.from({ length: parts + 1 }, (_, index) => from + ((to - from) * index) / parts);
   return [
     `<svg viewBox="0 0 ${axisRow.right + 28} ${bottom + 28}" aria-hidden="true">`,
     ...ticks.map(

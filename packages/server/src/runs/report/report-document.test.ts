@@ -107,16 +107,17 @@ test("a block is longer than the longest run of backticks in it", () => {
   expect(markdown).toBe("````````\na\n`````\nb ``````` c\n````````\n");
 });
 
-test("a report begins with its dataset, whether the goal is met and the first evaluator's sentence", () => {
+test("a report begins with its dataset, whether the goal is met and the baseline; without a goal, the first evaluator's sentence", () => {
   const document = reportDocument(exampleReport, { dataset: "household <3>" });
   const [evaluator] = exampleReport.evaluators;
   if (evaluator === undefined) throw new Error("The example has no evaluator");
   const sentence = describeEvaluator(evaluator);
   const [decision] = describeDecision(exampleReport);
   expect(toHtml("x", document)).toContain(
-    `<p>Predicted by the deployment sandbox. Dataset household &lt;3&gt;, revision 1; teacher-forced; finished.</p>\n<p class="lead">${decision}</p>\n<p class="lead">${sentence}</p>`,
+    `<p>Predicted by the deployment sandbox. Dataset household &lt;3&gt;, revision 1; teacher-forced; finished.</p>\n<p class="lead">${decision}</p>\n<p>The best baseline, no-change, passes 30.0 %.</p>`,
   );
-  expect(toMarkdown(document)).toContain(`finished.\n\n${decision}\n\n${sentence}\n`);
+  const undecided = toMarkdown(reportDocument({ ...exampleReport, goal: null }));
+  expect(undecided).toContain(`; finished.\n\n${sentence}\n`);
 });
 
 test("a long table with a title is folded on a page, and a heading with all of it in Markdown", () => {
@@ -134,7 +135,7 @@ test("a long table with a title is folded on a page, and a heading with all of i
 test("a page draws the pass rates by step with their intervals, one step alone not", () => {
   expect(toHtml("x", reportDocument(exampleReport))).not.toContain("<polygon");
   const html = toHtml("x", reportDocument(reportOf("plain")));
-  expect(html).toContain("plain plain: pass rate by step, with its 95 % interval.");
+  expect(html).toContain("plain plain: pass rate by step, with its 95\u00a0% interval.");
   expect(html.match(/<circle [^>]*r="2.5"/g)).toHaveLength(3);
   expect(html).toMatch(
     /<polygon points="48\.0,\S+ 358\.0,\S+ 668\.0,\S+ 668\.0,\S+ 358\.0,\S+ 48\.0,[\d.]+"/,
@@ -228,6 +229,8 @@ test("shares are percentages, and columns that say nothing are left out", () => 
   expect(passes).toMatch(
     /\| Evaluator \| Pass rate \| Interval \|( No change \|)? Samples \| Trajectories \|/,
   );
+  const baseline = { kind: "retrieval" as const, run_id: null, pass_rate: 0.4, interval: null, count: 8 };
+  expect(tablesOf({ ...whole, baseline })).toContain("| 0 to 87.5 % | 40.0 % (retrieval) |");
   expect(passes).toContain("| Step | Pass rate | Interval | Samples | Trajectories |");
   expect(passes).toMatch(
     /\| 0 \| 50\.0 % \| 0 to 87\.5 % \| [\d of]+ \| 3 \|\n\nLeft out: 1 step with verdicts from fewer than 3 trajectories\./,

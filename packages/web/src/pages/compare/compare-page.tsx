@@ -41,7 +41,7 @@ function ComparePage() {
   });
   return (
     <Page
-      title="Compare"
+      title={isChosen && data !== undefined ? titleOf(data) : "Compare"}
       hint="Which run is better? Runs on the same samples, compared pairwise."
       actions={isChosen && data !== undefined && <ShareActions comparison={data} />}
     >
@@ -69,6 +69,11 @@ function ComparePage() {
       <ExampleNote onRemoved={(removed) => choose(runIds.filter((id) => !removed.includes(id)))} />
     </Page>
   );
+}
+
+/** “model against baseline”, as on a shared page */
+function titleOf({ runs: [reference, ...others] }: Comparison): string {
+  return `${others.map(({ name }) => name).join(", ")} against ${reference?.name}`;
 }
 
 /** Exports the comparison: for a pull request, an appendix or a script. */

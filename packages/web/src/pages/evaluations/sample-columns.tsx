@@ -94,11 +94,17 @@ export function sampleColumns(
       value: ({ sampleId }) => sampleId,
       cell: ({ sampleId, runId }) => {
         if (!isGrouped) return <SampleName id={sampleId} />;
-        return runId === null ? "No run" : <RunName id={runId} />;
+        return runId === null ? (
+          "No run"
+        ) : (
+          <span className="line-clamp-2 wrap-anywhere whitespace-normal">
+            <RunName id={runId} />
+          </span>
+        );
       },
       isSortable: false,
       isFixed: true,
-      widthPx: isGrouped ? 168 : 140,
+      widthPx: isGrouped ? 200 : 140,
     },
     ...judges.map(
       (judge): DataColumn<SampleRow> => ({

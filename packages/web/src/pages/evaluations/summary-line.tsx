@@ -113,8 +113,6 @@ export function useWithoutVerdict(search: ResultsSearch): { total: number; cause
   return { total, causes: causes.filter(([, count]) => count > 0) };
 }
 
-const chooseRun = <span className="text-ink-3">Choose a run to see its pass rates.</span>;
-
 /** The rates of the matching evaluators and profiles, if they are few. Rates of several, or of several runs, are never mixed. */
 function Rates({ search }: { search: ResultsSearch }) {
   const presage = usePresage();
@@ -129,7 +127,7 @@ function Rates({ search }: { search: ResultsSearch }) {
     enabled: runs !== undefined && !isOfRuns,
   });
   const hasRates = search.verdict === undefined;
-  if (isOfRuns) return hasRates && chooseRun;
+  if (isOfRuns) return null;
   const [only, ...others] = rates ?? [];
   if (only === undefined) return null;
   const isOneRun = others.every(({ key }) => key.evaluation_run_id === only.key.evaluation_run_id);
@@ -143,7 +141,7 @@ function Rates({ search }: { search: ResultsSearch }) {
       />
     ));
   // Several runs have different models, so they never share a rate.
-  return hasRates && chooseRun;
+  return null;
 }
 
 interface RateInLineProps {

@@ -4,6 +4,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { ArrowDown, ArrowRight, ArrowUp, FlaskRound } from "lucide-react";
+import { useRefusal } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import { alarmIn, checkAboveLimit, checkedEnvironmentsQuery, realityQuery } from "../../data/reality.ts";
 import { headlinesQuery } from "../../data/runs.ts";
@@ -52,7 +53,7 @@ export function HeadlinesCard() {
               <HeaderCell className={onlyWide}>Change</HeaderCell>
               <HeaderCell className={onlyWide}>Failed</HeaderCell>
               <HeaderCell isNumber className={onlyWide}>
-                <span className="block whitespace-normal">Cost of 1,000 predictions</span>
+                Cost per 1,000
               </HeaderCell>
             </tr>
           </thead>
@@ -183,9 +184,10 @@ function Row({ row }: { row: Headline }) {
           className="font-medium wrap-anywhere text-accent-ink hover:underline"
         >
           <InlineText text={"predictions" in target ? run.name : describeTarget(target)} />
+          {mode === "free-running" && <span className="whitespace-nowrap">, free-running</span>}
         </Link>
         <span className="block text-xs wrap-anywhere text-ink-3">
-          Revision {revision} · {mode} · <Time at={finished_at ?? created_at} />
+          Revision {revision} · <Time at={finished_at ?? created_at} />
         </span>
         <span className="mt-1 flex flex-wrap items-start gap-x-3 gap-y-1 text-xs phone:hidden @min-[58rem]:hidden">
           {details}
@@ -218,11 +220,16 @@ const nothing = <span className="text-ink-3">–</span>;
 /** The verdict of a run. A goal may belong to earlier runs of the target; then their name is shown. */
 function Verdict({ run }: Pick<Headline, "run">) {
   const { id, name, goal, target } = run;
+  const canSetGoal = useRefusal("evaluate") === undefined;
   return (
-    <span className="flex flex-col items-start gap-0.5 text-xs">
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs">
       <RunVerdict run={run} />
-      {goal === null && !("baseline" in target) && (
-        <Link to="/runs/$runId" params={{ runId: id }} className={link}>
+      {goal === null && !("baseline" in target) && canSetGoal && (
+        <Link
+          to="/runs/$runId"
+          params={{ runId: id }}
+          className={clsx(link, "[@media(hover:hover)]:not-focus-visible:not-[tr:hover_*]:opacity-0")}
+        >
           Set a goal
         </Link>
       )}
@@ -265,7 +272,7 @@ function Change({ row: { run, change } }: { row: Headline }) {
           title={`Compare with ${name}`}
           className={clsx(link, "whitespace-nowrap")}
         >
-          {isSame ? "No change" : `${formatPoints(difference)} points`}
+          {isSame ? "±0.0 points" : `${formatPoints(difference)} points`}
         </Link>
         {interval === null
           ? !isSame && ", no interval"

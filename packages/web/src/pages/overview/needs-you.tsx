@@ -1,5 +1,6 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
+import { useRefusal } from "../../data/accounts.ts";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { findQueryError, usePresage } from "../../data/client.ts";
 import { deploymentsQuery } from "../../data/predictions.ts";
@@ -13,7 +14,7 @@ import {
 import { queueSize, reviewQueueQuery } from "../../data/review.ts";
 import { maxPausedRuns, pausedRunsQuery } from "../../data/runs.ts";
 import { budgetsQuery } from "../../data/spending.ts";
-import { counted, formatShare } from "../../format/numbers.ts";
+import { counted, formatPercent, formatShare } from "../../format/numbers.ts";
 import { Card } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
@@ -60,6 +61,7 @@ export function NeedsYou() {
   const all = [deployments, paused, budgets, queue, checks, checked, ...reality];
   const failure = findQueryError([...all, keys]);
   const isKnown = !keys.isLoading && all.every(({ data }) => data !== undefined);
+  const isViewer = useRefusal("evaluate") !== undefined;
   const toLabel = queue.data?.data.filter(({ reason }) => reason !== "drawn").length ?? 0;
   const needs = [
     ...(deployments.data ?? [])
@@ -82,7 +84,7 @@ export function NeedsYou() {
       const { data } = reality[index] ?? {};
       const check = data && checkAboveLimit(data);
       if (!check) return [];
-      const limit = `Above the limit of ${formatShare(check.false_success_limit)} of ${check.name}`;
+      const limit = `Too many false successes in ${check.name}: above its limit of ${formatPercent(check.false_success_limit)}`;
       return need(`limit ${name}`, realityOf(name), limit, check.sentence);
     }),
     ...(checks.data ?? []).map(({ id, name, environment, reason }) =>
@@ -108,16 +110,16 @@ export function NeedsYou() {
         share === null ? "The budget is 0" : `${formatShare(share)} of this month’s is spent`,
       );
     }),
-    ...(toLabel === 0
+    ...(toLabel === 0 || isViewer
       ? []
       : [
           need(
             "labels",
             {
               to: "/review",
-              children: `${toLabel < queueSize ? counted(toLabel, "verdict") : `${toLabel} or more verdicts`} to label`,
+              children: `${toLabel < queueSize ? counted(toLabel, "verdict") : `${toLabel}+ verdicts`} to label`,
             },
-            "disputed or uncertain",
+            "Evaluators disagree, or are unsure",
           ),
         ]),
   ];
@@ -140,7 +142,7 @@ export function NeedsYou() {
               <Link {...link} className={look} />
               <span
                 title={inFull}
-                className="min-w-0 truncate text-xs text-warn xl:wrap-anywhere xl:whitespace-normal"
+                className="min-w-0 text-xs text-warn sm:max-xl:truncate max-sm:wrap-anywhere xl:wrap-anywhere"
               >
                 {why}
               </span>

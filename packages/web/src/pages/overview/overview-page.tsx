@@ -59,7 +59,7 @@ function OverviewPage() {
           {steps && <GettingStarted {...steps} />}
           {!isEmpty && (
             <>
-              <div className="grid min-w-0 items-start gap-4 *:min-w-0 max-xl:*:has-[[data-needs]]:order-first xl:has-[[data-needs]]:grid-cols-[minmax(0,1fr)_13rem]">
+              <div className="grid min-w-0 items-start gap-4 *:min-w-0 sm:max-xl:*:has-[[data-needs]]:order-first xl:has-[[data-needs]]:grid-cols-[minmax(0,1fr)_13rem]">
                 <HeadlinesCard />
                 <NeedsYou />
               </div>

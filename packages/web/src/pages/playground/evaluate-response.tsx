@@ -53,13 +53,6 @@ export function EvaluateResponse({ response, evaluations, goldAnswer, onGoldAnsw
       </header>
       {isMine && evaluations.error !== null && <ErrorNotice error={evaluations.error} onRetry={evaluate} />}
       {outcomes !== undefined && <Outcomes items={outcomes} />}
-      {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
-      {failure === undefined && (families.isPending || profiles.isPending) && (
-        <SkeletonRows count={4} className="h-7" />
-      )}
-      {groups.length > 0 && profiles.data !== undefined && (
-        <EvaluatorPicker groups={groups} chosenIds={chosenIds} onChoose={evaluations.choose} />
-      )}
       {needsGoldAnswer && (
         <TextAreaField
           label="Gold answer"
@@ -67,6 +60,13 @@ export function EvaluateResponse({ response, evaluations, goldAnswer, onGoldAnsw
           value={goldAnswer}
           onChange={onGoldAnswer}
         />
+      )}
+      {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
+      {failure === undefined && (families.isPending || profiles.isPending) && (
+        <SkeletonRows count={4} className="h-7" />
+      )}
+      {groups.length > 0 && profiles.data !== undefined && (
+        <EvaluatorPicker groups={groups} chosenIds={chosenIds} onChoose={evaluations.choose} />
       )}
       <p className="text-xs text-ink-3">
         Results are stored under the app <code className="font-mono">playground</code>.

@@ -16,7 +16,7 @@ import {
 } from "../../data/predictions.ts";
 import { counted, formatCost, formatCount, formatDuration } from "../../format/numbers.ts";
 import { describeCapture } from "../../format/words.ts";
-import { AllowedButton } from "../../parts/allowed.tsx";
+import { AllowedIconButton } from "../../parts/allowed.tsx";
 import { toPredictionFilter } from "../../parts/predictions.ts";
 import { commandName } from "../../session.ts";
 import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
@@ -70,9 +70,12 @@ function PredictionsPage() {
             }}
           />
           {!isEmpty && (
-            <AllowedButton needs="manage" icon={<Trash2 aria-hidden />} onClick={() => setDeleting(true)}>
-              Delete
-            </AllowedButton>
+            <AllowedIconButton
+              needs="manage"
+              label="Delete"
+              icon={<Trash2 aria-hidden />}
+              onClick={() => setDeleting(true)}
+            />
           )}
         </>
       }

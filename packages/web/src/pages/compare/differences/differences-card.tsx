@@ -41,7 +41,7 @@ export function DifferencesCard({ evaluators, chosen, marked }: DifferencesCardP
               <span className={inLines}>Difference, points</span>
             </HeaderCell>
             <HeaderCell className="min-w-28 md:min-w-40 xl:min-w-40">
-              <IntervalAxis domain={domain} format={formatPoints} />
+              <IntervalAxis domain={domain} format={(value) => formatPoints(value).replace(/\.0$/, "")} />
             </HeaderCell>
             <HeaderCell isNumber>95&nbsp;% interval</HeaderCell>
             <HeaderCell isNumber>p (Holm)</HeaderCell>

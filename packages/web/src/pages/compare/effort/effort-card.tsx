@@ -17,6 +17,8 @@ interface Measure {
   name: string;
   /** Undefined if it does not apply. */
   value(report: RunReport): ReactNode;
+  /** Left out if no run has any. */
+  isFailure?: boolean;
 }
 
 const measures: Measure[] = [
@@ -36,22 +38,34 @@ const measures: Measure[] = [
   { name: "Prompt tokens", value: ({ tokens }) => formatCount(tokens.prompt) },
   { name: "Completion tokens", value: ({ tokens }) => formatCount(tokens.completion) },
   { name: "Cost", value: ({ cost }) => cost && costText(cost) },
-  { name: "Failed predictions", value: ({ failures }) => sumText(failures.predictions) },
-  { name: "Evaluations without a verdict", value: ({ failures }) => sumText(failures.evaluations) },
+  {
+    name: "Failed predictions",
+    value: ({ failures }) => sumText(failures.predictions),
+    isFailure: true,
+  },
+  {
+    name: "Evaluations without a verdict",
+    value: ({ failures }) => sumText(failures.evaluations),
+    isFailure: true,
+  },
 ];
 
 /** The time, tokens and cost of each run, and its failures. */
 export function EffortCard({ marked, reports }: EffortCardProps) {
-  const columns = marked
-    .map((one, index) => ({ one, report: reports[index] }))
-    .filter(({ report }) => report === undefined || tookSomething(report));
-  if (columns.length === 0) return null;
+  const all = marked.map((one, index) => ({ one, report: reports[index] }));
+  const busy = all.filter(({ report }) => report === undefined || tookSomething(report));
+  if (busy.length === 0) return null;
+  // One column alone could not be compared with anything.
+  const columns = busy.length === 1 ? all : busy;
+  const rows = measures.filter(
+    ({ isFailure, value }) => !isFailure || columns.some(({ report }) => report && value(report) !== "0"),
+  );
   return (
     <Card
       title="Costs and latency"
       hint={`Of the whole runs, not only of the samples that are compared.${columns.length < marked.length ? " Runs that called no model and failed nowhere are left out." : ""}`}
     >
-      <Table label="Costs and latency" isStacked>
+      <Table label="Costs and latency" isStacked className="max-w-3xl">
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Measure</HeaderCell>
@@ -65,7 +79,7 @@ export function EffortCard({ marked, reports }: EffortCardProps) {
           </tr>
         </thead>
         <tbody>
-          {measures.map(({ name, value }) => (
+          {rows.map(({ name, value }) => (
             <tr key={name} className="border-b border-line last:border-0">
               <RowHeader className="text-ink-2">{name}</RowHeader>
               {columns.map(({ one, report }) => (

@@ -84,7 +84,12 @@ export function ChangedSamplesCard({ evaluator, marked, state }: ChangedSamplesC
   return (
     <Card
       title="Samples that differ"
-      hint={`Those that got ${direction}, the largest difference first. Open one to see both outputs next to the recorded state.`}
+      hint={
+        <>
+          Those that got {direction}, the largest difference first.{" "}
+          <span className="print:hidden">Open one to see both outputs next to the recorded state.</span>
+        </>
+      }
       actions={
         <>
           {candidates.length > 1 && (

@@ -58,14 +58,16 @@ const columns: DataColumn<RunRow>[] = [
     value: ({ run }) => run.name,
     cell: ({ run }) => (
       <>
-        <span className="font-medium text-ink" title={run.name}>
-          <InlineText text={run.name} />
-        </span>
-        {run.provenance.draw && (
-          <span className="ml-1.5 text-xs text-ink-3" title={describeDraw(run.provenance.draw)}>
-            pilot
+        <span className="line-clamp-2 wrap-anywhere whitespace-normal">
+          <span className="font-medium text-ink" title={run.name}>
+            <InlineText text={run.name} />
           </span>
-        )}
+          {run.provenance.draw && (
+            <span className="ml-1.5 text-xs text-ink-3" title={describeDraw(run.provenance.draw)}>
+              pilot
+            </span>
+          )}
+        </span>
         {isActive(run) ? (
           <span className="block max-w-60" title={run.status_reason ?? undefined}>
             <span className="flex justify-between gap-2 text-xs text-ink-2 tabular-nums">

@@ -58,7 +58,9 @@ function RunsPage() {
       {!hasNone && (
         <div className="flex flex-wrap items-center gap-2">
           <RunsFilters runs={runs ?? noRuns} datasets={datasets} search={search} onChange={change} />
-          <SavedViews name="runs" search={{ ...savedSearch }} />
+          <span className="phone:hidden">
+            <SavedViews name="runs" search={{ ...savedSearch }} />
+          </span>
         </div>
       )}
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
@@ -90,13 +92,13 @@ function CompareLink({ selected }: { selected: string | undefined }) {
     group: "Runs",
     run: () => void (ids.length >= 2 && navigate({ to: "/compare", search })),
   });
-  if (ids.length < 2) {
+  if (ids.length === 0) return null;
+  if (ids.length === 1)
     return (
       <span className="text-sm text-ink-3" role="status">
-        {ids.length === 1 ? "Choose another run to compare" : "Choose two to five runs to compare"}
+        Choose another run to compare
       </span>
     );
-  }
   return (
     <Link to="/compare" search={search} title="Compare (C)" className={buttonClass({})}>
       <GitCompareArrows aria-hidden /> Compare {ids.length} runs
@@ -123,7 +125,10 @@ function RunsFilters({ runs, datasets, search, onChange }: RunsFiltersProps) {
   const used = [...new Set(runs.flatMap(({ dataset_id }) => dataset_id ?? []))];
   const isFiltered = [search.q, search.status, search.mode, search.dataset].some((one) => one !== undefined);
   return (
-    <search aria-label="Filters" className="flex flex-wrap items-center gap-2">
+    <search
+      aria-label="Filters"
+      className="flex flex-wrap items-center gap-2 phone:grid phone:w-full phone:grid-cols-3 phone:*:first:col-span-3 phone:*:w-full!"
+    >
       <SearchInput
         label="Search runs"
         words={search.q ?? ""}

@@ -111,8 +111,6 @@ export function AnswerCard({ run, report, chosen, measure }: AnswerCardProps) {
         ) : (
           <Decision run={run} report={report} chosen={chosen} answer={answer} />
         )}
-        {/* It comes with the comparison. */}
-        {!isBaseline && <p className="min-h-[1lh] text-sm text-ink-2 empty:hidden">{answer.detail}</p>}
         {[...report.provenance.warnings, ...(chosen.note === null ? [] : [chosen.note])].map((warning) => (
           <p key={warning} className={clsx("text-sm", warning === chosen.note ? "text-ink-2" : "text-warn")}>
             {warning}

@@ -21,7 +21,7 @@ interface DecisionProps {
   report: RunReport;
   chosen: RunReport["evaluators"][number];
   /** How it compares with the best baseline. */
-  answer: Said;
+  answer: Said & { detail: string };
 }
 
 /** Whether the run reaches its goal, beats the best baseline, and differs from the previous run: the server's decisions, in a sentence each. */
@@ -41,6 +41,7 @@ export function Decision({ run, report, chosen, answer }: DecisionProps) {
             />
           )}
           <Sentence {...answer} />
+          <p className="min-h-[1lh] font-normal text-ink-2 empty:hidden">{answer.detail}</p>
         </div>
         <AllowedButton
           needs="evaluate"

@@ -125,19 +125,19 @@ export function ReportTab({ run, report }: ReportTabProps) {
               measure={measure}
             />
             <StrataCard
-              title="Worst trajectories"
-              rowLabel="Trajectory"
-              hint={describeLeftOut(chosen.strata_left_out.trajectory)}
-              strata={chosen.strata.trajectory}
-              measure={measure}
-              runId={run.id}
-            />
-            <StrataCard
               title="By tag"
               rowLabel="Tag"
               hint={chosen.strata_left_out.tag === 0 ? undefined : "The most frequent 200."}
               strata={chosen.strata.tag}
               measure={measure}
+            />
+            <StrataCard
+              title="Worst trajectories"
+              rowLabel="Trajectory"
+              hint={describeLeftOut(chosen.strata_left_out.trajectory)}
+              strata={chosen.strata.trajectory.filter(({ pass_rate, mean }) => (mean ?? pass_rate) !== 1)}
+              measure={measure}
+              runId={run.id}
             />
           </div>
         </div>

@@ -210,7 +210,10 @@ function Unjudged({ run }: { run: Run }) {
     <>
       {formatCount(run.progress.without_verdict)} without a verdict
       {by.length > 0 && ` by ${by.join(", ")}`}
-      {most !== undefined && `, most often because of ${humanizeName(most[0]).toLowerCase()}`}.{" "}
+      {most !== undefined &&
+        most[0] !== "failed" &&
+        `, most often because of ${humanizeName(most[0]).toLowerCase()}`}
+      .{" "}
       <Link
         to="/evaluations"
         search={{ run: run.id, verdict: "error", view: "verdicts" }}

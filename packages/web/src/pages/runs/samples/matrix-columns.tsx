@@ -123,6 +123,7 @@ const rest: DataColumn<RunSample>[] = [
     isNumber: true,
     isSortable: true,
     widthPx: 84,
+    isExtra: true,
   },
   {
     id: "latency",
@@ -134,6 +135,7 @@ const rest: DataColumn<RunSample>[] = [
     isNumber: true,
     isSortable: true,
     widthPx: 88,
+    isExtra: true,
   },
 ];
 
