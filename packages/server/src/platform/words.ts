@@ -44,6 +44,14 @@ export function* inParts<Item>(items: readonly Item[], size: number): Generator<
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }
 
+/** The number of a key; the first key's is 0. */
+export function numberOf<Key>(numbers: Map<Key, number>, key: Key): number {
+  const known = numbers.get(key);
+  if (known !== undefined) return known;
+  numbers.set(key, numbers.size);
+  return numbers.size - 1;
+}
+
 type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
 } & {

@@ -1,4 +1,5 @@
 import { createHash, hash } from "node:crypto";
+import { numberOf } from "../platform/words.ts";
 import { eachFeature, featuresOf, maxBytes, normalForm } from "./features.ts";
 import { codePoints, type Fields } from "./world.ts";
 
@@ -271,14 +272,6 @@ function growing() {
       return values;
     },
   };
-}
-
-/** The number of a key; the first key's is 0. */
-export function numberOf<Key>(numbers: Map<Key, number>, key: Key): number {
-  const known = numbers.get(key);
-  if (known !== undefined) return known;
-  numbers.set(key, numbers.size);
-  return numbers.size - 1;
 }
 
 function digestOf(bytes: Uint8Array): string {

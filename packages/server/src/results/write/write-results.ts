@@ -6,6 +6,7 @@ import { splitByBytes } from "../../platform/storage/lists.ts";
 import { insertRows, insertTogether } from "../../platform/storage/rows.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
+import { numberOf } from "../../platform/words.ts";
 import { addErrorFindings, countErrorFindings } from "../error-findings-store.ts";
 import { type EvaluationRecord, type ResultRows, type StoredResult, toRows, toTagRows } from "../result.ts";
 import {
@@ -48,13 +49,13 @@ export function toText(records: readonly EvaluationRecord[]): string {
   const samples = new Map<Sample, number>();
   const metadata = new Map<EvaluationRecord["metadata"], number>();
   const shared: Shared["records"] = records.map(({ sample, metadata: about, ...rest }) => [
-    placeOf(samples, sample),
-    placeOf(metadata, about),
+    numberOf(samples, sample),
+    numberOf(metadata, about),
     rest,
   ]);
   const systemPrompts = new Map<string, number>();
   const written = Array.from(samples.keys(), ({ systemPrompt, ...sample }) =>
-    systemPrompt === undefined ? sample : { ...sample, systemPrompt: placeOf(systemPrompts, systemPrompt) },
+    systemPrompt === undefined ? sample : { ...sample, systemPrompt: numberOf(systemPrompts, systemPrompt) },
   );
   const text: Shared = {
     systemPrompts: [...systemPrompts.keys()],
@@ -63,12 +64,6 @@ export function toText(records: readonly EvaluationRecord[]): string {
     records: shared,
   };
   return JSON.stringify(text);
-}
-
-function placeOf<Item>(places: Map<Item, number>, item: Item): number {
-  const place = places.get(item) ?? places.size;
-  places.set(item, place);
-  return place;
 }
 
 /** The records in a text from `toText`. */

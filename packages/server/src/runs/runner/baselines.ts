@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type PositionedSample, readRevision, readSamplesAt } from "../../datasets/samples.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
-import { sha256Hex } from "../../platform/words.ts";
+import { numberOf, sha256Hex } from "../../platform/words.ts";
 import { adaptAnswer, type ExampleServices } from "../../worlds/choose-examples.ts";
-import { numberOf } from "../../worlds/example-index.ts";
 import { fieldsOf } from "../../worlds/world.ts";
 import { selectLastPosition } from "../report/outcomes-store.ts";
 import { actionOf } from "./steps.ts";
