@@ -27,6 +27,7 @@ export const DatasetFormat = z.enum([
   "openai-chat",
   "sharegpt",
   "chatgpt",
+  "steps",
   "chat",
 ]);
 export type DatasetFormat = z.infer<typeof DatasetFormat>;

@@ -10,7 +10,6 @@ import { openHandsV0 } from "./layouts/agents/openhands-v0.ts";
 import { sts } from "./layouts/agents/sts.ts";
 import { sweAgent } from "./layouts/agents/swe-agent.ts";
 import { tau } from "./layouts/agents/tau.ts";
-import { verifiers } from "./layouts/agents/verifiers.ts";
 import { agentworld } from "./layouts/messages/agentworld.ts";
 import { anthropic } from "./layouts/messages/anthropic.ts";
 import { chatGpt } from "./layouts/messages/chatgpt.ts";
@@ -19,6 +18,8 @@ import { openAiChat } from "./layouts/messages/openai-chat.ts";
 import { openAiResponses } from "./layouts/messages/openai-responses.ts";
 import { chat, llmSim, predictions, presage } from "./layouts/messages/own.ts";
 import { sharegpt } from "./layouts/messages/sharegpt.ts";
+import { steps } from "./layouts/messages/steps.ts";
+import { verifiers } from "./layouts/messages/verifiers.ts";
 import { langfuse } from "./layouts/spans/langfuse.ts";
 import { langsmith } from "./layouts/spans/langsmith.ts";
 import { openInference } from "./layouts/spans/openinference.ts";
@@ -50,6 +51,7 @@ export const layouts: readonly Layout[] = [
   openAiChat,
   sharegpt,
   chatGpt,
+  steps,
   chat,
 ];
 

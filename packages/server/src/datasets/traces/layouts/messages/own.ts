@@ -20,7 +20,7 @@ export const presage: Layout = {
   isVerbatim: true,
   about: {
     title: "Presage",
-    recognised_by: "`next_state`, or `trajectory_id` and `step`",
+    recognised_by: "`next_state`, or `trajectory_id` and `step`, without `action`",
     trajectory: "the lines of one `trajectory_id`",
     action: "`interaction.action`",
     answer: "`next_state`",
@@ -29,12 +29,12 @@ export const presage: Layout = {
     left_out: "nothing: other fields are refused",
     example: ownExample,
   },
-  recognises: (document) =>
-    has(document, "next_state")
-      ? "next_state"
-      : has(document, "trajectory_id") && has(document, "step")
-        ? "trajectory_id and step"
-        : undefined,
+  recognises(document) {
+    // Its action is in `interaction`.
+    if (has(document, "action")) return undefined;
+    if (has(document, "next_state")) return "next_state";
+    return has(document, "trajectory_id") && has(document, "step") ? "trajectory_id and step" : undefined;
+  },
   open: eachSample(readOwnLine),
 };
 
