@@ -1,7 +1,7 @@
 import type { RunReport, StoredPrediction, StoredPredictionFilter } from "@presage/sdk";
-import { type Period, periods, startOf } from "../format/times.ts";
+import { periods, startOf } from "../format/times.ts";
 import { instantOf, present, readText } from "../search-params.ts";
-import { readTableSearch, type TableSearch } from "../ui/data-table/table-view.ts";
+import { readTableSearch } from "../ui/data-table/table-view.ts";
 
 export const sources = ["live", "run", "episode"] as const satisfies StoredPrediction["source"][];
 export const statuses = ["success", "failed"] as const satisfies StoredPrediction["status"][];
@@ -27,28 +27,6 @@ export function costOf1000({ cost, failures, run }: RunReport): number | undefin
   return asked === 0 ? undefined : (1000 * cost.total) / asked;
 }
 
-/** The search parameters of the log of predictions. */
-export interface PredictionsSearch extends TableSearch {
-  source?: (typeof sources)[number];
-  status?: (typeof statuses)[number];
-  category?: (typeof categories)[number];
-  deployment?: string;
-  model?: string;
-  /** An API key's id. */
-  key?: string;
-  run?: string;
-  /** A request's id. */
-  request?: string;
-  /** Absent: all that are stored. */
-  period?: Period;
-  /** Only predictions before this time. */
-  until?: string;
-  /** Absent: newest first. */
-  order?: "oldest";
-  /** The prediction that is open. */
-  open?: string;
-}
-
 /** The parameters that filter predictions. */
 export const filterNames = [
   "source",
@@ -63,25 +41,30 @@ export const filterNames = [
   "until",
 ] as const satisfies (keyof PredictionsSearch)[];
 
-/** Reads the URL; invalid values are ignored. */
-export function readPredictionsSearch(search: Record<string, unknown>): PredictionsSearch {
-  return {
+export type PredictionsSearch = ReturnType<typeof readPredictionsSearch>;
+
+/** Reads the URL of the log of predictions; invalid values are ignored. */
+export function readPredictionsSearch(search: Record<string, unknown>) {
+  return present({
     ...readTableSearch(search),
-    ...present({
-      source: sources.find((known) => known === search.source),
-      status: statuses.find((known) => known === search.status),
-      category: categories.find((known) => known === search.category),
-      deployment: readText(search.deployment),
-      model: readText(search.model),
-      key: readText(search.key),
-      run: readText(search.run),
-      request: readText(search.request),
-      period: periods.find((known) => known === search.period),
-      until: instantOf(search.until),
-      order: search.order === "oldest" ? "oldest" : undefined,
-      open: readText(search.open),
-    }),
-  };
+    source: sources.find((known) => known === search.source),
+    status: statuses.find((known) => known === search.status),
+    category: categories.find((known) => known === search.category),
+    deployment: readText(search.deployment),
+    model: readText(search.model),
+    /** An API key's id. */
+    key: readText(search.key),
+    run: readText(search.run),
+    request: readText(search.request),
+    /** Absent: all that are stored. */
+    period: periods.find((known) => known === search.period),
+    /** Only predictions before this time. */
+    until: instantOf(search.until),
+    /** Absent: newest first. */
+    order: search.order === "oldest" ? ("oldest" as const) : undefined,
+    /** The prediction that is open. */
+    open: readText(search.open),
+  });
 }
 
 /** The search parameters as a filter of the API. */

@@ -1,16 +1,8 @@
 // The addresses of the pages that show one step: of a dataset's trajectory, of a run's trajectory, and of an episode.
 import { isRevision, present } from "../search-params.ts";
 
-/** The part of a dataset's trajectory to show. */
-interface StepSearch {
-  /** Absent: the latest. */
-  revision?: number;
-  /** Absent: the first. */
-  step?: number;
-}
-
-/** Reads the URL; invalid values are ignored. */
-export function readStepSearch({ revision, step }: Record<string, unknown>): StepSearch {
+/** The part of a dataset's trajectory to show: without a revision of the latest, without a step the first. */
+export function readStepSearch({ revision, step }: Record<string, unknown>) {
   return present({
     revision: isRevision(revision) ? revision : undefined,
     step: isStep(step) ? step : undefined,
@@ -21,29 +13,15 @@ export function isStep(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** The part of a run's trajectory to show. */
-interface RunStepSearch {
-  /** Absent: the first divergence, or the first step. */
-  step?: number;
-  /** Absent: the first, 0. */
-  repeat?: number;
-}
-
-/** Reads the URL; invalid values are ignored. */
-export function readRunStepSearch({ step, repeat }: Record<string, unknown>): RunStepSearch {
+/** The part of a run's trajectory to show: without a step the first divergence, else the first step. */
+export function readRunStepSearch({ step, repeat }: Record<string, unknown>) {
   return present({
     step: isStep(step) ? step : undefined,
     repeat: isStep(repeat) && repeat > 0 ? repeat : undefined,
   });
 }
 
-/** The step of an episode to show. */
-interface EpisodeSearch {
-  /** From 1; absent: the first. */
-  step?: number;
-}
-
-/** Reads the URL; invalid values are ignored. */
-export function readEpisodeSearch({ step }: Record<string, unknown>): EpisodeSearch {
-  return isStep(step) && step > 0 ? { step } : {};
+/** The step of an episode to show, from 1; without one, the first. */
+export function readEpisodeSearch({ step }: Record<string, unknown>) {
+  return present({ step: isStep(step) && step > 0 ? step : undefined });
 }

@@ -2,33 +2,24 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { present, readText } from "../../search-params.ts";
 
 export const directions = ["worse", "better"] as const;
-type Direction = (typeof directions)[number];
 
-/** The search parameters of the comparison. */
-export interface CompareSearch {
-  /** Run ids, separated by commas. The first is the reference. */
-  runs?: string;
-  /** The key of an evaluator. Absent: the first evaluator. */
-  evaluator?: string;
-  /** The id of the run whose samples are listed. Absent: the first run after the reference. */
-  with?: string;
-  /** Absent: the samples that got worse, if there are any. */
-  direction?: Direction;
-  /** The values of the curves by step. Absent: the mean scores. */
-  curves?: "differences";
-  /** The sample that is open, as TRAJECTORY/STEP. */
-  open?: string;
-}
+export type CompareSearch = ReturnType<typeof readCompareSearch>;
 
-/** Reads the URL; invalid values are ignored. */
-export function readCompareSearch(search: Record<string, unknown>): CompareSearch {
+/** Reads the URL of the comparison; invalid values are ignored. */
+export function readCompareSearch(search: Record<string, unknown>) {
   const runs = readRunIds(readText(search.runs));
   return present({
+    /** Run ids, separated by commas. The first is the reference. */
     runs: runs.length > 0 ? runs.join(",") : undefined,
+    /** The key of an evaluator. Absent: the first evaluator. */
     evaluator: readText(search.evaluator),
+    /** The id of the run whose samples are listed. Absent: the first run after the reference. */
     with: readText(search.with),
+    /** Absent: the samples that got worse, if there are any. */
     direction: directions.find((known) => known === search.direction),
+    /** The values of the curves by step. Absent: the mean scores. */
     curves: search.curves === "differences" ? ("differences" as const) : undefined,
+    /** The sample that is open, as TRAJECTORY/STEP. */
     open: readText(search.open),
   });
 }

@@ -4,20 +4,8 @@ import type { Run } from "@presage/sdk";
 import type { NewRunSearch } from "../../parts/runs.tsx";
 import { isStep } from "../../parts/step-search.ts";
 import { isRevision, present, readText } from "../../search-params.ts";
-import { readTableSearch, type TableSearch } from "../../ui/data-table/table-view.ts";
-import { type Measure, measures } from "./report/describe-figures.ts";
-
-/** The search parameters of the list of runs. */
-export interface RunsSearch extends TableSearch {
-  /** A part of the name, the target or a tag. */
-  q?: string;
-  status?: Run["status"];
-  mode?: Run["mode"];
-  /** A dataset's id. */
-  dataset?: string;
-  /** The ids of chosen runs, separated by commas. */
-  selected?: string;
-}
+import { readTableSearch } from "../../ui/data-table/table-view.ts";
+import { measures } from "./report/describe-figures.ts";
 
 export const statuses = [
   "queued",
@@ -29,14 +17,18 @@ export const statuses = [
 ] as const satisfies Run["status"][];
 export const modes = ["teacher-forced", "free-running"] as const satisfies Run["mode"][];
 
-/** Reads the URL; invalid values are ignored. */
-export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
+export type RunsSearch = ReturnType<typeof readRunsSearch>;
+
+/** Reads the URL of the list of runs; invalid values are ignored. */
+export function readRunsSearch(search: Record<string, unknown>) {
   return present({
     ...readTableSearch(search),
+    /** A part of the name, the target or a tag. */
     q: readText(search.q),
     status: statuses.find((known) => known === search.status),
     mode: modes.find((known) => known === search.mode),
     dataset: stringOf(search.dataset),
+    /** The ids of chosen runs, separated by commas. */
     selected: stringOf(search.selected),
   });
 }
@@ -58,57 +50,39 @@ export function readNewRunSearch({ dataset, revision, world }: Record<string, un
 export const matrixVerdicts = ["pass", "fail"] as const;
 const recordedChanges = ["changed", "unchanged"] as const;
 
-/** The search parameters of a run's samples. They refer to evaluators by their index in the run. */
-export interface MatrixSearch extends TableSearch {
-  /** The evaluator that `verdict` refers to; absent: the first. */
-  judge?: number;
-  verdict?: (typeof matrixVerdicts)[number];
-  /** Only samples whose state changed in the recording, or only those whose state did not. */
-  recorded?: (typeof recordedChanges)[number];
-  /** Only predictions that failed. */
-  failed?: true;
-  trajectory?: string;
-  at?: number;
-  /** The sample whose drawer is open. */
-  sample?: string;
-  /** The repeat of that sample; absent: the first, 0. */
-  repeat?: number;
-}
-
 const tabs = ["report", "samples"] as const;
-type RunTab = (typeof tabs)[number];
 
-/** The search parameters of a run, for its report and its samples. */
-interface RunSearch extends MatrixSearch {
-  /** Absent: the report. */
-  tab?: RunTab;
-  /** The key of the evaluator whose groups are shown. Absent: the first evaluator. */
-  evaluator?: string;
-  /** Absent: the pass rate. */
-  measure?: Measure;
-}
-
-/** Reads the URL; invalid values are ignored. */
-export function readRunSearch(search: Record<string, unknown>): RunSearch {
+/** Reads the URL of a run, for its report and its samples; invalid values are ignored. */
+export function readRunSearch(search: Record<string, unknown>) {
   return present({
+    /** Absent: the report. */
     tab: tabs.find((known) => known === search.tab),
+    /** The key of the evaluator whose groups are shown. Absent: the first evaluator. */
     evaluator: stringOf(search.evaluator),
+    /** Absent: the pass rate. */
     measure: measures.find((known) => known === search.measure),
     ...readMatrixSearch(search),
   });
 }
 
-/** Reads the URL; invalid values are ignored. */
-export function readMatrixSearch(search: Record<string, unknown>): MatrixSearch {
+export type MatrixSearch = ReturnType<typeof readMatrixSearch>;
+
+/** Reads the URL of a run's samples, where evaluators are their indexes in the run; invalid values are ignored. */
+export function readMatrixSearch(search: Record<string, unknown>) {
   const { judge, at, repeat, failed } = search;
   return present({
+    /** The evaluator that `verdict` refers to; absent: the first. */
     judge: isStep(judge) ? judge : undefined,
     verdict: matrixVerdicts.find((known) => known === search.verdict),
+    /** Only samples whose state changed in the recording, or only those whose state did not. */
     recorded: recordedChanges.find((known) => known === search.recorded),
-    failed: failed === true ? true : undefined,
+    /** Only predictions that failed. */
+    failed: failed === true ? (true as const) : undefined,
     trajectory: readText(search.trajectory),
     at: isStep(at) ? at : undefined,
+    /** The sample whose drawer is open. */
     sample: readText(search.sample),
+    /** The repeat of that sample; absent: the first, 0. */
     repeat: isStep(repeat) && repeat > 0 ? repeat : undefined,
     ...readTableSearch(search),
   });

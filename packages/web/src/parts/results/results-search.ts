@@ -31,62 +31,21 @@ export const explainLabels: Record<ExplainStrategy, string> = {
   always: "Always",
 };
 
-/** The search parameters of the page of results. */
-export interface ResultsSearch {
-  /** Absent: passes and fails. */
-  verdict?: Verdict;
-  app?: string;
-  /** An evaluator's id or alias. */
-  evaluator?: string;
-  family?: string;
-  /** A profile's name. */
-  profile?: string;
-  /** A profile's public id. */
-  profile_id?: string;
-  /** A profile's revision, from 1. */
-  revision?: number;
-  /** From 0 to 1. */
-  min_score?: number;
-  max_score?: number;
-  /** Each is `name=value`; all must match. */
-  tag?: string[];
-  dataset?: string;
-  /** A sample's id; a number is the same as the text of its digits. */
-  sample?: string;
-  run?: string;
-  /** Only evaluations that do not belong to a run. */
-  direct?: true;
-  explain?: ExplainStrategy;
-  /** ISO 8601 with an offset. */
-  since?: string;
-  until?: string;
-  /** Only greater ids. */
-  after?: string;
-  /** Only smaller ids. */
-  before?: string;
-  /** Absent: one row per verdict. */
-  view?: "samples" | "verdicts";
-  /** Absent: newest first. */
-  order?: "oldest";
-  /** By sample: the evaluator and profile whose scores to sort by, `evaluator~profile`, with a minus for highest first. */
-  sort?: string;
-  /** The result that is open. */
-  result?: string;
-  /** The chosen columns of the table. */
-  columns?: string;
-}
-
 const maxTags = 50;
 const maxRevision = 2_147_483_647;
 
 const views = ["samples", "verdicts"] as const;
 
-/** Reads the URL; invalid values are ignored. */
-export function readResultsSearch(search: Record<string, unknown>): ResultsSearch {
+export type ResultsSearch = ReturnType<typeof readResultsSearch>;
+
+/** Reads the URL of the page of results; invalid values are ignored. */
+export function readResultsSearch(search: Record<string, unknown>) {
   const tags = [search.tag].flat().map(readText).filter(isTag).slice(0, maxTags);
   return present({
+    /** Absent: passes and fails. */
     verdict: verdicts.find((known) => known === search.verdict),
     app: readText(search.app),
+    /** An evaluator's id or alias. */
     evaluator: readText(search.evaluator),
     family: readText(search.family),
     profile: readText(search.profile),
@@ -94,20 +53,26 @@ export function readResultsSearch(search: Record<string, unknown>): ResultsSearc
     revision: revisionOf(search.revision),
     min_score: scoreOf(search.min_score),
     max_score: scoreOf(search.max_score),
-    // A result has one value per tag, so the last requested value counts.
+    // Each is `name=value`. A result has one value per tag, so the last requested value counts.
     tag: tags.length === 0 ? undefined : [...new Map(tags.map((tag) => [tag.split("=")[0], tag])).values()],
     dataset: readText(search.dataset),
     sample: readText(search.sample),
     run: readText(search.run),
-    direct: search.direct === true ? true : undefined,
+    /** Only evaluations that do not belong to a run. */
+    direct: search.direct === true ? (true as const) : undefined,
     explain: explainStrategies.find((known) => known === search.explain),
     since: instantOf(search.since),
     until: instantOf(search.until),
+    /** Only greater ids, and only smaller ones. */
     after: idOf(search.after),
     before: idOf(search.before),
+    /** Absent: one row per verdict. */
     view: views.find((known) => known === search.view),
-    order: search.order === "oldest" ? "oldest" : undefined,
+    /** Absent: newest first. */
+    order: search.order === "oldest" ? ("oldest" as const) : undefined,
+    /** By sample: the evaluator and profile whose scores to sort by, `evaluator~profile`, with a minus for highest first. */
     sort: readText(search.sort),
+    /** The result that is open. */
     result: idOf(search.result),
     columns: readTableSearch(search).columns,
   });
