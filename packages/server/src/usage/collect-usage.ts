@@ -94,42 +94,30 @@ export function createCountedModels(hasPrice: (model: string) => boolean): Count
 /** Per request: an upstream may claim anything, and the sum must fit its column. */
 const maxTokens = 1e9;
 
+const noCounts = {
+  requests: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  upstreamCachedTokens: 0,
+  cachedTokens: 0,
+  exampleTokens: 0,
+};
+type Counts = typeof noCounts;
+const countNames = Object.keys(noCounts) as (keyof Counts)[];
+
 /** Requests of one hour with the same account, key, operation, failure and model. */
-export interface UsageTotals extends Pick<Use, "accountId" | "keyId" | "operation" | "failure"> {
+export interface UsageTotals extends Pick<Use, "accountId" | "keyId" | "operation" | "failure">, Counts {
   /** Hours since 1970-01-01 UTC. */
   hour: number;
   /** Undefined if tokens are not counted by model. */
   model: string | undefined;
-  requests: number;
-  promptTokens: number;
-  completionTokens: number;
-  upstreamCachedTokens: number;
-  cachedTokens: number;
-  exampleTokens: number;
   totalLatencies: BucketCounts;
   overheadLatencies: BucketCounts;
 }
 
 export function emptyTotals({ accountId, keyId, operation, failure, model }: Use, hour: number): UsageTotals {
-  const tokens = {
-    promptTokens: 0,
-    completionTokens: 0,
-    upstreamCachedTokens: 0,
-    cachedTokens: 0,
-    exampleTokens: 0,
-  };
-  return {
-    accountId,
-    keyId,
-    operation,
-    failure,
-    hour,
-    model,
-    requests: 0,
-    ...tokens,
-    totalLatencies: new Map(),
-    overheadLatencies: new Map(),
-  };
+  const of = { accountId, keyId, operation, failure, hour, model };
+  return { ...of, ...noCounts, totalLatencies: new Map(), overheadLatencies: new Map() };
 }
 
 export function addUse(
@@ -158,12 +146,7 @@ export function addUse(
 }
 
 function addTotals(totals: UsageTotals, other: UsageTotals): void {
-  totals.requests += other.requests;
-  totals.promptTokens += other.promptTokens;
-  totals.completionTokens += other.completionTokens;
-  totals.upstreamCachedTokens += other.upstreamCachedTokens;
-  totals.cachedTokens += other.cachedTokens;
-  totals.exampleTokens += other.exampleTokens;
+  for (const name of countNames) totals[name] += other[name];
   for (const [bucket, count] of other.totalLatencies) addToBucket(totals.totalLatencies, bucket, count);
   for (const [bucket, count] of other.overheadLatencies) addToBucket(totals.overheadLatencies, bucket, count);
 }

@@ -298,20 +298,6 @@ async function selectFirstHour(database: Database, accountId: string): Promise<n
   return hours.length === 0 ? undefined : Math.min(...hours);
 }
 
-/** Deletes an account's usage from before an hour. Returns the number of rows. */
-async function deleteUsageBefore(transaction: Database, accountId: string, untilHour: number) {
-  let deleted = 0;
-  for (const table of usageTables) {
-    const { numDeletedRows } = await transaction
-      .deleteFrom(table)
-      .where("account_id", "=", accountId)
-      .where("hour", "<", untilHour)
-      .executeTakeFirstOrThrow();
-    deleted += Number(numDeletedRows);
-  }
-  return deleted;
-}
-
 /** A rough guess that the first batch's size is based on. */
 const rowsPerHour = 10;
 
@@ -325,8 +311,17 @@ export async function deleteOldUsage(
   const first = await selectFirstHour(database, accountId);
   if (first === undefined || first >= endHour) return { deleted: 0, heldMs: 0, next: undefined };
   const untilHour = Math.min(first + Math.ceil(limit / rowsPerHour), endHour);
-  const { result, heldMs } = await inTimedTransaction(database, (transaction) =>
-    deleteUsageBefore(transaction, accountId, untilHour),
-  );
-  return { deleted: result, heldMs, next: true };
+  const { result: deleted, heldMs } = await inTimedTransaction(database, async (transaction) => {
+    let rows = 0;
+    for (const table of usageTables) {
+      const { numDeletedRows } = await transaction
+        .deleteFrom(table)
+        .where("account_id", "=", accountId)
+        .where("hour", "<", untilHour)
+        .executeTakeFirstOrThrow();
+      rows += Number(numDeletedRows);
+    }
+    return rows;
+  });
+  return { deleted, heldMs, next: true };
 }
