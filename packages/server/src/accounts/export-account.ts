@@ -66,13 +66,6 @@ export const ExportHeader = z.strictObject({
 });
 export type ExportHeader = z.infer<typeof ExportHeader>;
 
-/** A line with a row; the last line of an export has the number of rows. */
-interface ExportLine {
-  table: string;
-  row: Row;
-  texts?: Row | undefined;
-}
-
 /** Stands for a user who is not in the export. */
 const goneUser = -1;
 
@@ -117,9 +110,11 @@ export async function* exportAccount(
         const id = row[table.key[0]];
         if (table.owns !== undefined && id !== undefined && id !== null) owned.push(id);
         if (table.owns === "revisions") numbers.revisions.set(Number(id), owned.length);
-        const line: ExportLine = { table: table.table, row: toExported(table, row, numbers) };
-        if (texts !== undefined) line.texts = mapAsker(texts, (id) => numbers.users.get(String(id)) ?? id);
-        const text = JSON.stringify(line);
+        const text = JSON.stringify({
+          table: table.table,
+          row: toExported(table, row, numbers),
+          texts: mapAsker(texts, (id) => numbers.users.get(String(id)) ?? id),
+        });
         if (table.maybeUser === undefined) yield text;
         else yield* held.add(text, row.hour);
         rows += 1;

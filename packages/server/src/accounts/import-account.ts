@@ -43,11 +43,6 @@ const Line = z.union([
   z.strictObject({ kind: z.literal("end"), rows: z.int() }),
 ]);
 
-interface ImportedResult {
-  row: Row;
-  texts: Row;
-}
-
 export interface ImportOptions {
   /** The last migration of this database. */
   schema: string;
@@ -58,12 +53,7 @@ export interface ImportOptions {
   /** How long a line may take to arrive. */
   maxSilenceMs?: number;
   /** Stores results and counts them. Returns the ids of those that did not exist. */
-  storeResults(transaction: Database, results: readonly ImportedResult[]): Promise<Row[]>;
-}
-
-interface Imported {
-  account: string;
-  rows: number;
+  storeResults(transaction: Database, results: readonly { row: Row; texts: Row }[]): Promise<Row[]>;
 }
 
 /**
@@ -75,7 +65,7 @@ export async function importAccount(
   database: Database,
   lines: AsyncIterable<NumberedLine>,
   options: ImportOptions,
-): Promise<Imported> {
+): Promise<{ account: string; rows: number }> {
   const columnsOf = await selectColumns(database);
   const read = unlessSilent(lines, options.maxSilenceMs ?? longestPauseMs);
   // Nobody has to wait for the first line.

@@ -1,7 +1,7 @@
 import type { Role } from "@presage/contract";
 import { sql } from "kysely";
 import { type Micros, microsPerMs, nowMicros } from "../platform/storage/columns.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
+import { type KeysetPage, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { SessionsTable, SignInTokensTable } from "../platform/storage/schema/accounts.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 
@@ -19,8 +19,6 @@ export function livenessNow({ issuer, idleMs }: Pick<SessionRules, "issuer" | "i
   const now = nowMicros();
   return { issuer, now, seenSince: now - idleMs * microsPerMs };
 }
-
-export type Session = Omit<SessionsTable, "digest" | "user_id" | "issuer" | "id_token" | "ended_at">;
 
 /** The stored session that a request's session token is checked against. */
 export interface SessionRecord extends Pick<SessionsTable, "id" | "user_id" | "last_seen_at"> {
@@ -72,12 +70,7 @@ export async function isSessionLive(database: Database, userId: string, sessionI
 }
 
 /** A page of a user's live sessions, newest first. */
-export async function selectLiveSessions(
-  reader: Database,
-  userId: string,
-  live: Liveness,
-  page: KeysetPage,
-): Promise<ListPart<Session>> {
+export async function selectLiveSessions(reader: Database, userId: string, live: Liveness, page: KeysetPage) {
   const query = liveSessions(reader, live)
     .select(["id", "user_agent", "created_at", "last_seen_at", "expires_at"])
     .where("user_id", "=", userId);

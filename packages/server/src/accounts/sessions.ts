@@ -9,9 +9,7 @@ import { recordChange } from "../platform/audit.ts";
 import { notFound, ServiceError } from "../platform/errors.ts";
 import { neverAborted } from "../platform/limits/deadline.ts";
 import { type Micros, microsPerMs, nowMicros, toIsoInstant } from "../platform/storage/columns.ts";
-import type { KeysetPage, ListPart } from "../platform/storage/lists.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import type { Requester } from "../platform/storage/store.ts";
 import { type AccessServices, changeAccess } from "./change-access.ts";
 import examples from "./examples.json" with { type: "json" };
 import type { OpenidProvider } from "./openid.ts";
@@ -21,7 +19,6 @@ import {
   livenessNow,
   markEnded,
   markSeen,
-  type Session,
   selectIdToken,
   selectLiveSession,
   selectLiveSessions,
@@ -41,9 +38,10 @@ const listOwnSessions = route("GET", "/v1/sessions", {
   responses: {
     "200": response("The sessions, newest first", SessionListResponse, examples.sessions),
   },
-  async handle(services: AccessServices, { call, requester, query }) {
+  async handle({ store, sessionRules }: AccessServices, { call, requester, query }) {
     const { userId, proof } = call.caller;
-    const { rows, next } = await listSessions(services, requester, userId, readKeysetPage(query));
+    const [reader, live] = [store.briefReader(requester), livenessNow(sessionRules)];
+    const { rows, next } = await selectLiveSessions(reader, userId, live, readKeysetPage(query));
     const data = rows.map(({ id, user_agent, created_at, last_seen_at, expires_at }) => ({
       id,
       user_agent,
@@ -88,9 +86,13 @@ const signOutHere = route("POST", "/auth/sign-out", {
     const { proof } = call.caller;
     if (proof.kind !== "session")
       throw new ServiceError("forbidden", "An API key cannot sign out. To stop its use, revoke it.");
-    const redirectTo = await signOut(services, accessChangerOf(call), proof.sessionId);
-    const headers = { "set-cookie": services.sessionCookie.clear(), "clear-site-data": '"cache"' };
-    return reply(200, { redirect_to: redirectTo ?? signedOutPath }, headers);
+    const { store, openidProvider, sessionCookie } = services;
+    const idToken = openidProvider && (await selectIdToken(store.database, proof.sessionId));
+    await endSession(services, accessChangerOf(call), proof.sessionId);
+    // The identity provider's sign-out address, if it has one.
+    const address = await openidProvider?.endSessionAddress(idToken);
+    const headers = { "set-cookie": sessionCookie.clear(), "clear-site-data": '"cache"' };
+    return reply(200, { redirect_to: address?.href ?? signedOutPath }, headers);
   },
 });
 
@@ -106,28 +108,6 @@ async function endSession(services: AccessServices, changer: AccessChanger, sess
     return session !== undefined;
   });
   if (!isEnded) throw notFound("session");
-}
-
-/** Ends the caller's own session. Returns the identity provider's sign-out address, if it has one. */
-async function signOut(
-  services: AccessServices & { openidProvider: OpenidProvider | undefined },
-  changer: AccessChanger,
-  sessionId: string,
-): Promise<string | undefined> {
-  const { store, openidProvider } = services;
-  const idToken = openidProvider && (await selectIdToken(store.database, sessionId));
-  await endSession(services, changer, sessionId);
-  return (await openidProvider?.endSessionAddress(idToken))?.href;
-}
-
-/** The browsers in which a user is signed in, newest first. */
-async function listSessions(
-  { store, sessionRules }: AccessServices,
-  requester: Requester,
-  userId: string,
-  page: KeysetPage,
-): Promise<ListPart<Session>> {
-  return await selectLiveSessions(store.briefReader(requester), userId, livenessNow(sessionRules), page);
 }
 
 const tokenBytes = 32;

@@ -50,14 +50,6 @@ export interface OpenidSignIn {
 
 type Services = SessionServices & SignInServices;
 
-interface OpenidSignInPage {
-  /** The identity provider's. */
-  issuer: string;
-  /** The address that the button opens. */
-  href: string;
-  isSignedOut: boolean;
-}
-
 /** How a new user joins an account. */
 interface Admittance {
   newUserRole: Role;
@@ -127,7 +119,7 @@ function openidSignInRoutes(
       const url = requestAddress(request);
       // A browser that used another name of this host would return without its cookie.
       const href = `${publicUrl}/auth/sign-in?return_to=${encodeURIComponent(readReturnTo(url))}`;
-      return openidSignInPage({ issuer, href, isSignedOut: url.searchParams.has("signed_out") });
+      return openidSignInPage(issuer, href, url.searchParams.has("signed_out"));
     }),
     openRedirect("/auth/sign-in", async ({ request }) => {
       const { address, attempt } = await provider.begin(readReturnTo(requestAddress(request)));
@@ -284,8 +276,8 @@ function localSignInPage(): Response {
   return pageResponse({ title: "Sign in", body, hasScript: true });
 }
 
-/** The page that leads to the identity provider. */
-function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage): Response {
+/** The page whose button opens the address at the identity provider. */
+function openidSignInPage(issuer: string, href: string, isSignedOut: boolean): Response {
   const title = isSignedOut ? "You are signed out" : "Sign in";
   const body = `<h1>${title}</h1>
 <p>With your account at <strong>${Bun.escapeHTML(new URL(issuer).host)}</strong>.</p>

@@ -1,7 +1,7 @@
 import { permissions, type Role } from "@presage/contract";
 import type { ExpressionBuilder } from "kysely";
 import { type Micros, nowMicros } from "../platform/storage/columns.ts";
-import { type KeysetPage, type ListPart, selectNewestFirst } from "../platform/storage/lists.ts";
+import { type KeysetPage, selectNewestFirst } from "../platform/storage/lists.ts";
 import type { AccountsTable, UsersTable } from "../platform/storage/schema/accounts.ts";
 import type { Database, Tables } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
@@ -73,18 +73,8 @@ export async function deleteUserRows(
 
 export type Member = Pick<User, "id" | "email" | "name" | "role" | "created_at">;
 
-/** When a user was last active, and how many of their keys are active. */
-interface Presence {
-  last_seen_at: Micros | null;
-  active_keys: number;
-}
-
-/** A page of an account's users, newest first. */
-export async function selectMembers(
-  reader: Database,
-  accountId: string,
-  page: KeysetPage,
-): Promise<ListPart<Member & Presence>> {
+/** A page of an account's users, newest first: when each was last active, and how many of their keys are active. */
+export async function selectMembers(reader: Database, accountId: string, page: KeysetPage) {
   const query = reader
     .selectFrom("users")
     .select(["id", "email", "name", "role", "created_at"])

@@ -205,15 +205,10 @@ async function* pairs(
   }
 }
 
-interface Answer {
-  text: string;
-  score: number;
-}
-
 /** The pairs of one sample that are furthest apart. Equal texts make no pair, and each pair of texts occurs once. */
 function pairsOf(
   sample: DatasetSample,
-  answers: readonly Answer[],
+  answers: readonly { text: string; score: number }[],
   { margin, perSample, isReferenceChosen }: { margin: number; perSample: number; isReferenceChosen: boolean },
 ): Pair[] {
   const { interaction, messages = [], context } = sample;

@@ -21,16 +21,8 @@ export interface Trajectory {
   isSuccess?: boolean;
 }
 
-/** A tool call that an action contains. */
-interface ToolCall {
-  /** Unique in its trajectory. */
-  id: string;
-  name: string;
-  input: unknown;
-}
-
-/** Actions are texts. One of the form `{"input":…,"tool":NAME}` is a tool call. */
-export function callOf({ interaction }: DatasetSample, index: number): ToolCall | undefined {
+/** Actions are texts. One of the form `{"input":…,"tool":NAME}` is a tool call, which gets an id that is unique in its trajectory. */
+export function callOf({ interaction }: DatasetSample, index: number) {
   const { action } = interaction ?? {};
   if (action === undefined || !action.startsWith('{"input":')) return undefined;
   try {

@@ -41,17 +41,13 @@ interface Batch {
   lineBytes: number;
 }
 
-interface FillerOptions {
-  accountId: string;
-  revisionId: number;
-  quotaBytes: number;
-  /** Receives the text of each line, in pieces. */
-  onText(text: string): void;
-}
-
-/** Writes samples into a revision, in batches that occupy the writer for about 20 ms. */
-function createRevisionFiller(database: Database, options: FillerOptions) {
-  const { accountId, revisionId, quotaBytes, onText } = options;
+/** Writes samples into a revision, in batches that occupy the writer for about 20 ms. `onText` gets each line's text, in pieces. */
+function createRevisionFiller(
+  database: Database,
+  { accountId, quotaBytes }: Pick<Upload, "accountId" | "quotaBytes">,
+  revisionId: number,
+  onText: (text: string) => void,
+) {
   const known = new Set<string>();
   let batch = emptyBatch();
   const pace = createWritePace(database);
@@ -219,19 +215,14 @@ async function fill(
   upload: Upload,
   body: AsyncIterable<Uint8Array>,
 ): Promise<{ digest: string; warnings: string[] | undefined; read: string }> {
-  const { accountId, quotaBytes, options, given } = upload;
+  const { options, given } = upload;
   const hash = createHash("sha256");
   let unhashed = "";
-  const filler = createRevisionFiller(database, {
-    accountId,
-    revisionId,
-    quotaBytes,
-    onText(text) {
-      unhashed += text;
-      if (unhashed.length < hashedCharacters) return;
-      hash.update(unhashed);
-      unhashed = "";
-    },
+  const filler = createRevisionFiller(database, upload, revisionId, (text) => {
+    unhashed += text;
+    if (unhashed.length < hashedCharacters) return;
+    hash.update(unhashed);
+    unhashed = "";
   });
   const canonicalise = createCanonicaliser();
   const traces = new TraceImport(options, upload.datasetId);

@@ -124,17 +124,11 @@ export async function findUnlessDeleted(
 /** The fields of a step that a line of a trajectory needs. */
 type Step = Pick<StepRow, "step" | "action" | "observation" | "reward" | "terminated">;
 
-/** Whose view the lines have, and the steps at which the world abstained. */
-interface LineOptions {
-  view?: "model" | "agent";
-  guesses?: ReadonlySet<number>;
-}
-
-/** The lines of an episode: what the model or the agent was told, and what the model answered. */
+/** The lines of an episode: what the model or the agent was told, and what the model answered. At `guesses` its world abstained. */
 export function* linesOf(
   episode: Episode,
   steps: readonly Step[],
-  { view = "model", guesses }: LineOptions = {},
+  { view = "model", guesses }: { view?: "model" | "agent"; guesses?: ReadonlySet<number> } = {},
 ): Generator<DatasetLine, void> {
   const { row, config, task } = episode;
   const ofModel = { ...config.context, ...task.context };

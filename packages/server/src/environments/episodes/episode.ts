@@ -82,7 +82,7 @@ export function expiredBefore(): Micros {
 
 export interface StateServices {
   store: Store;
-  knownEpisodes: KnownEpisodes;
+  knownEpisodes: ReturnType<typeof createKnownEpisodes>;
   /** The current progress of an episode that this process remembers; undefined if it was deleted. */
   readProgress(known: EpisodeProgress): Promise<EpisodeProgress | undefined>;
 }
@@ -181,13 +181,11 @@ export interface EpisodeState {
   turns: readonly Turn[];
 }
 
-/** The episodes whose last steps this process took. Other processes may have taken further steps meanwhile. */
-type KnownEpisodes = ReturnType<typeof createKnownEpisodes>;
-
 const maxCharacters = 16_000_000;
 /** The characters counted for an episode without texts. */
 const charactersEach = 1_000;
 
+/** The episodes whose last steps this process took. Other processes may have taken further steps meanwhile. */
 export function createKnownEpisodes() {
   const states = new LRUCache<string, EpisodeState>({
     maxSize: maxCharacters,
