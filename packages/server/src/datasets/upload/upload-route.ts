@@ -27,7 +27,7 @@ import examples from "../examples.json" with { type: "json" };
 import { ownLines, readImport } from "../traces/import-options.ts";
 import { openAiChat } from "../traces/layouts/messages/openai-chat.ts";
 import { layouts } from "../traces/layouts.ts";
-import type { DatasetUploads, UploadedRevision } from "./upload-revision.ts";
+import type { DatasetUploads, Upload, UploadedRevision } from "./upload-revision.ts";
 
 interface UploadServices {
   datasets: DatasetUploads;
@@ -88,13 +88,20 @@ const uploadDatasetRevision = route("POST", "/v1/datasets/:id/revisions", {
     ),
   },
   async handle(services: UploadServices, { call, params: { id }, query }) {
-    const wanted = { id, query, isAppended: isTrueWord(query.append ?? "false") };
-    const { revision, isNew } =
-      query.from === undefined
-        ? await receiveRevision(services, call, wanted)
-        : await reviseFromEpisodes(services, call, query.from, wanted);
-    const body = toDatasetRevision(revision);
-    return isNew ? reply(201, body) : reply(200, body);
+    const { maxBytes, floor, quotaBytes, sweeper } = services.datasets;
+    const { accountId, actor } = requesterOf(call);
+    const isAppended = isTrueWord(query.append ?? "false");
+    const into = { accountId, actor, datasetId: id, isAppended, maxBytes, floor, quotaBytes };
+    try {
+      const { revision, isNew } =
+        query.from === undefined
+          ? await receiveRevision(services, call, query, into)
+          : await reviseFromEpisodes(services, call, query, into, query.from);
+      const body = toDatasetRevision(revision);
+      return isNew ? reply(201, body) : reply(200, body);
+    } finally {
+      sweeper.schedule();
+    }
   },
 });
 
@@ -166,50 +173,33 @@ export const bytesOfEpisode = 1_000_000;
 
 const noEpisodes = "No episode with a step matches";
 
-interface WantedUpload {
-  id: string;
-  query: ImportPreviewQuery;
-  isAppended: boolean;
-}
+/** Where an upload is stored, and within which limits. */
+type Destination = Omit<Upload, "options" | "given" | "source" | "contentType" | "isGzip">;
 
 /** Stores the lines of a request's body as a revision, as they arrive. */
 async function receiveRevision(
   { datasets }: UploadServices,
   call: CallWithCaller,
-  { id, query, isAppended }: WantedUpload,
+  query: ImportPreviewQuery,
+  into: Destination,
 ): Promise<UploadedRevision> {
-  const { maxBytes, floor, quotaBytes, uploads } = datasets;
-  const { accountId, actor } = requesterOf(call);
-  try {
-    return await receiveUpload(call, (body, { isGzip }) =>
-      uploads.uploadRevision(
-        {
-          accountId,
-          actor,
-          datasetId: id,
-          isGzip,
-          isAppended,
-          maxBytes,
-          floor,
-          quotaBytes,
-          ...readImport(query),
-          contentType: call.request.headers.get("content-type") ?? undefined,
-        },
-        body,
-        call.request.signal,
-      ),
-    );
-  } finally {
-    datasets.sweeper.schedule();
-  }
+  const contentType = call.request.headers.get("content-type") ?? undefined;
+  return await receiveUpload(call, (body, { isGzip }) =>
+    datasets.uploads.uploadRevision(
+      { ...into, ...readImport(query), isGzip, contentType },
+      body,
+      call.request.signal,
+    ),
+  );
 }
 
 /** Stores the steps of the episodes that a request's body names as a revision. */
 async function reviseFromEpisodes(
   { datasets, ...services }: UploadServices,
   call: CallWithCaller,
+  query: ImportPreviewQuery,
+  into: Destination,
   from: NonNullable<DatasetUploadQuery["from"]>,
-  { id, query, isAppended }: WantedUpload,
 ): Promise<UploadedRevision> {
   if (query.format !== undefined)
     throw new InvalidRequestError([valueError(["query", "format"], "Episodes have no format", query.format)]);
@@ -217,12 +207,9 @@ async function reviseFromEpisodes(
   const lines = await readSelected(services, call, from);
   keepOpen(call);
   reserveStored(call.exchange, bytesOfEpisode);
-  const { maxBytes, floor, quotaBytes, uploads, sweeper } = datasets;
-  const { accountId, actor } = requesterOf(call);
-  const upload = { accountId, actor, datasetId: id, ...ownLines, given, isAppended };
   try {
-    return await uploads.uploadRevision(
-      { ...upload, options: { ...options, format: "presage" }, maxBytes, floor, quotaBytes },
+    return await datasets.uploads.uploadRevision(
+      { ...into, ...ownLines, given, options: { ...options, format: "presage" } },
       lines,
       call.request.signal,
     );
@@ -231,8 +218,6 @@ async function reviseFromEpisodes(
     const [fault] = error.faults;
     const message = fault?.line === undefined ? noEpisodes : fault.reason;
     throw new InvalidRequestError([valueError(["body"], message)], new InvalidFieldError([], message));
-  } finally {
-    sweeper.schedule();
   }
 }
 
