@@ -55,6 +55,12 @@ export function countErrorFindings(results: readonly ResultWithInfo[]): ErrorFin
   return [...counts.values()];
 }
 
+/** What the counts of errors lose and gain when results are counted differently than before. */
+export function recountErrorFindings(from: readonly ResultWithInfo[], to: readonly ResultWithInfo[]) {
+  const lost = countErrorFindings(from).map((cell) => ({ ...cell, count: -cell.count }));
+  return [...lost, ...countErrorFindings(to)];
+}
+
 /** A tree may have two leaves with the same path, which count as one kind of error. */
 function pathsOf({ categories = [] }: Partial<ErrorsFound>): Set<string> {
   return new Set([noPath, ...categories.map(({ path }) => JSON.stringify(path))]);

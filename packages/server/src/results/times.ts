@@ -6,7 +6,7 @@ import { type Looker, startLooking } from "../platform/storage/leases.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { isPostgres } from "../platform/storage/store.ts";
 import { selectCorrectedAt } from "./corrections-store.ts";
-import { addErrorFindings, countErrorFindings } from "./error-findings-store.ts";
+import { addErrorFindings, recountErrorFindings } from "./error-findings-store.ts";
 import { lockRollUp, resetTagRollup } from "./summary/tags.ts";
 import { addCounted, countableColumns, recount } from "./write/counts-store.ts";
 import { lockMerging, mergeCounts } from "./write/merge-counts.ts";
@@ -146,10 +146,7 @@ async function mendSome(transaction: Database, lastSound: Micros): Promise<numbe
       .execute();
   }
   await addCounted(transaction, recount(rows, after));
-  await addErrorFindings(transaction, [
-    ...countErrorFindings(withInfo(rows)).map((cell) => ({ ...cell, count: -cell.count })),
-    ...countErrorFindings(withInfo(after)),
-  ]);
+  await addErrorFindings(transaction, recountErrorFindings(withInfo(rows), withInfo(after)));
   await recomputeTimes(transaction, ids);
   if (rows.length > 0) await resetTagRollup(transaction);
   return rows.length;

@@ -8,8 +8,7 @@ import type {
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import { isPostgres } from "../../platform/storage/store.ts";
 import { inParts } from "../../platform/words.ts";
-
-import { addErrorFindings, countErrorFindings } from "../error-findings-store.ts";
+import { addErrorFindings, recountErrorFindings } from "../error-findings-store.ts";
 import { toTagRows } from "../result.ts";
 import { lockRollUp, takeFromCounts } from "../summary/tags.ts";
 import { addCounted, countableColumns, recount } from "../write/counts-store.ts";
@@ -103,10 +102,7 @@ export async function deleteResultRows(transaction: Database, ids: readonly numb
     texts: { additional_info: textsOf.get(row.id)?.additional_info ?? null },
   }));
   await addCounted(transaction, recount(rows, []));
-  await addErrorFindings(
-    transaction,
-    countErrorFindings(withInfo).map((cell) => ({ ...cell, count: -cell.count })),
-  );
+  await addErrorFindings(transaction, recountErrorFindings(withInfo, []));
   await takeFromCounts(transaction, found);
   const tags = rows.flatMap((row) => toTagRows(row, textsOf.get(row.id)?.tags));
   await deleteTags(transaction, tags);
