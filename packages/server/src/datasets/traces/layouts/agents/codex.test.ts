@@ -51,3 +51,40 @@ test("a session's items are turns, with the time of the answer, the model and th
     text_beside_call: 1,
   });
 });
+
+test("events of codex exec are turns, whose calls have their answers", async () => {
+  const completed = (item: object) => ({ type: "item.completed", item });
+  const events = [
+    { type: "thread.started", thread_id: "t1" },
+    { type: "turn.started" },
+    completed({ id: "i0", type: "reasoning", text: "The drawer?" }),
+    {
+      type: "item.started",
+      item: { id: "i1", type: "command_execution", command: "ls", aggregated_output: "" },
+    },
+    completed({
+      id: "i1",
+      type: "command_execution",
+      command: "ls",
+      aggregated_output: "No.",
+      status: "failed",
+    }),
+    completed({
+      ...{ id: "i2", type: "mcp_tool_call", server: "desk", tool: "open", arguments: { of: 1 } },
+      result: { content: [{ type: "text", text: "key.txt" }] },
+    }),
+    completed({ id: "i3", type: "todo_list", items: [] }),
+    completed({ id: "i4", type: "agent_message", text: "It is in the desk." }),
+    { type: "turn.completed", usage: { input_tokens: 12, output_tokens: 5 } },
+  ];
+  const { samples, figures } = await importText(events.map((event) => JSON.stringify(event)).join("\n"));
+  expect(figures.files).toMatchObject([{ format: "codex" }]);
+  expect(samples).toMatchObject([
+    {
+      ...{ trajectory_id: "t1", next_state: "No.", tags: { error: "true" } },
+      interaction: { state: "(start)", action: '{"input":{"command":"ls"},"tool":"command_execution"}' },
+    },
+    { interaction: { state: "No.", action: '{"input":{"of":1},"tool":"desk.open"}' }, next_state: "key.txt" },
+  ]);
+  expect(figures.left_out).toEqual({ last_message_of_agent: 1, other_event: 1, reasoning: 1 });
+});

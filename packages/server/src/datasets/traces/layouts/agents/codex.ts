@@ -1,5 +1,5 @@
 import { LineError } from "../../../upload/lines.ts";
-import { isObject, textIn, timeOf } from "../../content.ts";
+import { fieldAt, isObject, textIn, timeOf } from "../../content.ts";
 import { type Layout, maxHeldBytes, type ReadOptions, type TraceReader, tooLong } from "../../layout.ts";
 import { isItem, turnsOfMessage, usageIn, withoutNeighbours } from "../../messages.ts";
 import type { Turn } from "../../turns.ts";
@@ -41,17 +41,28 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
     } else if (!repeating.test(String(payload.type))) leftOut.count("other_event");
   }
 
+  function addReported(type: string, value: Record<string, unknown>): void {
+    id ??= textIn(value, "thread_id");
+    const done = type === "item.completed" && isObject(value.item) ? value.item : undefined;
+    const made = done && turnsOfCompleted(done);
+    if (made !== undefined) turns.push(...made);
+    else if (done !== undefined || type === "turn.failed" || type === "error") leftOut.count("other_event");
+  }
+
   return {
     read({ value, bytes }) {
       const payload = payloadOf(value);
-      if (payload === undefined || !isObject(value)) throw new LineError("Field required", ["payload"]);
+      const type = textIn(value, "type") ?? "";
+      if (!isObject(value) || (payload === undefined && !ofStream.test(type)))
+        throw new LineError("Field required", ["payload"]);
       if (held > maxHeldBytes) return [];
       held += bytes;
       if (held > maxHeldBytes) {
         turns.length = 0;
         throw tooLong("The session");
       }
-      add(String(value.type), payload, timeOf(value.timestamp));
+      if (payload === undefined) addReported(type, value);
+      else add(type, payload, timeOf(value.timestamp));
       return [];
     },
     *end() {
@@ -59,6 +70,28 @@ function openReader({ leftOut }: ReadOptions): TraceReader {
     },
   };
 }
+
+/** The turns of an item that `codex exec --json` reports as completed. Its calls come with their answers, and no prompt. */
+function turnsOfCompleted(item: Record<string, unknown>): Turn[] | undefined {
+  const { type, status } = item;
+  const text = textIn(item, "text");
+  if (type === "agent_message") return [{ by: "agent", content: text }];
+  if (type === "reasoning") return [{ by: "agent", reasoning: text === undefined ? [] : [text] }];
+  if (type !== "command_execution" && type !== "mcp_tool_call") return undefined;
+  const isCommand = type === "command_execution";
+  const name = isCommand ? type : [textIn(item, "server"), textIn(item, "tool")].filter(Boolean).join(".");
+  const input = isCommand ? { command: item.command } : item.arguments;
+  const content = isCommand
+    ? item.aggregated_output
+    : (fieldAt(item.result, "content") ?? fieldAt(item.error, "message"));
+  return [
+    { by: "agent", calls: [{ name, input }] },
+    { by: "answer", content, isError: status === "failed" },
+  ];
+}
+
+const ofStream =
+  /^(thread\.started|turn\.(started|completed|failed)|item\.(started|updated|completed)|error)$/;
 
 function payloadOf(value: unknown): Record<string, unknown> | undefined {
   return isObject(value) && isObject(value.payload) ? value.payload : undefined;
@@ -76,9 +109,11 @@ export const codex: Layout = {
   version: 1,
   about: {
     title: "Codex' sessions",
-    recognised_by: "lines with `payload` and a `type` of `session_meta`, `response_item`, `event_msg`, …",
-    trajectory: "the file; `session_meta`'s `id`",
-    action: "`function_call`, `custom_tool_call` or `local_shell_call`; without calls, the assistant's text",
+    recognised_by:
+      "lines with `payload` and a `type` of `session_meta`, `response_item`, `event_msg`, …; or the events of `codex exec --json`: `thread.started`, `item.completed`, …",
+    trajectory: "the file; `session_meta`'s `id`, or `thread_id`",
+    action:
+      "`function_call`, `custom_tool_call` or `local_shell_call`, or an item `command_execution` or `mcp_tool_call`; without calls, the assistant's text",
     answer: "the `…_output` with the `call_id`; after a text, the user's",
     context:
       "first user message that is not Codex' own (`<environment_context>`, …); `session_meta`'s instructions",
@@ -93,8 +128,13 @@ export const codex: Layout = {
   },
   recognises: ({ value }) => {
     const type = textIn(value, "type") ?? "";
-    return types.test(type) && payloadOf(value) !== undefined ? `payload and type ${type}` : undefined;
+    if (types.test(type) && payloadOf(value) !== undefined) return `payload and type ${type}`;
+    const isReport = textIn(value, "thread_id") !== undefined || textIn(value, "item.type") !== undefined;
+    return isReport && ofStream.test(type) ? `an event ${type}` : undefined;
   },
-  admits: ({ value }) => payloadOf(value) !== undefined && textIn(value, "type") !== undefined,
+  admits: ({ value }) => {
+    const type = textIn(value, "type") ?? "";
+    return ofStream.test(type) || (type !== "" && payloadOf(value) !== undefined);
+  },
   open: openReader,
 };
