@@ -32,6 +32,7 @@ test("bounds, values and defaults are told, and bounds that bound nothing are no
   ).toEqual([]);
   expect(notes({ type: "number", exclusiveMinimum: 0, maximum: 1000 })).toEqual(["above 0", "at most 1,000"]);
   expect(notes({ anyOf: [{ enum: ["a", 2] }, { type: "null" }] })).toEqual(['`"a"`, `2`']);
+  expect(notes({ type: "string", minLength: 1 })).toEqual(["not empty"]);
   expect(notes({ type: "string", pattern: "^[a-z]+$" })).toEqual(["matches `^[a-z]+$`"]);
   expect(notes({ type: "string", pattern: "^[a-z]+$", description: "Its name." })).toEqual([]);
 });

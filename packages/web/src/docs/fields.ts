@@ -139,7 +139,8 @@ function range(least: number | undefined, most: number | undefined, unit = ""): 
   const of = unit === "" ? "" : ` ${unit}`;
   const shown = (bound: number | undefined) => bound?.toLocaleString("en");
   if (isOpen(least) && isOpen(most)) return false;
-  if (isOpen(most)) return least === 0 && unit !== "" ? false : `at least ${shown(least)}${of}`;
+  if (isOpen(most) && unit !== "" && (least ?? 0) <= 1) return least === 1 && "not empty";
+  if (isOpen(most)) return `at least ${shown(least)}${of}`;
   if (isOpen(least)) return `at most ${shown(most)}${of}`;
   return `${shown(least)} to ${shown(most)}${of}`;
 }

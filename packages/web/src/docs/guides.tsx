@@ -256,7 +256,11 @@ function Markdown({
     ),
     li: ({ children }: Children) => <li className="my-1 wrap-anywhere">{children}</li>,
     code: ({ children }: Children) => (
-      <code className="rounded bg-sunken px-1 font-mono text-xs text-ink">{children}</code>
+      <code
+        className={`rounded bg-sunken px-1 font-mono text-xs text-ink ${textOf(children).length <= 24 ? "whitespace-nowrap" : ""}`}
+      >
+        {children}
+      </code>
     ),
     pre: ({ language = "", children }: Children & { language?: string }) => (
       <div className="my-3 rounded-lg border border-line bg-sunken">

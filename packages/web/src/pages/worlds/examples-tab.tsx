@@ -9,7 +9,7 @@ import { humanizeName, shortEvaluatorNames } from "../../format/words.ts";
 import { DatasetLink, ExampleLink } from "../../parts/datasets.tsx";
 import { MeasureLink } from "../../parts/runs.tsx";
 import { textsOf, worldFacts } from "../../parts/worlds.ts";
-import { Fact } from "../../ui/card.tsx";
+import { Fact, Fold } from "../../ui/card.tsx";
 import { Awaited } from "../../ui/notice.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Beginning, InlineText, SampleName } from "../../ui/untrusted-text/inline-text.tsx";
@@ -52,21 +52,25 @@ export function ExamplesTab({ world, runs }: ExamplesTabProps) {
           )}
         </section>
       )}
-      <dl className="grid grid-cols-[9rem_1fr] text-sm">
-        {[...texts, ...worldFacts(world)].map(([name, text]) => (
-          <Fact key={name} look="lined" name={name}>
-            <span className="min-w-0 wrap-anywhere">
-              {name === "Dataset" && examples !== null ? (
-                <>
-                  <DatasetLink id={examples.dataset_id} />, revision {examples.revision}
-                </>
-              ) : (
-                <InlineText text={text} />
-              )}
-            </span>
-          </Fact>
-        ))}
-      </dl>
+      <div className="p-4">
+        <Fold title="Settings" isOpen={run === undefined}>
+          <dl className="grid grid-cols-[9rem_1fr] text-sm">
+            {[...texts, ...worldFacts(world)].map(([name, text]) => (
+              <Fact key={name} look="lined" name={name}>
+                <span className="min-w-0 wrap-anywhere">
+                  {name === "Dataset" && examples !== null ? (
+                    <>
+                      <DatasetLink id={examples.dataset_id} />, revision {examples.revision}
+                    </>
+                  ) : (
+                    <InlineText text={text} />
+                  )}
+                </span>
+              </Fact>
+            ))}
+          </dl>
+        </Fold>
+      </div>
     </>
   );
 }

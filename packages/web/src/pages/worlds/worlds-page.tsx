@@ -160,7 +160,7 @@ function WorldsPage() {
   return (
     <Page
       title="Worlds"
-      hint="Instructions, recorded examples and a model that predict together; or the records alone, without a model."
+      hint="A world predicts from recorded examples, with a model or without."
       actions={newWorld}
     >
       {worlds.error !== null && <ErrorNotice error={worlds.error} onRetry={worlds.refetch} />}

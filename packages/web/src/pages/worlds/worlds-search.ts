@@ -1,26 +1,15 @@
 import { present, readText } from "../../search-params.ts";
-import { readTableSearch, type TableSearch } from "../../ui/data-table/table-view.ts";
+import { readTableSearch } from "../../ui/data-table/table-view.ts";
 
-interface WorldsSearch extends TableSearch {
-  /** The id of a dataset, from which to make a world. */
-  dataset?: string;
-}
-
-/** Reads the URL; invalid values are ignored. */
-export function readWorldsSearch(search: Record<string, unknown>): WorldsSearch {
+/** `dataset` is the id of a dataset, from which to make a world. Invalid values are ignored. */
+export function readWorldsSearch(search: Record<string, unknown>) {
   return { ...readTableSearch(search), ...present({ dataset: readText(search.dataset) }) };
 }
 
 const tabs = ["answer", "examples", "quality", "confidence", "revisions"] as const;
 export type WorldTab = (typeof tabs)[number];
 
-/** The search parameters of a world's page. */
-interface WorldSearch {
-  /** Absent: the answer tab. */
-  tab?: WorldTab;
-}
-
-/** Reads the URL; invalid values are ignored. */
-export function readWorldSearch(search: Record<string, unknown>): WorldSearch {
+/** Without a tab, the answer tab is shown. Invalid values are ignored. */
+export function readWorldSearch(search: Record<string, unknown>) {
   return present({ tab: tabs.find((known) => known === search.tab) });
 }
