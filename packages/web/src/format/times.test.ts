@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import {
   fromLocalInput,
+  listedTime,
   periodBounds,
   readPeriodSearch,
   relativeTime,
@@ -66,4 +67,9 @@ test("incomplete input is undefined", () => {
   expect(fromLocalInput("")).toBeUndefined();
   expect(fromLocalInput("2026-13-99T00:00")).toBeUndefined();
   expect(fromLocalInput("0002-01-01T00:00")).toBeUndefined();
+});
+
+test("in a list, rows of the same minute are told apart, and older ones have a date", () => {
+  expect(listedTime("2026-03-10T14:19:07Z", nowMs)).toMatch(/^\d\d:19:07$/);
+  expect(listedTime("2026-03-08T12:00:00Z", nowMs)).toBe("8 Mar 2026");
 });

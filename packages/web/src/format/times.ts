@@ -32,6 +32,15 @@ export function clockTime(at: string): string {
   return clock.format(new Date(at));
 }
 
+const shortDay = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+const timeOfDay = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+
+/** “02:14:09”, or “29 Nov 2026” after a day, in the user's time zone: for lists, where rows of one minute are told apart. */
+export function listedTime(at: string, nowMs: number): string {
+  const isRecent = Math.abs(nowMs - Date.parse(at)) < dayMs;
+  return (isRecent ? timeOfDay : shortDay).format(new Date(at));
+}
+
 /** “Sunday 29 November 2026”, in the user's time zone. */
 export function dayOf(at: string): string {
   return day.format(new Date(at));

@@ -1,12 +1,14 @@
 import { useSyncExternalStore } from "react";
-import { clockTime, exactTime, relativeTime } from "../format/times.ts";
+import { clockTime, exactTime, listedTime, relativeTime } from "../format/times.ts";
 
-/** A relative time, or the time of day with `isClock`; the exact time in the user's time zone on hover. */
-export function Time({ at, isClock = false }: { at: string; isClock?: boolean }) {
+const looks = { ago: relativeTime, clock: clockTime, listed: listedTime };
+
+/** How long ago a time is, or as `look` says; the exact time in the user's time zone on hover. */
+export function Time({ at, look = "ago" }: { at: string; look?: keyof typeof looks }) {
   const nowMs = useNow();
   return (
     <time dateTime={at} title={exactTime(at)} className="whitespace-nowrap">
-      {isClock ? clockTime(at) : relativeTime(at, nowMs)}
+      {looks[look](at, nowMs)}
     </time>
   );
 }

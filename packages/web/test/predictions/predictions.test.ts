@@ -50,7 +50,7 @@ slowBrowserTest(
     await page.getByText("3 predictions", { exact: true }).waitFor();
     // The predicted texts are visible.
     await page.getByRole("row").filter({ hasText: "fridge" }).first().waitFor();
-    await page.getByRole("row", { name: /^(just now|. minutes? ago).*look around/ }).waitFor();
+    await page.getByRole("row", { name: /^\d\d:\d\d:\d\d.*look around/ }).waitFor();
     await page.getByRole("button", { name: "Jump to" }).press("Enter");
     await page.getByRole("button", { name: "To the oldest" }).press("Enter");
     await page.getByText("3 predictions, the oldest first").waitFor();

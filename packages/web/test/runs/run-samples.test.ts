@@ -80,7 +80,7 @@ dashboardTest("The matrix is filtered, sorted and browsed, and shared by its add
   await drawer.getByText("Recorded", { exact: false }).first().waitFor();
   await drawer.locator("ins", { hasText: "garden" }).waitFor();
   await drawer.getByRole("list", { name: "Verdicts" }).getByText("Fail").first().waitFor();
-  await drawer.getByText("Explanation of exact-match").waitFor();
+  await drawer.getByRole("region", { name: "Explanations" }).getByText("exact-match").waitFor();
 
   const { pathname, search } = new URL(page.url());
   const elsewhere = await visit(pathname + search);

@@ -15,7 +15,7 @@ export async function showsResults(page: Page, count: number): Promise<void> {
 /** The texts of the table's rows, without the times. */
 export async function resultTexts(page: Page): Promise<string[]> {
   const texts = await resultRows(page).allInnerTexts();
-  return texts.map((text) => text.replace(/(just now|\d+ \w+ ago)$/, ""));
+  return texts.map((text) => text.replace(/\d\d:\d\d:\d\d$/, ""));
 }
 
 function resultRows(page: Page): Locator {

@@ -126,7 +126,7 @@ const auditColumns: DataColumn<AuditEvent>[] = [
     id: "time",
     label: "Time",
     value: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <Time at={created_at} isClock />,
+    cell: ({ created_at }) => <Time at={created_at} look="clock" />,
     widthPx: 132,
     isFixed: true,
   },

@@ -19,7 +19,7 @@ export const predictionColumns: DataColumn<LoggedPrediction>[] = [
     id: "time",
     label: "Time",
     value: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <Time at={created_at} />,
+    cell: ({ created_at }) => <Time at={created_at} look="listed" />,
     widthPx: 126,
     isFixed: true,
   },

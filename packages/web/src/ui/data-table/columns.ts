@@ -13,7 +13,7 @@ export interface DataColumn<Row> {
   hint?: string;
   /** The value to sort by, and to copy. */
   value?(row: Row): CellValue;
-  /** Absent: shows `value`; numbers with separators, times as how long ago they are. */
+  /** Absent: shows `value`; numbers with separators, times as the time of day, or the date after a day. */
   cell?(row: Row): ReactNode;
   /** Aligned to the right, and sorted from the greatest first. */
   isNumber?: boolean;

@@ -110,7 +110,7 @@ function contentOf<Row>({ cell, value, isNewestFirst }: DataColumn<Row>, row: Ro
   const shown = value?.(row);
   if (shown === null || shown === undefined) return <span className="text-ink-3">–</span>;
   if (typeof shown === "number") return formatCount(shown);
-  return isNewestFirst ? <Time at={String(shown)} /> : String(shown);
+  return isNewestFirst ? <Time at={String(shown)} look="listed" /> : String(shown);
 }
 
 /** Controls handle themselves, and selecting text must not open the row. Modifier keys open a new tab, as on links. */

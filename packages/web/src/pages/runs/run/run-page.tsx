@@ -15,8 +15,7 @@ import {
   waitsForUpload,
 } from "../../../data/runs.ts";
 import { counted, formatCount, formatShare } from "../../../format/numbers.ts";
-import { describeTarget, humanizeName } from "../../../format/words.ts";
-import { nameEvaluators } from "../../../parts/evaluator-names.ts";
+import { describeTarget } from "../../../format/words.ts";
 import { isTroubled, ProgressBar, RunStatus } from "../../../parts/runs.tsx";
 import { UnavailablePage } from "../../../parts/unavailable-page.tsx";
 import { inPlace } from "../../../search-params.ts";
@@ -32,7 +31,9 @@ import { ReportTab } from "../report/report-tab.tsx";
 import { SamplesTab } from "../samples/samples-tab.tsx";
 import { RunActions } from "./run-actions.tsx";
 
-const WaitingCard = lazyPart(async () => (await import("./waiting-card.tsx")).WaitingCard);
+/** Few runs lack something. */
+const WaitingCard = lazyPart(async () => (await import("./missing.tsx")).WaitingCard);
+const Unjudged = lazyPart(async () => (await import("./missing.tsx")).Unjudged);
 
 export const runRoute = createLazyRoute("/runs/$runId")({ component: RunPage });
 
@@ -178,7 +179,9 @@ function ProgressCard({ run }: { run: Run }) {
           <ul className="flex flex-col gap-1 text-sm text-ink-2">
             {isUnjudged && (
               <Warning>
-                <Unjudged run={run} />
+                <Suspense fallback={`${formatCount(unjudged)} without a verdict`}>
+                  <Unjudged run={run} />
+                </Suspense>
               </Warning>
             )}
             {said.map((note) => (
@@ -197,31 +200,6 @@ function Warning({ children }: { children: ReactNode }) {
       <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
       <span>{children}</span>
     </li>
-  );
-}
-
-/** Which evaluators gave no verdict, the most frequent reason, and where to read all of them. */
-function Unjudged({ run }: { run: Run }) {
-  const { data: report } = useQuery(runReportQuery(usePresage(), run));
-  const { evaluators = [], failures } = report ?? {};
-  const by = nameEvaluators(evaluators).filter((_, index) => (evaluators[index]?.failed ?? 0) > 0);
-  const [most] = Object.entries(failures?.evaluations ?? {}).sort((one, other) => other[1] - one[1]);
-  return (
-    <>
-      {formatCount(run.progress.without_verdict)} without a verdict
-      {by.length > 0 && ` by ${by.join(", ")}`}
-      {most !== undefined &&
-        most[0] !== "failed" &&
-        `, most often because of ${humanizeName(most[0]).toLowerCase()}`}
-      .{" "}
-      <Link
-        to="/evaluations"
-        search={{ run: run.id, verdict: "error", view: "verdicts" }}
-        className="text-accent-ink underline underline-offset-2"
-      >
-        The errors
-      </Link>
-    </>
   );
 }
 

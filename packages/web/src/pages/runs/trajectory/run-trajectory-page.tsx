@@ -104,17 +104,18 @@ function LoadedTrajectory({ run, trajectoryId }: { run: Run; trajectoryId: strin
           export has all of them.
         </p>
       )}
-      <Card
-        title="First divergence"
-        hint={found.data && <Divergences names={names} divergences={divergences} link={link} />}
-        actions={
-          hasFailures && (
+      <Card className="flex flex-wrap items-start gap-x-8">
+        <div className="flex min-w-0 items-start gap-4 py-3 pl-4 text-sm">
+          <div className="min-w-0">
+            <h2 className="font-semibold">First divergence</h2>
+            {found.data && <Divergences names={names} divergences={divergences} link={link} />}
+          </div>
+          {hasFailures && (
             <Button size="small" title="Next failure (F)" onClick={() => open(next)}>
               Next failure
             </Button>
-          )
-        }
-      >
+          )}
+        </div>
         {found.data === undefined ? (
           <SkeletonRows count={1 + run.evaluators.length} className="h-7" />
         ) : (

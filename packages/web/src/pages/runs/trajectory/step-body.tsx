@@ -10,6 +10,7 @@ import { Fold, InlineFacts } from "../../../ui/card.tsx";
 import { lazyPart } from "../../../ui/load.ts";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { actionOf, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
 import { StepVerdicts, verdictOf } from "../run-verdicts.tsx";
@@ -65,10 +66,15 @@ export function StepBody({ run, names, sample, recorded, predicted, told }: Step
         )}
       </section>
       <StepVerdicts run={run} sample={sample} names={names} />
-      {run.evaluators.map((evaluator, index) => {
-        const { pass, evaluation_result_id: id } = verdictOf(sample, evaluator) ?? {};
-        return pass === false && id && <Explanation key={id} resultId={id} name={names[index] ?? ""} />;
-      })}
+      <section
+        aria-label="Explanations"
+        className="divide-y divide-line rounded-md border border-line empty:hidden"
+      >
+        {run.evaluators.map((evaluator, index) => {
+          const { pass, evaluation_result_id: id } = verdictOf(sample, evaluator) ?? {};
+          return pass === false && id && <Explanation key={id} resultId={id} name={names[index] ?? ""} />;
+        })}
+      </section>
       <PredictionFacts sample={sample} predicted={predicted} />
       <SeenState recorded={recorded} told={told} />
       {reasoning !== null && reasoning !== "" && <PlainText text={reasoning} label="Reasoning" isProse />}
@@ -84,7 +90,12 @@ export function StepBody({ run, names, sample, recorded, predicted, told }: Step
 function Explanation({ resultId, name }: { resultId: string; name: string }) {
   const { data } = useQuery(resultQuery(usePresage(), resultId));
   if (!data?.explanation) return null;
-  return <PlainText text={data.explanation} label={`Explanation of ${name}`} isProse />;
+  return (
+    <p className="px-3 py-1.5 text-sm wrap-anywhere text-ink-2">
+      <span className="mr-2 font-medium text-ink">{name}</span>
+      <InlineText text={data.explanation} />
+    </p>
+  );
 }
 
 function SeenState({ recorded, told }: { recorded: DatasetSample; told: StepBodyProps["told"] }) {

@@ -1,9 +1,14 @@
 import type { Run } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Upload } from "lucide-react";
 import { useRef } from "react";
-import { useUploadPredictions } from "../../../data/runs.ts";
+import { usePresage } from "../../../data/client.ts";
+import { runReportQuery, useUploadPredictions } from "../../../data/runs.ts";
 import { formatCount } from "../../../format/numbers.ts";
+import { humanizeName } from "../../../format/words.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
+import { nameEvaluators } from "../../../parts/evaluator-names.ts";
 import { Card } from "../../../ui/card.tsx";
 import { CodeBlock } from "../../../ui/code/code-block.tsx";
 import { ErrorNotice } from "../../../ui/notice.tsx";
@@ -49,5 +54,30 @@ export function WaitingCard({ run: { id, progress } }: { run: Run }) {
         <CodeBlock code={command} label="the command" language="shell" />
       </div>
     </Card>
+  );
+}
+
+/** Which evaluators gave no verdict, the most frequent reason, and where to read all of them. */
+export function Unjudged({ run }: { run: Run }) {
+  const { data: report } = useQuery(runReportQuery(usePresage(), run));
+  const { evaluators = [], failures } = report ?? {};
+  const by = nameEvaluators(evaluators).filter((_, index) => (evaluators[index]?.failed ?? 0) > 0);
+  const [most] = Object.entries(failures?.evaluations ?? {}).sort((one, other) => other[1] - one[1]);
+  return (
+    <>
+      {formatCount(run.progress.without_verdict)} without a verdict
+      {by.length > 0 && ` by ${by.join(", ")}`}
+      {most !== undefined &&
+        most[0] !== "failed" &&
+        `, most often because of ${humanizeName(most[0]).toLowerCase()}`}
+      .{" "}
+      <Link
+        to="/evaluations"
+        search={{ run: run.id, verdict: "error", view: "verdicts" }}
+        className="text-accent-ink underline underline-offset-2"
+      >
+        The errors
+      </Link>
+    </>
   );
 }
