@@ -26,9 +26,11 @@ const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-n
 
 const sectionOf = (module: string) => /src\/pages\/([^/]+)\//.exec(module)?.[1] ?? null;
 
-/** What few readers of a section open, each in a script of its own: playing an environment, and the steps of a run. */
+/** What few readers of a section open, in a script beside the section's: such as playing an environment, and the steps of a run. */
 const partOf = (module: string) =>
-  /pages\/(environments\/play|runs\/(?:trajectory|samples\/sample-drawer))/.exec(module)?.[1]?.split("/")[0];
+  /pages\/(environments\/(?:play|environment\/definition)|runs\/(?:trajectory|samples\/sample-drawer|run\/missing))/
+    .exec(module)?.[1]
+    ?.split("/")[0];
 
 type Modules = Pick<PluginContext, "getModuleInfo">;
 

@@ -2,7 +2,7 @@ import type { Environment, EnvironmentDetail } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, useNavigate } from "@tanstack/react-router";
 import { Pencil, Play, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { environmentQuery, episodeFiguresQuery, useDeleteEnvironment } from "../../../data/environments.ts";
 import { alarmIn } from "../../../data/reality.ts";
@@ -14,20 +14,24 @@ import { Badge } from "../../../ui/badge.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
+import { lazyPart } from "../../../ui/load.ts";
 import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { useShortcut } from "../../../ui/shortcuts.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { EnvironmentDialog } from "../form/environment-dialog.tsx";
 import { taskCount } from "../list/environment-columns.tsx";
 import { RealityTab } from "../reality/reality-tab.tsx";
 import { TasksTab } from "../tasks/tasks-tab.tsx";
-import { DefinitionTab } from "./definition-tab.tsx";
 import { EnvironmentFigures } from "./environment-figures.tsx";
 import { EpisodesTab } from "./episodes-tab.tsx";
 import { SuccessTab } from "./success-tab.tsx";
 
 const path = "/environments/$name";
+
+/** Not part of what the page starts with. */
+const DefinitionTab = lazyPart(async () => (await import("./definition-tab.tsx")).DefinitionTab);
 
 export const environmentRoute = createLazyRoute(path)({ component: EnvironmentPage });
 
@@ -193,7 +197,11 @@ function EnvironmentTabs({ environment }: { environment: Environment }) {
         {
           value: "definition",
           label: "Definition",
-          content: <DefinitionTab environment={environment} />,
+          content: (
+            <Suspense fallback={<SkeletonRows count={6} className="h-9" />}>
+              <DefinitionTab environment={environment} />
+            </Suspense>
+          ),
         },
       ]}
     />
