@@ -58,8 +58,14 @@ function UsagePage() {
     >
       {failed !== null && <ErrorNotice error={failed} onRetry={retry} />}
       {download.error !== null && <ErrorNotice error={download.error} onRetry={download.mutate} />}
-      {month.data !== undefined && budgets.data !== undefined && (
+      {month.data !== undefined && budgets.data !== undefined ? (
         <MoneyCard month={month.data} budgets={budgets.data} />
+      ) : (
+        failed === null && (
+          <Card>
+            <SkeletonRows count={1} className="h-20.5" />
+          </Card>
+        )
       )}
       {data === undefined ? (
         failed === null && <Loading />

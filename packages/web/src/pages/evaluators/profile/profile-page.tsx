@@ -108,6 +108,14 @@ function Profile({ revisions, newest }: ProfileProps) {
               existing={figures.data && runs.data && countOf([...figures.data, ...runs.data], newest)}
             />
           </RevisionsCard>
+          {before !== undefined && (
+            <CompareCard
+              revisions={revisions}
+              before={before}
+              after={after}
+              onChange={(choice) => change(choice)}
+            />
+          )}
           <RunRatesCard figures={runs.data} newest={newest} />
           {rates.data?.direct.some((figures) => verdictsOf(figures) > 0) && (
             <RateByDayCard
@@ -130,14 +138,6 @@ function Profile({ revisions, newest }: ProfileProps) {
               });
             }}
           />
-          {before !== undefined && (
-            <CompareCard
-              revisions={revisions}
-              before={before}
-              after={after}
-              onChange={(choice) => change(choice)}
-            />
-          )}
         </div>
         <div className="flex min-w-0 flex-col gap-4">
           <Card title={revisions.length > 1 ? `Config of revision ${newest.revision}` : "Config"}>

@@ -33,7 +33,7 @@ export function RevisionsCard({ revisions, figures, runs, agreement, children }:
   return (
     <Card
       title={revisions.length > 1 ? "Revisions" : "How far it can be trusted"}
-      hint={`${hasRates ? "Pass rates are of direct evaluations, with people’s corrections; those of runs are below. " : ""}Intervals are at 95 %, clustered by trajectory or sample.`}
+      hint={`${hasRates ? "Pass rates: of direct evaluations, corrected by people; those of runs are below. " : ""}Intervals at 95\u00a0%, by trajectory or sample.`}
     >
       <div className="border-b border-line px-4 py-2.5">{children}</div>
       <Table label="Revisions" isStacked className="min-w-160">
