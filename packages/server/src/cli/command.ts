@@ -41,6 +41,11 @@ export function queryOf<Query>(flags: object): Query {
   return Object.fromEntries(Object.entries(flags).map(([name, value]) => [snakeCase(name), value])) as Query;
 }
 
+/** `--max-tokens` for `max_tokens` or `maxTokens`. */
+export function toFlag(name: string): string {
+  return `--${name.replaceAll(/_|(?=[A-Z])/g, "-").toLowerCase()}`;
+}
+
 /** Examples for the end of a command's help, as `addHelpText` takes them. */
 export function examples(...lines: string[]): ["after", string] {
   return ["after", ["", "Examples:", ...lines.map((line) => `  ${line}`)].join("\n")];

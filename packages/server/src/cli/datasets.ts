@@ -7,9 +7,10 @@ import {
 import type { Presage } from "@presage/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { printable } from "../platform/words.ts";
-import { CommandError, choice, examples, json, onServer } from "./command.ts";
+import { choice, examples, json, onServer } from "./command.ts";
 import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, getDataset } from "./connect.ts";
+import { checkOptions } from "./files.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
 import { atRight, type Column, dayOf, printJsonOr, printList } from "./terminal.ts";
 import { addDatasetExport } from "./traces/export.ts";
@@ -147,11 +148,10 @@ async function importEpisodes({
   server,
   ...selection
 }: RevisionOptions & ConnectionOptions & EpisodeSelection): Promise<void> {
-  const checked = EpisodeSelection.safeParse(selection);
-  if (!checked.success) throw new CommandError(checked.error.issues[0]?.message ?? "This selects nothing.");
+  const checked = checkOptions(EpisodeSelection, selection);
   await withConnection(configure(), { server }, (connection) =>
     reviseByEpisodes(connection, { name, append }, ({ uploadEpisodes }, id, upload) =>
-      uploadEpisodes(id, checked.data, upload),
+      uploadEpisodes(id, checked, upload),
     ),
   );
 }

@@ -13,7 +13,7 @@ import type { ValidationError } from "@presage/contract";
 import { SingleBar } from "cli-progress";
 import { pMapIterable } from "p-map";
 import type { z } from "zod";
-import { InvalidRequestError, validate } from "../http/validate.ts";
+import { InvalidRequestError, said, validate } from "../http/validate.ts";
 import { replaceFile } from "../platform/storage/backup.ts";
 import { countOf, isObject, printable, printableJson, shortened } from "../platform/words.ts";
 import {
@@ -22,6 +22,7 @@ import {
   interruptedExitCode,
   onSignals,
   printNotice,
+  toFlag,
 } from "./command.ts";
 
 /** Where output lines go: to a file, to standard output, or nowhere. */
@@ -143,7 +144,7 @@ export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unkno
 export function checkOptions<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  toOption: (field: string) => string,
+  toOption = toFlag,
 ): z.input<Schema> {
   return check(schema, value, (issues) => new CommandError(describeIssues(issues, toOption)));
 }
@@ -165,7 +166,7 @@ export function describeIssues(
   issues: readonly ValidationError[],
   nameField: (field: string) => string = (field) => field,
 ): string {
-  return issues.map(({ loc: [, ...path], msg }) => `${nameField(path.join("."))}: ${msg}`).join("; ");
+  return issues.map((issue) => `${nameField(issue.loc.slice(1).join("."))}: ${said(issue)}`).join("; ");
 }
 
 function parseJson(text: string): unknown {

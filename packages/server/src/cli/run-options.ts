@@ -2,7 +2,7 @@ import { DatasetFormat, RunCreateRequest, type RunMode, type RunTarget } from "@
 import type { Command } from "commander";
 import type { WantedEvaluator } from "../evaluators/resolve-evaluators.ts";
 import { isObject } from "../platform/words.ts";
-import { CommandError, choice, collect, onServer, readTags } from "./command.ts";
+import { CommandError, choice, collect, onServer, readTags, toFlag } from "./command.ts";
 import type { ConnectionOptions } from "./connect.ts";
 import { toReference } from "./evaluate/evaluators.ts";
 import { checkOptions } from "./files.ts";
@@ -169,11 +169,6 @@ export function refuseContradictions(options: RunOptions): void {
   const mayBePilot = (options.limit ?? options.resume) !== undefined && options.minPassRate !== undefined;
   if (options.undecided !== undefined && options.maxRegression === undefined && !mayBePilot)
     throw new CommandError("--undecided needs --max-regression, or --limit with --min-pass-rate");
-}
-
-/** `--max-tokens` for `maxTokens`. */
-function toFlag(name: string): string {
-  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 export function readNumber(flag: string, text: string): number {

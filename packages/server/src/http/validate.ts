@@ -120,6 +120,11 @@ export function missing(loc: ValidationError["loc"], input: unknown): Validation
   return { type: "missing", loc, msg: "Field required", input };
 }
 
+/** An issue's message, without pydantic's prefix. */
+export function said({ msg }: ValidationError): string {
+  return msg.replace(/^Value error, /, "");
+}
+
 /** A value that breaks a rule which the schema cannot express. */
 export function valueError(loc: ValidationError["loc"], error: string, input?: unknown): ValidationError {
   return { type: "value_error", loc, msg: `Value error, ${error}`, input, ctx: { error } };
@@ -225,6 +230,10 @@ const formatWordings: Record<string, Wording> = {
   int: {
     type: "int_parsing",
     msg: "Input should be a valid integer, unable to parse string as an integer",
+  },
+  float: {
+    type: "float_parsing",
+    msg: "Input should be a valid number, unable to parse string as a number",
   },
   bool: {
     type: "bool_parsing",

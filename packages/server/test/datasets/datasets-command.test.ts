@@ -73,6 +73,18 @@ test("episodes of a server become a revision by one command", async () => {
   ]);
 });
 
+test.each([
+  ["datasets from-episodes --name x --environment k --from yesterday", /^--from: .* datetime/],
+  ["episodes export --from yesterday --revision one", /^--revision: .* integer; --from: .* datetime/],
+  ["episodes export --environment k --min-reward much", /^--min-reward: Input should be a valid number/],
+  ["run --dataset d --evaluator exact-match --limit 1 --draw-seed -1", /^--draw-seed: Input/],
+])("%s is refused by the names of its options", async (command, expected) => {
+  const { code, stderr } = await runPresage([...command.split(" "), "--server", presage.url], {
+    PRESAGE_API_KEY: testKey,
+  });
+  expect([code, stderr]).toEqual([1, expect.stringMatching(expected)]);
+});
+
 test("the commands of docs/datasets.md run in their order, and say what the page says", async () => {
   const page = await readFile(resolve(import.meta.dir, "../../../../docs/datasets.md"), "utf8");
   const folder = await mkdtemp(join(tmpdir(), "presage-datasets-page-"));

@@ -20,6 +20,7 @@ const otherwise: Record<string, Partial<ValidationError> | undefined> = {
   "shared-028": { type: "missing", loc: ["body", "messages", 0, "content"], msg: "Field required" },
 };
 
+const sample = { evaluators: [{ evaluator: "regex" }], evaluated_model_output: "x" };
 const interaction = { state: "You are in the hall.", action: "go north" };
 const messages = [{ role: "user", content: "Hello." }];
 const notAnObject = "Input should be a valid dictionary or object to extract fields from";
@@ -122,13 +123,13 @@ const cases: [name: string, path: string, body: unknown, issues: Partial<Validat
   [
     "an invalid item of a list that may also be a string",
     "/v1/evaluate",
-    { evaluated_model_retrieved_context: ["x", 1] },
+    { ...sample, evaluated_model_retrieved_context: ["x", 1] },
     [{ type: "string_type", loc: ["body", "evaluated_model_retrieved_context", 1], input: 1 }],
   ],
   [
     "a list that is too long where a string is also allowed",
     "/v1/evaluate",
-    { retrieved_context: Array(51).fill("x") },
+    { ...sample, retrieved_context: Array(51).fill("x") },
     [
       {
         type: "too_long",
@@ -140,7 +141,7 @@ const cases: [name: string, path: string, body: unknown, issues: Partial<Validat
   [
     "an unknown word where a boolean is also allowed",
     "/v1/evaluate",
-    { explain: "always" },
+    { ...sample, explain: "always" },
     [
       {
         type: "literal_error",
@@ -153,7 +154,7 @@ const cases: [name: string, path: string, body: unknown, issues: Partial<Validat
   [
     "a value that matches no branch of a union",
     "/v1/evaluate",
-    { explain: 1, evaluated_model_retrieved_context: {}, dataset_sample_id: [] },
+    { ...sample, explain: 1, evaluated_model_retrieved_context: {}, dataset_sample_id: [] },
     [
       {
         type: "bool_type",
@@ -176,7 +177,7 @@ const cases: [name: string, path: string, body: unknown, issues: Partial<Validat
   [
     "a fraction where an integer or a text should be",
     "/v1/evaluate",
-    { dataset_sample_id: 1.5 },
+    { ...sample, dataset_sample_id: 1.5 },
     [
       {
         type: "int_type",

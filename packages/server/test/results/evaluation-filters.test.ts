@@ -59,10 +59,12 @@ onEachDatabase((database) => {
   });
 
   test("An export rejects one too", async () => {
-    const issues = await issuesOf(await presage.call("GET", `${results}/export?evaluator=regex&pass=2`));
-    expect(issues.map(({ loc }) => loc)).toEqual([
-      ["query", "pass"],
-      ["query", "evaluator"],
+    const query = "evaluator=regex&pass=2&score_raw_min=0x10";
+    const issues = await issuesOf(await presage.call("GET", `${results}/export?${query}`));
+    expect(issues.map(({ type, loc }) => [type, loc])).toEqual([
+      ["bool_parsing", ["query", "pass"]],
+      ["float_parsing", ["query", "score_raw_min"]],
+      ["extra_forbidden", ["query", "evaluator"]],
     ]);
   });
 

@@ -223,7 +223,7 @@ test.each(places)("what cannot be is refused, in %s", async (place) => {
       ["create", "x", "--examples", "shop", "--k", "65"],
       "retrieval.k: Input should be less than or equal to 64",
     ],
-    [["create", "X"], "name: Value error, Names have 1 to 63 lower-case letters"],
+    [["create", "X"], "name: Names have 1 to 63 lower-case letters"],
     [["create", "x", "--model", "none"], "There is no deployment of this name"],
     [
       ["create", "x", "--model", "default", "--retrieval", "nearest"],

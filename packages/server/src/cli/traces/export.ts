@@ -12,11 +12,11 @@ import {
 import type { QueryOf } from "@presage/sdk";
 import type { Command } from "commander";
 import { replaceFile } from "../../platform/storage/backup.ts";
-import { CommandError, choice, examples, type FlagsOf, onServer, printNotice, queryOf } from "../command.ts";
+import { choice, examples, type FlagsOf, onServer, printNotice, queryOf } from "../command.ts";
 import { configure } from "../config.ts";
 import { type ConnectionOptions, findRun, getDataset } from "../connect.ts";
 import { explainFileError } from "../errors.ts";
-import { checkOutputFile } from "../files.ts";
+import { checkOptions, checkOutputFile } from "../files.ts";
 import { onConnection, withConnection } from "../open-connection.ts";
 
 /** What to write and where, as Commander reads it. */
@@ -96,11 +96,9 @@ export function addEpisodesCommands(program: Command): void {
     .option("--to <time>", "only those started before this time")
     .addHelpText(...examples("presage episodes export --environment shop --format atif --out episodes.jsonl"))
     .action(async (flags: ExportFlags<EpisodeExportQuery>) => {
-      const checked = EpisodeExportQuery.safeParse(exportQuery<EpisodeExportQuery>(flags));
-      if (!checked.success)
-        throw new CommandError(checked.error.issues[0]?.message ?? "The options are wrong");
+      const query = checkOptions(EpisodeExportQuery, exportQuery<EpisodeExportQuery>(flags));
       await withConnection(configure(), flags, ({ call }) =>
-        call(({ episodes }) => write(episodes.export(checked.data), { out: flags.out })),
+        call(({ episodes }) => write(episodes.export(query), { out: flags.out })),
       );
     });
 }

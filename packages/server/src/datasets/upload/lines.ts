@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable, type Transform } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { z } from "zod";
-import { InvalidRequestError, validate, valueAt } from "../../http/validate.ts";
+import { InvalidRequestError, said, validate, valueAt } from "../../http/validate.ts";
 import { ServiceError, UploadError } from "../../platform/errors.ts";
 import { scanJson } from "../../platform/json.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
@@ -234,13 +234,12 @@ export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unkno
     const [issue] = error instanceof InvalidRequestError ? error.issues : [];
     if (issue === undefined) throw error;
     const path = issue.loc.slice(1);
-    const said = issue.msg.replace(/^Value error, /, "");
     const isOfKind = issue.type.endsWith("_type");
     const found = valueAt(value, path);
     // If another kind of number is expected, showing the number says more than its type.
     const isOtherNumber = typeof found === "number" && /^(int|float)_type$/.test(issue.type);
     const shown = isOtherNumber ? String(found) : kindOf(found);
-    throw new LineError(isOfKind ? `${said}, not ${shown}` : said, path);
+    throw new LineError(isOfKind ? `${said(issue)}, not ${shown}` : said(issue), path);
   }
 }
 
