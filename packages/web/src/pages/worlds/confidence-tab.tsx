@@ -149,7 +149,7 @@ function Figures({ world, run, evaluator }: { world: World; run: Run; evaluator:
   ];
   // The sentence says that nothing can be kept.
   const drawn = figures.filter(({ figure }) => figure !== kept || kept.value !== 0);
-  const withNote = drawn.filter(({ figure: { note } }) => note !== null && !data.sentence.endsWith(note));
+  const withNote = figures.filter(({ figure: { note } }) => note !== null && !data.sentence.endsWith(note));
   return (
     <section aria-label="What they are worth" className="flex min-w-0 flex-col gap-2 py-4">
       <div className="flex flex-col gap-2 px-4">
