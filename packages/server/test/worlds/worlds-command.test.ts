@@ -96,15 +96,17 @@ test.each(places)("an action without output is followed by another, in %s", asyn
   const line = { trajectory_id: "quiet", step: 0, next_state: "" };
   await Bun.write(
     join(directory, "quiet.jsonl"),
-    toLines([{ ...line, interaction: { state: "A shell.", action: "touch key" } }]),
+    toLines([{ ...line, interaction: { state: "A shell.", action: "touch Action: key" } }]),
   );
   await run("import", join(directory, "quiet.jsonl"), "--name", "quiet");
   await run("worlds", "create", "quiet", "--examples", "quiet");
-  const input = "touch key\ntouch key\n";
+  const input = "touch Action: key\ntouch Action: key\n";
   const played = await playWith(input, place, "quiet", "--state", "A shell.", "--json");
   expect([played.code, played.stderr]).toEqual([0, "A shell.\n"]);
   const said = played.stdout.trim().split("\n");
   expect(said.map((one) => JSON.parse(one).response.content)).toEqual(["", ""]);
+  const explained = await playWith(input, place, "quiet", "--state", "A shell.", "--explain");
+  expect(explained.stderr).toContain("\n       touch Action: key →");
 });
 
 test.each(places)("revisions of a world are made, told apart and hidden, in %s", async (place) => {

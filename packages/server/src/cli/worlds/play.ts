@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import type { Context, HistoryStep, World, WorldPreview, WorldPreviewRequest } from "@presage/contract";
+import { readUserTurn } from "@presage/contract/compose-prompt";
 import { PresageError } from "@presage/sdk";
 import { ServiceError, UpstreamError } from "../../platform/errors.ts";
 import { printable, printableJson, printableLines, shortened } from "../../platform/words.ts";
@@ -138,7 +139,7 @@ function turnsOf(messages: WorldPreview["messages"], count: number): string[] {
   if (turns.length < 2 * count || system?.content.includes("\n## RECORDED EXAMPLES\n")) return [];
   return Array.from({ length: count }, (_, index) => {
     const at = 2 * (count - 1 - index);
-    const action = turns[at]?.content.split("Action: ").at(-1) ?? "";
+    const action = readUserTurn(turns[at]?.content ?? "")?.action ?? "";
     return `${short(action)} → ${short(turns[at + 1]?.content ?? "")}`;
   });
 }

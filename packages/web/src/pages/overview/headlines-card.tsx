@@ -1,4 +1,4 @@
-import { describeFailures, describeTrouble, formatPoints } from "@presage/contract/describe-runs";
+import { describeTrouble, formatPoints } from "@presage/contract/describe-runs";
 import type { Headline } from "@presage/sdk";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -285,16 +285,17 @@ function Change({ row: { run, change } }: { row: Headline }) {
 
 function Failed({ run }: Pick<Headline, "run">) {
   const { progress } = run;
+  const { failed_predictions: failed, without_verdict: unjudged, samples } = progress;
   const hasTrouble = isTroubled(progress);
-  const trouble = describeTrouble(progress);
+  const trouble = [
+    ...(unjudged > 0 ? [`${formatCount(unjudged)} without a verdict`] : []),
+    ...describeTrouble(progress),
+  ];
   return (
-    <span
-      className={clsx("text-xs", hasTrouble ? "text-warn" : "text-ink-3")}
-      title={[...describeFailures(progress), ...trouble].join(", ")}
-    >
+    <span className={clsx("text-xs", hasTrouble ? "text-warn" : "text-ink-3")} title={trouble.join(", ")}>
       <span className="whitespace-nowrap">
         <span className="@min-[58rem]:hidden">Failed </span>
-        {formatCount(progress.failed)} of {formatCount(progress.samples)}
+        {formatCount(failed)} of {formatCount(samples)}
       </span>
       {hasTrouble &&
         trouble.map((text) => (
