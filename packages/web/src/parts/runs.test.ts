@@ -19,11 +19,11 @@ test("Without a goal it is above or below the best baseline only where their int
     baseline: { pass_rate, interval },
   });
   expect(judge({}, baseline(0.4))).toBe("pass: Above baseline");
-  expect(judge({}, baseline(0.5))).toBe("warn: Close to baseline");
+  expect(judge({}, baseline(0.5))).toBe("warn: Overlaps baseline");
   expect(judge({}, baseline(0.8))).toBe("fail: Below baseline");
   // The run's page, which compares them in pairs, would show no difference here.
-  expect(judge({}, baseline(0.8, { lower: 0.69, upper: 0.9 }))).toBe("warn: Close to baseline");
-  expect(judge({}, baseline(0.4, { lower: 0.3, upper: 0.51 }))).toBe("warn: Close to baseline");
+  expect(judge({}, baseline(0.8, { lower: 0.69, upper: 0.9 }))).toBe("warn: Overlaps baseline");
+  expect(judge({}, baseline(0.4, { lower: 0.3, upper: 0.51 }))).toBe("warn: Overlaps baseline");
 });
 
 test("What cannot be judged has no colour", () => {

@@ -91,7 +91,7 @@ export const judgeGoal = ({ state, pass_rate }: RunGoal): Said => ({
 
 type Judgeable = Pick<ListedRun, "goal" | "headline" | "target">;
 
-/** The verdict of a run on its target: by its goal, else by whether its interval is apart from the best baseline's. Only the run's page compares them sample by sample, so what overlaps is undecided here. */
+/** The verdict of a run on its target: by its goal, else by whether its interval is apart from the best baseline's. Only the run's page compares them sample by sample, so this says no more of intervals that overlap. */
 export function judgeRun({ goal, headline, target }: Judgeable): Said {
   const { pass_rate = null, pass_interval: interval = null, baseline = null } = headline ?? {};
   if (goal !== null) return judgeGoal(goal);
@@ -102,7 +102,7 @@ export function judgeRun({ goal, headline, target }: Judgeable): Said {
   const { lower, upper } = baseline.interval ?? { lower: baseline.pass_rate, upper: baseline.pass_rate };
   if (interval.lower > upper) return { tone: "pass", text: "Above baseline" };
   if (interval.upper < lower) return { tone: "fail", text: "Below baseline" };
-  return { tone: "warn", text: "Close to baseline" };
+  return { tone: "warn", text: "Overlaps baseline" };
 }
 
 const icons: Partial<Record<Tone, typeof CircleX>> = { pass: CircleCheck, fail: CircleX };
