@@ -24,7 +24,9 @@ export function WaitingCard({ run: { id, progress } }: { run: Run }) {
   return (
     <Card
       title={`Waiting for predictions: 0 of ${formatCount(progress.samples)} uploaded`}
-      hint="A line for each sample: {“dataset_sample_id”: …, “prediction”: …}. They are uploaded once, all together; samples without a line count as failed."
+      hint={
+        'A line for each sample: {"dataset_sample_id": …, "prediction": …}. They are uploaded once, all together; samples without a line count as failed.'
+      }
       actions={
         <AllowedButton
           needs="evaluate"
