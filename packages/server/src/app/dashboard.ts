@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, gzip } from "node:zlib";
+import { brotliDecompress, gzip } from "node:zlib";
 import Negotiator from "negotiator";
 import { findSession } from "../http/authenticate.ts";
 import type { CallForPage, RoutedRequest } from "../http/call.ts";
@@ -52,13 +52,7 @@ const contentTypes: Record<string, string> = {
   woff2: "font/woff2",
 };
 
-const [zip, unzip, unpack] = [promisify(gzip), promisify(gunzip), promisify(brotliDecompress)];
-
-/** The encodings that the build stores instead of each file itself, the smaller first. Fonts are compressed already. */
-const encodings = [
-  { name: "br", extension: "br" },
-  { name: "gzip", extension: "gz" },
-] as const;
+const [zip, unpack] = [promisify(gzip), promisify(brotliDecompress)];
 
 const pageHeaders = {
   "content-type": "text/html; charset=utf-8",
@@ -114,12 +108,14 @@ async function sendAsset(directory: string, { params, headers }: RoutedRequest):
   if (contentType === undefined || !/^[\w-]+\.\w+$/.test(name)) throw notFound("file");
   const cacheControl = hasDigest.test(name) ? "public, max-age=31536000, immutable" : "public, max-age=86400";
   const sent = { "content-type": contentType, "cache-control": cacheControl, vary: "accept-encoding" };
-  const encoding = chooseEncoding(headers.get("accept-encoding"));
   const path = join(directory, "assets", name);
-  const encoded = Bun.file(`${path}.${encoding?.extension ?? "gz"}`);
-  if (await encoded.exists()) {
-    if (encoding === undefined) return new Response(await unzip(await encoded.bytes()), { headers: sent });
-    return new Response(encoded, { headers: { ...sent, "content-encoding": encoding.name } });
+  // Fonts are compressed already, and stored as they are.
+  const packed = Bun.file(`${path}.br`);
+  if (await packed.exists()) {
+    const accepted = headers.get("accept-encoding");
+    return chooseEncoding(accepted) === "br"
+      ? new Response(packed, { headers: { ...sent, "content-encoding": "br" } })
+      : await sendUnpacked(await unpack(await packed.bytes()), accepted, sent);
   }
   const file = Bun.file(path);
   if (!(await file.exists())) throw notFound("file");
@@ -128,7 +124,7 @@ async function sendAsset(directory: string, { params, headers }: RoutedRequest):
 
 /** The smallest encoding that an `Accept-Encoding` header accepts (RFC 9110, 12.5.3), if any. */
 export function chooseEncoding(accepted: string | null) {
-  return encodings.find(({ name }) => accepts(accepted, name));
+  return (["br", "gzip"] as const).find((encoding) => accepts(accepted, encoding));
 }
 
 function accepts(accepted: string | null, encoding: string): boolean {
@@ -150,7 +146,8 @@ export function docsRoutes(services: Services): Route[] {
       const html = page
         .replace("{{csrf-token}}", session?.csrfToken ?? "")
         .replace("{{navigation}}", () => markPage(navigation, addressOf(name)));
-      return await sendPage(html, request.headers);
+      const sent = { ...pageHeaders, "cache-control": "no-store", vary: "accept-encoding" };
+      return await sendUnpacked(html, request.headers.get("accept-encoding"), sent);
     });
   return [
     openFile("/openapi.json", async () => {
@@ -196,9 +193,12 @@ function markPage(navigation: string, address: string): string {
   return `${navigation.slice(0, opened)} open=""${navigation.slice(opened, at)}${marked}`;
 }
 
-async function sendPage(html: string, headers: Headers): Promise<Response> {
-  const isZipped = accepts(headers.get("accept-encoding"), "gzip");
-  const encoding = isZipped ? { "content-encoding": "gzip" } : {};
-  const sent = { ...pageHeaders, "cache-control": "no-store", vary: "accept-encoding", ...encoding };
-  return new Response(isZipped ? await zip(html) : html, { headers: sent });
+/** As it is, or as gzip: browsers accept no Brotli over plain http from other machines. */
+async function sendUnpacked(
+  content: string | Uint8Array<ArrayBuffer>,
+  accepted: string | null,
+  sent: Record<string, string>,
+): Promise<Response> {
+  if (!accepts(accepted, "gzip")) return new Response(content, { headers: sent });
+  return new Response(await zip(content), { headers: { ...sent, "content-encoding": "gzip" } });
 }

@@ -282,7 +282,7 @@ test("answers that are cut, empty or repaired are counted, and a report begins w
     "5 % of the answers are empty (3 of 60).",
   ]);
   const page = await report("md");
-  expect(page.indexOf(first)).toBeWithin(0, page.indexOf("Figures"));
+  expect(page.indexOf(first)).toBeWithin(0, page.indexOf("Pass rates"));
 });
 
 test("an upstream that is away pauses a run with the reason, and it continues by itself", async () => {

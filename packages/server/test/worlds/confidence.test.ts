@@ -324,7 +324,7 @@ onAnyDatabase((database) => {
     expect(await leak(first)).toEqual([undefined, false]);
     expect(await leak(second)).toEqual([true, true]);
     expect(await card(second)).toEqual([
-      ...[true, 0, 120, expect.stringMatching(/^Fitted on this dataset: no threshold is shown/)],
+      ...[true, 0, 120, expect.stringMatching(/^Fitted on this dataset: no confidence is high enough/)],
     ]);
     const request = { run_id: second, split: "calibration" };
     await presage.call("POST", "/v1/worlds/fitted/calibrations", request);

@@ -133,7 +133,8 @@ dashboardTest("What was just deleted is not found, and what was not searched is 
   await palette(page).getByRole("option", { name: "cellars" }).waitFor();
   await page.keyboard.press("Escape");
   await palette(page).waitFor({ state: "hidden" });
-  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete the dataset" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete dataset" }).click();
   await page.waitForURL("**/datasets");
   const many = Array.from({ length: 200 }, (_, index) => ({ name: `world ${index}` }));
