@@ -97,3 +97,8 @@ const causes: Record<Cause, string> = {
 export function describeCause(cause: Cause, count: number): string {
   return counted(count, causes[cause]);
 }
+
+/** An issue's message without the words that pydantic's errors begin with. */
+export function plainMessage(msg: string): string {
+  return msg.replace(/^Value error, /, "");
+}

@@ -3,7 +3,7 @@
 import { PresageError } from "@presage/sdk";
 import { CircleAlert, type LucideIcon } from "lucide-react";
 import type { ComponentProps, MouseEvent, ReactNode } from "react";
-import { explainError } from "../format/errors.ts";
+import { explainError, plainMessage } from "../format/errors.ts";
 import { Button, CopyButton } from "./button.tsx";
 import { SkeletonRows } from "./skeleton.tsx";
 
@@ -24,7 +24,7 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
           <ul className="list-disc pl-4 text-ink-2">
             {details.issues.map(({ loc, msg }) => (
               <li key={`${loc.join(".")} ${msg}`}>
-                <code className="font-mono text-xs">{loc.slice(1).join(".")}</code> {msg}
+                <code className="font-mono text-xs">{loc.slice(1).join(".")}</code> {plainMessage(msg)}
               </li>
             ))}
           </ul>

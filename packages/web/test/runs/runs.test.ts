@@ -290,6 +290,30 @@ dashboardTest("A run that a client makes is compared with nothing", async ({ vis
 });
 
 dashboardTest(
+  "A run that waits for predictions takes them on its page",
+  async ({ visit, client, expectErrors }) => {
+    expectErrors(/status of 422/);
+    const { id } = await uploadHousehold(client, "made elsewhere");
+    const { id: runId } = await client.runs.create({
+      dataset_id: id,
+      target: { predictions: "imported" },
+      evaluators: [{ evaluator: "exact-match" }],
+    });
+    const page = await visit(`/runs/${runId}`);
+    await page.getByRole("button", { name: "Upload predictions" }).waitFor();
+    const file = (text: string) => ({ name: "predictions.jsonl", mimeType: "", buffer: Buffer.from(text) });
+    await page.getByLabel("Predictions").setInputFiles(file('{"dataset_sample_id":"nothing/0"}\n'));
+    await page
+      .getByRole("alert")
+      .getByText(/^line\.1\.prediction Field required$/)
+      .waitFor();
+    const line = { trajectory_id: "oven", step: 0, prediction: "You open the oven." };
+    await page.getByLabel("Predictions").setInputFiles(file(`${JSON.stringify(line)}\n`));
+    await page.getByText("Is it good enough?").waitFor();
+  },
+);
+
+dashboardTest(
   "Runs are filtered in the address, chosen and compared; a run is cancelled and deleted",
   async (visitor) => {
     const { visit, client } = visitor;

@@ -2,6 +2,7 @@
 
 import { PresageError, type ValidationError } from "@presage/sdk";
 import { type ReactNode, useState } from "react";
+import { plainMessage } from "../../format/errors.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { signedInUserId } from "../../session.ts";
 import { Button, type ButtonProps } from "../button.tsx";
@@ -185,7 +186,7 @@ function wordsOf({ type, msg, ctx }: ValidationError): string {
   if (type === "string_too_long" && typeof ctx?.max_length === "number") {
     return `At most ${formatCount(ctx.max_length)} characters.`;
   }
-  return msg.replace(/^Value error, /, "");
+  return plainMessage(msg);
 }
 
 /** The issues at a path or below it. */

@@ -1,4 +1,5 @@
 import { type ImportPreview, PresageError } from "@presage/sdk";
+import { plainMessage } from "../../../format/errors.ts";
 
 /** A fault in a line or a document of an upload. */
 export interface Fault {
@@ -28,7 +29,7 @@ export function faultsOf(error: unknown): Faults {
   if (!(error instanceof PresageError)) return { faults: [], total: 0 };
   const faults = error.issues.flatMap(({ loc, msg, ctx }) => {
     const file = typeof ctx?.file === "string" ? { file: ctx.file } : {};
-    return toFault({ loc, msg: msg.replace(/^Value error, /, ""), ...file }) ?? [];
+    return toFault({ loc, msg: plainMessage(msg), ...file }) ?? [];
   });
   return { faults, total: Number(error.issues[0]?.ctx?.faults ?? faults.length) };
 }
