@@ -29,9 +29,10 @@ const reconnectMs = 5_000;
 export function createDataClients(): { presage: Presage; queryClient: QueryClient } {
   const presage = createPresage({
     csrfToken,
-    // A task for each: a page begins several at once, after it has drawn what waits for them.
+    // A task for each read: a page begins several at once, after it has drawn what waits for them. What is changed is sent at once,
+    // as the page may be left in the next moment.
     async fetch(url, init) {
-      await new Promise((resolve) => setTimeout(resolve));
+      if (init?.method === "GET") await new Promise((resolve) => setTimeout(resolve));
       return await fetch(url, init);
     },
   });
