@@ -63,7 +63,7 @@ export const worldsPart: Part = {
         within("a search's median", 1_000_000, ({ p50Ms }) => p50Ms, 25, "ms"),
         within("a search's p99", 1_000_000, ({ p99Ms }) => p99Ms, 100, "ms"),
         judge(
-          `A prediction through a world of ${showCount(fullPlan.examples)} examples costs at most 1.5 times one without`,
+          `A prediction of a new step through a world of ${showCount(fullPlan.examples)} examples costs at most 1.5 times one without`,
           quick ? undefined : median(rounds.map(({ withWorld, without }) => withWorld / without)),
           (times) => times <= 1.5,
           showTimes,
@@ -238,10 +238,12 @@ interface Round {
   readonly round: number;
   readonly without: number;
   readonly withWorld: number;
+  /** Through the world again, for the same steps. */
+  readonly again: number;
   readonly load: number;
 }
 
-/** The server's processor time for a prediction, alternately without a world and through one. */
+/** The server's processor time for a prediction: without a world, through one, and through it again, for which nothing is searched. */
 const measurePredictions = async (
   presage: RunningPresage,
   { examples, rounds, requests }: typeof fullPlan,
@@ -250,13 +252,14 @@ const measurePredictions = async (
   await post(presage, "/v1/worlds", { name: "bench", examples: { dataset } });
   const measured: Round[] = [];
   // It takes some thousands of searches until the code is compiled.
-  for (let before = 0; before < warmUps; before += 1) await predictMany(presage, requests, "bench");
+  for (let before = 1; before <= warmUps; before += 1) await predictMany(presage, requests, -before, "bench");
   for (let round = 0; round < rounds; round += 1) {
-    const without = await predictMany(presage, requests, undefined);
-    const withWorld = await predictMany(presage, requests, "bench");
-    measured.push({ round, without, withWorld, load: loadNow() });
+    const without = await predictMany(presage, requests, round);
+    const withWorld = await predictMany(presage, requests, round, "bench");
+    const again = await predictMany(presage, requests, round, "bench");
+    measured.push({ round, without, withWorld, again, load: loadNow() });
     process.stdout.write(
-      `worlds  round ${round + 1}: ${without.toFixed(0)} µs without, ${withWorld.toFixed(0)} µs through a world; load ${loadNow().toFixed(1)}\n`,
+      `worlds  round ${round + 1}: ${without.toFixed(0)} µs without, ${withWorld.toFixed(0)} µs through a world, ${again.toFixed(0)} µs again; load ${loadNow().toFixed(1)}\n`,
     );
   }
   return measured;
@@ -265,16 +268,17 @@ const measurePredictions = async (
 const callers = 16;
 const warmUps = 6;
 
-/** Microseconds of the server's processor time per prediction. */
+/** Microseconds of the server's processor time per prediction. No two rounds have the same steps. */
 const predictMany = async (
   { predict, process: { pid } }: RunningPresage,
   requests: number,
-  world: string | undefined,
+  round: number,
+  world?: string,
 ): Promise<number> => {
   const transition = createTransitions();
   const bodies = Array.from({ length: requests }, (_, index) => {
     const { action, state, task } = transition(index).fields;
-    const interaction = { action: `${action} again`, state };
+    const interaction = { action: `${action} again ${round}`, state };
     return JSON.stringify({ context: { task_context: task }, interaction, ...(world && { world }) });
   });
   const beforeMs = readCpuMs(pid);
@@ -307,8 +311,8 @@ ${tableOf(searches, [
   ["index, MB", ({ bytes }) => showMegabytes(bytes)],
 ])}
 
-Predictions over HTTP, ${callers} at a time, to an upstream that answers at once: the server's processor time each, all of its threads, without a world and through one of
-${showCount(plan.examples)} examples, in turns; ${rounds.length} rounds of ${showCount(plan.requests)} after ${warmUps} that are not counted.
+Predictions over HTTP, ${callers} at a time, to an upstream that answers at once: the server's processor time each, all of its threads, without a world, through one of
+${showCount(plan.examples)} examples for steps that nobody asked before, and again for the same steps, whose searches are remembered; ${rounds.length} rounds of ${showCount(plan.requests)} each after ${warmUps} that are not counted.
 
 ${tableOf(
   [rounds],
@@ -316,6 +320,8 @@ ${tableOf(
     ["without, µs", (all) => showFigure(figureOf(all, ({ without }) => without))],
     ["through a world, µs", (all) => showFigure(figureOf(all, ({ withWorld }) => withWorld))],
     ["times", (all) => showFigure(figureOf(all, ({ withWorld, without }) => withWorld / without))],
+    ["again, µs", (all) => showFigure(figureOf(all, ({ again }) => again))],
+    ["times", (all) => showFigure(figureOf(all, ({ again, without }) => again / without))],
     ["load", (all) => showFigure(figureOf(all, ({ load }) => load))],
   ],
 )}
