@@ -8,6 +8,7 @@ import {
 } from "@presage/contract";
 import { contextFields } from "@presage/contract/compose-prompt";
 import { z } from "zod";
+import { interactionFirst } from "../platform/storage/beginnings.ts";
 import { countOf } from "../platform/words.ts";
 import { checkLine, LineError } from "./upload/lines.ts";
 
@@ -29,8 +30,6 @@ export interface CanonicalSample {
   /** As JSON: the line's fields after the parts. */
   body: string;
 }
-
-export const interactionFirst = '{"interaction":';
 
 /**
  * Brings samples into canonical form: fields in a fixed order, none of them null, tags sorted by name. Messages that a sample shares

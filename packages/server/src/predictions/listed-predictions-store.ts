@@ -1,7 +1,12 @@
 import type { RunVerdict } from "@presage/contract";
-import { type Expression, sql } from "kysely";
+import { sql } from "kysely";
+import {
+  beginningOfField,
+  beginningsOfSample,
+  hasMessages,
+  readBeginning,
+} from "../platform/storage/beginnings.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { isPostgres } from "../platform/storage/store.ts";
 import type { StoredPredictionRow } from "./stored-predictions-store.ts";
 import { toRunVerdict } from "./stored-rows.ts";
 
@@ -41,6 +46,8 @@ export async function selectSurroundings(
 }
 
 const uuidCharacters = 36;
+/** In this many characters of a request, after who asked, its interaction begins if it has one. */
+const asksWithin = 80;
 
 async function selectLiveActions(reader: Database, ids: readonly string[], maxCharacters: number) {
   if (ids.length === 0) return [];
@@ -48,7 +55,12 @@ async function selectLiveActions(reader: Database, ids: readonly string[], maxCh
     .selectFrom("prediction_payloads")
     .select((of) => [
       "prediction_id as id",
-      beginningOfField(reader, of.ref("request"), "action", maxCharacters).as("action"),
+      of
+        .case()
+        .when(sql`substr(request, 1, ${sql.lit(asksWithin)})`, "like", '%"interaction":{%')
+        .then(beginningOfField(reader, of.ref("request"), "action", maxCharacters))
+        .end()
+        .as("action"),
       beginningOfField(reader, of.ref("request"), "user_id", uuidCharacters).as("user"),
     ])
     .where("prediction_id", "in", ids)
@@ -80,18 +92,19 @@ async function selectOfRuns(reader: Database, ids: readonly string[], maxCharact
   const rows = await reader
     .selectFrom("predictions as prediction")
     .innerJoin("runs as run", "run.id", "prediction.run_id")
-    .leftJoin("dataset_payloads as sample", (join) =>
+    .leftJoin("dataset_payloads as payload", (join) =>
       join
-        .onRef("sample.revision_id", "=", "run.revision_id")
-        .onRef("sample.position", "=", "prediction.position"),
+        .onRef("payload.revision_id", "=", "run.revision_id")
+        .onRef("payload.position", "=", "prediction.position"),
     )
-    .select((of) => [
-      "prediction.id",
-      "run.created_by",
-      "run.api_key_id",
-      beginningOfField(reader, of.ref("sample.body"), "action", maxCharacters).as("action"),
-      beginningOfField(reader, of.ref("sample.body"), "next_state", maxCharacters).as("expected"),
-    ])
+    .leftJoin("dataset_parts as message", (join) =>
+      join
+        .onRef("message.revision_id", "=", "payload.revision_id")
+        .onRef("message.digest", "=", "payload.part")
+        .on(hasMessages),
+    )
+    .select(["prediction.id", "run.created_by", "run.api_key_id"])
+    .select(beginningsOfSample(reader, maxCharacters))
     .where("prediction.id", "in", ids)
     .execute();
   return rows.map(
@@ -135,30 +148,4 @@ async function selectVerdicts(
     verdicts.set(id, [...(verdicts.get(id) ?? []), toRunVerdict(evaluators, row)]);
   }
   return verdicts;
-}
-
-/** How many characters of JSON one character can take. */
-const longestEscape = 6;
-
-/** The beginning of a field's value in JSON without spaces. Inside a text, the quotes around the name would be escaped. */
-export function beginningOfField(
-  reader: Database,
-  json: Expression<string | null>,
-  name: string,
-  maxCharacters: number,
-) {
-  const key = `"${name}":`;
-  const place = isPostgres(reader)
-    ? sql<number>`strpos(${json}, ${key})`
-    : sql<number>`instr(${json}, ${key})`;
-  const length = maxCharacters * longestEscape;
-  return sql<
-    string | null
-  >`case when ${place} > 0 then substr(${json}, ${place} + ${sql.lit(key.length)}, ${sql.lit(length)}) end`;
-}
-
-/** The text that a piece of JSON begins with, as far as it goes; null if it begins with something else. */
-export function readBeginning(json: string | null, maxCharacters: number): string | null {
-  const [text] = /^"(?:[^"\\]|\\u[\da-f]{4}|\\[^u])*/i.exec(json ?? "") ?? [];
-  return text === undefined ? null : (JSON.parse(`${text}"`) as string).slice(0, maxCharacters);
 }

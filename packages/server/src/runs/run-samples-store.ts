@@ -1,9 +1,8 @@
 import type { RunSampleOrder } from "@presage/contract";
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import { interactionFirst } from "../datasets/formats.ts";
+import { beginningsOfSample, hasMessages, readBeginning } from "../platform/storage/beginnings.ts";
 import type { PredictionsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
-import { beginningOfField, readBeginning } from "../predictions/listed-predictions-store.ts";
 import type { Run, RunDataset } from "./run.ts";
 
 /** The place of a sample and a repeat in a run. */
@@ -249,7 +248,6 @@ export async function selectSampleBeginnings(
 ) {
   const [[column = "", values] = []] = Object.entries(wanted);
   if (values === undefined || values.length === 0) return [];
-  const hasMessages = sql<SqlBool>`substr(payload.body, 1, ${interactionFirst.length}) <> ${interactionFirst}`;
   const rows = await reader
     .selectFrom("dataset_samples as sample")
     .innerJoin("dataset_payloads as payload", (join) =>
@@ -263,24 +261,8 @@ export async function selectSampleBeginnings(
         .onRef("message.digest", "=", "payload.part")
         .on(hasMessages),
     )
-    .select((of) => {
-      const field = (json: "payload.body" | "message.text", name: string) =>
-        beginningOfField(reader, of.ref(json), name, characters);
-      return [
-        "sample.position",
-        "sample.sample_id",
-        "sample.trajectory_id",
-        "sample.step",
-        field("payload.body", "next_state").as("expected"),
-        of
-          .case()
-          .when(hasMessages)
-          .then(field("message.text", "content"))
-          .else(field("payload.body", "action"))
-          .end()
-          .as("action"),
-      ];
-    })
+    .select(["sample.position", "sample.sample_id", "sample.trajectory_id", "sample.step"])
+    .select(beginningsOfSample(reader, characters))
     .where("sample.revision_id", "=", revisionId)
     .where(sql.ref(`sample.${column}`), "in", values)
     .execute();

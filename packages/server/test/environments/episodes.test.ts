@@ -100,7 +100,7 @@ onAnyDatabase((database) => {
     const tasks = [
       { initial_state, prompt: "Open the door.\n".repeat(20), goal: "It is open.", context },
       { initial_state, prompt: "", goal: "It is open.", context },
-      { initial_state, context },
+      { initial_state, context, metadata: { prompt: "Not this." } },
       { initial_state },
     ];
     for (const task of tasks) await start(name, { task });

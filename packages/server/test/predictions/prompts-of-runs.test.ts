@@ -87,6 +87,18 @@ onAnyDatabase((database) => {
     });
   });
 
+  test("a list has the last message as the action of a conversation, and no tag of that name", async () => {
+    const dataset_id = await datasets.create();
+    const { messages } = talk;
+    const sample = { trajectory_id: "talk", step: 0, messages: messages.slice(0, 2), next_state: "Open." };
+    await datasets.uploadNew(dataset_id, [{ ...sample, tags: { action: "wrong", next_state: "wrong" } }]);
+    const { id } = await runs.create({ dataset_id, target: { baseline: "no-change" } });
+    await runs.end(id);
+    const list = await presage.call("GET", `/v1/predictions?run_id=${id}&text_limit=14`);
+    const { data } = StoredPredictionListResponse.parse(await list.json());
+    expect(data).toMatchObject([{ action: "open fridge", expected: "Open." }]);
+  });
+
   test("a free-running one shows the state that was predicted for the step before", async () => {
     const shown = await promptsOf(steps, { mode: "free-running" });
     expect(shown.map(({ interaction }) => interaction?.state)).toEqual([

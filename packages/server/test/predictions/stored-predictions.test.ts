@@ -153,7 +153,7 @@ onAnyDatabase((database) => {
     test("has the beginning of a live request's action, whatever is in it", async () => {
       const requests = [
         { interaction: { state: 'It says "action": "no".', action: 'say "hi"\n\u0000\ud83d\udeaa now' } },
-        { messages: [{ role: "user", content: "open" }] },
+        { messages: [{ role: "user", content: "open" }], params: { action: "not this" } },
       ];
       await keep(requests.map((request) => ({ deployment: "actions", request: JSON.stringify(request) })));
       const actions = async (limit: number) =>

@@ -13,10 +13,10 @@ import {
 import { type RawBuilder, sql } from "kysely";
 import { clusteredError, rateInterval } from "../../platform/statistics/intervals.ts";
 import { shownTokens } from "../../platform/storage/answer-columns.ts";
+import { beginningOfField, jsonBefore, readBeginning } from "../../platform/storage/beginnings.ts";
 import { type Micros, microsPerMs, toIsoInstant } from "../../platform/storage/columns.ts";
 import type { Database } from "../../platform/storage/schema/tables.ts";
 import type { Requester, Store } from "../../platform/storage/store.ts";
-import { beginningOfField, readBeginning } from "../../predictions/listed-predictions-store.ts";
 import { environmentDefaults } from "../environment.ts";
 import { findEnvironment, ifKnownSoon, type RealityServices } from "../find-environment.ts";
 import { type Episode, expiredBefore, findEpisode, indexOf, statusOf } from "./episode.ts";
@@ -150,7 +150,12 @@ export async function selectInstructions(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string | null>> {
   if (ids.length === 0) return new Map();
-  const searched = sql<string>`substr(task, 1, ${sql.lit(searchedCharacters)})`;
+  // Metadata may have fields of these names.
+  const searched = jsonBefore(
+    reader,
+    sql<string>`substr(task, 1, ${sql.lit(searchedCharacters)})`,
+    "metadata",
+  );
   const rows = await reader
     .selectFrom("episodes")
     .select([
