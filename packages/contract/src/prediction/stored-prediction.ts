@@ -272,7 +272,8 @@ export const ListedPrediction = StoredPrediction.extend({
     description: "The beginning of why it failed, if text_limit was sent; null if it succeeded.",
   }),
   action: z.string().nullable().optional().meta({
-    description: "The beginning of the action, if text_limit was sent; null for messages.",
+    description:
+      "The beginning of the action, if text_limit was sent. For a recorded conversation it is the last message; null for a chat with messages.",
   }),
   ...surroundings,
 }).meta({ id: "ListedPrediction" });
