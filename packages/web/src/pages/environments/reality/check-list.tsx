@@ -22,28 +22,27 @@ interface CheckListProps {
   shown: RealityCheck;
   onShow(id: string): void;
   limited: Limited | null;
-  /** Whether the parts above fill their rows, both in two and in three columns. */
-  isEven: boolean;
 }
 
 /** The checks, and the episodes of one check. */
-export function CheckList({ checks, shown, onShow, limited, isEven }: CheckListProps) {
+export function CheckList({ checks, shown, onShow, limited }: CheckListProps) {
   return (
     <>
-      <Episodes key={shown.id} check={shown} />
-      <Section title="Checks" className={isEven ? "xl:col-span-2" : "lg:col-span-2"}>
+      <Section title="Checks" className="col-span-full">
         <ul aria-label="Reality checks" className="max-h-60 divide-y divide-line overflow-y-auto text-sm">
           {checks.map((check) => (
             <Check
               key={check.id}
               check={check}
-              limited={limited?.id === check.id ? limited : null}
+              // The only check is told about above.
+              limited={limited?.id === check.id && checks.length > 1 ? limited : null}
               isShown={check === shown}
               onShow={() => onShow(check.id)}
             />
           ))}
         </ul>
       </Section>
+      <Episodes key={shown.id} check={shown} />
     </>
   );
 }
@@ -111,7 +110,7 @@ function Check({ check, limited, isShown, onShow }: CheckProps) {
         </button>
         {limited && <LimitBadge check={limited} />}
         <Badge tone={tones[status]}>{status}</Badge>
-        <span className="flex-1 text-xs text-ink-2 tabular-nums">
+        <span className="flex-1 text-xs text-ink-2 tabular-nums max-sm:basis-full">
           {sources[source]}, {counted(episodes, "episode")} checked
           {waiting > 0 && `, ${formatCount(waiting)} waiting`}
           {failed > 0 && `, ${formatCount(failed)} failed`}, <Time at={created_at} />
@@ -167,6 +166,7 @@ function Episodes({ check }: { check: RealityCheck }) {
   const count = data && counted(data.length, "episode");
   return (
     <Section
+      className="col-span-full"
       title={show === "failed" ? "Failed episodes" : "False successes"}
       hint={
         <>
@@ -198,10 +198,10 @@ function Episodes({ check }: { check: RealityCheck }) {
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       <ul
         aria-label="Episodes of the check"
-        className="max-h-96 divide-y divide-line overflow-y-auto text-sm print:columns-3"
+        className="max-h-96 overflow-y-auto pb-2 text-sm sm:columns-2 sm:gap-0 xl:columns-4 print:columns-3"
       >
         {data?.map((episode) => (
-          <li key={episode.position} className="px-4 py-1.5">
+          <li key={episode.position} className="break-inside-avoid px-4 py-1">
             <p className="wrap-anywhere">
               <EpisodeName episode={episode} isPresages={check.source !== "pairs"} />
               {episode.policy !== null && (

@@ -47,8 +47,12 @@ export function Outcomes({ figures, checks }: { figures: EnvironmentReality; che
           <b key="value" className="font-medium">
             {figure.value === null ? "–" : format(figure.value)}
           </b>,
-          <span key="interval" className={figure.interval ? "whitespace-nowrap" : undefined}>
-            {intervalOf(figure, format)}
+          <span key="interval" className="whitespace-nowrap">
+            {figure.interval || !figure.note ? (
+              intervalOf(figure, format)
+            ) : (
+              <ExplainedName name="none" explanation={figure.note} />
+            )}
           </span>,
           formatCount(figure.count),
           formatCount(figure.tasks),

@@ -56,15 +56,7 @@ export function RealityTab({ environment }: { environment: Environment }) {
             {hasExploits && <Exploits exploits={figures.exploits} />}
           </>
         )}
-        {shown && (
-          <CheckList
-            checks={checks}
-            shown={shown}
-            onShow={choose}
-            limited={figures.limited_check}
-            isEven={!hasExploits}
-          />
-        )}
+        {shown && <CheckList checks={checks} shown={shown} onShow={choose} limited={figures.limited_check} />}
       </div>
     </>
   );
