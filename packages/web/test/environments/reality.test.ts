@@ -73,7 +73,7 @@ dashboardTest("From an alarm on the overview to where an episode leaves reality"
   await page.getByRole("list", { name: "Episodes of the check" }).getByRole("link").first().click();
   await page.getByRole("heading", { name: "Step 2", exact: true }).waitFor();
   await page.getByText("first divergence", { exact: true }).waitFor();
-  await page.getByRole("link", { name: /^Step 2: .*, first divergence from reality$/ }).waitFor();
+  await page.getByRole("link", { name: /^2 .*, first divergence from reality$/ }).waitFor();
   await page.keyboard.press("j");
   const worlds = page.getByRole("region", { name: "Both worlds" });
   await worlds.getByText("It is locked.").waitFor();

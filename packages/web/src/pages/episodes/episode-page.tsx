@@ -18,7 +18,8 @@ import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { StepKeysHint, useStepKeys } from "../../ui/steps/step-pager.tsx";
-import { type StepMark, StepStrip } from "../../ui/steps/step-strip.tsx";
+import type { StepMark } from "../../ui/steps/step-strip.tsx";
+import { StepsBeside } from "../../ui/steps/steps-beside.tsx";
 import { Time } from "../../ui/time.tsx";
 import { InlineText } from "../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../ui/untrusted-text/plain-text.tsx";
@@ -59,6 +60,29 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
   const step = steps.find(({ info }) => info.step === current);
   const link = (to: number): LinkProps => ({ to: path, params: { episodeId: id }, search: { step: to } });
   useStepKeys(numbers, current, (to) => navigate({ search: { step: to }, ...inPlace }));
+  const shown =
+    step !== undefined ? (
+      <EpisodeStepCard
+        key={step.info.step}
+        step={step}
+        before={
+          steps.find(({ info }) => info.step === step.info.step - 1)?.observation ?? episode.initial_state
+        }
+        steps={numbers}
+        link={link}
+      >
+        {reality && <BothWorlds reality={reality} step={step} />}
+      </EpisodeStepCard>
+    ) : (
+      <Card>
+        <div className="flex flex-col gap-3 p-4">
+          <p className="text-sm text-ink-2">
+            {current === undefined ? "No step was taken." : `The episode has no step ${current}.`}
+          </p>
+          <PlainText text={episode.initial_state} label="First observation" />
+        </div>
+      </Card>
+    );
   return (
     <Page
       title={titleOf(episode)}
@@ -68,41 +92,19 @@ function LoadedEpisode({ episode }: { episode: Episode }) {
       <EpisodeFacts episode={episode} />
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       {reality && <RealityCard reality={reality} initialState={episode.initial_state} link={link} />}
-      {steps.length > 0 && (
-        <Card>
-          <StepStrip
-            label="Steps"
-            steps={numbers}
-            current={current}
-            rows={[{ id: "what", markOf: (at) => markOf(episode, at, reality?.diverged_at) }]}
-            link={link}
-          />
-          <p className="px-4 pb-2 text-xs text-ink-3">
-            Δ observation changed, · unchanged, ✓ or ✕ how it ended
-          </p>
-        </Card>
-      )}
-      {step !== undefined ? (
-        <EpisodeStepCard
-          key={step.info.step}
-          step={step}
-          before={
-            steps.find(({ info }) => info.step === step.info.step - 1)?.observation ?? episode.initial_state
-          }
+      {steps.length > 0 ? (
+        <StepsBeside
+          hint="Δ changed, · unchanged, ✓ ✕ ! the end"
           steps={numbers}
+          current={current}
+          actionOf={(at) => steps.find(({ info }) => info.step === at)?.action ?? ""}
+          markOf={(at) => markOf(episode, at, reality?.diverged_at)}
           link={link}
         >
-          {reality && <BothWorlds reality={reality} step={step} />}
-        </EpisodeStepCard>
+          {shown}
+        </StepsBeside>
       ) : (
-        <Card>
-          <div className="flex flex-col gap-3 p-4">
-            <p className="text-sm text-ink-2">
-              {current === undefined ? "No step was taken." : `The episode has no step ${current}.`}
-            </p>
-            <PlainText text={episode.initial_state} label="First observation" />
-          </div>
-        </Card>
+        shown
       )}
     </Page>
   );
@@ -215,8 +217,8 @@ function EpisodeFacts({ episode }: { episode: Episode }) {
       `For the predictions of ${counted(steps.length, "step")}, together`,
       formatDuration(sum((info) => info.latency_ms) ?? 0),
     ],
-    ["Failed predictions", "How many predictions failed. They are not part of the episode.", failed],
-    ["Seed", undefined, seed ?? "none"],
+    ["Failed predictions", "How many predictions failed. They are not part of the episode.", failed || null],
+    ["Seed", undefined, seed],
     ["Started", undefined, <Time key="started" at={episode.created_at} />],
   ];
   return (

@@ -38,7 +38,7 @@ const grounds: Record<StepTone, string> = {
 };
 
 /** Signs, so that a mark can be recognised without its colour. */
-const signs: Record<StepTone, string> = { pass: "✓", fail: "✕", failed: "!", changed: "Δ", none: "·" };
+export const signs: Record<StepTone, string> = { pass: "✓", fail: "✕", failed: "!", changed: "Δ", none: "·" };
 
 /** Steps add nothing to the browser's history, and the page does not scroll. */
 const inPlace = { replace: true, resetScroll: false, preload: false } as const;

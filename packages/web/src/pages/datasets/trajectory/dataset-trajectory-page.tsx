@@ -1,7 +1,7 @@
 import type { DatasetSample } from "@presage/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link, type LinkProps } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef } from "react";
+import { type ReactNode, useEffect, useMemo } from "react";
 import { usePresage } from "../../../data/client.ts";
 import { datasetQuery, trajectoryStepsQuery } from "../../../data/datasets.ts";
 import { counted } from "../../../format/numbers.ts";
@@ -15,8 +15,9 @@ import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { StepKeysHint, StepPager, useStepKeys } from "../../../ui/steps/step-pager.tsx";
-import { type StepMark, StepStrip, stepsAround } from "../../../ui/steps/step-strip.tsx";
+import type { StepMark } from "../../../ui/steps/step-strip.tsx";
 import { actionOf, SampleBackground, StepTexts, stateOf } from "../../../ui/steps/step-texts.tsx";
+import { StepsBeside } from "../../../ui/steps/steps-beside.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { describeUsage } from "../import-facts.tsx";
@@ -90,17 +91,18 @@ function DatasetTrajectoryPage() {
       }
     >
       {list.error !== null && <ErrorNotice error={list.error} onRetry={list.refetch} />}
-      <Card className="lg:hidden">
-        <StepStrip
-          label="Steps"
-          steps={steps}
-          current={current}
-          rows={[{ id: "change", markOf: (at) => markOf(samples, at) }]}
-          link={link}
-        />
-      </Card>
-      <div className="grid min-w-0 items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
-        <Outline samples={samples} current={current} link={link} />
+      <StepsBeside
+        hint="Δ state changed, · unchanged"
+        steps={steps}
+        current={current}
+        actionOf={(at) => {
+          const found = samples.find((one) => one.step === at);
+          return found ? actionOf(found) : "";
+        }}
+        markOf={(at) => markOf(samples, at)}
+        noteOf={(at) => noteOf(samples.find((one) => one.step === at))}
+        link={link}
+      >
         {sample !== undefined && current !== undefined ? (
           <RecordedStep key={sample.dataset_sample_id} sample={sample} steps={steps} link={link} />
         ) : (
@@ -112,60 +114,19 @@ function DatasetTrajectoryPage() {
             )}
           </Card>
         )}
-      </div>
+      </StepsBeside>
     </Page>
   );
 }
 
-interface OutlineProps {
-  samples: readonly DatasetSample[];
-  current: number | undefined;
-  link(step: number): LinkProps;
-}
-
-/** The actions of all steps, next to the step that is shown. */
-function Outline({ samples, current, link }: OutlineProps) {
-  const list = useRef<HTMLOListElement>(null);
-  const { shown } = stepsAround(
-    samples.map(({ step }) => step),
-    current,
-  );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the current step's link moves with it
-  useEffect(() => {
-    list.current?.querySelector("[data-shown]")?.scrollIntoView({ block: "nearest" });
-  }, [current]);
+/** The reward, and whether the episode ends. */
+function noteOf(sample: DatasetSample | undefined): ReactNode {
+  if (!sample?.reward && !sample?.done) return undefined;
   return (
-    <Card title="Steps" hint="Δ state changed, · unchanged" className="sticky top-0 max-lg:hidden">
-      <ol ref={list} className="max-h-[calc(100dvh-10rem)] overflow-y-auto py-1">
-        {samples
-          .filter(({ step }) => shown.includes(step))
-          .map((sample) => (
-            <li key={sample.step}>
-              <Link
-                {...link(sample.step)}
-                replace
-                resetScroll={false}
-                preload={false}
-                // The router marks the link to the current address; if the address has no step, the first step is marked.
-                data-shown={sample.step === current ? "" : undefined}
-                className="flex items-baseline gap-2.5 px-4 py-1.5 text-sm -outline-offset-2 hover:bg-hover data-shown:bg-accent-soft data-shown:font-medium"
-              >
-                <span className="w-5 shrink-0 text-right text-xs text-ink-3 tabular-nums">{sample.step}</span>
-                <span className="min-w-0 flex-1 truncate">
-                  <InlineText text={actionOf(sample)} />
-                </span>
-                <span
-                  title={markOf(samples, sample.step).label}
-                  className="shrink-0 text-xs text-ink-3 tabular-nums"
-                >
-                  {sample.reward || (markOf(samples, sample.step).tone === "changed" ? "Δ" : "·")}
-                  {sample.done === true && <b className="pl-1 font-medium text-accent-ink">end</b>}
-                </span>
-              </Link>
-            </li>
-          ))}
-      </ol>
-    </Card>
+    <>
+      {sample.reward || null}
+      {sample.done && <b className="pl-1 font-medium text-accent-ink">end</b>}
+    </>
   );
 }
 
