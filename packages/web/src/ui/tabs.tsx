@@ -36,7 +36,7 @@ export function Tabs<Value extends string>({
         role="tablist"
         aria-label={label}
         onKeyDown={move}
-        className="flex shrink-0 gap-4 overflow-x-auto overflow-y-hidden border-b border-line px-4"
+        className="flex shrink-0 gap-3 sm:gap-4 overflow-x-auto overflow-y-hidden border-b border-line px-4"
       >
         {tabs.map((tab) => (
           <button

@@ -86,7 +86,7 @@ function factsOf(
       "Prompt form",
       `${forms[form]}${world.data && form !== "chat" ? `, and at most ${counted(steps, "earlier step")}` : ""}`,
     ],
-    ["Observations cut off", config.truncated_output === "accept" ? "are accepted" : "fail the step"],
+    ["Cut off answers", config.truncated_output === "accept" ? "are accepted" : "fail the step"],
     ["Ends", <StopList key="stop" stop={stop} />],
     ["Cut short after", [`${config.max_steps ?? 30} steps`, ...limits].join(", or ")],
     ["Reward", rewardOf(config, world)],

@@ -31,6 +31,13 @@ export const episodeColumns: DataColumn<EpisodeSummary>[] = [
     isElastic: true,
   },
   {
+    id: "policy",
+    label: "Policy",
+    hint: "The agent that acted, as its client named it",
+    value: ({ policy }) => policy,
+    widthPx: 120,
+  },
+  {
     id: "outcome",
     label: "Outcome",
     hint: "How it ended. An open episode can be continued; an expired one was idle for 15 minutes",

@@ -47,6 +47,7 @@ export function EpisodesTab({ environment }: { environment: Environment }) {
   const empty = [
     environment.revision === 1 && "revision",
     !rows?.some(({ failed_steps }) => failed_steps > 0) && "failed",
+    !rows?.some(({ policy }) => policy !== null) && "policy",
   ];
   const table = useDataTable({
     label: "Episodes",

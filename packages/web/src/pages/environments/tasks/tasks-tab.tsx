@@ -119,8 +119,7 @@ const columns: DataColumn<EnvironmentTask>[] = [
     hint: "Replaces {goal} in stop rules, and is the evaluator’s gold answer",
     value: ({ goal }) => goal,
     cell: ({ goal }) => <ShortText text={goal} />,
-    widthPx: 160,
-    isElastic: true,
+    widthPx: 220,
   },
   {
     id: "start",
@@ -143,7 +142,7 @@ const columns: DataColumn<EnvironmentTask>[] = [
 function ShortText({ text }: { text: string | null }) {
   if (text === null || text === "") return <span className="text-ink-3">–</span>;
   return (
-    <span className="block truncate" title={text.slice(0, 300)}>
+    <span className="line-clamp-2 text-xs whitespace-normal wrap-anywhere" title={text.slice(0, 300)}>
       <InlineText text={text} />
     </span>
   );
