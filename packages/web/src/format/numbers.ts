@@ -114,10 +114,12 @@ type Figures = Pick<
 /** With fewer clusters, an interval is itself uncertain. */
 const enoughClusters = 10;
 
-/** “2,000 verdicts in 100 clusters” */
+/** “2,000 verdicts in 100 clusters”; a cluster of its own for each verdict is not named. */
 export function describeVerdicts({ passed, not_passed, clusters }: Figures): string {
   const verdicts = counted(passed + not_passed, "verdict");
-  return clusters === null ? verdicts : `${verdicts} in ${counted(clusters, "cluster")}`;
+  return clusters === null || clusters === passed + not_passed
+    ? verdicts
+    : `${verdicts} in ${counted(clusters, "cluster")}`;
 }
 
 /** “75.6–79.3 %” */

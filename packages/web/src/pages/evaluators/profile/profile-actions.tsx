@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Archive, ClipboardCheck, ListChecks, Pencil } from "lucide-react";
 import { useState } from "react";
 import { useArchiveProfile } from "../../../data/evaluators.ts";
-import { AllowedButton } from "../../../parts/allowed.tsx";
+import { AllowedButton, AllowedIconButton } from "../../../parts/allowed.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { ConfirmDialog } from "../../../ui/dialog.tsx";
 import { ProfileDialog } from "../profile-form/profile-dialog.tsx";
@@ -31,9 +31,12 @@ export function ProfileActions({ family, profile }: ProfileActionsProps) {
       </Link>
       {!isFixed && (
         <>
-          <AllowedButton needs="evaluate" icon={<Archive aria-hidden />} onClick={() => setOpen("archive")}>
-            Archive
-          </AllowedButton>
+          <AllowedIconButton
+            needs="evaluate"
+            label="Archive"
+            icon={<Archive aria-hidden />}
+            onClick={() => setOpen("archive")}
+          />
           <AllowedButton
             needs="evaluate"
             variant="primary"

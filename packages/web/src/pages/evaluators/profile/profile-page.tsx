@@ -26,7 +26,7 @@ import { ErrorNotice } from "../../../ui/notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { PassRate } from "../../../ui/pass-rate.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
-import { Cell, RowHeader, Table } from "../../../ui/table.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import type { ProfileSearch } from "../evaluators-search.ts";
 import { readConfigFields } from "../profile-form/config-field.ts";
@@ -237,7 +237,13 @@ function RunRatesCard({ figures, newest: { revision } }: RunRatesCardProps) {
         </p>
       )}
       {all > 0 && (
-        <Table label="Pass rate by run">
+        <Table label="Pass rate by run" isStacked className="sm:table-fixed">
+          <thead className="border-b border-line">
+            <tr>
+              <HeaderCell>Run</HeaderCell>
+              <HeaderCell className="sm:w-3/5">Pass rate</HeaderCell>
+            </tr>
+          </thead>
           <tbody>
             {listed?.slice(0, showsAll ? maxListed : maxAtFirst).map((of) => {
               const { evaluation_run_id: id, evaluator_id } = of.key;
