@@ -29,10 +29,12 @@ export function recentWorkQuery(presage: Presage) {
   });
 }
 
-/** An operation of the API or a guide; `/docs` shows both. */
+/** An operation of the API, a guide or a section of one; `/docs` shows them. */
 export interface ReferenceEntry {
   title: string;
   hint: string;
+  /** Searched as well, but not shown. */
+  keywords?: string;
   address: string;
 }
 

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
+import type { ReferenceEntry } from "../data/palette.ts";
 import { Frame, type FrameProps, Navigation } from "./frame.tsx";
-import { Article, GuideList, introductionPath, readGuides, Start } from "./guides.tsx";
+import { Article, GuideList, guideEntries, introductionPath, readGuides, Start } from "./guides.tsx";
 import { type OpenApi, tasksOf } from "./openapi.ts";
 import { OperationPage } from "./operation-page.tsx";
 
@@ -17,13 +18,6 @@ interface DocsOptions {
   assets: FrameProps["assets"];
   /** The folder for the compressed pages: `index.html.br`, `predict.html.br`, `guides-worlds.html.br`; and for their navigation. */
   folder: string;
-}
-
-/** An entry of the palette. */
-export interface ReferenceEntry {
-  title: string;
-  hint: string;
-  address: string;
 }
 
 export function buildDocs({ document, root, assets, folder }: DocsOptions): ReferenceEntry[] {
@@ -60,9 +54,8 @@ export function buildDocs({ document, root, assets, folder }: DocsOptions): Refe
     }
   for (const { address, title, path, markdown } of guides) {
     write(address, title, <Article path={path} markdown={markdown} guides={guides} />);
-    entries.push({ title, hint: "Guide", address });
   }
-  return entries;
+  return [...entries, ...guideEntries(guides)];
 }
 
 const { BROTLI_MODE_TEXT, BROTLI_PARAM_MODE, BROTLI_PARAM_QUALITY } = constants;

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { Article, readGuides } from "./guides.tsx";
+import { findEntries } from "../shell/palette-entries.ts";
+import { Article, guideEntries, readGuides } from "./guides.tsx";
 
 const guides = readGuides(join(import.meta.dir, "../../../.."));
 const html = (markdown: string, path = "docs/runs.md") =>
@@ -32,4 +33,22 @@ test("HTML in a guide is text, code has its colours, and what only the repositor
   // Links lead only to pages of the docs.
   expect(page).not.toMatch(/href="(?!#|\/docs\/)/);
   expect(page).toContain('class="text-code-property"');
+});
+
+test("the palette finds sections of guides by their headings and by the settings in them", () => {
+  const pages = new Map(guides.map((guide) => [guide.address, html(guide.markdown, guide.path)]));
+  const entries = guideEntries(guides);
+  for (const { address } of entries) {
+    const [page = "", anchor] = address.split("#");
+    if (anchor !== undefined)
+      expect([address, pages.get(page)?.includes(`id="${anchor}"`)]).toEqual([address, true]);
+  }
+  const found = (query: string) =>
+    findEntries(
+      entries.map((entry) => ({ ...entry, id: entry.address, group: "Guide", action: entry.address })),
+      query,
+    ).map(({ action }) => action);
+  expect(found("retention")).not.toEqual([]);
+  expect(found("confidence interval")).not.toEqual([]);
+  expect(found("PRESAGE_PRICES")).not.toEqual([]);
 });

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, posix } from "node:path";
 import type { ReactElement, ReactNode } from "react";
+import type { ReferenceEntry } from "../data/palette.ts";
 import { buttonClass } from "../ui/button.tsx";
 import type { Language } from "../ui/code/tokenize.ts";
 import { ScrollRegion } from "../ui/page.tsx";
@@ -66,6 +67,28 @@ export function readGuides(root: string): Guide[] {
 function placeOf({ address }: Guide): number {
   const place = readingOrder.indexOf(address.slice("/docs/guides/".length));
   return place === -1 ? readingOrder.length : place;
+}
+
+/** The most characters of a section's code that the palette searches. */
+const mostKeywords = 240;
+
+/** The guides and their sections, for the palette; names in code are found as well. */
+export function guideEntries(guides: readonly Guide[]): ReferenceEntry[] {
+  return guides.flatMap((guide) => {
+    const { title, address, markdown } = guide;
+    const [, ...sections] = withoutCode(markdown).split(/^#{2,3} /m);
+    const headings = headingsOf(markdown).filter(({ level }) => level === 2 || level === 3);
+    return [
+      { title, hint: firstWords(guide).slice(0, 120), address },
+      ...headings.map(({ title: heading, id }, index) => {
+        const names = [...(sections[index] ?? "").matchAll(/`([^`\n]+)`|\*\*(.+?)\*\*/g)].map(
+          ([, code, bold]) => code ?? bold ?? "",
+        );
+        const keywords = [...new Set(names)].join(" ").slice(0, mostKeywords);
+        return { title: heading.replaceAll("`", ""), hint: title, keywords, address: `${address}#${id}` };
+      }),
+    ];
+  });
 }
 
 interface ArticleProps {
@@ -314,10 +337,12 @@ function textOf(children: ReactNode): string {
   return Array.isArray(children) ? children.map(textOf).join("") : String(children ?? "");
 }
 
+const withoutCode = (markdown: string) => markdown.replace(/^```[\s\S]*?^```/gm, "");
+
 /** The headings with their rendered ids, which are the same as GitHub's: links between guides use them. */
 function headingsOf(markdown: string) {
   const seen = new Map<string, number>();
-  const lines = markdown.replace(/^```[\s\S]*?^```/gm, "").matchAll(/^(#+) (.+)$/gm);
+  const lines = withoutCode(markdown).matchAll(/^(#+) (.+)$/gm);
   return [...lines].map(([, marks = "", title = ""]) => {
     const slug = title
       .toLowerCase()

@@ -119,11 +119,12 @@ export function usePaletteEntries(
           isOnDemand: true,
           action: `/api-keys?revoke=${id}`,
         })),
-      ...(reference.data ?? []).map(({ title, hint, address }) => ({
+      ...(reference.data ?? []).map(({ title, hint, keywords, address }) => ({
         id: address,
-        group: "Reference",
+        group: address.startsWith("/docs/guides/") ? "Guide" : "Reference",
         title,
         hint,
+        keywords,
         isOnDemand: true,
         action: address,
       })),

@@ -180,7 +180,7 @@ function PaletteSearch({ onClose, onGo, actions, isSignedIn = false, query, onQu
               : isFailed
                 ? "Not everything could be searched."
                 : isAll
-                  ? "Nothing has this name or id."
+                  ? "Nothing found."
                   : "Nothing found. Only the newest 200 of each kind are searched by name."}
           </p>
         )}

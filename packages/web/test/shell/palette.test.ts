@@ -41,7 +41,7 @@ browserTest("Control K goes to pages, profiles and results by name or id", async
   visitor.expectErrors(/404/);
   await page.keyboard.press("Control+k");
   await palette(page).getByRole("combobox").fill("01a2015d-17ca-76a5-aa4f-c26a65d9cd6e");
-  await palette(page).getByText("Nothing has this name or id.").waitFor();
+  await palette(page).getByText("Nothing found.", { exact: true }).waitFor();
   await page.keyboard.press("Escape");
   await palette(page).waitFor({ state: "hidden" });
 });
