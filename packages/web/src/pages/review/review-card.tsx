@@ -28,7 +28,7 @@ export function ReviewCard({ result, item }: ReviewCardProps) {
   const { data: families } = useQuery(evaluatorFamiliesQuery(usePresage()));
   const family = families?.find(({ family_name }) => family_name === evaluator_family);
   return (
-    <div className="grid min-w-0 gap-x-6 gap-y-3 p-4 lg:grid-cols-2 [&_.leading-5]:text-base">
+    <div className="grid min-w-0 grid-cols-1 gap-x-6 gap-y-3 p-4 lg:grid-cols-2 [&_.leading-5]:text-base">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 text-sm text-ink-2 lg:col-span-2">
         <h2 className="text-base font-semibold text-ink">Does the prediction pass?</h2>
         {item !== undefined && <span>{whyOf(item)}</span>}
@@ -48,7 +48,7 @@ export function ReviewCard({ result, item }: ReviewCardProps) {
             {family && `: ${family.description}`}
           </span>
           {sample !== null && (
-            <span className="flex min-w-0 gap-1.5">
+            <span className="flex min-w-0 flex-wrap gap-x-1.5">
               <SampleName id={String(sample)} />
               {run !== null && <RunLink id={run} />}
             </span>

@@ -55,25 +55,26 @@ export function ReviewQueue({
   if (queue.error !== null) return <ErrorNotice error={queue.error} onRetry={queue.refetch} />;
   return (
     <>
-      {!isNothing && (
-        <Agreement
-          isShort
-          of={
-            result !== undefined || openId === undefined
-              ? {
-                  run: search.run,
-                  evaluator: result?.evaluator_id,
-                  profile_name: result?.profile_name ?? undefined,
-                }
-              : undefined
-          }
-        />
-      )}
       <section
         aria-label="Result to review"
         className="flex min-h-0 min-w-0 flex-1 flex-col rounded-lg border border-line bg-surface"
       >
-        {!isNothing && <Progress review={review} search={search} />}
+        {!isNothing && (
+          <Progress review={review} search={search}>
+            <Agreement
+              isShort
+              of={
+                result !== undefined || openId === undefined
+                  ? {
+                      run: search.run,
+                      evaluator: result?.evaluator_id,
+                      profile_name: result?.profile_name ?? undefined,
+                    }
+                  : undefined
+              }
+            />
+          </Progress>
+        )}
         {failure !== null && (
           <div className="px-4 pt-4">
             <ErrorNotice error={failure} />
@@ -107,7 +108,12 @@ export function ReviewQueue({
   );
 }
 
-function Progress({ review, search: { run: runId, drawn } }: Pick<NothingLeftProps, "review" | "search">) {
+interface ProgressProps extends NothingLeftProps {
+  /** How far the evaluator agrees with people. */
+  children: ReactNode;
+}
+
+function Progress({ review, search: { run: runId, drawn }, children }: ProgressProps) {
   const { queue, given, skipped, waiting } = review;
   const { data: run } = useQuery({ ...runQuery(usePresage(), runId ?? ""), enabled: drawn !== undefined });
   const all = given + skipped + waiting;
@@ -126,23 +132,26 @@ function Progress({ review, search: { run: runId, drawn } }: Pick<NothingLeftPro
           style={{ width: `${all === 0 ? 0 : ((given + skipped) / all) * 100}%` }}
         />
       </div>
-      <p aria-live="polite" className="flex min-h-5 flex-wrap gap-x-4 text-xs text-ink-2 tabular-nums">
-        {run !== undefined && (
-          <Link
-            to="/runs/$runId"
-            params={{ runId: run.id }}
-            className="text-accent-ink underline-offset-2 hover:underline"
-          >
-            <InlineText text={`Run ${run.name}`} />
-          </Link>
-        )}
-        {queue.data !== undefined && (
-          <span>
-            <b className="font-semibold text-ink">{formatCount(given)}</b> labelled
-            {skipped > 0 && `, ${formatCount(skipped)} skipped`}, {formatCount(waiting)} left in this queue
-          </span>
-        )}
-      </p>
+      <div className="flex flex-wrap items-baseline justify-between gap-x-6 gap-y-1">
+        <p aria-live="polite" className="flex min-h-5 flex-wrap gap-x-4 text-sm text-ink-2 tabular-nums">
+          {run !== undefined && (
+            <Link
+              to="/runs/$runId"
+              params={{ runId: run.id }}
+              className="text-accent-ink underline-offset-2 hover:underline"
+            >
+              <InlineText text={`Run ${run.name}`} />
+            </Link>
+          )}
+          {queue.data !== undefined && (
+            <span>
+              <b className="font-semibold text-ink">{formatCount(given)}</b> labelled
+              {skipped > 0 && `, ${formatCount(skipped)} skipped`}, {formatCount(waiting)} left in this queue
+            </span>
+          )}
+        </p>
+        {children}
+      </div>
     </header>
   );
 }
