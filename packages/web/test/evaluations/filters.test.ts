@@ -49,7 +49,7 @@ dashboardTest(
         .locator("option")
         .evaluateAll((options: HTMLOptionElement[]) => options.map(({ value, label }) => [value, label]));
     };
-    expect(await suggested("Run", "nightly")).toEqual([["nightly", "nightly · 1"]]);
+    expect(await suggested("Run ID", "nightly")).toEqual([["nightly", "nightly · 1"]]);
     await offered("Run", ["Any run", "nightly · 1"]);
     await suggested("Tags", "room=");
     await filters.getByRole("combobox", { name: "Tags", exact: true }).fill("room=");

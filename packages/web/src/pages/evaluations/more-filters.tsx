@@ -52,7 +52,7 @@ export function MoreFilters({ filtering }: { filtering: Filtering }) {
       </div>
       <TagFilter filtering={filtering} />
       <div className="grid grid-cols-2 gap-3">
-        <Field label="Run">
+        <Field label="Run ID">
           {(control) => (
             <DebouncedInput
               {...control}

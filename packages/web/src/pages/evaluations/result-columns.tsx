@@ -17,7 +17,7 @@ const verdict: DataColumn<ResultRow> = {
       <CountedVerdict row={row} />
     </>
   ),
-  widthPx: 148,
+  widthPx: 132,
   isFixed: true,
 };
 const score: DataColumn<ResultRow> = {
@@ -33,7 +33,7 @@ const score: DataColumn<ResultRow> = {
       <CorrectedScore score={corrected.score} before={score_raw} />
     ),
   isNumber: true,
-  widthPx: 88,
+  widthPx: 76,
 };
 const evaluator = (nameOf: (id: string) => string): DataColumn<ResultRow> => ({
   id: "evaluator",
@@ -72,7 +72,7 @@ const sample: DataColumn<ResultRow> = {
   label: "Sample",
   value: ({ dataset_sample_id }) => dataset_sample_id,
   cell: ({ dataset_sample_id: id }) => (id === null ? <None /> : <SampleName id={String(id)} />),
-  widthPx: 124,
+  widthPx: 176,
 };
 const when: DataColumn<ResultRow> = {
   id: "when",
@@ -80,13 +80,13 @@ const when: DataColumn<ResultRow> = {
   value: ({ created_at }) => created_at,
   isSortable: true,
   isNewestFirst: true,
-  widthPx: 132,
+  widthPx: 112,
 };
 
 export const resultColumns = (nameOf: (id: string) => string): DataColumn<ResultRow>[] => [
   verdict,
-  score,
   evaluator(nameOf),
+  score,
   output,
   gold,
   run,
