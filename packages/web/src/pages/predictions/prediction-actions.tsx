@@ -67,7 +67,7 @@ export function PredictionActions({ prediction, onDeleted }: PredictionActionsPr
           icon={<Trash2 aria-hidden />}
           onClick={() => setAsking("delete")}
         >
-          Delete this one
+          Delete
         </AllowedButton>
       )}
       <ConfirmDialog

@@ -63,7 +63,7 @@ function OpenPrediction({
   return (
     <>
       <DrawerHeader {...neighbours} onOpen={onOpen} onClose={() => onOpen(undefined)}>
-        Prediction <CopyButton text={id} label="Copy the prediction’s ID" />
+        {prediction?.interaction?.action ? <InlineText text={prediction.interaction.action} /> : "Prediction"}
       </DrawerHeader>
       <ScrollRegion label="The prediction" className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
         {prediction === undefined ? (
@@ -218,6 +218,10 @@ function PredictionFacts({ prediction, log }: PredictionFactsProps) {
           onFilter={filterBy({ key: api_key_id ?? undefined })}
         />
         {api_key_id === null && prediction.made_by != null && <Text name="By" text={prediction.made_by} />}
+        <One name="ID">
+          <code className="font-mono text-xs wrap-anywhere">{prediction.id}</code>
+          <CopyButton text={prediction.id} label="Copy the prediction’s ID" />
+        </One>
         {request_id !== null && (
           <One name="Request" onFilter={filterBy({ request: request_id })}>
             <code className="font-mono text-xs">{request_id}</code>

@@ -57,7 +57,9 @@ function PredictionsPage() {
   return (
     <Page
       title="Predictions"
-      hint="Stored requests and responses, from runs and from captured live traffic."
+      {...(isEmpty
+        ? { hint: "Stored requests and responses, from runs and from captured live traffic." }
+        : { controls: <LogFilters log={log} filter={filter} /> })}
       isFull
       actions={
         <>
@@ -80,7 +82,6 @@ function PredictionsPage() {
         </>
       }
     >
-      {!isEmpty && <LogFilters log={log} filter={filter} />}
       <LogTable log={log} filter={filter} list={list} count={count} />
       {isDeleting && (
         <DeleteDialog onClose={() => setDeleting(false)} filter={filter} isFiltered={log.isFiltered} />
