@@ -51,7 +51,7 @@ dashboardTest(
     const bad = replicas.getByRole("row", { name: gone });
     await bad.getByText("Up").waitFor();
     await page.getByText("2 of 2 up").waitFor();
-    await deployments.getByRole("row", { name: "large" }).getByText("1 of 1 up").waitFor();
+    await deployments.getByRole("row", { name: "large" }).getByText("Up", { exact: true }).waitFor();
 
     // Stored predictions are counted for all processes, including those of the run.
     const large = deployments.getByRole("row", { name: "large" });

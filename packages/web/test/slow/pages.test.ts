@@ -54,7 +54,7 @@ const pages: Record<RoutePath, (PageUnderTest | TestedElsewhere)[]> = {
     { title: "Predictions", shows: "predictions", opens: { press: "Delete" } },
   ],
   "/log": [{ title: "Predictions", shows: "predictions" }],
-  "/deployments": [{ title: "Deployments", shows: "1 of 1 up" }],
+  "/deployments": [{ title: "Deployments", shows: "Median latency" }],
   "/environments": [
     { by: "../environments/environments.test.ts" },
     { title: "Environments", shows: "attic", opens: { press: "New environment" } },

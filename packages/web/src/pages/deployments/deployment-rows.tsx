@@ -167,7 +167,7 @@ function StateBadge({ state, error_rate, replicas }: DeploymentStatus) {
   const { tone, label } = states[state];
   const up = replicas?.filter((replica) => replica.state === "up" && !replica.is_failing).length;
   const said = [
-    replicas && `${up} of ${replicas.length} up`,
+    replicas && (replicas.length > 1 || state !== "up") && `${up} of ${replicas.length} up`,
     error_rate ? `${formatShare(error_rate)} of tries failed in 5 minutes` : undefined,
   ];
   return (

@@ -66,9 +66,7 @@ function DeploymentsPage() {
                 <HeaderCell>Now</HeaderCell>
                 <HeaderCell isNumber>Predictions</HeaderCell>
                 <HeaderCell isNumber>Failed</HeaderCell>
-                <HeaderCell isNumber short="Median">
-                  Latency, median
-                </HeaderCell>
+                <HeaderCell isNumber>Median latency</HeaderCell>
                 <HeaderCell isNumber>p95</HeaderCell>
               </tr>
             </thead>
@@ -100,9 +98,7 @@ function DeploymentsPage() {
                 <HeaderCell>Replica</HeaderCell>
                 <HeaderCell>State</HeaderCell>
                 <HeaderCell isNumber>Failed tries, 5 min</HeaderCell>
-                <HeaderCell isNumber short="Median">
-                  Latency, median
-                </HeaderCell>
+                <HeaderCell isNumber>Median latency</HeaderCell>
                 <HeaderCell isNumber>p99</HeaderCell>
                 <HeaderCell isNumber>
                   <span title="Requests in flight, and the most there may be; a 429 halves it">
