@@ -208,3 +208,14 @@ dashboardTest(
     expect(await page.getByText("Nothing needs you").count()).toBe(0);
   },
 );
+
+dashboardTest("A model that cannot be reached does not hide the ways in", async ({ visit, expectErrors }) => {
+  expectErrors(/400/);
+  const page = await visit("/runs");
+  await page.route("**/v1/models*", async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await route.fulfill({ status: 400, json: { detail: "No model." } });
+  });
+  await page.goto(new URL("/", page.url()).href);
+  await page.getByText("No model.").waitFor();
+});

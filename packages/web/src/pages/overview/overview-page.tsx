@@ -43,9 +43,10 @@ function OverviewPage() {
     useQuery({ ...modelsQuery(presage), enabled: steps !== null }),
     useQuery({ ...exampleQuery(presage), enabled: steps !== null }),
   ];
-  // The content that replaces the placeholder is drawn in small tasks.
+  // The content that replaces the placeholder is drawn in small tasks. It says what failed, and reads that again: not a reason to hide it.
   const isLoading = useDeferredValue(
-    parts.some(({ isLoading }) => isLoading) || (steps === undefined && failure === undefined),
+    parts.some(({ isLoading, errorUpdateCount }) => isLoading && errorUpdateCount === 0) ||
+      (steps === undefined && failure === undefined),
   );
   // For new users there is nothing to show here yet.
   const isEmpty = steps && !(steps.hasPredicted || steps.hasEvaluated || steps.hasRun);
