@@ -89,6 +89,7 @@ function Group({ rows }: { rows: readonly Headline[] }) {
   const alike = Object.values(Object.groupBy(rows, ({ run }) => `${run.mode} ${run.revision}`));
   const [most = []] = alike.map((of = []) => of).sort((one, other) => other.length - one.length);
   const comparable = most.slice(0, maxCompared);
+  const isOneRevision = rows.every(({ run }) => run.revision === first?.run.revision);
   return (
     <tbody className="border-b border-line last:border-0">
       <tr className="bg-sunken text-xs text-ink-2">
@@ -96,6 +97,7 @@ function Group({ rows }: { rows: readonly Headline[] }) {
           <span className="flex flex-wrap justify-between gap-x-4">
             <span className="wrap-anywhere">
               <InlineText text={first?.dataset_name ?? "deleted dataset"} />
+              {isOneRevision && `, revision ${first?.run.revision}`}
             </span>
             {comparable.length > 1 && (
               <Link
@@ -110,7 +112,7 @@ function Group({ rows }: { rows: readonly Headline[] }) {
         </th>
       </tr>
       {rows.map((row) => (
-        <Row key={row.run.id} row={row} />
+        <Row key={row.run.id} row={row} hasOwnRevision={!isOneRevision} />
       ))}
     </tbody>
   );
@@ -153,7 +155,7 @@ function Reality() {
 /** On narrow screens, these cells are shown below the name. */
 const onlyWide = "hidden @min-[58rem]:table-cell";
 
-function Row({ row }: { row: Headline }) {
+function Row({ row, hasOwnRevision }: { row: Headline; hasOwnRevision: boolean }) {
   const { run } = row;
   const { id, target, mode, revision, finished_at, created_at } = run;
   const cost = run.headline?.cost ?? null;
@@ -176,7 +178,7 @@ function Row({ row }: { row: Headline }) {
         edges[judgeRun(run).tone] ?? "border-l-transparent",
       )}
     >
-      <RowHeader className="min-w-40 @min-[58rem]:min-w-44 phone:px-4 phone:pb-0">
+      <RowHeader className="min-w-40 phone:px-4 phone:pb-0">
         <Link
           to="/runs/$runId"
           params={{ runId: id }}
@@ -184,10 +186,11 @@ function Row({ row }: { row: Headline }) {
           className="font-medium wrap-anywhere text-accent-ink hover:underline"
         >
           <InlineText text={"predictions" in target ? run.name : describeTarget(target)} />
-          {mode === "free-running" && <span className="whitespace-nowrap">, free-running</span>}
+          {mode === "free-running" && ", free-running"}
         </Link>
         <span className="block text-xs wrap-anywhere text-ink-3">
-          Revision {revision} · <Time at={finished_at ?? created_at} />
+          {hasOwnRevision && `Revision ${revision} · `}
+          <Time at={finished_at ?? created_at} />
         </span>
         <span className="mt-1 flex flex-wrap items-start gap-x-3 gap-y-1 text-xs phone:hidden @min-[58rem]:hidden">
           {details}
@@ -196,7 +199,7 @@ function Row({ row }: { row: Headline }) {
       <Cell className={clsx("align-top", onlyWide)}>
         <Verdict run={run} />
       </Cell>
-      <Cell className="align-top phone:px-4 phone:pt-1 @min-[58rem]:min-w-60">
+      <Cell className="align-top phone:px-4 phone:pt-1 @min-[58rem]:min-w-74">
         <HeadlineRate of={row} />
         <span className="mt-1 hidden flex-wrap items-start gap-x-3 gap-y-1 text-xs phone:flex">
           {details}
@@ -225,11 +228,7 @@ function Verdict({ run }: Pick<Headline, "run">) {
     <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs">
       <RunVerdict run={run} />
       {goal === null && !("baseline" in target) && canSetGoal && (
-        <Link
-          to="/runs/$runId"
-          params={{ runId: id }}
-          className={clsx(link, "[@media(hover:hover)]:not-focus-visible:not-[tr:hover_*]:opacity-0")}
-        >
+        <Link to="/runs/$runId" params={{ runId: id }} className={link}>
           Set a goal
         </Link>
       )}
