@@ -29,7 +29,7 @@ test("a comparison says its sentence first, and has each figure with its interva
   const names = new Map([[dataset_id ?? "", "household"]]);
   const markdown = toMarkdown(comparisonDocument(exampleComparison, names));
   expect(markdown).toStartWith(
-    "# sandbox, warmer against sandbox, teacher-forced\n\n2 runs, paired by sample.\n\nNo difference between “sandbox, warmer” and “sandbox, teacher-forced” can",
+    "# “sandbox, warmer” against “sandbox, teacher-forced”\n\n2 runs, paired by sample.\n\nNo difference between “sandbox, warmer” and “sandbox, teacher-forced” can",
   );
   expect(markdown).toContain("household, revision 1");
   expect(markdown).toContain("the deployment sandbox");

@@ -19,16 +19,17 @@ type ComparedEvaluator = Comparison["evaluators"][number];
 /** A run and its name in this document. */
 interface Named {
   run: ComparedRun;
-  letter: string;
   name: string;
 }
 
 const howIntervals =
   "Differences are candidate − reference in percentage points, of mean scores or, where verdicts have no score, of pass rates, paired by sample. Intervals are at 95 % and take trajectories, not samples, as independent; p-values are of flipped signs of trajectories' sums, with Holm's correction over all evaluators and runs here.";
 
-/** “model against baseline” */
-export function comparisonTitle([reference, ...others]: readonly { name: string }[]): string {
-  return `${others.map(({ name }) => name).join(", ")} against ${reference?.name}`;
+/** “model, other against baseline”; names that have commas are quoted. */
+export function comparisonTitle(runs: readonly { name: string }[]): string {
+  const hasCommas = runs.some(({ name }) => name.includes(","));
+  const [reference, ...others] = runs.map(({ name }) => (hasCommas ? `“${name}”` : name));
+  return `${others.join(", ")} against ${reference}`;
 }
 
 /** A comparison as headings, texts, tables and charts. Datasets are named by their ids. */
@@ -46,26 +47,15 @@ export function comparisonDocument(
     ...named.flatMap(({ name, run: { provenance } }) =>
       provenance.draw ? [paragraph(`${name}: ${describeDraw(provenance.draw)}`)] : [],
     ),
-    ...evaluators.flatMap((evaluator, index) =>
-      sentencesOf(evaluator, named, reference, { preliminary, isFirst: index === 0 }),
-    ),
+    ...evaluators.slice(0, 1).flatMap((one) => sentencesOf(one, named, reference, preliminary, true)),
     ...(evaluators.length === 0 ? [paragraph("These runs have no evaluator in common.")] : []),
     heading(2, "Runs"),
-    {
-      kind: "table",
-      columns: [
-        "",
-        "Run",
-        "What predicted",
-        "Dataset",
-        "Mode",
-        "Finished",
-        "Predictions",
-        "Samples left out",
-      ],
-      rows: named.map((one) => runCells(one, datasetNames)),
-    },
-    ...evaluators.flatMap((evaluator, index) => evaluatorParts(evaluator, named, reference, index > 0)),
+    runsTable(named, datasetNames),
+    ...evaluators.flatMap((evaluator, index) => [
+      heading(2, evaluatorName(evaluator), index > 0),
+      ...(index > 0 ? sentencesOf(evaluator, named, reference, preliminary) : []),
+      ...evaluatorParts(evaluator, named, reference),
+    ]),
     heading(2, "How the figures are made"),
     paragraph(howIntervals),
     ...leftOutParts(comparison, named),
@@ -76,39 +66,60 @@ export function comparisonDocument(
 function toNamed(run: ComparedRun, index: number, all: readonly ComparedRun[]): Named {
   const letter = String.fromCharCode("A".charCodeAt(0) + index);
   const isUnique = all.filter(({ name }) => name === run.name).length === 1;
-  return { run, letter, name: isUnique ? run.name : `${run.name} (${letter})` };
+  return { run, name: isUnique ? run.name : `${run.name} (${letter})` };
 }
 
 function nameById(named: readonly Named[], id: string): string {
   return named.find(({ run }) => run.id === id)?.name ?? id;
 }
 
+/** A conclusion for each run. */
 function sentencesOf(
   evaluator: ComparedEvaluator,
   named: readonly Named[],
   reference: Named,
-  { preliminary, isFirst }: { preliminary: boolean; isFirst: boolean },
+  preliminary: boolean,
+  areLeads = false,
 ): ReportPart[] {
-  return evaluator.candidates.map((candidate, index) => {
+  return evaluator.candidates.map((candidate) => {
     const names = { candidate: nameById(named, candidate.run_id), reference: reference.name };
     const { sentence, caveats } = describeComparison(candidate, {
       ...names,
       evaluator: evaluatorName(evaluator),
       preliminary,
     });
-    return paragraph([sentence, ...caveats].join(" "), isFirst && index === 0);
+    return paragraph([sentence, ...caveats].join(" "), areLeads);
   });
 }
 
-function runCells({ run, letter }: Named, datasetNames: ReadonlyMap<string, string>): string[] {
+const runColumns = [
+  "Run",
+  "What predicted",
+  "Dataset",
+  "Mode",
+  "Finished",
+  "Predictions",
+  "Samples left out",
+] as const;
+
+/** Without the samples that are left out if none are. */
+function runsTable(named: readonly Named[], datasetNames: ReadonlyMap<string, string>): ReportPart {
+  const count = named.some(({ run }) => run.left_out > 0) ? runColumns.length : runColumns.length - 1;
+  const rows = named.map((one) => runCells(one, datasetNames).slice(0, count));
+  return { kind: "table", columns: runColumns.slice(0, count), rows };
+}
+
+function runCells({ run, name }: Named, datasetNames: ReadonlyMap<string, string>): string[] {
   const { dataset_id: id, revision } = run;
   const dataset = id === null ? "–" : `${datasetNames.get(id) ?? id}, revision ${revision}`;
   const predictions = `${run.progress.evaluated} of ${run.progress.samples}`;
   const target = describePredictor(run.target).replace(/^Predicted by |\.$/g, "");
   const end = run.finished_at === null || run.status !== "finished" ? run.status : dayOf(run.finished_at);
-  return [letter, run.name, target, dataset, run.mode, end, predictions, String(run.left_out)];
+  return [name, target, dataset, run.mode, end, predictions, String(run.left_out)];
 }
 
+/** Left out if no failure changes a difference. */
+const columnOfFailures = "Difference with failures";
 const columns = [
   "Run",
   "Mean",
@@ -119,7 +130,7 @@ const columns = [
   "Samples",
   "Trajectories",
   "Better / worse / same",
-  "Difference with failures",
+  columnOfFailures,
   "Detectable, points",
 ];
 
@@ -127,7 +138,6 @@ function evaluatorParts(
   { reference: figures, candidates, ...evaluator }: ComparedEvaluator,
   named: readonly Named[],
   reference: Named,
-  isFolded: boolean,
 ): ReportPart[] {
   const first = [
     reference.name,
@@ -138,14 +148,15 @@ function evaluatorParts(
     "",
     `${figures.count}`,
   ];
-  const rows = candidates.map((candidate) => candidateCells(candidate, nameById(named, candidate.run_id)));
+  const cells = candidates.map((candidate) => candidateCells(candidate, nameById(named, candidate.run_id)));
+  const isShown = (_: unknown, at: number) =>
+    columns[at] !== columnOfFailures ||
+    candidates.some((one) => one.difference !== one.difference_failures_as_zero);
+  const rows = [[...first, "", "", "", ""], ...cells].map((row) => row.filter(isShown));
   return [
-    heading(2, evaluatorName(evaluator), isFolded),
     ...differencesChart(evaluatorName(evaluator), candidates, named),
-    { kind: "table", columns, rows: [[...first, "", "", "", ""], ...rows] },
-    ...candidates.flatMap((candidate) =>
-      strataParts(candidate, candidates.length === 1 ? "" : `: ${nameById(named, candidate.run_id)}`),
-    ),
+    { kind: "table", columns: columns.filter(isShown), rows },
+    ...strataParts(candidates, named),
   ];
 }
 
@@ -216,26 +227,35 @@ const strataColumns = [
 /** The most rows of a long list that a page shows. */
 const mostRows = 100;
 
-function strataParts({ strata, measure }: ComparisonCandidate, ofWhich: string): ReportPart[] {
+/** A table for each kind of strata. With several runs, those of one stratum are below each other. */
+function strataParts(candidates: readonly ComparisonCandidate[], named: readonly Named[]): ReportPart[] {
   return strataTitles.flatMap(([kind, title, column]): ReportPart[] => {
     const enough = kind === "step" ? fewestTrajectories : 0;
-    const shown = strata[kind].filter(({ trajectories }) => trajectories >= enough).slice(0, mostRows);
-    const rows = shown.map((stratum) =>
-      stratumCells(stratum, measure === "score" ? formatScore : formatShare),
+    const all = candidates.flatMap(({ strata, measure, run_id }) =>
+      strata[kind].map((stratum) => ({ stratum, measure, name: nameById(named, run_id) })),
     );
+    const byKey = [...Map.groupBy(all, ({ stratum }) => stratum.key).values()].flat();
+    const rows = byKey
+      .filter(({ stratum }) => stratum.trajectories >= enough)
+      .slice(0, mostRows)
+      .map(({ stratum, measure, name }) => [
+        String(stratum.key),
+        ...(candidates.length === 1 ? [] : [name]),
+        ...stratumCells(stratum, measure === "score" ? formatScore : formatShare),
+      ]);
     if (rows.length === 0) return [];
-    const more = strata[kind].length - rows.length;
+    const more = all.length - rows.length;
+    const heads = [column, ...(candidates.length === 1 ? [] : ["Run"]), ...strataColumns];
     return [
-      { kind: "table", title: `${title}${ofWhich}`, columns: [column, ...strataColumns], rows },
+      { kind: "table", title, columns: heads, rows },
       ...(more === 0 ? [] : [paragraph(`${more} more are not shown.`)]),
     ];
   });
 }
 
 function stratumCells(stratum: ComparisonStratum, format: typeof formatScore): string[] {
-  const { key, reference_mean, mean, difference, p_value: p, count, trajectories } = stratum;
+  const { reference_mean, mean, difference, p_value: p, count, trajectories } = stratum;
   return [
-    String(key),
     format(reference_mean),
     format(mean),
     formatPoints(difference),

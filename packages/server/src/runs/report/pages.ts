@@ -253,6 +253,7 @@ const styles = `:root { color-scheme: light dark; --quiet: color-mix(in srgb, Ca
 body { font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; overflow-wrap: anywhere; padding: 0 1rem; }
 div { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+table.wide { width: 100%; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem 1rem .25rem 0; text-align: left; vertical-align: top; }
 th { color: var(--quiet); font-size: .85em; font-weight: 500; overflow-wrap: normal; vertical-align: bottom; }
 p { max-width: 54rem; text-wrap: pretty; }
@@ -267,6 +268,7 @@ h1 + p, figcaption { color: var(--quiet); }
 h1 + p { margin-top: -.5rem; }
 p.lead { border-left: 3px solid #6b63f0; font-size: 1.1rem; font-weight: 600; padding-left: .75rem; }
 td { min-width: 6em; }
+table.wide td:first-child:not(.n) { min-width: 9em; }
 td.n { min-width: 0; white-space: nowrap; }
 @media print, (min-width: 40rem) { .n:not(:first-child) { text-align: right; } }
 pre { background: #8882; font-family: "JetBrains Mono Variable", ui-monospace, monospace; padding: .75rem; white-space: pre-wrap; }
@@ -285,7 +287,7 @@ svg { display: block; font-size: 13px; overflow: visible; width: 100%; }
 }
 text { fill: currentColor; text-anchor: middle; }
 text.y { text-anchor: end; }
-text.name { paint-order: stroke; stroke: Canvas; stroke-width: 4px; text-anchor: start; }
+text.name { text-anchor: start; }
 line { stroke: #8884; }
 line.interval { stroke: #6b63f0; stroke-width: 2; }
 line.reference { stroke: #888; stroke-width: 2; }
@@ -303,9 +305,10 @@ circle { fill: #6b63f0; }
   table.wide { font-size: 7.5pt; }
   table.wide td:not(:first-child) { overflow-wrap: normal; }
   th, td { padding-right: .4rem; }
-  tr, figure { break-inside: avoid; }
+  tr, p, figure, h3 + div { break-inside: avoid; }
   td { min-width: 0; }
-  h2, h3, summary, p:has(+ pre) { break-after: avoid; }
+  summary { list-style: none; }
+  h2, h3, summary, figure:has(+ div), p:has(+ pre) { break-after: avoid; }
 }`;
 
 /** Control characters and marks that reverse the direction of text: they would hide its content or end its line. */
@@ -380,15 +383,13 @@ function intervalsSvg({ from, to, format, parts = 4 }: IntervalAxis, rows: reado
   const ticks = Array.from({ length: parts + 1 }, (_, index) => from + ((to - from) * index) / parts);
   return [
     `<svg viewBox="0 0 ${axisRow.right + 28} ${bottom + 28}" aria-hidden="true">`,
-    ...ticks.map(
-      (tick) =>
-        `<line x1="${x(tick)}" x2="${x(tick)}" y1="${axisRow.top}" y2="${bottom}"/><text x="${x(tick)}" y="${bottom + 20}">${escapeText(format(tick))}</text>`,
-    ),
+    ...ticks.map((tick) => `<text x="${x(tick)}" y="${bottom + 20}">${escapeText(format(tick))}</text>`),
     ...rows.flatMap(({ name, value, interval, reference = null }, index) => {
       const y = axisRow.top + index * axisRow.height + axisRow.line;
       const cut = name.length > mostNameCharacters ? shortened(name, mostNameCharacters - 1) : name;
       return [
-        `<text class="name" x="0" y="${y - 16}">${escapeText(cut)}</text>`,
+        `<text class="name" x="${axisRow.left}" y="${y - 16}">${escapeText(cut)}</text>`,
+        ...ticks.map((tick) => `<line x1="${x(tick)}" x2="${x(tick)}" y1="${y - 8}" y2="${y + 12}"/>`),
         ...(interval === null
           ? []
           : [
