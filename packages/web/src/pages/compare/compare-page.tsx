@@ -71,9 +71,10 @@ function ComparePage() {
   );
 }
 
-/** “model against baseline”, as on a shared page */
-function titleOf({ runs: [reference, ...others] }: Comparison): string {
-  return `${others.map(({ name }) => name).join(", ")} against ${reference?.name}`;
+/** “model” against “baseline” */
+function titleOf({ runs }: Comparison): string {
+  const [reference, ...others] = runs.map(({ name }) => `“${name}”`);
+  return `${others.join(", ")} against ${reference}`;
 }
 
 /** Exports the comparison: for a pull request, an appendix or a script. */

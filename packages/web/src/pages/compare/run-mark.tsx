@@ -49,7 +49,7 @@ export function RunName({ marked }: { marked: MarkedRun }) {
     <span className="flex min-w-0 items-center gap-2">
       <RunMark {...marked} />
       <span
-        className="min-w-0 truncate phone:line-clamp-2 phone:whitespace-normal phone:wrap-anywhere"
+        className="min-w-0 truncate phone:line-clamp-4 phone:whitespace-normal phone:wrap-anywhere"
         title={marked.run.name}
       >
         <InlineText text={marked.run.name} />

@@ -119,7 +119,7 @@ export function IntervalTable(props: IntervalTableProps) {
                   <th
                     scope="row"
                     className={clsx(
-                      "max-w-44 truncate text-left font-normal phone:max-w-36",
+                      "max-w-52 truncate text-left font-normal phone:max-w-36",
                       row.label.length > longestUnbroken && "phone:whitespace-normal",
                     )}
                     title={row.label}

@@ -39,7 +39,7 @@ export function StrataCard({ evaluator, marked }: StrataCardProps) {
         mark="dot"
         label="Differences by what changed"
         rowLabel="Samples and run"
-        valueLabel="Difference, points"
+        valueLabel="Points"
         explanation={`Difference of the ${measureNames[measureOf(evaluator)]}s from the reference’s, in percentage points, on such samples. The interval has every difference that flipped signs of the trajectories’ sums do not reject.`}
         most={24}
         counted="Samples with a verdict in both. How many trajectories they are in"

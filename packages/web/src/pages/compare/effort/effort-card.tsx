@@ -22,69 +22,50 @@ interface Measure {
 }
 
 const measures: Measure[] = [
-  { name: "Latency, median", value: ({ latency_ms }) => latency_ms && formatDuration(latency_ms.p50) },
-  {
-    name: "Latency, 95th percentile",
-    value: ({ latency_ms }) => latency_ms && formatDuration(latency_ms.p95),
-  },
-  {
-    name: "Latency, 99th percentile",
-    value: ({ latency_ms }) => latency_ms && formatDuration(latency_ms.p99),
-  },
-  {
-    name: "Predictions a second",
-    value: ({ predictions_per_second: rate }) => rate?.toFixed(1),
-  },
-  { name: "Prompt tokens", value: ({ tokens }) => formatCount(tokens.prompt) },
-  { name: "Completion tokens", value: ({ tokens }) => formatCount(tokens.completion) },
   { name: "Cost", value: ({ cost }) => cost && costText(cost) },
-  {
-    name: "Failed predictions",
-    value: ({ failures }) => sumText(failures.predictions),
-    isFailure: true,
-  },
-  {
-    name: "Evaluations without a verdict",
-    value: ({ failures }) => sumText(failures.evaluations),
-    isFailure: true,
-  },
+  { name: "Latency, median", value: ({ latency_ms }) => latency_ms && formatDuration(latency_ms.p50) },
+  { name: "p95", value: ({ latency_ms }) => latency_ms && formatDuration(latency_ms.p95) },
+  { name: "p99", value: ({ latency_ms }) => latency_ms && formatDuration(latency_ms.p99) },
+  { name: "A second", value: ({ predictions_per_second: rate }) => rate?.toFixed(1) },
+  { name: "Tokens in", value: ({ tokens }) => formatCount(tokens.prompt) },
+  { name: "Tokens out", value: ({ tokens }) => formatCount(tokens.completion) },
+  { name: "Failed", value: ({ failures }) => sumText(failures.predictions), isFailure: true },
+  { name: "Without a verdict", value: ({ failures }) => sumText(failures.evaluations), isFailure: true },
 ];
 
 /** The time, tokens and cost of each run, and its failures. */
 export function EffortCard({ marked, reports }: EffortCardProps) {
   const all = marked.map((one, index) => ({ one, report: reports[index] }));
-  const busy = all.filter(({ report }) => report === undefined || tookSomething(report));
-  if (busy.length === 0) return null;
-  // One column alone could not be compared with anything.
-  const columns = busy.length === 1 ? all : busy;
-  const rows = measures.filter(
-    ({ isFailure, value }) => !isFailure || columns.some(({ report }) => report && value(report) !== "0"),
+  const rows = all.filter(({ report }) => report === undefined || tookSomething(report));
+  if (rows.length === 0) return null;
+  const columns = measures.filter(
+    ({ isFailure, value }) => !isFailure || rows.some(({ report }) => report && value(report) !== "0"),
   );
   return (
     <Card
       title="Costs and latency"
-      hint={`Of the whole runs, not only of the samples that are compared.${columns.length < marked.length ? " Runs that called no model and failed nowhere are left out." : ""}`}
+      hint={`Of the whole runs, not only of the samples that are compared.${rows.length < marked.length ? " Runs that called no model and failed nowhere are left out." : ""}`}
     >
-      <Table label="Costs and latency" isStacked className="max-w-3xl">
+      <Table label="Costs and latency" isStacked>
         <thead>
           <tr className="border-b border-line">
-            <HeaderCell>Measure</HeaderCell>
-            {columns.map(({ one }) => (
-              <HeaderCell key={one.run.id} isNumber className="max-w-56" short={one.letter}>
-                <span className="flex justify-end">
-                  <RunName marked={one} />
-                </span>
+            <HeaderCell>Run</HeaderCell>
+            {columns.map(({ name }) => (
+              <HeaderCell key={name} isNumber>
+                {name}
               </HeaderCell>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ name, value }) => (
-            <tr key={name} className="border-b border-line last:border-0">
-              <RowHeader className="text-ink-2">{name}</RowHeader>
-              {columns.map(({ one, report }) => (
-                <Cell key={one.run.id} isNumber>
-                  {report === undefined ? <Skeleton className="ml-auto h-4 w-16" /> : (value(report) ?? "–")}
+          {rows.map(({ one, report }) => (
+            <tr key={one.run.id} className="border-b border-line last:border-0">
+              <RowHeader className="max-w-60">
+                <RunName marked={one} />
+              </RowHeader>
+              {columns.map(({ name, value }) => (
+                <Cell key={name} isNumber>
+                  {report === undefined ? <Skeleton className="ml-auto h-4 w-12" /> : (value(report) ?? "–")}
                 </Cell>
               ))}
             </tr>
