@@ -28,7 +28,7 @@ interface CheckListProps {
 export function CheckList({ checks, shown, onShow, limited }: CheckListProps) {
   return (
     <>
-      <Section title="Checks" className="col-span-full">
+      <Section title="Checks" className="col-span-full print:hidden">
         <ul aria-label="Reality checks" className="max-h-60 divide-y divide-line overflow-y-auto text-sm">
           {checks.map((check) => (
             <Check

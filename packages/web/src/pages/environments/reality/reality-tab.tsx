@@ -48,7 +48,7 @@ export function RealityTab({ environment }: { environment: Environment }) {
           {shown && <ShareButton kind="reality-check" ids={[shown.id]} />}
         </NewCheck>
       </div>
-      <div className="grid gap-px border-t border-line bg-line *:min-w-0 *:bg-surface lg:grid-cols-2 xl:grid-cols-[5fr_4fr_4fr]">
+      <div className="grid gap-px border-t border-line bg-line *:min-w-0 *:bg-surface lg:grid-cols-2 xl:grid-cols-[5fr_4fr_4fr] print:block">
         {!isEmpty && (
           <>
             <Outcomes figures={figures} checks={checks.length} />
