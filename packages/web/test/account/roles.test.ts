@@ -163,7 +163,7 @@ slowDashboardTest(
     };
     await expectRefused("/environments/cellar", ["Delete the environment", "Revise", "Make a dataset"]);
     await expectRefused("/runs", ["New run"]);
-    await expectRefused(`/datasets/${dataset.id}`, ["Run on this", "Make a world"]);
+    await expectRefused(`/datasets/${dataset.id}`, ["New run", "New world"]);
     const [result] = await client.results.search({ evaluation_run_id: run.id, limit: 1 });
     await page.goto(`${presage.url}/review?result=${result?.id}`);
     await expectRefused("/review", ["Pass", "Fail"]);

@@ -71,7 +71,7 @@ dashboardTest("A world is made of a dataset, answers a step and says what it lea
 dashboardTest("A dataset leads to a new world of it", async ({ visit, client }) => {
   const { dataset } = await examples(client);
   const page = await visit(`/datasets/${dataset}`, { viewport: wide });
-  await page.getByRole("link", { name: "Make a world" }).click();
+  await page.getByRole("link", { name: "New world" }).click();
   const dialog = page.getByRole("dialog");
   await expectEventually(() => dialog.getByLabel("Dataset").inputValue(), dataset);
   await page.keyboard.press("Escape");

@@ -166,7 +166,7 @@ slowDashboardTest("Revisions are kept apart, and the longest trajectories come f
   const { id } = await client.datasets.create({ name: "revised" });
   await client.datasets.upload(id, linesOf({ first: 1 }));
   const page = await visit(`/datasets/${id}`);
-  await page.getByRole("button", { name: "Upload revision" }).click();
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
   await choose(page, { "more.jsonl": linesOf({ short: 1, long: 4, middle: 2 }) });
   await page.getByRole("button", { name: "Import 7 samples" }).click();
   await page.getByRole("link", { name: "middle" }).waitFor();

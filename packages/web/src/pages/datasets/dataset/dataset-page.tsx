@@ -154,7 +154,7 @@ function DatasetActions({ dataset, revision, onUpload }: DatasetActionsProps) {
         </AllowedMenuItem>
       </Menu>
       <AllowedButton needs="evaluate" icon={<Upload aria-hidden />} onClick={onUpload}>
-        Upload revision
+        Upload
       </AllowedButton>
       {revision !== undefined && (
         <AllowedLink
@@ -162,7 +162,7 @@ function DatasetActions({ dataset, revision, onUpload }: DatasetActionsProps) {
           link={{ to: "/worlds", search: { dataset: dataset.id } }}
           icon={<Orbit aria-hidden />}
         >
-          Make a world
+          New world
         </AllowedLink>
       )}
       {revision !== undefined && (
@@ -171,7 +171,7 @@ function DatasetActions({ dataset, revision, onUpload }: DatasetActionsProps) {
           variant="primary"
           icon={<Play aria-hidden />}
         >
-          Run on this
+          New run
         </NewRunLink>
       )}
       <DeleteDatasetDialog dataset={dataset} isOpen={isDeleteOpen} onClose={() => setDeleteOpen(false)} />

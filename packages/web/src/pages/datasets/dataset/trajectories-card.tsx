@@ -59,15 +59,14 @@ export function TrajectoriesCard({ datasetId, revision, count }: TrajectoriesCar
     spare: ["tags"],
     isMain: true,
   });
-  const hint =
+  const title =
     words === ""
       ? count !== undefined && counted(count, "trajectory", "trajectories")
       : rows !== undefined &&
         `${formatCount(rows.length)}${list.hasNextPage ? " and more" : ""} with “${words}”`;
   return (
     <Card
-      title="Trajectories"
-      hint={hint || " "}
+      title={title || "Trajectories"}
       actions={
         <>
           <SearchInput label="Find trajectories by part of their ID" words={q} onSearch={search} />
@@ -98,8 +97,7 @@ const columns: DataColumn<DatasetTrajectorySummary>[] = [
     hint: "By ID, unless the table is sorted by steps",
     value: ({ trajectory_id }) => trajectory_id,
     cell: ({ trajectory_id }) => <SampleName id={trajectory_id} />,
-    isElastic: true,
-    widthPx: 200,
+    widthPx: 384,
     isFixed: true,
     isSortable: false,
   },
