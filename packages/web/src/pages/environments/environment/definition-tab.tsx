@@ -30,7 +30,7 @@ export function DefinitionTab({ environment }: { environment: Environment }) {
   const context = Object.entries(config.context ?? {}).filter(([, text]) => typeof text === "string");
   return (
     <div className="flex flex-col">
-      <dl className="grid grid-cols-[9rem_1fr] text-sm">
+      <dl className="-mt-px grid grid-cols-[9rem_1fr] text-sm xl:grid-cols-[9rem_1fr_9rem_1fr]">
         {factsOf(config, world).map(([name, value]) => (
           <Fact key={name} look="lined" name={name}>
             {value}

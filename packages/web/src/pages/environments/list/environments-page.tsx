@@ -6,6 +6,7 @@ import { useMemo, useState } from "react";
 import { findQueryError, usePresage } from "../../../data/client.ts";
 import { environmentsQuery, episodeFiguresQuery } from "../../../data/environments.ts";
 import { checkedEnvironmentsQuery, realityQuery } from "../../../data/reality.ts";
+import { counted } from "../../../format/numbers.ts";
 import { AllowedButton } from "../../../parts/allowed.tsx";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -79,7 +80,10 @@ function EnvironmentsPage() {
     >
       {failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       {(environments.data !== undefined || environments.error === null) && (
-        <Card title="All environments" actions={<TableTools table={table} />}>
+        <Card
+          title={environments.data ? counted(environments.data.length, "environment") : "Environments"}
+          actions={<TableTools table={table} />}
+        >
           <DataTable
             table={table}
             expectedRows={3}

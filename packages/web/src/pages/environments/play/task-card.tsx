@@ -27,7 +27,11 @@ export function TaskCard({ environment: { config }, task, episode, isMarked, onM
           {task.prompt ? <InlineText text={task.prompt} /> : "See how it answers."}
         </h2>
         <span className="flex items-center gap-3 text-xs text-ink-2 tabular-nums">
-          {episode === undefined ? <Badge>not begun</Badge> : <EpisodeBadge episode={episode} />}
+          {episode === undefined ? (
+            <Badge>not begun</Badge>
+          ) : (
+            episode.status === "open" && <EpisodeBadge episode={episode} />
+          )}
           <span>
             <ExplainedName name="Step" explanation="Steps taken, and the most that an episode may have." />{" "}
             {episode?.steps_taken ?? 0} <span className="text-ink-3">of {maxSteps}</span>
@@ -64,7 +68,7 @@ export function TaskCard({ environment: { config }, task, episode, isMarked, onM
           />{" "}
           {model?.deployment ?? playedBy(config)}
         </span>
-        {episode !== undefined && (
+        {episode?.status === "open" && (
           <Link
             to="/episodes/$episodeId"
             params={{ episodeId: episode.id }}
