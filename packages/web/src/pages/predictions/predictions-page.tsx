@@ -2,7 +2,7 @@ import type { StoredPredictionFilter } from "@presage/sdk";
 import { type UseQueryResult, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { Download, MessagesSquare, RefreshCw, SearchX, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { meQuery } from "../../data/accounts.ts";
 import { usePresage } from "../../data/client.ts";
 import {
@@ -61,28 +61,25 @@ function PredictionsPage() {
         ? { hint: "Stored requests and responses, from runs and from captured live traffic." }
         : { controls: <LogFilters log={log} filter={filter} /> })}
       isFull
-      actions={
-        <>
-          <IconButton
-            label="Refresh"
-            icon={<RefreshCw aria-hidden />}
-            onClick={() => {
-              setOpenedMs(Date.now());
-              refresh();
-            }}
-          />
-          {!isEmpty && (
-            <AllowedIconButton
-              needs="manage"
-              label="Delete"
-              icon={<Trash2 aria-hidden />}
-              onClick={() => setDeleting(true)}
-            />
-          )}
-        </>
-      }
     >
-      <LogTable log={log} filter={filter} list={list} count={count} />
+      <LogTable log={log} filter={filter} list={list} count={count}>
+        <IconButton
+          label="Refresh"
+          icon={<RefreshCw aria-hidden />}
+          onClick={() => {
+            setOpenedMs(Date.now());
+            refresh();
+          }}
+        />
+        {!isEmpty && (
+          <AllowedIconButton
+            needs="manage"
+            label="Delete"
+            icon={<Trash2 aria-hidden />}
+            onClick={() => setDeleting(true)}
+          />
+        )}
+      </LogTable>
       {isDeleting && (
         <DeleteDialog onClose={() => setDeleting(false)} filter={filter} isFiltered={log.isFiltered} />
       )}
@@ -95,9 +92,11 @@ interface LogTableProps {
   filter: StoredPredictionFilter;
   list: EndlessList & { data: LoggedPrediction[] | undefined };
   count: Pick<UseQueryResult<StoredPredictionCount>, "data" | "isError">;
+  /** Actions on the list. */
+  children: ReactNode;
 }
 
-function LogTable({ log, filter, list, count }: LogTableProps) {
+function LogTable({ log, filter, list, count, children }: LogTableProps) {
   const { search, change, isFiltered } = log;
   const { data: rows } = list;
   const view = useTableView("predictions", predictionColumns, { isInAddress: true });
@@ -124,7 +123,7 @@ function LogTable({ log, filter, list, count }: LogTableProps) {
       aria-label="Predictions"
       className="flex min-h-80 flex-col overflow-hidden rounded-lg border border-line bg-surface"
     >
-      <header className="flex min-h-10 flex-wrap items-center gap-x-2 border-b border-line px-4 py-1 text-xs text-ink-2">
+      <header className="flex min-h-10 flex-wrap items-center gap-x-2 border-b border-line px-4 py-1.5 text-xs text-ink-2">
         <p className="whitespace-nowrap" role="status">
           {describeCount(count, isFiltered)}
           {search.order === "oldest" && ", the oldest first"}
@@ -137,6 +136,7 @@ function LogTable({ log, filter, list, count }: LogTableProps) {
         )}
         <span className="flex-1" />
         <JumpTo log={log} />
+        {children}
         <TableTools table={table} hasMore={list.hasNextPage}>
           <MenuDownload href={exportAddress(filter)} icon={<Download aria-hidden />}>
             Save all as OpenTelemetry spans
