@@ -54,7 +54,7 @@ const columns: readonly DataColumn<Disagreement>[] = [
       ) : (
         <InlineText text={correction.comment} />
       ),
-    widthPx: 240,
+    widthPx: 168,
   },
   {
     id: "output",
