@@ -176,7 +176,7 @@ export function PolicyCurve({ figures }: { figures: EnvironmentReality }) {
 /** Actions that are typical of false successes, but not of true ones. */
 export function Exploits({ exploits: { sentence, verbs } }: Pick<RealityFigures, "exploits">) {
   return (
-    <Section title="Exploits" hint={sentence}>
+    <Section title="Exploits" className="lg:max-xl:col-span-2" hint={sentence}>
       <div className="max-h-72 overflow-y-auto">
         <SmallTable
           label="Exploits"
