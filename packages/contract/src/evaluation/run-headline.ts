@@ -28,6 +28,10 @@ export const RunHeadline = z
     ...ReportEvaluator.shape,
     ...HeadlineFigures.shape,
     baseline: bestBaseline,
+    baseline_outcome: runDifference.outcome.nullable().meta({
+      description:
+        "How it compares with the baseline's run, in pairs, as in `GET /v1/comparisons`. Null if they are not compared: the baseline has no run of its own, or no headline yet.",
+    }),
     cost: RunCost.pick({ currency: true, total: true, unpriced_tokens: true })
       .extend({
         per_1000: figure("The cost of 1,000 predictions. Null if the price of some is not known."),

@@ -19,6 +19,7 @@ import {
   isClientRun,
   isPreliminary,
   isSameEvaluator,
+  isSameNamed,
   type Run,
   type RunEvaluator,
   type RunQueue,
@@ -291,7 +292,7 @@ function toListedRun(
 
 function toHeadline(
   run: Run,
-  { evaluators, asked, tokens }: StoredHeadline,
+  { evaluators, asked, tokens, against = [] }: StoredHeadline,
   goal: GoalsTable | undefined,
   baselines: Baselines,
   prices: Prices | undefined,
@@ -300,7 +301,9 @@ function toHeadline(
   if (found === undefined) return null;
   // Older headlines include `no_change` for free-running runs as well.
   const figures = run.mode === "free-running" ? { ...found, no_change: null } : found;
-  const main = { ...figures, baseline: findBaseline(run, figures, baselines) };
+  const baseline = findBaseline(run, figures, baselines);
+  const compared = against.find((one) => one.run_id === baseline?.run_id && isSameNamed(one, figures));
+  const main = { ...figures, baseline, baseline_outcome: compared?.outcome ?? null };
   const tokensByModel = new Map(
     tokens.map(({ model, prompt_tokens: prompt, cached_tokens: cached, completion_tokens: completion }) => [
       model,

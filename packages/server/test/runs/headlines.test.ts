@@ -73,8 +73,8 @@ onAnyDatabase((database) => {
     const [run] = await listed("equal figures");
     const { evaluators: reports } = await report(id);
     expect(run?.headline).toMatchObject({ evaluator: "exact-match", count: 11, failed: 1, trajectories: 11 });
-    const { cost, ...figures } = run?.headline ?? {};
-    expect(cost).toBeNull();
+    const { cost, baseline_outcome, ...figures } = run?.headline ?? {};
+    expect([cost, baseline_outcome]).toEqual([null, null]);
     expect(reports[0]).toMatchObject(figures);
   });
 
@@ -97,6 +97,44 @@ onAnyDatabase((database) => {
     expect(await isDue({ lease_id: "held", lease_until: later })).toBe(false);
     expect(await isDue({ lease_id: "lost", lease_until: 1 })).toBe(true);
     expect(await isDue({ lease_id: null, lease_until: later })).toBe(true);
+  });
+
+  test("A finished run is compared in pairs with the best baseline, also with one that is newer", async () => {
+    await using opened = await openStore(presage.databaseUrl);
+    const { account_id } = opened.owner;
+    const own = await storeRevision(
+      opened.database,
+      account_id,
+      letters.map((trajectory) => ({ trajectory, step: 0 })),
+    );
+    const keep = (name: string, passed: number, target?: RunTarget) =>
+      storeRun(opened.database, account_id, own, {
+        name,
+        evaluators,
+        predictions: predictionsOf(passed),
+        ...(target && { target }),
+      });
+    const outcomeOf = async (name: string) => (await listed(name))[0]?.headline?.baseline_outcome;
+    await keep("beats", 11);
+    await keep("beaten", 0);
+    expect(await outcomeOf("beats")).toBeNull();
+    const retrieval: RunTarget = { kind: "retrieval" };
+    await keep("records", 4, retrieval);
+    expect(
+      await eventually(
+        () => outcomeOf("beats"),
+        (outcome) => outcome !== null,
+      ),
+    ).toBe("better");
+    expect(
+      await eventually(
+        () => outcomeOf("beaten"),
+        (outcome) => outcome !== null,
+      ),
+    ).toBe("undecided");
+    expect(await outcomeOf("records")).toBeNull();
+    await keep("like the records", 5);
+    expect(await outcomeOf("like the records")).toBe("undecided");
   });
 
   test("A goal is met by the lower end, missed by the upper one, and undecided between", async () => {

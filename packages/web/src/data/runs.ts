@@ -268,7 +268,7 @@ function externalHeadlineQuery(presage: Presage, run: Run) {
       if (first === undefined) return null;
       // Strata may have thousands of steps, so they are not kept.
       const { strata: _, strata_left_out: __, ...headline } = first;
-      return headline;
+      return { ...headline, baseline_outcome: null };
     },
     // The report of an ended run stays the same, unless evaluators are added.
     staleTime: isActive(run) ? recentRefreshMs : Number.POSITIVE_INFINITY,

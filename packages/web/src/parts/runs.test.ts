@@ -21,9 +21,17 @@ test("Without a goal it is above or below the best baseline only where their int
   expect(judge({}, baseline(0.4))).toBe("pass: Above baseline");
   expect(judge({}, baseline(0.5))).toBe("warn: Overlaps baseline");
   expect(judge({}, baseline(0.8))).toBe("fail: Below baseline");
-  // The run's page, which compares them in pairs, would show no difference here.
+  // Compared in pairs, they may still differ.
   expect(judge({}, baseline(0.8, { lower: 0.69, upper: 0.9 }))).toBe("warn: Overlaps baseline");
   expect(judge({}, baseline(0.4, { lower: 0.3, upper: 0.51 }))).toBe("warn: Overlaps baseline");
+});
+
+test("A comparison with the best baseline in pairs says more than the intervals", () => {
+  const overlaps = { baseline: { pass_rate: 0.55, interval: { lower: 0.5, upper: 0.6 } } };
+  expect(judge({}, { ...overlaps, baseline_outcome: "better" })).toBe("pass: Above baseline");
+  expect(judge({}, { ...overlaps, baseline_outcome: "worse" })).toBe("fail: Below baseline");
+  const apart = { baseline: { pass_rate: 0.4, interval: null } };
+  expect(judge({}, { ...apart, baseline_outcome: "undecided" })).toBe("warn: Baseline: undecided");
 });
 
 test("What cannot be judged has no colour", () => {

@@ -1,4 +1,4 @@
-import type { Headline, ListedRun, Run, RunGoal, World } from "@presage/sdk";
+import type { Headline, ListedRun, Run, RunGoal, RunHeadline, World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleMinus, CircleX } from "lucide-react";
@@ -91,17 +91,25 @@ export const judgeGoal = ({ state, pass_rate }: RunGoal): Said => ({
 
 type Judgeable = Pick<ListedRun, "goal" | "headline" | "target">;
 
-/** The verdict of a run on its target: by its goal, else by whether its interval is apart from the best baseline's. Only the run's page compares them sample by sample, so this says no more of intervals that overlap. */
+const outcomes = {
+  better: { tone: "pass", text: "Above baseline" },
+  worse: { tone: "fail", text: "Below baseline" },
+  undecided: { tone: "warn", text: "Baseline: undecided" },
+} satisfies Record<NonNullable<RunHeadline["baseline_outcome"]>, Said>;
+
+/** The verdict of a run on its target: by its goal, else by the comparison with the best baseline in pairs or, without one, by whether their intervals are apart. */
 export function judgeRun({ goal, headline, target }: Judgeable): Said {
   const { pass_rate = null, pass_interval: interval = null, baseline = null } = headline ?? {};
+  const { baseline_outcome: outcome = null } = headline ?? {};
   if (goal !== null) return judgeGoal(goal);
   if ("baseline" in target) return { tone: "neutral", text: "Baseline" };
   if (pass_rate === null) return { tone: "neutral", text: "No verdicts" };
   if (baseline === null) return { tone: "neutral", text: "No baseline" };
+  if (outcome !== null) return outcomes[outcome];
   if (interval === null) return { tone: "neutral", text: "No interval" };
   const { lower, upper } = baseline.interval ?? { lower: baseline.pass_rate, upper: baseline.pass_rate };
-  if (interval.lower > upper) return { tone: "pass", text: "Above baseline" };
-  if (interval.upper < lower) return { tone: "fail", text: "Below baseline" };
+  if (interval.lower > upper) return outcomes.better;
+  if (interval.upper < lower) return outcomes.worse;
   return { tone: "warn", text: "Overlaps baseline" };
 }
 

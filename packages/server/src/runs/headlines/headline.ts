@@ -8,8 +8,14 @@ import { readOutcomes, totalPredictions } from "../report/outcomes.ts";
 import { overallFigures, reportMemoryBytes } from "../report/report-run.ts";
 import { readRunSamples } from "../report/samples.ts";
 import { type Run, toEvaluatorNames } from "../run.ts";
-import { keepHeadline, type StoredHeadline, selectRunWithoutHeadline } from "./headlines-store.ts";
-import { compareWithPrevious } from "./previous.ts";
+import { baselineOf } from "./baselines.ts";
+import {
+  keepHeadline,
+  type StoredHeadline,
+  selectRivals,
+  selectRunWithoutHeadline,
+} from "./headlines-store.ts";
+import { compareWithBaselines, compareWithPrevious } from "./previous.ts";
 
 /** The memory that making a headline takes. */
 function headlineMemoryBytes(run: Run): number {
@@ -42,6 +48,7 @@ async function makeHeadline(
       completion_tokens: completion,
     })),
     previous: run.status === "finished" ? await compareWithPrevious({ store }, requester, run) : null,
+    against: await compareWithBaselines({ store }, requester, run, evaluators),
   };
 }
 
@@ -53,22 +60,37 @@ export function keepHeadlines(
   /** Runs whose headlines cannot be made; they are not tried again. */
   const failed = new Set<string>();
 
+  /** Does the work within the memory that it takes. If it fails, the run is left alone from then on. */
+  async function attempt(
+    run: Run,
+    signal: AbortSignal,
+    work: (requester: Requester) => Promise<void>,
+  ): Promise<void> {
+    const giveBack = await room.take(headlineMemoryBytes(run), signal);
+    try {
+      await work({ accountId: run.account_id, signal });
+    } catch (error) {
+      if (signal.aborted || isStoreUnavailable(error)) throw error;
+      failed.add(run.id);
+      onError(error);
+    } finally {
+      giveBack();
+    }
+  }
+
   async function makeAll(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const run = await selectRunWithoutHeadline(store.database, failed);
       if (run === undefined) return;
-      const giveBack = await room.take(headlineMemoryBytes(run), signal);
-      try {
-        const requester = { accountId: run.account_id, signal };
-        const headline = await makeHeadline({ store }, requester, run);
-        await keepHeadline(store.writer(requester), run, headline);
-      } catch (error) {
-        if (signal.aborted || isStoreUnavailable(error)) throw error;
-        failed.add(run.id);
-        onError(error);
-      } finally {
-        giveBack();
-      }
+      await attempt(run, signal, async (requester) =>
+        keepHeadline(store.writer(requester), run, await makeHeadline({ store }, requester, run)),
+      );
+      if (baselineOf(run) === undefined || run.status !== "finished") continue;
+      for (const { headline, ...rival } of await selectRivals(store.database, run))
+        await attempt(rival, signal, async (requester) => {
+          const against = await compareWithBaselines({ store }, requester, rival, headline.evaluators);
+          await keepHeadline(store.writer(requester), rival, { ...headline, against });
+        });
     }
   }
 

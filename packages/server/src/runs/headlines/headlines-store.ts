@@ -10,6 +10,10 @@ type TokensOfModel = Pick<
   "model" | "prompt_tokens" | "cached_tokens" | "completion_tokens"
 >;
 
+/** How a run did by an evaluator, compared in pairs with a baseline's run. */
+export type BaselineOutcome = ReportEvaluator &
+  Pick<RunPrevious["evaluators"][number], "outcome"> & { run_id: string };
+
 /** The figures kept of an ended run, so that lists do not read its verdicts. Prices and goals are not included: they may change. */
 export interface StoredHeadline {
   /** The version of the formulas, as in reports. */
@@ -19,6 +23,8 @@ export interface StoredHeadline {
   asked: number;
   tokens: readonly TokensOfModel[];
   previous: RunPrevious | null;
+  /** Absent in headlines from before it was kept. */
+  against?: readonly BaselineOutcome[];
 }
 
 export type HeadedRun = Run & { headline: StoredHeadline | null };
@@ -104,6 +110,26 @@ export async function selectHeadedBaselines(
     .limit(newestRuns)
     .execute();
   return rows.map((row) => withHeadline({ ...parseRun(row), headline: row.headline }));
+}
+
+const mostRivals = 20;
+
+/** The newest finished runs that predicted a baseline's revision, with their headlines. */
+export async function selectRivals(
+  reader: Database,
+  baseline: Run,
+): Promise<(Run & { headline: StoredHeadline })[]> {
+  if (baseline.dataset === undefined) return [];
+  const rows = await selectFinished(reader, baseline.account_id)
+    .select([...runColumns, "headline"])
+    .where("dataset_id", "=", baseline.dataset.datasetId)
+    .where("revision_id", "=", baseline.dataset.revisionId)
+    .where("target_kind", "!=", "baseline")
+    .where("headline", "is not", null)
+    .limit(mostRivals)
+    .$narrowType<{ headline: string }>()
+    .execute();
+  return rows.map((row) => ({ ...parseRun(row), headline: JSON.parse(row.headline) as StoredHeadline }));
 }
 
 /** An account's newest finished runs over datasets, with their headlines. */

@@ -5,7 +5,13 @@ import type { Requester, Store } from "../../platform/storage/store.ts";
 import { compareRuns, comparisonMemoryBytes } from "../compare/compare-runs.ts";
 import { hasSamplesOf, nameOf, type Run } from "../run.ts";
 import { selectRun } from "../runs-store.ts";
-import { selectFinishedBefore, selectHeadline } from "./headlines-store.ts";
+import { baselineOf, findBaseline, readBaselines } from "./baselines.ts";
+import {
+  type BaselineOutcome,
+  type StoredHeadline,
+  selectFinishedBefore,
+  selectHeadline,
+} from "./headlines-store.ts";
 
 /** Callers reserve memory for a comparison of equally many samples. A much larger run is left out: a revision may have a million. */
 const mostUnreserved = 32_000_000;
@@ -40,6 +46,33 @@ export async function compareWithPrevious(
       return [{ ...names, measure, difference, interval, outcome, count, trajectories }];
     }),
   };
+}
+
+/** Compares a finished run with each baseline that is the best by one of its evaluators. */
+export async function compareWithBaselines(
+  services: { store: Store },
+  requester: Requester,
+  run: Run,
+  evaluators: StoredHeadline["evaluators"],
+): Promise<BaselineOutcome[]> {
+  if (run.status !== "finished" || baselineOf(run) !== undefined) return [];
+  const baselines = await readBaselines(services.store.reader(requester), run.account_id, [run]);
+  const best = new Set(evaluators.map((one) => findBaseline(run, one, baselines)?.run_id));
+  const outcomes: BaselineOutcome[] = [];
+  for (const other of baselines.get(run.dataset?.revisionId) ?? []) {
+    if (!best.has(other.id)) continue;
+    const compared = await compareRuns(services, requester, [other, run]).catch(undefinedIfGone);
+    for (const {
+      evaluator,
+      profile_id,
+      profile_name,
+      profile_revision,
+      candidates,
+    } of compared?.evaluators ?? [])
+      for (const { outcome } of candidates)
+        outcomes.push({ run_id: other.id, evaluator, profile_id, profile_name, profile_revision, outcome });
+  }
+  return outcomes;
 }
 
 /** The same comparison as stored with the run, or made now if it was not; null also if the previous run was deleted. */
