@@ -31,7 +31,7 @@ test("a copy of the input scores 0 if something changed, however much is the sam
     extra: { overlap: 2 / 3, unchanged_baseline: 2 / 3 },
   });
   expect(verdict.explain()).toBe(
-    '1 line changed; the output gets 0 right and misses 1. Missing: "\\tan open door". Still there: "\\ta closed door".',
+    '1 line changed; the output gets 0 right and misses 1. Missing: "an open door". Still there: "a closed door".',
   );
 });
 
@@ -49,8 +49,8 @@ test("where nothing changed, saying so scores 1 and anything else 0", () => {
 
 test("the explanation says what was invented and what was lost", () => {
   expect(evaluate(room, "The kitchen.\n\ta dog", `${opened}\ta cat`).explain()).toBe(
-    '2 lines changed; the output gets 0 right, misses 2 and gets 1 wrong. Missing: "\\tan open door", "\\ta cat". ' +
-      'Invented: "\\ta dog". Lost, although unchanged: "\\ta cup".',
+    '2 lines changed; the output gets 0 right, misses 2 and gets 1 wrong. Missing: "an open door", "a cat". ' +
+      'Invented: "a dog". Lost, although unchanged: "a cup".',
   );
   expect(evaluate('{"a":1,"b":2}', '{"a":3,"b":4}', '{"a":3,"b":4}').explain()).toBe(
     "2 fields changed, and the output has them right.",

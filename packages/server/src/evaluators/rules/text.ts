@@ -181,8 +181,15 @@ export function listItems(items: Multiset, others: readonly Multiset[] = []): st
       item.length > shownItemCharacters
         ? others.flatMap((some) => some.keys().find(isLike) ?? [])[0]
         : undefined;
+    const bare = item.trimStart();
+    // Indentation is shown only where it is the difference.
+    const isSame = (other: string) => other !== item && other.trimStart() === bare;
+    const text = others.some((some) => some.keys().some(isSame)) ? item : bare;
     return JSON.stringify(
-      shortened(fromDifference(item, twin ?? item, shownItemCharacters), shownItemCharacters),
+      shortened(
+        twin === undefined ? text : fromDifference(item, twin, shownItemCharacters),
+        shownItemCharacters,
+      ),
     );
   });
   return andMore(names, items.size);
