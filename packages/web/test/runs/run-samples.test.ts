@@ -72,7 +72,7 @@ dashboardTest("The matrix is filtered, sorted and browsed, and shared by its add
   await rows(page).first().getByText("b/3").waitFor();
   const names = await rows(page).allTextContents();
   expect(names.slice(0, 2)).toEqual(["b/3", "a/2"]);
-  await page.getByRole("combobox", { name: "Verdict" }).selectOption("exact-match: fail");
+  await page.getByRole("radio", { name: "Fail", exact: true }).click();
   await page.getByText("1 of 8 predictions").waitFor();
   await rows(page).first().getByText("a/2").waitFor();
   await rows(page).first().press("Enter");

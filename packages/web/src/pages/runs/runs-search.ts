@@ -47,7 +47,7 @@ export function readNewRunSearch({ dataset, revision, world }: Record<string, un
   });
 }
 
-export const matrixVerdicts = ["pass", "fail"] as const;
+const matrixVerdicts = ["pass", "fail"] as const;
 const recordedChanges = ["changed", "unchanged"] as const;
 
 const tabs = ["report", "samples"] as const;

@@ -1,8 +1,8 @@
 import { X } from "lucide-react";
 import { Button } from "../../../ui/button.tsx";
+import { Segmented } from "../../../ui/form/choices.tsx";
 import { Select } from "../../../ui/form/select.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { matrixVerdicts } from "../runs-search.ts";
 import type { useMatrixSearch } from "./matrix-request.ts";
 
 interface MatrixFiltersProps {
@@ -15,27 +15,27 @@ interface MatrixFiltersProps {
 export function MatrixFilters({ view: { search, change }, names }: MatrixFiltersProps) {
   const { judge = 0, verdict, recorded, failed, trajectory, at } = search;
   const isFiltered = [verdict, recorded, failed, trajectory, at].some((value) => value !== undefined);
-  const verdictValue = verdict === undefined ? "" : `${judge}:${verdict}`;
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <Select
-        aria-label="Verdict"
-        className="w-52"
-        value={verdictValue}
+      <Segmented
+        label="Verdict"
+        value={verdict ?? "all"}
         options={[
-          { value: "", label: "Any verdict" },
-          ...names.flatMap((name, index) =>
-            matrixVerdicts.map((known) => ({ value: `${index}:${known}`, label: `${name}: ${known}` })),
-          ),
+          { value: "all", label: "All" },
+          { value: "fail", label: "Fail" },
+          { value: "pass", label: "Pass" },
         ]}
-        onChange={(value) => {
-          const [index, chosen] = value.split(":");
-          change({
-            judge: index === "" || index === "0" ? undefined : Number(index),
-            verdict: matrixVerdicts.find((known) => known === chosen),
-          });
-        }}
+        onChange={(value) => change({ verdict: value === "all" ? undefined : value })}
       />
+      {verdict !== undefined && names.length > 1 && (
+        <Select
+          aria-label="By which evaluator"
+          className="max-w-52"
+          value={String(judge)}
+          options={names.map((name, index) => ({ value: String(index), label: `by ${name}` }))}
+          onChange={(index) => change({ judge: index === "0" ? undefined : Number(index) })}
+        />
+      )}
       <Select
         aria-label="In the recording"
         className="w-44"
