@@ -85,6 +85,9 @@ const columns: DataColumn<RunRow>[] = [
             </span>
           )
         )}
+        {!isActive(run) && run.progress.failed > 0 && (
+          <span className="block text-xs text-warn">{describeFailures(run.progress).join(", ")}</span>
+        )}
         {isTroubled(run.progress) && <Trouble run={run} />}
       </>
     ),
@@ -151,16 +154,6 @@ const columns: DataColumn<RunRow>[] = [
     label: "Predictions",
     hint: "Samples times repeats.",
     value: ({ run }) => run.progress.samples,
-    cell: ({ run: { progress } }) => (
-      <>
-        {formatCount(progress.samples)}
-        {progress.failed > 0 && (
-          <span className="block text-xs whitespace-normal text-warn">
-            {describeFailures(progress).join(", ")}
-          </span>
-        )}
-      </>
-    ),
     isNumber: true,
     widthPx: 92,
   },

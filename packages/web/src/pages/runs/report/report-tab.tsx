@@ -172,13 +172,15 @@ function FailuresCard({
       title="Errors by kind"
       hint="Failed predictions and evaluations are in no mean or pass rate. Calls that succeeded when tried again are."
       actions={
-        <Link
-          to="/predictions"
-          search={{ run: run.id, status: "failed" }}
-          className="text-sm text-accent-ink underline-offset-2 hover:underline"
-        >
-          Failed predictions
-        </Link>
+        Object.keys(failures.predictions).length > 0 && (
+          <Link
+            to="/predictions"
+            search={{ run: run.id, status: "failed" }}
+            className="text-sm text-accent-ink underline-offset-2 hover:underline"
+          >
+            Failed predictions
+          </Link>
+        )
       }
     >
       <Table label="Errors by kind">
@@ -259,7 +261,7 @@ function ProvenanceCard({ run, report: { provenance } }: { run: Run; report: Run
   const { presage_version, prompt_version, dataset_digest, models, in_sample } = provenance;
   const params = run.params === null ? "defaults" : JSON.stringify(run.params);
   return (
-    <Card title="Provenance">
+    <Card title="Provenance" className="break-inside-avoid">
       <dl className="flex flex-col gap-1 px-4 py-3 text-sm sm:grid sm:grid-cols-[10rem_minmax(0,1fr)]">
         <Fact look="row" name="Run">
           <span className="inline-flex items-center gap-1 font-mono text-xs">

@@ -44,15 +44,19 @@ export function RunActions({ run }: { run: Run }) {
       {!waitsForUpload(run) && (
         <>
           <PauseButton run={run} isBusy={change.isPending} onChange={change.mutate} />
-          <LabelSampleButton run={run} />
-          <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
-            <GitCompareArrows aria-hidden /> Compare
-          </Link>
-          <CopyButton text={() => location.href} label="Copy link to this view" />
-          <ShareButton kind="run" ids={[run.id]} />
-          <a href={`/v1/runs/${run.id}/report?format=html`} download className={buttonClass({})}>
-            <Download aria-hidden /> Report
-          </a>
+          {run.progress.evaluated > 0 && (
+            <>
+              <LabelSampleButton run={run} />
+              <Link to="/compare" search={{ runs: run.id }} className={buttonClass({})}>
+                <GitCompareArrows aria-hidden /> Compare
+              </Link>
+              <CopyButton text={() => location.href} label="Copy link to this view" />
+              <ShareButton kind="run" ids={[run.id]} />
+              <a href={`/v1/runs/${run.id}/report?format=html`} download className={buttonClass({})}>
+                <Download aria-hidden /> Report
+              </a>
+            </>
+          )}
         </>
       )}
       <EndMenu run={run} onChoose={setAsks} />
