@@ -93,7 +93,11 @@ function Explanation({ resultId, name }: { resultId: string; name: string }) {
   return (
     <p className="px-3 py-1.5 text-sm wrap-anywhere text-ink-2">
       <span className="mr-2 font-medium text-ink">{name}</span>
-      <InlineText text={data.explanation} />
+      {[...new Set(data.explanation.split("\n"))].map((line) => (
+        <span key={line} className="nth-[n+3]:block">
+          <InlineText text={line} />
+        </span>
+      ))}
     </p>
   );
 }
