@@ -25,7 +25,7 @@ import { resultColumns } from "./result-columns.tsx";
 import { OpenResult, ResultList } from "./result-list.tsx";
 import { activeFilters, exportAddress, toResultFilter, toResultOrder } from "./results-filter.ts";
 import { SamplesView } from "./samples-view.tsx";
-import { SummaryLine } from "./summary-line.tsx";
+import { ResultsBar, type ResultsViewProps } from "./summary-line.tsx";
 
 export const evaluationsRoute = createLazyRoute("/evaluations")({ component: EvaluationsPage });
 
@@ -47,6 +47,7 @@ function EvaluationsPage() {
     refetchOnMount: "always",
   });
   const isEmpty = count.data?.count === 0 && activeFilters(search).length === 0;
+  const View = view === "samples" ? SamplesView : VerdictsView;
   return (
     <Page
       title="Evaluations"
@@ -55,28 +56,29 @@ function EvaluationsPage() {
         ? { hint: "What evaluators say of outputs." }
         : { controls: <FilterBar filtering={filtering} /> })}
       actions={
-        <>
-          {!isEmpty && (
+        !isEmpty && (
+          <>
             <Segmented
               label="Rows"
               value={view}
               options={views}
-              onChange={(view) =>
-                change({
-                  view,
-                  result: undefined,
-                  columns: undefined,
-                  sort: undefined,
-                })
-              }
+              onChange={(view) => change({ view, result: undefined, columns: undefined, sort: undefined })}
             />
-          )}
+            <ExportMenu search={search} />
+          </>
+        )
+      }
+    >
+      <section
+        aria-label="Results"
+        className="flex min-h-80 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+      >
+        <View filtering={filtering}>
           <IconButton
             label="Refresh"
             icon={<RefreshCw aria-hidden />}
             onClick={() => refreshResults(queryClient)}
           />
-          {!isEmpty && <ExportMenu search={search} />}
           {/* The server does not support this filter for deletions. */}
           {!search.direct && !isEmpty && (
             <AllowedIconButton
@@ -86,14 +88,7 @@ function EvaluationsPage() {
               onClick={() => setDeleting(true)}
             />
           )}
-        </>
-      }
-    >
-      <section
-        aria-label="Results"
-        className="flex min-h-80 flex-col overflow-hidden rounded-lg border border-line bg-surface"
-      >
-        {view === "samples" ? <SamplesView filtering={filtering} /> : <VerdictsView filtering={filtering} />}
+        </View>
       </section>
       <DeleteResultsDialog
         isOpen={isDeleting}
@@ -121,7 +116,7 @@ function ExportMenu({ search }: { search: ResultsSearch }) {
 }
 
 /** The results as a table with one row per verdict. */
-function VerdictsView({ filtering }: { filtering: Filtering }) {
+function VerdictsView({ filtering, children }: ResultsViewProps) {
   const presage = usePresage();
   const { search } = filtering;
   const openId = search.result;
@@ -151,10 +146,10 @@ function VerdictsView({ filtering }: { filtering: Filtering }) {
 
   return (
     <>
-      <div className="flex items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
-        <SummaryLine search={search} />
+      <ResultsBar search={search}>
+        {children}
         <TableTools table={table} hasMore={list.hasNextPage} />
-      </div>
+      </ResultsBar>
       <ResultList
         key={JSON.stringify([filter, search.order])}
         list={list}

@@ -12,7 +12,7 @@ import {
 } from "../../data/results.ts";
 import { counted } from "../../format/numbers.ts";
 import type { ResultsSearch } from "../../parts/results/results-search.ts";
-import { changeSearch, type Filtering } from "../../parts/results/results-search.ts";
+import { changeSearch } from "../../parts/results/results-search.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable, useLoadMore } from "../../ui/data-table/data-table.tsx";
 import { useDataTable } from "../../ui/data-table/table-model.ts";
@@ -37,12 +37,12 @@ import {
   withEvaluators,
   writeSampleSort,
 } from "./sample-columns.tsx";
-import { SummaryLine } from "./summary-line.tsx";
+import { ResultsBar, type ResultsViewProps } from "./summary-line.tsx";
 
 const noOrder = { evaluator: "", profile: null, isDescending: false };
 
 /** The results as a table with one row per sample and one column per evaluator. */
-export function SamplesView({ filtering }: { filtering: Filtering }) {
+export function SamplesView({ filtering, children }: ResultsViewProps) {
   const { search, change } = filtering;
   const { order, judges, rows, list, isCut, failure } = useSamples(search);
   const sorted = useSortedColumns(sortOf(order, judges));
@@ -80,10 +80,10 @@ export function SamplesView({ filtering }: { filtering: Filtering }) {
   });
   return (
     <>
-      <div className="flex items-start justify-between gap-x-4 border-b border-line py-1.5 pr-2 pl-4">
-        <SummaryLine search={search} />
+      <ResultsBar search={search}>
+        {children}
         <TableTools table={table} hasMore={list.hasNextPage} />
-      </div>
+      </ResultsBar>
       {failure !== undefined && (
         <div className="p-4">
           <ErrorNotice error={failure.error} onRetry={failure.retry} />

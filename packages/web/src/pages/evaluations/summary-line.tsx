@@ -18,14 +18,32 @@ import {
   formatShare,
 } from "../../format/numbers.ts";
 import { shortEvaluatorName } from "../../format/words.ts";
-import { changeSearch, type ResultsSearch } from "../../parts/results/results-search.ts";
+import { changeSearch, type Filtering, type ResultsSearch } from "../../parts/results/results-search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Explained } from "../../ui/tooltip.tsx";
 import { toResultFilter } from "./results-filter.ts";
 
+export interface ResultsViewProps {
+  filtering: Filtering;
+  /** Actions on all matching results. */
+  children: ReactNode;
+}
+
+/** The totals of a list, and its actions. */
+export function ResultsBar({ search, children }: { search: ResultsSearch; children: ReactNode }) {
+  return (
+    <div className="flex items-start gap-x-2 border-b border-line py-1.5 pr-2 pl-4">
+      <div className="min-w-0 flex-1">
+        <SummaryLine search={search} />
+      </div>
+      {children}
+    </div>
+  );
+}
+
 /** Totals of all matching results. The table does not wait for these. */
-export function SummaryLine({ search }: { search: ResultsSearch }) {
+function SummaryLine({ search }: { search: ResultsSearch }) {
   const presage = usePresage();
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...resultCountQuery(presage, toResultFilter(search)),
