@@ -84,7 +84,7 @@ slowDashboardTest(
   "In the playground the chosen deployment is asked, and the response says who answered",
   async ({ visit }) => {
     const page = await visit("/playground");
-    const choice = page.getByRole("combobox", { name: "Deployment" });
+    const choice = page.getByRole("combobox", { name: "Answered by" });
     await choice.waitFor();
     expect(await choice.getByRole("option").allTextContents()).toEqual([
       "small: org/small",
@@ -97,7 +97,7 @@ slowDashboardTest(
     await first.getByText("The small model answers.").waitFor();
     await page.getByText("small", { exact: true }).waitFor();
 
-    await choice.selectOption("large");
+    await choice.selectOption("large: org/large");
     await page.getByRole("button", { name: "Predict" }).click();
     const second = page.getByRole("region", { name: "Response 2" });
     await second.getByText("The large model answers.").waitFor();

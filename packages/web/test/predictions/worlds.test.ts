@@ -246,7 +246,7 @@ slowDashboardTest("Without a model the playground offers the account’s world",
   const page = await visit("/playground");
   await page.getByText("No model is configured").waitFor();
   await page.getByRole("button", { name: "Parameters" }).waitFor();
-  await page.getByRole("button", { name: "Ask offered" }).click();
+  await page.getByRole("combobox", { name: "Answered by" }).selectOption("World offered@1");
   await page.getByText("The world gives: domain knowledge.").waitFor();
   expect(await page.getByRole("button", { name: "Parameters" }).count()).toBe(0);
   await page.getByRole("textbox", { name: "State", exact: true }).fill("You see a closed cupboard.");

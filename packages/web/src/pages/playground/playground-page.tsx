@@ -1,15 +1,15 @@
-import type { DeploymentStatus, Model, World } from "@presage/sdk";
+import type { Model, World } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { Cpu, FlaskConical } from "lucide-react";
-import { type ReactNode, useId } from "react";
+import { useId } from "react";
 import { usePresage } from "../../data/client.ts";
 import { deploymentsQuery, isSandbox, modelsQuery, useTabState } from "../../data/predictions.ts";
 import { referenceOf, worldsQuery } from "../../data/worlds.ts";
 import { answererOf } from "../../parts/worlds.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Select, type SelectProps } from "../../ui/form/select.tsx";
+import { Select } from "../../ui/form/select.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Playground } from "./playground.tsx";
 
@@ -19,6 +19,7 @@ export const playgroundRoute = createLazyRoute("/playground")({ component: Playg
 
 function PlaygroundPage() {
   const presage = usePresage();
+  const id = useId();
   const models = useQuery(modelsQuery(presage));
   const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
   const [chosenName, choose] = useTabState("playground deployment", "");
@@ -33,6 +34,15 @@ function PlaygroundPage() {
   const isChoice = deployments.length > 1;
   const byDefault = deployments.find(({ is_default }) => is_default);
   const asked = deployments.find(({ name }) => name === chosenName) ?? byDefault;
+  const answerers = [
+    ...(isChoice
+      ? deployments.map(({ name, model }) => ({
+          value: `model ${name}`,
+          label: model === null ? name : `${name}: ${model}`,
+        }))
+      : [{ value: "model ", label: nameOf(first, models.isError) }]),
+    ...worlds.map(({ name, revision }) => ({ value: `world ${name}`, label: `World ${name}@${revision}` })),
+  ];
   return (
     <Page
       title="Playground"
@@ -55,33 +65,25 @@ function PlaygroundPage() {
         )
       }
       actions={
-        <>
-          {world === undefined && offered !== undefined && first !== undefined && isSandbox(first) && (
-            <Button size="small" onClick={() => chooseWorld(() => offered.name)}>
-              Ask {offered.name}
-            </Button>
-          )}
-          {worlds.length > 0 && (
-            <Choice
-              label="World"
-              value={world?.name ?? ""}
-              options={[
-                { value: "", label: "None" },
-                ...worlds.map(({ name, revision }) => ({ value: name, label: `${name}@${revision}` })),
-              ]}
-              onChange={(name) => chooseWorld(() => name)}
+        answerers.length > 1 ? (
+          <div className="flex min-w-0 items-center gap-2 text-sm text-ink-2">
+            <label htmlFor={id}>Answered by</label>
+            <Select
+              id={id}
+              className="max-w-64"
+              value={world === undefined ? `model ${isChoice ? asked?.name : ""}` : `world ${world.name}`}
+              options={answerers}
+              onChange={(value) => {
+                const name = value.slice("world ".length);
+                const isWorld = value.startsWith("world ");
+                chooseWorld(() => (isWorld ? name : ""));
+                if (!isWorld) choose(() => name);
+              }}
             />
-          )}
-          {world !== undefined ? null : isChoice && asked !== undefined ? (
-            <DeploymentChoice
-              deployments={deployments}
-              asked={asked}
-              onChoose={(name) => choose(() => name)}
-            />
-          ) : (
-            <ModelNote model={first} isUnknown={models.isError} />
-          )}
-        </>
+          </div>
+        ) : (
+          <ModelNote model={first} isUnknown={models.isError} />
+        )
       }
       isFull
     >
@@ -103,36 +105,6 @@ function PlaygroundPage() {
   );
 }
 
-interface DeploymentChoiceProps {
-  deployments: readonly DeploymentStatus[];
-  asked: DeploymentStatus;
-  onChoose(name: string): void;
-}
-
-function DeploymentChoice({ deployments, asked, onChoose }: DeploymentChoiceProps) {
-  return (
-    <Choice
-      label="Deployment"
-      value={asked.name}
-      options={deployments.map(({ name, model }) => ({
-        value: name,
-        label: model === null ? name : `${name}: ${model}`,
-      }))}
-      onChange={onChoose}
-    />
-  );
-}
-
-function Choice({ label, ...select }: SelectProps<string> & { label: ReactNode }) {
-  const id = useId();
-  return (
-    <div className="flex min-w-0 items-center gap-2 text-sm text-ink-2">
-      <label htmlFor={id}>{label}</label>
-      <Select id={id} className="max-w-64" {...select} />
-    </div>
-  );
-}
-
 /** Suggests a world: without a model, the account’s own records give better answers. */
 function SandboxHint({ world }: { world: World | undefined }) {
   return (
@@ -143,21 +115,24 @@ function SandboxHint({ world }: { world: World | undefined }) {
           A world answers from recorded steps instead.
         </Link>
       ) : (
-        `The world ${world.name} answers from recorded steps.`
+        `The world ${world.name}, which answers from recorded steps, can be chosen instead.`
       )}
     </>
   );
 }
 
+function nameOf(model: Model | undefined, isUnknown: boolean): string {
+  if (model === undefined) return isUnknown ? "Model unknown" : "Model";
+  return isSandbox(model) ? "Sandbox" : model.id;
+}
+
 function ModelNote({ model, isUnknown }: { model: Model | undefined; isUnknown: boolean }) {
-  if (isUnknown) return <Badge tone="warn">Model unknown</Badge>;
-  if (model === undefined) return null;
-  if (isSandbox(model)) {
-    return (
-      <Badge tone="warn" icon={<FlaskConical aria-hidden />}>
-        Sandbox
-      </Badge>
-    );
-  }
-  return <Badge icon={<Cpu aria-hidden />}>{model.id}</Badge>;
+  if (model === undefined && !isUnknown) return null;
+  const isModel = model !== undefined && !isSandbox(model);
+  const Icon = isModel ? Cpu : FlaskConical;
+  return (
+    <Badge tone={isModel ? "neutral" : "warn"} icon={model && <Icon aria-hidden />}>
+      {nameOf(model, isUnknown)}
+    </Badge>
+  );
 }
