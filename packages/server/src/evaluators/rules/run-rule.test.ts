@@ -220,6 +220,19 @@ test("a client that disconnects ends the evaluation", async () => {
   });
 });
 
+test("a client that disconnects as its evaluation ends does not fail the next one", async () => {
+  const client = new AbortController();
+  const runner = start({ maxThreads: 1 });
+  await runner.run("expensive", {}, {}, patient, "never");
+  const first = errorOf(runner.run("busy", {}, {}, client.signal, "never"));
+  await Bun.sleep(50);
+  // Its verdict arrives while the thread is told to end.
+  Bun.sleepSync(600);
+  client.abort(new Error("the client is gone"));
+  expect(await runner.run("expensive", {}, {}, patient, "never")).toMatchObject({ score: 0.75 });
+  expect(await first).toEqual(new Error("the client is gone"));
+});
+
 test("nothing is checked for a client that has disconnected", async () => {
   const runner = start();
   const gone = AbortSignal.abort(new Error("disconnected"));

@@ -225,15 +225,20 @@ function createPool(options: RuleRunnerOptions) {
   let pool: Promise<Tinypool> | undefined;
   return {
     async run<Result>(task: ConfigCheckTask, signal: AbortSignal, name: string): Promise<Result> {
-      signal.throwIfAborted();
-      try {
-        pool ??= openPool(options).catch((error: unknown) => {
-          pool = undefined;
-          throw error;
-        });
-        return await (await pool).run(task, { signal, name });
-      } catch (error) {
-        throw signal.aborted ? signal.reason : internalError(error);
+      for (;;) {
+        signal.throwIfAborted();
+        try {
+          pool ??= openPool(options).catch((error: unknown) => {
+            pool = undefined;
+            throw error;
+          });
+          return await (await pool).run(task, { signal, name });
+        } catch (error) {
+          if (signal.aborted) throw signal.reason;
+          // The pool may give a task to a thread that is being ended for another client.
+          if (!(error instanceof Error && error.message === "Terminating worker thread"))
+            throw internalError(error);
+        }
       }
     },
     async destroy() {
