@@ -57,6 +57,15 @@ export class ListenError extends Error {
   }
 }
 
+/** What Bun reports of an address that is another machine's, of a family that this one lacks, or of a name without an address. */
+const foreignAddressCodes = new Set<unknown>([
+  "EADDRNOTAVAIL",
+  "EAFNOSUPPORT",
+  "EINVAL",
+  "ENOTFOUND",
+  "ERANGE",
+]);
+
 /** Explains why `Bun.serve` failed, if the cause is known. */
 function explainListenError(error: unknown, host: string, port: number): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -66,7 +75,7 @@ function explainListenError(error: unknown, host: string, port: number): unknown
       `This user may not listen at ${hostAndPort(host, port)}; set PRESAGE_PORT to 1024 or more.`,
       error,
     );
-  if (code === "EADDRNOTAVAIL" || code === "EINVAL")
+  if (foreignAddressCodes.has(code))
     return new ListenError(
       `${host} is not an address of this machine; set PRESAGE_HOST to one that is.`,
       error,

@@ -304,6 +304,11 @@ describe("Each variable", () => {
 
 describe("A wrong value", () => {
   const wrong: [string, string[], string][] = [
+    [
+      "PRESAGE_HOST",
+      ["[::1]", "a b", "999.1.1.1", "0.0.0.0:8080", "http://a", "a/b", ":::", "*"],
+      "an IP address without brackets, or a host name",
+    ],
     ["PRESAGE_PORT", ["x", "-1", "65536", "80.5", "1e3", " 80", "0x50"], "a whole number from 0 to 65535"],
     [
       "PRESAGE_DATABASE_URL",

@@ -7,6 +7,7 @@ import {
   httpUrl,
   httpUrls,
   issuerUrl,
+  listenHost,
   oneOf,
   onOff,
   originUrl,
@@ -178,9 +179,7 @@ const telemetryVariables = {
 
 /** Every environment variable that Presage reads; the source of `--help`, `presage config` and validation. */
 export const environment = z.object({
-  PRESAGE_HOST: text
-    .default("127.0.0.1")
-    .meta({ description: "address to listen on", expected: "an IP address or a host name" }),
+  PRESAGE_HOST: listenHost.default("127.0.0.1").describe("address to listen on"),
   PRESAGE_PORT: wholeNumber(0, 65_535)
     .default(8080)
     .describe("port to listen on; 0 picks a free one and logs it"),

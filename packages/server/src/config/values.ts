@@ -57,6 +57,13 @@ export const retentionDays = (most: number) =>
 export const onOff = z
   .stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] })
   .meta({ expected: "true or false" });
+/** What a URL of the server can contain; an IPv6 address has no brackets. */
+export const listenHost = z
+  .string()
+  .refine(
+    (host) => /^[\w.:-]+$/.test(host) && URL.canParse(`http://${host.includes(":") ? `[${host}]` : host}`),
+  )
+  .meta({ expected: "an IP address without brackets, or a host name" });
 const expectedUrl = "an http or https URL without a user name, password or query";
 export const httpUrl = z
   .url({ protocol: /^https?$/, abort: true })

@@ -119,16 +119,16 @@ test("a second server on the port of a running one does not start", async () => 
   expect(await first.exited).toBe(0);
 }, 300_000);
 
-test("an address that is not of this machine is one clear line", async () => {
-  const refused = start([...presageCommand, "serve"], {
-    PRESAGE_HOST: "192.0.2.1",
-    PRESAGE_PORT: "8080",
-  });
-  expect(await refused.exited).toBe(1);
-  expect(await new Response(refused.stderr).text()).toBe(
-    "192.0.2.1 is not an address of this machine; set PRESAGE_HOST to one that is.\n",
-  );
-});
+test.each(["192.0.2.1", "no-such-host.invalid"])(
+  "%s, which is no address of this machine, is one clear line",
+  async (host) => {
+    const refused = start([...presageCommand, "serve"], { PRESAGE_HOST: host, PRESAGE_PORT: "8080" });
+    expect(await refused.exited).toBe(1);
+    expect(await new Response(refused.stderr).text()).toBe(
+      `${host} is not an address of this machine; set PRESAGE_HOST to one that is.\n`,
+    );
+  },
+);
 
 test("while the database is being opened the server is up and says that it is starting", async () => {
   const path = join(directory, "locked.db");
