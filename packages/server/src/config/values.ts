@@ -89,11 +89,14 @@ export const originUrl = httpUrl
   })
   .transform((value) => new URL(value).origin)
   .meta({ expected: "an http or https URL without user name, password, query and path" });
-/** Unlike other URLs it is compared character by character, including a trailing slash. */
+const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
+/** Unlike other URLs it is compared character by character, including a trailing slash. Sign-ins over plain http stay on this machine. */
 export const issuerUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((value) => new URL(value).username === "" && new URL(value).password === "")
-  .meta({ expected: expectedUrl });
+  .refine((value) => !/[?#]/.test(value))
+  .refine((value) => new URL(value).protocol === "https:" || loopbackHosts.has(new URL(value).hostname))
+  .meta({ expected: "an https URL without a user name, password or query, or an http one on this machine" });
 export const text = z.string().meta({ expected: "text" });
 /** Sent in a header. Trimmed, as the file that it came from may end in a line break. */
 export const apiKey = z
