@@ -169,7 +169,9 @@ export function MeasureLink({ world, ...look }: { world: World } & Pick<ButtonPr
   const { examples } = world.pinned;
   return (
     <NewRunLink search={{ world: reference, ...(examples && { dataset: examples.dataset_id }) }} {...look}>
-      Measure <span className={look.size === "small" ? "sr-only" : ""}>{reference}</span>
+      <span>
+        Measure<span className={look.size === "small" ? "sr-only" : ""}> {reference}</span>
+      </span>
     </NewRunLink>
   );
 }

@@ -35,7 +35,10 @@ export function ExamplesTab({ world, runs }: ExamplesTabProps) {
   return (
     <>
       {examples !== null && (
-        <section aria-label="Coverage" className="flex min-w-0 flex-col gap-3 border-b border-line p-4">
+        <section
+          aria-label="Coverage"
+          className="flex min-w-0 flex-col gap-3 border-b border-line p-4 [&>div:has(table)]:-mx-4"
+        >
           <h3 className="text-sm font-semibold">How well they cover what is asked</h3>
           {runs === undefined ? (
             "…"
@@ -162,10 +165,10 @@ function Coverage({ world, pinned, runs }: ExamplesTabProps & { pinned: Examples
                       to="/runs/$runId/trajectories/$trajectoryId"
                       params={{ runId: data.run_id, trajectoryId: example.misled.trajectory_id }}
                       search={{ step: example.misled.step }}
-                      title={example.misled.dataset_sample_id}
-                      className="hover:underline"
+                      title={example.misled.action ?? undefined}
+                      className="font-mono text-xs text-accent-ink hover:underline"
                     >
-                      <Beginning text={example.misled.action} />
+                      <InlineText text={example.misled.dataset_sample_id} />
                     </Link>
                   )}
                 </Cell>

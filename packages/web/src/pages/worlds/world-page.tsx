@@ -65,6 +65,10 @@ function LoadedWorld({ world }: { world: World }) {
       }
       actions={
         <>
+          <MeasureLink world={world} />
+          <AllowedButton needs="evaluate" icon={<Pencil aria-hidden />} onClick={() => setReviseOpen(true)}>
+            Revise
+          </AllowedButton>
           <Menu trigger={<IconButton label="More actions" icon={<Ellipsis aria-hidden />} />}>
             <AllowedMenuItem
               needs="evaluate"
@@ -82,10 +86,6 @@ function LoadedWorld({ world }: { world: World }) {
               Delete the world
             </AllowedMenuItem>
           </Menu>
-          <MeasureLink world={world} />
-          <AllowedButton needs="evaluate" icon={<Pencil aria-hidden />} onClick={() => setReviseOpen(true)}>
-            Revise
-          </AllowedButton>
         </>
       }
     >

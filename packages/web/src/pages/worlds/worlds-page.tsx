@@ -61,7 +61,7 @@ const columns: DataColumn<WorldRow>[] = [
       ) : (
         <HeadlineRate of={latest ?? undefined} />
       ),
-    widthPx: 280,
+    widthPx: 304,
   },
   {
     id: "answers",
@@ -106,7 +106,7 @@ const columns: DataColumn<WorldRow>[] = [
           <span className="text-xs text-ink-3">revision {examples.revision}</span>
         </span>
       ),
-    widthPx: 208,
+    widthPx: 184,
   },
   {
     id: "revised",
