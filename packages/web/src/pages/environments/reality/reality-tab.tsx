@@ -31,7 +31,7 @@ export function RealityTab({ environment }: { environment: Environment }) {
   return (
     <>
       {shown && (
-        <h2 className="hidden px-4 pt-3 text-base font-semibold print:block">
+        <h2 className="hidden px-4 pt-3 text-base font-semibold print:block print:divide-y print:divide-line print:bg-surface">
           Reality check: <InlineText text={shown.name} /> · {environment.name}, revision{" "}
           {shown.environment_revision}
         </h2>
@@ -48,7 +48,7 @@ export function RealityTab({ environment }: { environment: Environment }) {
           {shown && <ShareButton kind="reality-check" ids={[shown.id]} />}
         </NewCheck>
       </div>
-      <div className="grid gap-px border-t border-line bg-line *:min-w-0 *:bg-surface lg:grid-cols-2 xl:grid-cols-[5fr_4fr_4fr] print:block">
+      <div className="grid gap-px border-t border-line bg-line *:min-w-0 *:bg-surface lg:grid-cols-2 xl:grid-cols-[5fr_4fr_4fr] print:block print:divide-y print:divide-line print:bg-surface">
         {!isEmpty && (
           <>
             <Outcomes figures={figures} checks={checks.length} />
