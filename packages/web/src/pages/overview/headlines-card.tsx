@@ -186,7 +186,11 @@ function Row({ row, hasOwnRevision }: { row: Headline; hasOwnRevision: boolean }
           className="font-medium wrap-anywhere text-accent-ink hover:underline"
         >
           <InlineText text={"predictions" in target ? run.name : describeTarget(target)} />
-          {mode === "free-running" && ", free-running"}
+          {mode === "free-running" && (
+            <>
+              , <span className="whitespace-nowrap">free-running</span>
+            </>
+          )}
         </Link>
         <span className="block text-xs wrap-anywhere text-ink-3">
           {hasOwnRevision && `Revision ${revision} · `}

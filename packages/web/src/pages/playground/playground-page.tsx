@@ -1,4 +1,4 @@
-import type { Model, World } from "@presage/sdk";
+import type { Model } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { Cpu, FlaskConical } from "lucide-react";
@@ -28,7 +28,6 @@ function PlaygroundPage() {
   const [wanted, chooseWorld] = useTabState("playground world", "");
   const world = worlds.find(({ name }) => name === wanted.split("@")[0]);
   const isOther = world !== undefined && wanted.includes("@") && wanted !== referenceOf(world);
-  const [offered] = worlds;
   const first = models.data?.[0];
   // With several deployments, the models in the list begin with the deployments' names.
   const isChoice = deployments.length > 1;
@@ -59,7 +58,7 @@ function PlaygroundPage() {
             answers by {answererOf(world.config)}.{isOther && ` ${wanted} answered before.`}
           </>
         ) : first !== undefined && isSandbox(first) ? (
-          <SandboxHint world={offered} />
+          <SandboxHint hasWorld={worlds.length > 0} />
         ) : (
           hint
         )
@@ -106,16 +105,14 @@ function PlaygroundPage() {
 }
 
 /** Suggests a world: without a model, the account’s own records give better answers. */
-function SandboxHint({ world }: { world: World | undefined }) {
+function SandboxHint({ hasWorld }: { hasWorld: boolean }) {
   return (
     <>
       No model is configured: the built-in sandbox, a rule-based simulator, predicts.{" "}
-      {world === undefined ? (
+      {!hasWorld && (
         <Link to="/worlds" className="text-accent-ink underline-offset-2 hover:underline">
           A world answers from recorded steps instead.
         </Link>
-      ) : (
-        `The world ${world.name}, which answers from recorded steps, can be chosen instead.`
       )}
     </>
   );
