@@ -176,7 +176,7 @@ slowBrowserTest("The palette finds operations and guides, and goes to their page
   await palette(page).getByRole("combobox").fill("POST /v1/runs");
   await palette(page).getByRole("option", { name: "Predict and evaluate a dataset" }).waitFor();
   await palette(page).getByRole("combobox").fill("limits and retries");
-  await palette(page).getByRole("option", { name: "Limits and retries" }).click();
+  await palette(page).getByRole("option", { name: "Limits and retries" }).first().click();
   await page.waitForURL("**/docs/guides/operate-limits");
   await page.getByRole("heading", { name: "Limits and retries", level: 1 }).waitFor();
 });
