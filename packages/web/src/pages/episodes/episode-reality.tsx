@@ -12,21 +12,16 @@ interface RealityCardProps {
   link(step: number): LinkProps;
 }
 
-/** How the episode ended in simulation and in reality, and where they diverge. */
+/** How the episode ended in reality, and where simulation and reality diverge. */
 export function RealityCard({ reality, initialState, link }: RealityCardProps) {
-  const { simulated, real, diverged_at: step, real_environment: name, first_observation: first } = reality;
+  const { real, diverged_at: step, real_environment: name, first_observation: first } = reality;
   const startsAlike = first === null || first === initialState;
-  const ending = (hasSucceeded: boolean | null) => (
-    <Badge tone={hasSucceeded ? "pass" : "fail"}>{hasSucceeded ? "success" : "failure"}</Badge>
-  );
   return (
     <Card>
       <dl className="flex flex-wrap items-center gap-x-6 gap-y-1 px-4 py-2.5 text-sm">
-        <Fact look="inline" name="In simulation">
-          {ending(simulated)}, reward {formatScore(reality.simulated_reward)}
-        </Fact>
         <Fact look="inline" name={name === null ? "In the recording" : `In ${name}`}>
-          {ending(real)}, reward {formatScore(reality.real_reward)}
+          <Badge tone={real ? "pass" : "fail"}>{real ? "success" : "failure"}</Badge>
+          {reality.real_reward !== null && `, reward ${formatScore(reality.real_reward)}`}
         </Fact>
         <Fact look="inline" name="First divergence">
           {step === null ? (
@@ -69,7 +64,7 @@ export function BothWorlds({ reality: { real_steps, diverged_at }, step }: BothW
     <section aria-label="Both worlds" className="flex min-w-0 flex-col gap-1">
       <p className="flex flex-wrap items-center gap-2 text-sm text-ink-2">
         {diverged_at === real.step && <Badge tone="fail">first divergence</Badge>}
-        Reality: reward {formatScore(real.reward)}
+        In reality{real.reward !== null && `: reward ${formatScore(real.reward)}`}
         {real.done && ", the end"}
         {real.latency_ms !== null && `, after ${formatDuration(real.latency_ms)}`}
       </p>

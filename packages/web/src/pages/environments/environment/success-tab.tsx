@@ -49,10 +49,7 @@ export function SuccessTab({ environment, by, onChange }: SuccessTabProps) {
           ]}
           onChange={onChange}
         />
-        <p className="text-xs text-ink-3">
-          Of the ended episodes; episodes that were never finished are not counted. Intervals are at
-          95&nbsp;%; episodes of one task count as one group.
-        </p>
+        <p className="text-xs text-ink-3">Of the ended episodes, with 95&nbsp;% intervals by task.</p>
       </div>
       {rows === undefined ? (
         <Awaited error={figures.error} onRetry={figures.refetch} count={2} className="h-8" />
