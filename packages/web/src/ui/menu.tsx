@@ -52,7 +52,7 @@ export function Menu({ trigger, children }: { trigger: Trigger; children: ReactN
           sideOffset={6}
           collisionPadding={8}
           onFocus={focusFirst}
-          className="z-50 min-w-44 rounded-lg border border-line bg-surface p-1 shadow-float"
+          className="z-50 max-w-[calc(100vw-1rem)] min-w-44 rounded-lg border border-line bg-surface p-1 shadow-float"
         >
           {children}
         </Content>
