@@ -51,6 +51,9 @@ export function FilterBar({ filtering }: { filtering: Filtering }) {
               ))}
             </div>
             <MoreFilters filtering={filtering} />
+            <Button variant="primary" className="self-end" onClick={() => setSheetOpen(false)}>
+              Show the results
+            </Button>
           </div>
         </Dialog>
       </div>
