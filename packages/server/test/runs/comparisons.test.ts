@@ -175,6 +175,8 @@ onAnyDatabase((database) => {
       difference: -2.25 / 4,
       losses: 3,
       ties: 1,
+      only_in_reference: 2,
+      only_in_candidate: 2,
     });
     const { data } = await list(`runs=${reference},${candidate}&evaluator=exact-match&direction=worse`);
     expect(

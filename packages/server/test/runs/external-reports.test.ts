@@ -178,6 +178,8 @@ onAnyDatabase((database) => {
           wins: 1,
           losses: 1,
           ties: 1,
+          only_in_reference: 3,
+          only_in_candidate: 2,
           strata: { changed: [], changes: [] },
         },
       ],

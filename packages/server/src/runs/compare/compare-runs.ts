@@ -47,6 +47,8 @@ interface ComparedRun {
   /** The indexes of the reference's samples in this run. */
   match: SampleMatch;
   evaluators: readonly ComparedEvaluator[];
+  /** Whether only the samples that a pilot predicts count. */
+  isOfPilot?: boolean;
 }
 
 interface ComparedEvaluator extends Pick<ClientEvaluator, "names" | "hasPasses"> {
@@ -112,6 +114,7 @@ async function withoutUndrawn(
       indexes: one.match.indexes.map((own, index) => (isLeftOut[index] === 1 ? -1 : own)),
       samples: counts[place] ?? one.match.samples,
     },
+    isOfPilot: true,
   });
   return {
     samples,
@@ -242,7 +245,7 @@ async function compareBy(
     const evaluator = findEvaluator(one, names);
     if (evaluator === undefined) continue;
     const { hasPasses } = evaluator;
-    const values = await valuesOf(await evaluator.outcomes(), one.match.indexes, hasPasses);
+    const values = await valuesOf(await evaluator.outcomes(), one.match.indexes, othersOf(one), hasPasses);
     all.push({ run: one.run, values, hasPasses });
   }
   const [reference, ...candidates] = all;
@@ -321,6 +324,16 @@ function evaluatorsLeftOut([
       .filter(({ names }) => !among.some((one) => findEvaluator(one, names) !== undefined))
       .map(({ names }) => ({ run_id: run.id, ...names }));
   return [...leftOut(reference, others), ...others.flatMap((one) => leftOut(one, [reference]))];
+}
+
+/** A run's samples that the reference's revision does not have. */
+function othersOf({ match: { indexes, samples }, isOfPilot = false }: ComparedRun): number[] {
+  if (isOfPilot) return [];
+  const matched = new Uint8Array(samples);
+  for (const own of indexes) if (own >= 0) matched[own] = 1;
+  const others: number[] = [];
+  for (const [own, isMatched] of matched.entries()) if (isMatched === 0) others.push(own);
+  return others;
 }
 
 /** How many samples are in the revisions of all runs. */

@@ -26,6 +26,8 @@ export interface Values {
   readonly passWithFailures: Float64Array;
   /** Whether each verdict has a score. */
   readonly isGraded: boolean;
+  /** How many samples that the reference's revision does not have get a value. */
+  readonly elsewhere: Readonly<Record<ComparisonCandidate["measure"], number>>;
 }
 
 /** The compared measure: scores, or verdicts if any run has verdicts without a score. */
@@ -42,8 +44,16 @@ export function measureOf(all: readonly Values[]): Measured {
     : { measure: "pass_rate", value: ({ pass }) => pass, withFailures: (of) => of.passWithFailures };
 }
 
-/** A sample's value is the mean of its repeats. If results are scores alone, they have no passes to count. */
-export async function valuesOf(outcomes: Outcomes, indexes: Int32Array, hasPasses: boolean): Promise<Values> {
+/**
+ * A sample's value is the mean of its repeats. If results are scores alone, they have no passes to count. `others`: the run's samples that
+ * the reference's revision does not have.
+ */
+export async function valuesOf(
+  outcomes: Outcomes,
+  indexes: Int32Array,
+  others: readonly number[],
+  hasPasses: boolean,
+): Promise<Values> {
   const none = () => new Float64Array(indexes.length).fill(Number.NaN);
   const values = { score: none(), pass: none(), scoreWithFailures: none(), passWithFailures: none() };
   let isGraded = true;
@@ -63,7 +73,13 @@ export async function valuesOf(outcomes: Outcomes, indexes: Int32Array, hasPasse
     if (judged + failed > 0) values.passWithFailures[index] = passed / (judged + failed);
     if (judged > 0) values.pass[index] = passed / judged;
   }
-  return { ...values, isGraded };
+  const elsewhere = { score: 0, pass_rate: 0 };
+  for (const own of others) {
+    countRepeats(outcomes, own, tally);
+    if ((outcomes.graded[own] ?? 0) > 0) elsewhere.score += 1;
+    if (hasPasses && tally.judged > 0) elsewhere.pass_rate += 1;
+  }
+  return { ...values, isGraded, elsewhere };
 }
 
 /** The indexes, in this order, of samples that have a value in all of these. */
@@ -164,7 +180,8 @@ export async function compareValues(
     unseen_share: clusters.length === 0 ? null : unseenShare(clusters.length),
     ...countSides(values.reference, values.candidate, judged),
     only_in_reference: countOnlyIn(values.reference, values.candidate),
-    only_in_candidate: countOnlyIn(values.candidate, values.reference),
+    only_in_candidate:
+      countOnlyIn(values.candidate, values.reference) + candidate.elsewhere[measured.measure],
     difference_failures_as_zero:
       withFailures.candidate === null ? null : withFailures.candidate - (withFailures.reference ?? 0),
     min_detectable: minDetectable,
