@@ -136,7 +136,8 @@ export type RunCreateRequest = z.infer<typeof RunCreateRequest>;
 export const RunEvaluatorsRequest = z
   .strictObject({
     evaluators: list(EvaluatorReference).min(1).max(maxRunEvaluators).meta({
-      description: "What else judges the predictions. No prediction is made again.",
+      description:
+        "What else judges the predictions, or tries its failed verdicts again. No prediction is made again.",
     }),
   })
   .meta({ id: "RunEvaluatorsRequest" });

@@ -78,7 +78,7 @@ export interface Runs extends RunReports {
   finish(id: string, options?: CallOptions): Promise<Run>;
   /** Deletes a run with its predictions and verdicts; evaluation results stay: `DELETE /v1/runs/{id}`. */
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** Has the run's predictions judged by more evaluators; no prediction is made again: `POST /v1/runs/{id}/evaluators`. */
+  /** Has the run's predictions judged by more evaluators, or by those whose verdicts failed again; no prediction is made again: `POST /v1/runs/{id}/evaluators`. */
   addEvaluators(id: string, evaluators: readonly EvaluatorReference[], options?: CallOptions): Promise<Run>;
   /** Gets one page of the predictions with their verdicts: `GET /v1/runs/{id}/samples`. */
   pageOfSamples(

@@ -113,12 +113,17 @@ const addRunEvaluators = route("POST", "/v1/runs/:id/evaluators", {
   needs: "evaluate",
   id: "addRunEvaluators",
   summary: "Have a run judged by more evaluators",
-  description: "The new evaluators judge existing and future predictions. No prediction is repeated.",
+  description:
+    "The new evaluators judge existing and future predictions. An evaluator that the run has already tries its failed verdicts again. No prediction is repeated.",
   params: RunPath,
   body: RunEvaluatorsRequest,
   bodyExample: { evaluators: [{ evaluator: "state-change" }] },
   responses: {
-    "200": response("The run, which resumes if it was finished", Run, examples.run),
+    "200": response(
+      "The run. If it was finished and verdicts are missing now, it resumes",
+      Run,
+      examples.run,
+    ),
     ...noSuch("run"),
     "409": errorResponse(
       "The run was cancelled or failed, its target is external, or it would have too many evaluators",

@@ -254,36 +254,6 @@ export async function lockRun(
   return row && parseRun(row);
 }
 
-/** Replaces a run's evaluators. All predictions must be evaluated again, so the counts start over. */
-export async function replaceEvaluators(
-  transaction: Database,
-  run: Run,
-  evaluators: readonly RunEvaluator[],
-): Promise<Run> {
-  const { failed } = await transaction
-    .selectFrom("predictions")
-    .select((of) => of.fn.countAll<number>().as("failed"))
-    .where("run_id", "=", run.id)
-    .where("status", "=", "failed")
-    .executeTakeFirstOrThrow();
-  const row = await transaction
-    .updateTable("runs")
-    .set({
-      evaluators: JSON.stringify(evaluators),
-      evaluated: failed,
-      failed,
-      headline: null,
-      // The process that works on it now counts by the old list. It loses the run, and the next one finds what is missing.
-      // While the run is queued, only an upload can have the lease.
-      ...(run.status === "queued" ? {} : { lease_id: null, lease_until: 0 }),
-      ...(run.status === "finished" ? { status: "running" as const, finished_at: null } : {}),
-    })
-    .where("id", "=", run.id)
-    .returning(runColumns)
-    .executeTakeFirstOrThrow();
-  return parseRun(row);
-}
-
 /** Makes a run invisible, so that no process works on it and its rows may be deleted. Links to it end. Returns whether it existed. */
 export async function discardRun(database: Database, accountId: string, id: string) {
   const row = await database

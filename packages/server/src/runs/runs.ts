@@ -12,6 +12,7 @@ import type { GoalsTable } from "../platform/storage/schema/runs.ts";
 import type { Database } from "../platform/storage/schema/tables.ts";
 import { inTransaction, type Requester, type Store } from "../platform/storage/store.ts";
 import { type ClientCounts, withClientCounts } from "./client/client-counts.ts";
+import { extendEvaluators, forgetFailedVerdicts, judgeMissing } from "./evaluators-store.ts";
 import { judgeGoal, selectGoalsOf } from "./goals.ts";
 import { type Baselines, findBaseline, readBaselines } from "./headlines/baselines.ts";
 import { type HeadedRun, type StoredHeadline, withHeadline } from "./headlines/headlines-store.ts";
@@ -31,7 +32,6 @@ import {
   discardRun,
   lockRun,
   type RunFilter,
-  replaceEvaluators,
   resumedStatus,
   selectRun,
   selectRuns,
@@ -215,7 +215,7 @@ export async function toRunEvaluators(
   return all.filter((one, index) => all.findIndex((other) => isSameEvaluator(one, other)) === index);
 }
 
-/** Has more evaluators judge a run's predictions. No prediction is repeated; evaluators that the run already has are left out. */
+/** Has more evaluators judge a run's predictions; those that it has already try their failed verdicts again. No prediction is repeated. */
 export async function addEvaluators(
   services: { store: Store; registry: Registry; runs: RunQueue },
   requester: Changer,
@@ -232,16 +232,22 @@ export async function addEvaluators(
     if (run.status === "cancelled" || run.status === "failed")
       throw conflict(`The run is ${run.status}; its predictions cannot be evaluated.`);
     const added = resolved.filter((one) => !run.evaluators.some((known) => isSameEvaluator(one, known)));
-    if (added.length === 0) return run;
+    const again = run.evaluators.flatMap((known, place) =>
+      resolved.some((one) => isSameEvaluator(one, known)) ? [place] : [],
+    );
+    const isAgain = await forgetFailedVerdicts(transaction, run, again);
+    if (added.length === 0 && !isAgain) return run;
     refuseRevised(run, added);
     const evaluators = [...run.evaluators, ...added];
     if (evaluators.length > maxRunEvaluators)
       throw conflict(`A run may have at most ${maxRunEvaluators} evaluators.`);
     await recordChange(transaction, requester, "run.add_evaluators", id, {
       name: run.name,
-      evaluators: added.map((one) => one.id),
+      evaluators: (added.length === 0 ? resolved : added).map((one) => one.id),
     });
-    return await replaceEvaluators(transaction, run, evaluators);
+    return added.length === 0
+      ? await judgeMissing(transaction, run)
+      : await extendEvaluators(transaction, run, evaluators);
   });
   services.runs.wake();
   return changed;

@@ -4,6 +4,7 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { datasetClient } from "../support/resources/datasets.ts";
 import { runClient } from "../support/resources/runs.ts";
 import { onAnyDatabase } from "../support/store/databases.ts";
+import { say } from "../support/upstream/judge.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
@@ -335,6 +336,36 @@ onAnyDatabase((database) => {
     expect(told).toHaveLength(9);
     for (const { verdicts } of await listSamples(id)) expect(verdicts).toHaveLength(2);
   });
+
+  for (const mode of ["teacher-forced", "free-running"])
+    test(`an evaluator that a ${mode} run has tries what it failed on again, and only that`, async () => {
+      const predict = answerWith(upBy(1));
+      const { answer } = upstream;
+      let verdict = () => say("No verdict.");
+      upstream.answer = (request, ...rest) =>
+        request.body.messages.at(-1)?.content?.startsWith("State: ") ? answer(request, ...rest) : verdict();
+      const dataset_id = await newDataset();
+      const judge = { evaluator: "judge", profile_name: "system:is-concise" };
+      const { id } = await create({
+        dataset_id,
+        mode,
+        target: { deployment: "default" },
+        evaluators: [{ evaluator: "exact-match" }, judge],
+      });
+      const reached = mode === "teacher-forced" ? 9 : 3;
+      expect((await end(id)).progress).toMatchObject({ predicted: reached, evaluated: 9, failed: 9 });
+      verdict = () => say({ reasoning: "Short.", verdict: "pass" });
+      const again = () => presage.call("POST", `/v1/runs/${id}/evaluators`, { evaluators: [judge] });
+      expect(await (await again()).json()).toMatchObject({ status: "running", evaluators: [{}, {}] });
+      expect(await end(id)).toMatchObject({
+        status: "finished",
+        progress: { predicted: 9, evaluated: 9, failed: 0, failed_predictions: 0 },
+      });
+      expect(predict).toHaveLength(9);
+      for (const { verdicts } of await listSamples(id))
+        expect(verdicts.map(({ status }) => status)).toEqual(["success", "success"]);
+      expect(await (await again()).json()).toMatchObject({ status: "finished" });
+    });
 
   describe("A run that is under way", () => {
     async function startSlowRun() {
