@@ -24,6 +24,7 @@ import { realityRoutes } from "../reality/checks-route.ts";
 import { watchReality } from "../reality/watch.ts";
 import { evaluateRoutes } from "../results/evaluate-route.ts";
 import { labelRoutes } from "../results/labels/labels.ts";
+import { evaluationResultRoutes } from "../results/results-route.ts";
 import { comparisonRoutes } from "../runs/compare/compare-route.ts";
 import { goalRoutes } from "../runs/goals.ts";
 import { runLabelRoutes } from "../runs/labels/labels-route.ts";
@@ -64,6 +65,7 @@ const operations = [
   ...worldCalibrationRoutes,
   ...realityRoutes,
   ...labelRoutes,
+  ...evaluationResultRoutes,
   ...goalRoutes,
   ...runReportRoutes,
   getCalibration,

@@ -389,6 +389,10 @@ onAnyDatabase((database) => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(lines.map((line) => line.label)).toEqual(["", ""]);
+    // The configured database draws the same, without a server.
+    const onDatabase = ["label", run.id, "--draw", "2", "--seed", "5"];
+    const variables = { PRESAGE_DATABASE_URL: presage.databaseUrl };
+    expect((await runPresage(onDatabase, variables)).stdout).toBe(drawn.stdout);
     // A line that is not filled in leaves that person's earlier label.
     const [filled, empty] = lines;
     await upload([filled, empty].map((line) => ({ ...line, label: "fail" })));
@@ -402,8 +406,10 @@ onAnyDatabase((database) => {
     expect(stdout).toMatch(/token-f1 agrees with exact-match on 70 % .* of \d+ predictions/);
     expect(stdout.split("\n").find((line) => line.startsWith("precision"))).toMatch(/0\.29 \(.* 17 /);
     for (const place of [["--server", presage.url], []]) {
-      const variables = { PRESAGE_API_KEY: key, PRESAGE_DATABASE_URL: presage.databaseUrl };
-      const none = await runPresage(["agree", run.id, "--evaluator", "judge", ...place], variables);
+      const none = await runPresage(["agree", run.id, "--evaluator", "judge", ...place], {
+        ...variables,
+        PRESAGE_API_KEY: key,
+      });
       expect([none.code, none.stderr]).toEqual([
         1,
         expect.stringMatching(
