@@ -40,7 +40,8 @@ import { CommandError, examples, printNotice } from "./command.ts";
 import { configure } from "./config.ts";
 import { refuseInMemory, withDatabase } from "./connect.ts";
 import { explainFileError, isNoSpace } from "./errors.ts";
-import { checkOutputFile, readLines } from "./files.ts";
+import { checkOutputFile } from "./files.ts";
+import { readLines } from "./read-lines.ts";
 
 /** `presage migrate`, `backup`, `restore` and `account`. */
 export function addDatabaseCommands(program: Command): void {

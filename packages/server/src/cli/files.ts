@@ -2,9 +2,9 @@ import {
   accessSync,
   appendFileSync,
   constants,
-  createReadStream,
   existsSync,
   realpathSync,
+  type Stats,
   statSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
@@ -24,14 +24,16 @@ import {
   printNotice,
   toFlag,
 } from "./command.ts";
+import { type NumberedLine, readLines } from "./read-lines.ts";
 
 /** Where output lines go: to a file, to standard output, or nowhere. */
 type Output = { path: string } | "stdout" | "nowhere";
 
 /** Refuses files that cannot be read or written, before the first request is made. */
 export function checkFiles(file: string, out: string | undefined): void {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new CommandError(`There is no file ${file}`);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new CommandError(`There is no file ${file}`);
+  refuseOther(file, found);
   if (!isAllowed(file, constants.R_OK)) throw new CommandError(`${file} cannot be read by this user`);
   if (out === undefined) return;
   checkOutputFile(out);
@@ -40,20 +42,19 @@ export function checkFiles(file: string, out: string | undefined): void {
   }
 }
 
-export async function startsLikeGzip(path: string): Promise<boolean> {
-  const [first, second] = await Bun.file(path).slice(0, 2).bytes();
-  return first === 0x1f && second === 0x8b;
-}
-
 /** Refuses a file that cannot be written, and anything that is not a file, such as a pipe, unless it may be written to directly. */
 export function checkOutputFile(out: string, { mayBePipe = false } = {}): void {
   const found = statSync(out, { throwIfNoEntry: false });
-  if (found?.isDirectory()) throw new CommandError(`${out} is a directory. Name a file.`);
-  if (found?.isFile() === false && !mayBePipe)
-    throw new CommandError(`${out} is not a regular file. Name another file.`);
+  if (found !== undefined) refuseOther(out, found, mayBePipe);
   if (!existsSync(dirname(resolve(out)))) throw new CommandError(`The directory of ${out} does not exist`);
   if (!isAllowed(existsSync(out) ? out : dirname(resolve(out)), constants.W_OK))
     throw new CommandError(`${out} cannot be written by this user`);
+}
+
+function refuseOther(path: string, found: Stats, mayBePipe = false): void {
+  if (found.isDirectory()) throw new CommandError(`${path} is a directory. Name a file.`);
+  if (!found.isFile() && !mayBePipe)
+    throw new CommandError(`${path} is not a regular file. Name another file.`);
 }
 
 function isAllowed(path: string, mode: number): boolean {
@@ -85,39 +86,6 @@ export function readConcurrency(text: string): number {
     );
   }
   return concurrency;
-}
-
-export interface NumberedLine {
-  /** From 1, as in editors. */
-  number: number;
-  text: string;
-}
-
-/** Yields the lines of a file, skipping empty ones. */
-export async function* readLines(path: string): AsyncGenerator<NumberedLine> {
-  let number = 0;
-  for await (const text of splitLines(createReadStream(path))) {
-    number += 1;
-    if (text.trim() !== "") yield { number, text };
-  }
-}
-
-/** The lines of a UTF-8 text. Unlike `node:readline`, only a line feed ends one: JSON may contain U+2028, U+2029 and carriage returns. */
-async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  // A long line comes in many chunks, which are joined once.
-  let begun: string[] = [];
-  const take = () => begun.join("").replace(/\r$/, "");
-  for await (const chunk of chunks) {
-    const [end = "", ...others] = decoder.decode(chunk, { stream: true }).split("\n");
-    begun.push(end);
-    for (const next of others) {
-      yield take();
-      begun = [next];
-    }
-  }
-  begun.push(decoder.decode());
-  yield take();
 }
 
 /** An input line that cannot be used; the message says why. */

@@ -7,9 +7,9 @@ import { configure } from "./config.ts";
 import { type Connection, type ConnectionOptions, findRun } from "./connect.ts";
 import { percent } from "./evaluate/evaluate-line.ts";
 import { evaluatorNamed } from "./evaluate/evaluators.ts";
-import { startsLikeGzip } from "./files.ts";
 import { nameOf } from "./gate.ts";
 import { onConnection, withConnection } from "./open-connection.ts";
+import { startsLikeGzip } from "./read-lines.ts";
 import { printTable, withInterval } from "./run-tables.ts";
 import { atRight, type Column, printJsonOr } from "./terminal.ts";
 

@@ -22,7 +22,6 @@ import {
   checkOptions,
   collectFailureReasons,
   InvalidLineError,
-  type NumberedLine,
   type OutputLine,
   type ProcessLinesOptions,
   type Progress,
@@ -32,6 +31,7 @@ import {
   readOutput,
 } from "./files.ts";
 import { withRunConnection } from "./open-connection.ts";
+import type { NumberedLine } from "./read-lines.ts";
 import { describeExamples } from "./worlds/play.ts";
 import { withoutOwn } from "./worlds/samples.ts";
 

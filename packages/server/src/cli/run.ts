@@ -20,7 +20,7 @@ import {
 import { configure } from "./config.ts";
 import { type Connection, findDataset, findRun } from "./connect.ts";
 import { readEvaluator } from "./evaluate/evaluators.ts";
-import { checkFiles, startsLikeGzip } from "./files.ts";
+import { checkFiles } from "./files.ts";
 import {
   checkMinimums,
   findRegressions,
@@ -33,6 +33,7 @@ import {
   type Undecided,
 } from "./gate.ts";
 import { openRunConnection, type RunConnection } from "./open-connection.ts";
+import { startsLikeGzip } from "./read-lines.ts";
 import {
   addGateOptions,
   addRunOptions,

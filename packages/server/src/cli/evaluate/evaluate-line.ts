@@ -7,7 +7,8 @@ import { jackknifeError, momentsOfClusters, rateInterval } from "../../platform/
 import { printable, sha256Hex } from "../../platform/words.ts";
 import { clusterOf, readResultMetadata } from "../../results/result.ts";
 import { CommandError } from "../command.ts";
-import { checkLine, InvalidLineError, type NumberedLine, type OutputLine, parseLine } from "../files.ts";
+import { checkLine, InvalidLineError, type OutputLine, parseLine } from "../files.ts";
+import type { NumberedLine } from "../read-lines.ts";
 import { atRight, type Column, textTable } from "../terminal.ts";
 
 /** The metadata of results, under its API names. */

@@ -17,10 +17,10 @@ import {
   parse,
   processLines,
   readConcurrency,
-  readLines,
   readOutput,
 } from "../files.ts";
 import { openOrCreate } from "../open-connection.ts";
+import { readLines } from "../read-lines.ts";
 import {
   countOutcome,
   type EvaluateLineOptions,

@@ -6,8 +6,9 @@ import { validate } from "../../http/validate.ts";
 import { printable } from "../../platform/words.ts";
 import { CommandError, examples, onServer, printNotice } from "../command.ts";
 import { findDataset } from "../connect.ts";
-import { checkFiles, type NumberedLine, readLines } from "../files.ts";
+import { checkFiles } from "../files.ts";
 import { onRunConnection, type RunConnection } from "../open-connection.ts";
+import { type NumberedLine, readLines } from "../read-lines.ts";
 import { linesOf } from "./samples.ts";
 
 /** `presage worlds export` and `import`: a world as a line of JSON, then the lines of its dataset. */
