@@ -27,6 +27,8 @@ def test_notes_say_which_policies_alarm_though_all_together_are_ok() -> None:
     state = {"state": "ok", "sentence": "All.", "policies": [{"state": "ok", "sentence": "Fine."}, bad]}
     notes = Reality({"sentence": "S.", "state": state, "exploits": {"sentence": "E."}}).notes()
     assert notes == ["S.", "State: ok. All.", "State: alarm. Of 30 episodes of the policy bad, 30 failed.", "E."]
+    same = {"sentence": "None.", "exploits": {"sentence": "None."}}
+    assert Reality(same).notes() == ["None."]
 
 
 def test_an_alarm_is_an_error_of_its_own() -> None:

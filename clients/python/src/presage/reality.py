@@ -41,7 +41,7 @@ class Reality:
         """Sentences about the rate, alarms and exploits."""
         states = [state, *state["policies"]] if (state := self.data.get("state")) else []
         alarm = [f"State: {it['state']}. {it['sentence']}" for it in states if it is state or it["state"] == "alarm"]
-        return [self.data["sentence"], *alarm, self.data["exploits"]["sentence"]]
+        return [*dict.fromkeys([self.data["sentence"], *alarm, self.data["exploits"]["sentence"]])]
 
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(_HEADINGS, *self.rows(), strict=True)]

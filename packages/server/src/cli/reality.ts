@@ -234,7 +234,7 @@ const columns: readonly Column<Row>[] = [
 function printFigures(figures: RealityFigures): void {
   const { sentence, counts, policies } = figures;
   const sentences = [sentence, figures.divergence?.sentence, figures.exploits.sentence];
-  for (const one of sentences) if (one !== undefined) process.stdout.write(`${printable(one)}\n`);
+  for (const one of new Set(sentences)) if (one !== undefined) process.stdout.write(`${printable(one)}\n`);
   process.stdout.write("\n");
   const { false_success_rate, missed_success_rate, agreement, bias } = figures;
   printTable(columns, [
