@@ -1,8 +1,11 @@
 """What is sent, and what is refused before it is sent."""
 
 import asyncio
+import math
+import re
 import socket
 import threading
+from typing import Any
 
 import pytest
 
@@ -79,3 +82,40 @@ def test_waiting_for_a_run_ends_at_once_where_it_is_hopeless(scripted: ScriptedS
     scripted.script(response(404, {"detail": "No run."}))
     with Presage(scripted.url, "a-key") as client, pytest.raises(NotFoundError):
         client.runs.wait("a")
+
+
+def test_one_evaluator_needs_no_list(scripted: ScriptedServer) -> None:
+    scripted.script(response(200, {"results": []}))
+    with Presage(scripted.url, "a-key") as client:
+        client.evaluate({"evaluator": "exact-match"})
+        client.evaluate("exact-match")
+    assert [at.body["evaluators"] for at in scripted.received] == [[{"evaluator": "exact-match"}]] * 2
+
+
+def test_what_is_no_id_is_named(scripted: ScriptedServer) -> None:
+    with Presage(scripted.url, "a-key") as client:
+        nothing: Any = None
+        for wrong in (nothing, {"name": "nightly"}):
+            with pytest.raises(TypeError, match=re.escape(f"Give an id, or an object that has one, not {wrong!r}.")):
+                client.runs.get(wrong)
+
+
+def test_the_url_may_end_as_openai_clients_need_it(scripted: ScriptedServer) -> None:
+    scripted.script(FOUND)
+    for path in ("/v1", "/v1/", "/behind/v1"):
+        with Presage(scripted.url + path, "a-key") as client:
+            client.datasets.list()
+    assert [at.target for at in scripted.received] == ["/v1/datasets", "/v1/datasets", "/behind/v1/datasets"]
+
+
+def test_a_call_may_take_forever(scripted: ScriptedServer) -> None:
+    scripted.script(FOUND)
+
+    async def ask() -> None:
+        async with AsyncPresage(scripted.url, "a-key", timeout_s=math.inf) as client:
+            await client.request("GET", "/v1/datasets")
+
+    asyncio.run(ask())
+    with Presage(scripted.url, "a-key", timeout_s=math.inf) as client:
+        client.datasets.list()
+    assert len(scripted.received) == 2

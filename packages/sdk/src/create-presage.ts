@@ -25,7 +25,7 @@ import { createTransport, type Fetch } from "./transport.ts";
 
 /** Options of `createPresage`. */
 export interface PresageOptions {
-  /** URL of Presage, without `/v1`. The page's own origin if absent; required outside a page. */
+  /** URL of Presage; `/v1`, as OpenAI clients need it, may end it. The page's own origin if absent; required outside a page. */
   baseUrl?: string | undefined;
   /** If absent, requests carry the page's session cookie, to the page's own origin only. */
   apiKey?: string | undefined;
@@ -115,7 +115,7 @@ function readBaseUrl(given: string | undefined): string {
   // fetch would reject such a URL with an error that contains the credentials.
   if (url.username !== "" || url.password !== "")
     throw new TypeError("baseUrl must not contain credentials.");
-  return url.origin + url.pathname.replace(/\/+$/, "");
+  return url.origin + url.pathname.replace(/(\/v1)?\/*$/, "");
 }
 
 /** For a key that is not a valid header value, fetch would throw an error that contains it. */

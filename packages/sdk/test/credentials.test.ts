@@ -50,3 +50,20 @@ test("without a CSRF token there is no header for it", async () => {
   const requests = await requestsOf({ csrfToken: () => undefined });
   expect(requests.some(({ headers }) => headers.has("x-csrf-token"))).toBe(false);
 });
+
+test("the URL may end as OpenAI clients need it", async () => {
+  for (const [end, path] of [
+    ["/v1", ""],
+    ["/v1/", ""],
+    ["/behind/v1", "/behind"],
+    ["/v1x/", "/v1x"],
+  ]) {
+    const asked: string[] = [];
+    const fetch = async (url: string) => {
+      asked.push(url);
+      return Response.json({});
+    };
+    await createPresage({ baseUrl: baseUrl + end, apiKey: "k-1", fetch }).me();
+    expect(asked).toEqual([`${baseUrl}${path}/v1/me`]);
+  }
+});

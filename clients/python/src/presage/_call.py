@@ -82,7 +82,10 @@ class Server:
 
 
 def server_of(url: str | None, key: str | None) -> Server:
-    """The given server, otherwise the environment's. Errors do not repeat the wrong value."""
+    """The given server, otherwise the environment's; `/v1`, as OpenAI clients need it, may end its URL.
+
+    Errors do not repeat the wrong value.
+    """
     key = key or os.environ.get("PRESAGE_API_KEY") or None
     parts = urlsplit(url or os.environ.get("PRESAGE_URL") or "http://127.0.0.1:8080")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
@@ -91,7 +94,9 @@ def server_of(url: str | None, key: str | None) -> Server:
         raise ValueError("url must not contain credentials, a query or a fragment.")
     if key is not None and not re.fullmatch("[!-~]+", key):
         raise ValueError("key must consist of visible ASCII characters.")
-    return Server(f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}", Hidden(key) if key else None)
+    return Server(
+        f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}", Hidden(key) if key else None
+    )
 
 
 def pause_before_retry(error: PresageError, call: Call, retry: int, remaining_s: float) -> float | None:
@@ -120,4 +125,7 @@ def some(**fields: Any) -> dict[str, Any]:
 
 def part(item: Item) -> str:
     """One segment of a path."""
-    return quote(item if isinstance(item, str) else str(item["id"]), safe="")
+    try:
+        return quote(item if isinstance(item, str) else str(item["id"]), safe="")
+    except (KeyError, TypeError):
+        raise TypeError(f"Give an id, or an object that has one, not {item!r}.") from None
